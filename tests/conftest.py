@@ -14,14 +14,13 @@ import pytest
 with suppress(ImportError):
     # A run in this process forgets what it imported, and numpy cannot be imported twice.
     import numpy as np  # noqa: F401
-
-# For the same reason: a measure is one object, whichever run asks for it.
-import pytest_personalens.suites.personaconv.suite
-import pytest_personalens.suites.personalens  # noqa: F401
 from pytest_personalens.core.scenario import Scenario, Situation, Task
 from tests.support.endpoint import Endpoint, play
+from tests.support.preloaded import import_package
 from tests.support.repository import ROOT, Repository
 from tests.support.scripted_agents import BOT, PAID, TEST, TOLD
+
+import_package()
 
 
 @pytest.fixture

@@ -47,8 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     merged = merge(shards, replaced, partial=options.partial, save_baseline=options.save_baseline)
     written = write_files(merged, files)
     print(
-        f"personalens: {len(shards)} of {shards[0].of} shards of a run over {merged.drawn} scenarios of"
-        f" {merged.dataset}"
+        f"personalens: {len(shards)} of {shards[0].of} shards of a run over {merged.drawn}"
+        f" {merged.of_suite.item}s of {merged.dataset}"
     )
     explained, width = explanations(merged), get_terminal_size().columns
     for one in explained:

@@ -104,7 +104,8 @@ def _compared(results: Results, before: Results, name: str) -> Results:
 
 
 def _summary(results: Results, before: Results | None, *, verbose: bool) -> Iterator[str]:
-    yield f"personalens: {results.overall.items} items over {results.drawn} scenarios of {results.dataset}"
+    drawn = f"{results.drawn} {results.of_suite.item}s"
+    yield f"personalens: {results.overall.items} items over {drawn} of {results.dataset}"
     yield from (text for text, _ in summary_lines(results, verbose=verbose))
     if before is not None:
         yield ""

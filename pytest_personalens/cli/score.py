@@ -5,6 +5,7 @@ data.
 from __future__ import annotations
 
 import argparse
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,12 +13,14 @@ from pytest_personalens.cli.command import Parser, errors_told, report_of, value
 from pytest_personalens.core.atomic_write import write_atomically
 from pytest_personalens.core.destinations import file_kind, refuse_shared_files, writable
 from pytest_personalens.core.errors import SpecError
+from pytest_personalens.core.gate_expression import read_gate
+from pytest_personalens.core.suite import suite_named
 from pytest_personalens.reports.tables.beside_published import beside_published
 from pytest_personalens.suites.personaconv import log_report
 from pytest_personalens.suites.personaconv.log_figures import difference, figured
 from pytest_personalens.suites.personaconv.log_report import Decided, Scores
 from pytest_personalens.suites.personaconv.logs import read_logs
-from pytest_personalens.suites.personaconv.measures import FIGURES, Gate, read_gate
+from pytest_personalens.suites.personaconv.measures import FIGURES
 from pytest_personalens.suites.personaconv.published import published
 from pytest_personalens.suites.personaconv.suite import SUITE
 from pytest_personalens.suites.personaconv.values import KINDS
@@ -25,6 +28,7 @@ from pytest_personalens.suites.personaconv.values import KINDS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pytest_personalens.core.gate import GateExpression
     from pytest_personalens.reports.tables.table import PaperTable
     from pytest_personalens.suites.personaconv.log_figures import Figured
     from pytest_personalens.suites.personaconv.texts import TextScorer
@@ -81,7 +85,15 @@ def _beside(scored: Sequence[Figured], options: argparse.Namespace) -> PaperTabl
     return beside_published(SUITE, options.kind, rows, found)
 
 
-def _decided(gate: Gate, scored: Figured) -> Decided:
+def _gate(text: str) -> GateExpression:
+    """Return a gate of the suite that is on a figure of stored outputs. Raises ValueError for any other."""
+    gate = read_gate(text, suite_named("personaconv"))
+    if gate.metric not in FIGURES:
+        raise ValueError(f"stored outputs have no {gate.metric}; known: {', '.join(FIGURES)}")
+    return gate
+
+
+def _decided(gate: GateExpression, scored: Figured) -> Decided:
     domain = scored.group(gate.group) if gate.group else ""
     if domain is None:
         raise SpecError(
@@ -94,7 +106,8 @@ def _decided(gate: Gate, scored: Figured) -> Decided:
         of = f"it is of {wanted}; " if wanted else ""
         raise SpecError(f"--gate: no {gate.metric} here: {of}{has}")
     value, rows = values[gate.metric], scored.count(gate.metric, domain)
-    return Decided(gate, scored.log.name, value, rows, gate.passes(value))
+    passed = value is not None and not math.isnan(value) and gate.passes(value)
+    return Decided(gate, scored.log.name, value, rows, passed)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -125,7 +138,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--gate",
-        type=value_of(read_gate),
+        type=value_of(_gate),
         action="append",
         default=[],
         metavar="'[DOMAIN:] METRIC >= VALUE'",

@@ -30,6 +30,11 @@ class GateExpression(NamedTuple):
         metric = f"{self.metric}({of})" if of else self.metric
         return f"{self.group}: {metric}" if self.group else metric
 
+    @property
+    def text(self) -> str:
+        """Return the expression, such as ``Gaming: mae <= 60``; `read_gate` reads it."""
+        return f"{self.name} {self.direction} {self.limit:g}"
+
     def passes(self, value: float) -> bool:
         """True if the value is at least as good as the limit."""
         return value >= self.limit if self.direction == ">=" else value <= self.limit

@@ -5,12 +5,42 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_personalens.core.measure import Better, Measure
+from pytest_personalens.core.measure import Better, Exact, Measure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pytest_personalens.core.evaluation import Answer
+
+#: Numbers of one answer or of several together, as exact as a test of a lift needs them.
+Row = tuple[Exact, ...]
+
+
+@dataclass(frozen=True)
+class OfSums:
+    """A figure of answers that depends only on sums over them, such as F1 on its four counts.
+
+    `rows` gives the numbers of each answer, 0 or more. `figure` is given the sums of the columns in `uses`,
+    or of all columns. It rises or falls with each sum. Intervals and tests of such a figure need the sums
+    only, so they are fast or exact.
+    """
+
+    rows: Callable[[Sequence[Answer]], Sequence[Row]]
+    figure: Callable[[Row], float | None]
+    uses: tuple[int, ...] = ()
+
+    def __call__(self, answers: Sequence[Answer]) -> float | None:
+        """Return the figure of some answers."""
+        return self.figure(self.used(total(self.rows(answers))))
+
+    def used(self, sums: Row) -> Row:
+        """Return the sums that the figure depends on, of all sums."""
+        return tuple(sums[column] for column in self.uses) if self.uses else sums
+
+
+def total(rows: Sequence[Row]) -> Row:
+    """Return the sum of each column of at least one row."""
+    return tuple(sum(column) for column in zip(*rows, strict=True))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,16 +49,13 @@ class Metric:
 
     It is the mean of a `measure`, or the result of `of` for all answers. `label` is its name in a sentence,
     and `heading` is the heading of its column. `of` returns None if the answers do not determine the figure.
+    If it is an `OfSums`, the p of a lift is exact or nearly so, and takes little time.
     A mean has the range and the better end of its measure.
     """
 
     name: str
     measure: Measure | None = None
     of: Callable[[Sequence[Answer]], float | None] | None = None
-    #: For a figure of sums: the numbers to add for an answer, and the figure of their sums. An interval takes
-    #: thousands of samples, and sums of users are made once.
-    terms: Callable[[Answer], tuple[float, ...]] | None = None
-    of_sums: Callable[[Sequence[float]], float | None] | None = None
     label: str = ""
     heading: str = ""
     low: float | None = 0

@@ -68,8 +68,10 @@ class Suite:
     """
 
     name: str
-    #: The word for one of its items.
+    #: The words for one of its items, for what the assistant does in it, and for who scores that.
     item: str = "scenario"
+    dialogue: str = "dialogue"
+    judged_by: str = "judge"
     #: The kinds of its items, in the order of tables.
     kinds: tuple[str, ...]
     #: Domains that gates may name even if no item of a run has them. The dataset may have others.

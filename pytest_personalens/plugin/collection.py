@@ -83,13 +83,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         other = f"personalens: a test of the suite {suite}, which is run by {command}"
         params = [pytest.param(None, id=suite, marks=pytest.mark.skip(reason=other))]
     elif not params:  # the sample has fewer scenarios than shards: an empty shard is no failure
-        params = [
-            pytest.param(
-                None,
-                id="none",
-                marks=pytest.mark.skip(reason="personalens: this shard has no scenario of the sample"),
-            )
-        ]
+        reason = f"personalens: this shard has no {run.of_suite.item} of the sample"
+        params = [pytest.param(None, id="none", marks=pytest.mark.skip(reason=reason))]
     metafunc.parametrize(PARAM, params, indirect=True)
 
 

@@ -70,7 +70,9 @@ class Prefetcher:
         self._engine = _engine(run)
         #: An assistant that an option names serves all items alike.
         self._named = run.settings.assistant is not None
-        self._line = LiveLine(session.config, total=sum(map(is_scenario_item, session.items)))
+        self._line = LiveLine(
+            session.config, total=sum(map(is_scenario_item, session.items)), what=run.suite.dialogue
+        )
         self._config, worker = session.config, getattr(session.config, "workerinput", None)
         self._is_worker = worker is not None
         self._in_turn = run.cluster is None and IN_TURN in (worker or {})
@@ -101,7 +103,8 @@ class Prefetcher:
         except Exception as error:
             if self._run.cluster is None:
                 raise
-            detail = " ".join(f"the cluster gave this dialogue up: {type(error).__name__}: {error}".split())
+            what = self._run.suite.dialogue
+            detail = " ".join(f"the cluster gave this {what} up: {type(error).__name__}: {error}".split())
             return JobResult(unscored(job.scenario, cause="lost", detail=detail), {}, 0, 0.0)
         finally:
             self._line.clear()

@@ -31,20 +31,21 @@ class LiveLine:
     not with ``-q``, with ``-s`` or in a worker.
     """
 
-    def __init__(self, config: pytest.Config, *, total: int) -> None:
+    def __init__(self, config: pytest.Config, *, total: int, what: str) -> None:
         reporter = config.pluginmanager.getplugin("terminalreporter")
         shown = (
             reporter is not None and reporter.isatty and reporter.hasmarkup and config.get_verbosity() >= 0
         )
         self._writer = terminal_writer(reporter) if shown and config.option.capture != "no" else None
         self._config = config
+        self._what = what
         self._total, self._started, self._drawn = total, time.monotonic(), False
 
     def draw(self, done: int, used: Total, limiters: Sequence[Limiter]) -> None:
         """Show how many dialogues are done, and their usage so far."""
         if self._writer is None:
             return
-        text = _text(done, self._total, time.monotonic() - self._started, used, limiters)
+        text = _text(done, self._total, self._what, time.monotonic() - self._started, used, limiters)
         self._write(text)
         self._drawn = True
 
@@ -65,9 +66,9 @@ class LiveLine:
             )
 
 
-def _text(done: int, total: int, seconds: float, used: Total, limiters: Sequence[Limiter]) -> str:
+def _text(done: int, total: int, what: str, seconds: float, used: Total, limiters: Sequence[Limiter]) -> str:
     # On a narrow terminal, the last parts are cut.
-    parts = [f"{done} of {total} dialogues"]
+    parts = [f"{done} of {total} {what}s"]
     if done:
         left = round(seconds / done * (total - done))
         parts.append(f"{left // 60}:{left % 60:02} left")

@@ -106,8 +106,8 @@ class Run:
             for ref in sample.refs:
                 if self.ids.setdefault(ref.id, ref[:2]) != ref[:2]:
                     raise SpecError(
-                        f"scenarios {self.ids[ref.id]} and {ref[:2]} of dataset {self.dataset.name!r} share"
-                        f" the id {ref.id!r}"
+                        f"{self.suite.item}s {self.ids[ref.id]} and {ref[:2]} of dataset"
+                        f" {self.dataset.name!r} share the id {ref.id!r}"
                     )
             if settings.sample == ALL:
                 sample = sample._replace(requested=sample.drawn)

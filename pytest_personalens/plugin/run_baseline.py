@@ -52,7 +52,7 @@ def refuse_baseline(baseline: Baseline, run: Run) -> None:
         changed, both = baseline.changed(run.contents())
         if both - len(changed) < run.settings.valid_floor * both:
             why = (
-                f"the content of {len(changed)} of its {both} scenarios in this sample changed in the"
+                f"the content of {len(changed)} of its {both} {run.suite.item}s in this sample changed in the"
                 f" dataset, such as {changed[0]}"
             )
     if why:

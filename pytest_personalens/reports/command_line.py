@@ -63,7 +63,7 @@ def _plain(value: Any, suite: Suite) -> str:
 
 def _gates(value: Any, suite: Suite) -> str:
     gates = (GateExpression(*gate) for gate in value)
-    return ", ".join(f"{gate.name} {gate.direction} {gate.limit:g}" for gate in gates)
+    return ", ".join(gate.text for gate in gates)
 
 
 def _controls(value: Any, suite: Suite) -> str:

@@ -24,15 +24,15 @@ def outcome_lines(results: Results, *, verbose: bool, listed: bool = True) -> It
 
     Scores that changed are left out if not `listed`.
     """
+    suite = results.of_suite
     if results.trials is not None:
         passes = ", ".join(
             f"pass^{k} {'-' if p is None else f'{p:.2f}'}" for k, p in enumerate(results.trials.pass_k, 1)
         )
-        yield f"{results.trials.count} trials of each scenario: {passes}"
+        yield f"{results.trials.count} trials of each {suite.item}: {passes}"
         spread = ", ".join(f"{name.short} {value:.2f}" for name, value in results.trials.spread.items())
         if spread:
-            yield f"standard deviation within a scenario: {spread}"
-    suite = results.of_suite
+            yield f"standard deviation within a {suite.item}: {spread}"
     row_of_arms = suite.arm_groups.get("ablation", ())
     ablation = bool(row_of_arms) and set(row_of_arms) <= {arm.name for arm in results.arms}
     if ablation:

@@ -30,7 +30,8 @@ def crashes_title(results: Results) -> str:
     """
     crashed = results.uncounted.get("assistant", 0)
     return (
-        f"the assistant failed in {crashed:,} of {count(results.expected, 'dialogue')}, which have no score"
+        f"the assistant failed in {crashed:,} of {count(results.expected, results.of_suite.dialogue)},"
+        " which have no score"
         if crashed
         else ""
     )

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.measure import Measure
     from pytest_personalens.core.scenario import BaseScenario
+    from pytest_personalens.core.suite import Suite
     from pytest_personalens.results.explanation import Explanation, Moved
     from pytest_personalens.results.values import Results
     from pytest_personalens.results.worst_cases import Exchange, WorstCase
@@ -39,9 +40,9 @@ class Turn(NamedTuple):
 
 def sentence_of(explained: Explanation, results: Results) -> str:
     """What happened, to how many people and why, in one sentence without a full stop."""
-    gate, measure = explained.gate, explained.measure
+    gate, measure, suite = explained.gate, explained.measure, results.of_suite
     if gate.kind == "valid" and gate.value is not None:
-        scored = f"{results.overall.scored} of {count(results.expected, 'dialogue')}"
+        scored = f"{results.overall.scored} of {count(results.expected, suite.dialogue)}"
         if explained.group:
             return f"{explained.group}: {gate.message}"
         return f"only {scored} could be scored, and {100 * gate.limit:.6g}% is wanted"
@@ -49,17 +50,17 @@ def sentence_of(explained: Explanation, results: Results) -> str:
     if gate.value is None or measure is None or not told:
         return gate.message
     lead = next((r for r in explained.reasons if (r.change is None or r.change > 0)), None)
-    because = f"; it {DOES[lead.code]} in {count(lead.dialogues, 'dialogue')}" if lead is not None else ""
-    return f"{_outcome(explained, measure)}{because}"
+    because = f"; it {DOES[lead.code]} in {count(lead.dialogues, suite.dialogue)}" if lead is not None else ""
+    return f"{_outcome(explained, measure, suite)}{because}"
 
 
-def _outcome(explained: Explanation, measure: Measure) -> str:
+def _outcome(explained: Explanation, measure: Measure, suite: Suite) -> str:
     gate, moved = explained.gate, explained.moved
     assert gate.value is not None
     title = f"{measure.names.title}{f' in {explained.group}' if explained.group else ''}"
     if gate.kind == "regression" and moved is not None:
         way = "fell" if moved.after < moved.before else "rose"
-        return f"{title} {way} from {moved.before:.2f} to {moved.after:.2f}: {_people(moved)}"
+        return f"{title} {way} from {moved.before:.2f} to {moved.after:.2f}: {_people(moved, suite)}"
     measured, limit = apart(gate.value, gate.limit)
     wanted = f"{limit} is wanted" if gate.direction == ">=" else f"at most {limit} is wanted"
     if gate.kind == "lift":
@@ -68,12 +69,13 @@ def _outcome(explained: Explanation, measure: Measure) -> str:
         )
     if moved is not None and measure.is_worse(moved.after, moved.before):
         then = "in the baseline" if explained.since == "baseline" else "in the records"
-        return f"{title} is {measured}, and {wanted}; it was {moved.before:.2f} {then}: {_people(moved)}"
+        before = f"it was {moved.before:.2f} {then}"
+        return f"{title} is {measured}, and {wanted}; {before}: {_people(moved, suite)}"
     return f"{title} is {measured}, and {wanted}"
 
 
-def _people(moved: Moved) -> str:
-    whose = "people" if moved.users == moved.scenarios else "scenarios"
+def _people(moved: Moved, suite: Suite) -> str:
+    whose = "people" if moved.users == moved.scenarios else f"{suite.item}s"
     return f"{moved.worse} of {moved.scenarios} {whose} worse, {moved.better} better"
 
 

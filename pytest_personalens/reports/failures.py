@@ -46,7 +46,7 @@ def verdict_line(results: Results) -> str:
         number, of = results.settings["shard"]
         return f"not decided: shard {number}/{of}, whose gates are decided over all shards"
     if not results.overall.scored:
-        return "not decided: no dialogue could be scored"
+        return f"not decided: no {results.of_suite.dialogue} could be scored"
     if results.report_only:
         return REPORT_ONLY + (
             f" (it would fail: {_counted(len(low), 'gate', number=False)} {', '.join(low[:_MOST_NAMED])})"

@@ -38,7 +38,7 @@ def gate_failure(
     """The lines, those of an error first. `brief` leaves the exchanges out; `scenarios` are by their ids."""
     yield from error_lines(_capital(sentence_of(explained, results)), width)
     if reasons := reasons_of(explained):
-        yield from wrapped("dialogues by reason: ", reasons, width, hang="    ")
+        yield from wrapped(f"{results.of_suite.dialogue}s by reason: ", reasons, width, hang="    ")
     for line in unscored_lines(explained, results):
         yield from wrapped("  ", line, width, hang="      ")
     for case in () if brief else explained.cases:

@@ -135,7 +135,8 @@ def _gate(kind: str, explained: Explanation, results: Results) -> str:
     """The sentence of the terminal, and the reasons added up where there are any."""
     told = sentence_of(explained, results)
     reasons = reasons_of(explained)
-    message = f"{told[:1].upper()}{told[1:]}" + (f"\ndialogues by reason: {reasons}" if reasons else "")
+    by_reason = f"\n{results.of_suite.dialogue}s by reason: {reasons}" if reasons else ""
+    message = f"{told[:1].upper()}{told[1:]}{by_reason}"
     return _command(kind, message, title=f"personalens: gate {explained.gate.name}")
 
 

@@ -107,6 +107,7 @@ def html_page(results: Results, *, title: str = TITLE, before: Results | None = 
 
 def _figures(results: Results, before: Results | None) -> dict[str, Any]:
     """What the template is given: values to print, and the places of the marks of charts."""
+    suite = results.of_suite
     dimensions = [d for d in shown_dimensions(results) if d.value in results.overall.figures]
     whole, domains = overview.group_lines(results, dimensions)
     controls = overview.control_lines(results, dimensions)
@@ -122,6 +123,11 @@ def _figures(results: Results, before: Results | None) -> dict[str, Any]:
     ]
     return {
         "results": results,
+        "item": suite.item,
+        "items_title": f"{suite.item}s".capitalize(),
+        "dialogue": suite.dialogue,
+        "dialogues_title": f"{suite.dialogue}s".capitalize(),
+        "judged_by": suite.judged_by,
         "headline": overview.headline(results),
         "begin_with": overview.to_begin_with(results),
         "notes": list(overview.notes(results)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.results.controls import gain_value
+from pytest_personalens.results.controls import gain_of
 from pytest_personalens.results.wording import count, p_value, signed
 
 if TYPE_CHECKING:
@@ -26,11 +26,7 @@ _NO_ENDS: Final[Ends] = (None, None)
 
 
 class Cell(NamedTuple):
-    """A figure in a control, and how much better the run itself is.
-
-    `p` is one-sided. Only means of items have one here, because the test of other figures takes long. The
-    same holds for `lift_ends`.
-    """
+    """A figure in a control, and how much better the run itself is. `p` is one-sided."""
 
     value: float | None
     lift: float | None
@@ -174,8 +170,10 @@ def _cell_of(results: Results, metric: Metric, arm: Arm, found: _Found) -> Cell:
             return Cell(found.value, None, None, found.ends, _NO_ENDS)
         gain, low, high = paired.gain
         return Cell(found.value, gain, paired.p, found.ends, (low, high))
-    members = [item for item in results.items if item.arm == arm.name]
-    return Cell(found.value, gain_value(metric, members, results.own), None, found.ends, _NO_ENDS)
+    whole = gain_of(metric, [item for item in results.items if item.arm == arm.name], results.own)
+    if whole is None:
+        return Cell(found.value, None, None, found.ends, _NO_ENDS)
+    return Cell(found.value, whole.value, whole.p, found.ends, (whole.low, whole.high))
 
 
 def _notes(results: Results, suite: Suite, kind: str, own: Sequence[Item]) -> Iterator[str]:

@@ -64,14 +64,14 @@ def _sections(results: Results, before: Results | None, link: str) -> Iterator[S
             yield Section(("", f"**Scores {part}:**"), what="how many dialogues the scores are of")
         yield from _totals(results)
     if results.comparison is not None:
-        yield from comparison_sections(results.comparison, link)
+        yield from comparison_sections(results.comparison, link, results.of_suite.item)
     if before is not None:
         yield from beside_sections(before, results)
     if results.arms:
         yield titled("### Lift over controls", lift_table(results), "lifts")
     if results.trials is not None:
         yield Section(
-            ("", f"### {results.trials.count} runs of each scenario", "", *_trials(results)),
+            ("", f"### {results.trials.count} runs of each {results.of_suite.item}", "", *_trials(results)),
             what="what the trials showed",
         )
     wrong = failures(results)
@@ -105,7 +105,8 @@ def _calls(results: Results) -> str:
     """How many tools were called, such as ``41 in 12 of 30 dialogues``; empty where no dialogue tells."""
     told = [item.evaluation.dialogue for item in results.own if item.evaluation.dialogue.acts]
     calls = [sum(m.calls for m in dialogue.messages) for dialogue in told]
-    return f"{sum(calls):,} in {sum(map(bool, calls)):,} of {len(results.own):,} dialogues" if told else ""
+    every = f"{len(results.own):,} {results.of_suite.dialogue}s"
+    return f"{sum(calls):,} in {sum(map(bool, calls)):,} of {every}" if told else ""
 
 
 def _gates(results: Results) -> list[str]:
@@ -170,10 +171,10 @@ def _trials(results: Results) -> Iterator[str]:
             words=0,
         )
         yield from (*lines, "")
-        yield "pass^k: the chance that a scenario passes its thresholds in k runs out of k."
+        yield f"pass^k: the chance that a {results.of_suite.item} passes its thresholds in k runs out of k."
     if trials.spread:
         spread = ", ".join(f"{name.names.heading} {figure(value)}" for name, value in trials.spread.items())
-        yield f"Standard deviation within a scenario: {spread}."
+        yield f"Standard deviation within a {results.of_suite.item}: {spread}."
 
 
 def _usage(results: Results) -> str:

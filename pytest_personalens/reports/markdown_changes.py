@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _MOST_NAMED: Final = 5
 
 
-def comparison_sections(comparison: Comparison, link: str) -> Iterator[Section]:
+def comparison_sections(comparison: Comparison, link: str, item: str) -> Iterator[Section]:
     rows = (
         (
             d.dimension.names.heading,
@@ -32,7 +32,7 @@ def comparison_sections(comparison: Comparison, link: str) -> Iterator[Section]:
     header = (
         "score",
         "outcome",
-        "scenarios",
+        f"{item}s",
         "before",
         "after",
         "change",
@@ -41,7 +41,7 @@ def comparison_sections(comparison: Comparison, link: str) -> Iterator[Section]:
         "detectable drop",
     )
     yield titled(
-        f"### Since the baseline {escaped(comparison.baseline)}: {comparison.compared} scenarios compared",
+        f"### Since the baseline {escaped(comparison.baseline)}: {comparison.compared} {item}s compared",
         markdown_table(header, rows, words=2),
         "differences",
         after=(
@@ -55,14 +55,14 @@ def comparison_sections(comparison: Comparison, link: str) -> Iterator[Section]:
     flips = sorted(comparison.flips, key=lambda f: (f.after - f.before, f.scenario))
     if flips:
         lines = markdown_table(
-            ("scenario", "score", "record", "before", "after"), (_flip(f, link) for f in flips), words=3
+            (item, "score", "record", "before", "after"), (_flip(f, link) for f in flips), words=3
         )
         yield folded(f"Scores that changed: {len(flips)}", lines[:2], lines[2:], len(flips), "changed scores")
     if comparison.left_out:
         left = [
             f"- {escaped(why)}: {len(names)} ({_some(names)})" for why, names in comparison.left_out.items()
         ]
-        yield Section(("", "Not compared:", ""), left, len(left), "reasons why scenarios were not compared")
+        yield Section(("", "Not compared:", ""), left, len(left), f"reasons why {item}s were not compared")
 
 
 def _flip(flip: Flip, link: str) -> tuple[str, ...]:
@@ -89,7 +89,7 @@ def beside_sections(before: Results, results: Results) -> Iterator[Section]:
         rows = (
             (escaped(c.name), c.dimension.names.heading, str(c.before), str(c.after)) for c in beside.changed
         )
-        lines = markdown_table(("scenario", "score", "before", "after"), rows, words=2)
+        lines = markdown_table((results.of_suite.item, "score", "before", "after"), rows, words=2)
         yield folded(
             f"Scores that differ: {len(beside.changed)}",
             lines[:2],
@@ -100,9 +100,10 @@ def beside_sections(before: Results, results: Results) -> Iterator[Section]:
 
 
 def lift_table(results: Results) -> list[str]:
+    suite = results.of_suite
     rows = (
         (
-            escaped(results.of_suite.arm_word(control.name)),
+            escaped(suite.arm_word(control.name)),
             lift.dimension.names.heading,
             *_sides(lift, *lift.gain),
         )
@@ -110,7 +111,7 @@ def lift_table(results: Results) -> list[str]:
         for lift in control.lift
     )
     return markdown_table(
-        ("control", "score", "scenarios", "control", "run", "lift", "95 % interval", "one-sided p"),
+        ("control", "score", f"{suite.item}s", "control", "run", "lift", "95 % interval", "one-sided p"),
         rows,
         words=2,
     )

@@ -19,6 +19,7 @@ from pytest_personalens.reports.reason_text import DOES
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from pytest_personalens.core.suite import Suite
     from pytest_personalens.results.explanation import Explanation
     from pytest_personalens.results.values import Results
     from pytest_personalens.results.worst_cases import WorstCase
@@ -37,20 +38,21 @@ def failure_section(explained: Explanation, results: Results) -> Iterator[str]:
     lines = [f"- {escaped(line, _LONGEST)}" for line in unscored_lines(explained, results, ways=False)]
     if lines:
         yield from ("", *lines)
-    yield from _reasons(explained)
+    yield from _reasons(explained, results.of_suite)
     for case in explained.cases:
         yield from _case(case, results)
 
 
-def _reasons(explained: Explanation) -> Iterator[str]:
+def _reasons(explained: Explanation, suite: Suite) -> Iterator[str]:
     shown = explained.reasons[:_MOST_REASONS]
     if not shown:
         said = [(escaped(text, _LONGEST), str(number)) for text, number in explained.sentences]
         if said:
-            yield from ("", *markdown_table(("what the judge says", "dialogues"), said[:_MOST_REASONS]))
+            header = [f"what the {suite.judged_by} says", f"{suite.dialogue}s"]
+            yield from ("", *markdown_table(header, said[:_MOST_REASONS]))
         return
     changes = [reason.change for reason in shown]
-    header = ["what the assistant does", "dialogues"]
+    header = ["what the assistant does", f"{suite.dialogue}s"]
     header += [f"change {since_text(explained)}"] if changes[0] is not None else []
     rows = (
         [

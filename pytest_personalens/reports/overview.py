@@ -88,7 +88,8 @@ def headline(results: Results) -> Headline:
             ),
         )
     if not results.overall.scored:
-        return Headline("open", "Not decided", (*crashed, ("No dialogue could be scored.", "")))
+        none = f"No {results.of_suite.dialogue} could be scored."
+        return Headline("open", "Not decided", (*crashed, (none, "")))
     if results.report_only:
         reason = _capital(f"{REPORT_ONLY}; {REPORTED_GATES}" if results.gates else REPORT_ONLY)
         return Headline("open", "Report only", (*crashed, (f"{reason}.", ""), *low))
@@ -247,8 +248,8 @@ def notes(results: Results) -> Iterator[tuple[str, str]]:
     if results.drawn < results.requested:
         yield (
             (
-                f"{results.requested:,} scenarios were asked for; there are only {results.drawn:,}, and all"
-                " of them are in it."
+                f"{results.requested:,} {results.of_suite.item}s were asked for; there are only"
+                f" {results.drawn:,}, and all of them are in it."
             ),
             "",
         )
@@ -260,7 +261,8 @@ def notes(results: Results) -> Iterator[tuple[str, str]]:
         yield f"{_capital(quotes)}.", ""
     low = sum(i.status == "low" for i in results.own)
     if low and results.gates:
-        are = "dialogue is" if low == 1 else "dialogues are"
+        dialogue = results.of_suite.dialogue
+        are = f"{dialogue} is" if low == 1 else f"{dialogue}s are"
         yield f"{low:,} {are} below a threshold; the gates decide.", "status=low"
 
 

@@ -93,7 +93,7 @@ def charts_of(
         drawn["turns"] = charts.line(turns, scale, title, below=below, counts=True)
     if results.trials and any(value is not None for value in results.trials.pass_k):
         rates = [Estimate(value, dialogues=1) for value in results.trials.pass_k]
-        title = "Chance that a scenario passes in k trials out of k"
+        title = f"Chance that a {results.of_suite.item} passes in k trials out of k"
         drawn["trials"] = charts.line(rates, overview.panel(Dimension.TASK_COMPLETION), title, below="k")
     return drawn
 

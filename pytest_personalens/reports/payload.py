@@ -75,7 +75,7 @@ def payload(results: Results, changes: Changes | None) -> Payload:
     for flip in changes.comparison.flips if changes else ():
         for nodeid in flip.nodeids:
             flips.setdefault(nodeid, []).append([flip.dimension.value, flip.before, flip.after])
-    dimensions = shown_dimensions(results)
+    dimensions, suite = shown_dimensions(results), results.of_suite
     keys: dict[tuple[str, ...], int] = {}
     row_text, text = _Pool(), _Pool()
     rows, dialogues = [], []
@@ -83,7 +83,7 @@ def payload(results: Results, changes: Changes | None) -> Payload:
         own = {
             "key": keys.setdefault(item.key, len(keys)),
             "flips": flips.get(item.nodeid),
-            "answer": results.of_suite.outcome(item),
+            "answer": suite.outcome(item),
         }
         scenario = results.scenarios.get(item.evaluation.scenario)
         rows.append(_without_empty({**_row(item, scenario, dimensions, row_text), **own}))
@@ -93,10 +93,12 @@ def payload(results: Results, changes: Changes | None) -> Payload:
         {
             "dimensions": [[d.value, d.names.score, d.names.title, *_steps(d)] for d in dimensions],
             **_settings(results),
-            "kindNames": {group.name: results.of_suite.kind_name(group.name) for group in results.kinds},
+            "words": [suite.item, suite.dialogue, suite.judged_by],
+            "hasTurns": suite.has_turns,
+            "kindNames": {group.name: suite.kind_name(group.name) for group in results.kinds},
             "reasons": [[code, words] for code, words in DOES.items() if code in codes],
             "outcomes": dict(OUTCOMES),
-            "command": command_line(results.settings, results.of_suite, of_item=True),
+            "command": command_line(results.settings, suite, of_item=True),
             "builtIn": BUILT_IN,
             "items": rows,
             "texts": list(row_text.numbers),

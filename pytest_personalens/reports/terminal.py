@@ -129,8 +129,8 @@ def _notes(results: Results, *, verbose: bool, records: str, short: bool) -> Ite
         )
     if results.drawn < results.requested:
         yield (
-            f"sample: {results.requested} scenarios asked for; there are only {results.drawn}, and all of"
-            " them are in it"
+            f"sample: {results.requested} {results.of_suite.item}s asked for; there are only {results.drawn},"
+            " and all of them are in it"
         )
     if results.turns is not None and results.turns.value is not None and not short:
         yield f"dialogues: {results.turns.value:.1f} user turns on average" + _usage(results)
@@ -157,7 +157,7 @@ def _notes(results: Results, *, verbose: bool, records: str, short: bool) -> Ite
         yield records
     low = low_lines(results)
     if low and short:
-        yield f"below a threshold: {count(len(low))} (-v lists them)"
+        yield f"below a threshold: {count(len(low), results.of_suite.item)} (-v lists them)"
     elif low:
         yield "below threshold:"
         shown = low if verbose else low[:_MOST_LISTED]

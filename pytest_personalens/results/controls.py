@@ -7,25 +7,28 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from pytest_personalens.core.metric import OfSums
 from pytest_personalens.results.changes import Arm, Paired
 from pytest_personalens.results.figures import Trials
 from pytest_personalens.results.item import Item
-from pytest_personalens.results.means import answers_of, balanced, by_user, scores_of, summed
+from pytest_personalens.results.means import answers_of, balanced, by_user, scores_of, user_sums
 from pytest_personalens.results.paired import paired
 from pytest_personalens.results.stats.resampling import bootstrap_interval, swap_test
+from pytest_personalens.results.stats.sums import bootstrap_of_sums, swap_of_sums
 from pytest_personalens.results.stats.trials import pass_hat, spread
 from pytest_personalens.results.summary import by_kind, group
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from pytest_personalens.core.evaluation import Answer
     from pytest_personalens.core.measure import Measure
-    from pytest_personalens.core.metric import Metric
+    from pytest_personalens.core.metric import Metric, Row
     from pytest_personalens.core.suite import Suite
     from pytest_personalens.results.means import Key
+    from pytest_personalens.results.stats.intervals import Interval
 
 
 def controls_of(items: Sequence[Item], suite: Suite) -> tuple[Arm, ...]:
@@ -82,12 +85,6 @@ def gain_of(metric: Metric, control: Sequence[Item], own: Sequence[Item]) -> Gai
     return Gain(*found.gain, found.pairs, found.users, found.p)
 
 
-def gain_value(metric: Metric, control: Sequence[Item], own: Sequence[Item]) -> float | None:
-    """Return the gain in a metric of answers, without its interval and its test, which take long."""
-    pairs = [pair for of_key in _both(metric, control, own).values() for pair in of_key]
-    return _gain(metric, metric.of)(pairs) if pairs and metric.of is not None else None
-
-
 def _both(
     metric: Metric, control: Sequence[Item], own: Sequence[Item]
 ) -> dict[Key, list[tuple[Answer, Answer]]]:
@@ -98,32 +95,41 @@ def _both(
     }
 
 
-def _gain(
-    metric: Metric, of: Callable[[Sequence[Any]], float | None]
-) -> Callable[[Sequence[tuple[Any, Any]]], float | None]:
-    """Return the gain of pairs (before, after) of what `of` is a figure of."""
-    sign = 1 if metric.better == "high" else -1
+def _gain_of_answers(metric: Metric, control: Sequence[Item], own: Sequence[Item]) -> Gain | None:
+    both, of, sign = _both(metric, control, own), metric.of, 1 if metric.better == "high" else -1
+    assert of is not None
 
-    def gain(pairs: Sequence[tuple[Any, Any]]) -> float | None:
+    def gain(pairs: Sequence[tuple[Answer, Answer]]) -> float | None:
         was, is_now = of([pair[0] for pair in pairs]), of([pair[1] for pair in pairs])
         return None if was is None or is_now is None else sign * (is_now - was)
 
-    return gain
-
-
-def _gain_of_answers(metric: Metric, control: Sequence[Item], own: Sequence[Item]) -> Gain | None:
-    both = _both(metric, control, own)
     users = [[pair for of_scenario in user for pair in of_scenario] for user in by_user(both)]
-    before, of = summed(metric, [[pair[0] for pair in user] for user in users])
-    after, _ = summed(metric, [[pair[1] for pair in user] for user in users])
-    pairs = [list(zip(was, is_now, strict=True)) for was, is_now in zip(before, after, strict=True)]
-    gain = _gain(metric, of)
-    value = gain([pair for of_user in pairs for pair in of_user]) if pairs else None
+    value = gain([pair for pairs in users for pair in pairs]) if users else None
     if value is None:
         return None
-    low, high = bootstrap_interval(pairs, gain) or (None, None)
-    p = swap_test(pairs, lambda sample: -math.inf if (found := gain(sample)) is None else found).p
+    if isinstance(of, OfSums):
+        ends, p = _of_sums(of, sign, users)
+    else:
+        ends = bootstrap_interval(users, gain)
+        p = swap_test(users, lambda pairs: -math.inf if (found := gain(pairs)) is None else found).p
+    low, high = ends or (None, None)
     return Gain(value, low, high, len({key[:2] for key in both}), len(users), p)
+
+
+def _of_sums(
+    of: OfSums, sign: int, users: Sequence[Sequence[tuple[Answer, Answer]]]
+) -> tuple[Interval | None, float]:
+    """Return the interval of a gain in a figure of sums, and its p."""
+    before, after = (user_sums(of, [[pair[side] for pair in pairs] for pairs in users]) for side in (0, 1))
+    width = len(before[0])
+
+    def gain(sums: Row) -> float | None:
+        was, is_now = of.figure(of.used(sums[:width])), of.figure(of.used(sums[width:]))
+        return None if was is None or is_now is None else sign * (is_now - was)
+
+    ends = bootstrap_of_sums([b + a for b, a in zip(before, after, strict=True)], gain)
+    pairs = [(of.used(b), of.used(a)) for b, a in zip(before, after, strict=True)]
+    return ends, swap_of_sums(pairs, of.figure, sign).p
 
 
 def passes_of(items: Sequence[Item]) -> dict[Key, tuple[int, int]]:

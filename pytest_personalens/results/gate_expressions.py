@@ -48,7 +48,7 @@ def check_expressions(settings: Settings) -> None:
             )
         if gate.metric.startswith("pass^") and int(gate.metric[5:]) > settings.trials:
             raise SpecError(
-                f"{where}: needs at least as many runs of each scenario; add --personalens-trials"
+                f"{where}: needs at least as many runs of each {suite.item}; add --personalens-trials"
                 f" {gate.metric[5:]}"
             )
     for name, _ in settings.margin if settings.baseline else ():

@@ -121,7 +121,7 @@ def _terms(results: Results) -> dict[str, str]:
 def _facts(results: Results) -> dict[str, str]:
     settings: dict[str, Any] = results.settings
     return {
-        "the sample": count(results.drawn),
+        "the sample": count(results.drawn, results.of_suite.item),
         "the seed": repr(settings.get("seed")),
         "the gates": ", ".join(f"{gate.name} {gate.limit:g}" for gate in results.gates) or "none",
         "the plugin": results.plugin,

@@ -8,18 +8,20 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from fractions import Fraction
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from pytest_personalens.core.dimensions import Dimension
+from pytest_personalens.core.metric import OfSums, total
 from pytest_personalens.results.stats.intervals import interval
 from pytest_personalens.results.stats.resampling import bootstrap_interval
+from pytest_personalens.results.stats.sums import bootstrap_of_sums
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_personalens.core.evaluation import Answer
     from pytest_personalens.core.measure import Exact, Measure, Score
-    from pytest_personalens.core.metric import Metric
+    from pytest_personalens.core.metric import Metric, Row
     from pytest_personalens.results.item import Item
 
 
@@ -205,23 +207,18 @@ def figure_of(metric: Metric, items: Sequence[Item]) -> Estimate:
     if value is None:
         return Estimate(None, dialogues=len(every))
     users = [[a for of_scenario in user for a in of_scenario] for user in by_user(answers)]
-    low, high = bootstrap_interval(*summed(metric, users)) or (None, None)
+    if isinstance(of := metric.of, OfSums):
+        ends = bootstrap_of_sums(user_sums(of, users), lambda sums: of.figure(of.used(sums)))
+    else:
+        ends = bootstrap_interval(users, of)
+    low, high = ends or (None, None)
     return Estimate(value, low, high, len({key[:2] for key in answers}), len(every), len(users))
 
 
-def summed(
-    metric: Metric, users: Sequence[Sequence[Answer]]
-) -> tuple[Sequence[Sequence[Any]], Callable[[Sequence[Any]], float | None]]:
-    """Return what to resample of each user, and the figure of a sample.
-
-    These are the answers, or the sums of each user if the metric is a figure of sums.
-    """
-    terms, of_sums = metric.terms, metric.of_sums
-    if terms is None or of_sums is None:
-        assert metric.of is not None
-        return users, metric.of
-    sums = [[tuple(map(sum, zip(*map(terms, user), strict=True)))] for user in users]
-    return sums, lambda sample: of_sums([sum(column) for column in zip(*sample, strict=True)])
+def user_sums(of: OfSums, users: Sequence[Sequence[Answer]]) -> list[Row]:
+    """Return the sums over the answers of each user."""
+    rows = iter(of.rows([answer for answers in users for answer in answers]))
+    return [total([next(rows) for _ in answers]) for answers in users]
 
 
 def answers_of(metric: Metric, items: Iterable[Item]) -> dict[Key, list[Answer]]:

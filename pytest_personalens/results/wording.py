@@ -83,12 +83,12 @@ def part_note(results: Results) -> str:
     The text is empty if enough of the run could be scored.
     """
     if not results.complete:
-        return f"of {count(results.overall.scored, 'dialogue')} only, a part of the run"
+        return f"of {count(results.overall.scored, results.of_suite.dialogue)} only, a part of the run"
     least = next((gate.limit for gate in results.gates if gate.name == "valid"), VALID_FLOOR)
     return (
         ""
         if results.valid_share >= least
-        else f"of {results.overall.scored:,} of {results.expected:,} dialogues only"
+        else f"of {results.overall.scored:,} of {results.expected:,} {results.of_suite.dialogue}s only"
     )
 
 
@@ -140,8 +140,8 @@ def stale_note(results: Results) -> str:
     if not stale:
         return ""
     if results.went_wrong:
-        differing = f"{stale} of {count(len(results.items), 'dialogue')} differ from their records"
-        return f"{differing}; see why before you record anew"
+        every = count(len(results.items), results.of_suite.dialogue)
+        return f"{stale} of {every} differ from their records; see why before you record anew"
     return (
         f"{count(stale, 'record')} {'is' if stale == 1 else 'are'} stale; bring them up to date with"
         " --personalens-record new"

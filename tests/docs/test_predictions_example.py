@@ -73,6 +73,20 @@ def test_predictions_side_by_side_are_the_same(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_past_in_the_context_gives_the_same_predictions(tmp_path: Path) -> None:
+    sample = ("--personalens-sample", "12", "--personalens-gate", "none")
+    found = []
+    for history in ("request", "context"):
+        results = json.loads(run(tmp_path / "results.json", *sample, "-o", f"personalens_history={history}"))
+        items = [item["evaluation"] for item in results["items"]]
+        assert {"earlier posts" in item["dialogue"]["messages"][0]["content"] for item in items} == {
+            history == "request"
+        }
+        found.append([(item["scenario"], item["verdicts"]) for item in items])
+    assert found[0] == found[1]
+
+
+@pytest.mark.slow
 def test_all_predictions_have_the_figures_of_the_readme(tmp_path: Path) -> None:
     every = json.loads(run(tmp_path / "all.json", "--personalens-sample", "all", "-n", "2"))
     held_out = json.loads(

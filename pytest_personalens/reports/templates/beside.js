@@ -18,13 +18,13 @@ function turnsBefore(item, from) {
 
 function sideBySide(item, turns) {
   const from = parting(item);
-  if (from === null) return make("ol", { class: "chat", "aria-label": "Dialogue" }, turns);
+  if (from === null) return make("ol", { class: "chat", "aria-label": title(DIALOGUE) }, turns);
   if (turns[from]) turns[from].classList.add("first-difference");
   return [
-    from ? make("ol", { class: "chat", "aria-label": "Dialogue, the part that is the same" }, turns.slice(0, from)) : null,
+    from ? make("ol", { class: "chat", "aria-label": `${title(DIALOGUE)}, the part that is the same` }, turns.slice(0, from)) : null,
     make("div", { class: "parted" },
-      make("div", { class: "then" }, make("h3", {}, SOURCES[item.source]), make("ol", { class: "chat", "aria-label": "Dialogue before" }, turnsBefore(item, from))),
-      make("div", { class: "now" }, make("h3", {}, "Now"), turns[from] ? make("ol", { class: "chat", "aria-label": "Dialogue now" }, turns.slice(from)) : make("p", { class: "soft" }, "The dialogue ends here."))),
+      make("div", { class: "then" }, make("h3", {}, SOURCES[item.source]), make("ol", { class: "chat", "aria-label": `${title(DIALOGUE)} before` }, turnsBefore(item, from))),
+      make("div", { class: "now" }, make("h3", {}, "Now"), turns[from] ? make("ol", { class: "chat", "aria-label": `${title(DIALOGUE)} now` }, turns.slice(from)) : make("p", { class: "soft" }, `The ${DIALOGUE} ends here.`))),
   ];
 }
 

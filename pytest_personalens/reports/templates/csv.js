@@ -1,6 +1,6 @@
 // The dialogues found, as a table for a spreadsheet.
 
-const CSV_COLUMNS = [["test", (i) => i.id], ["scenario", (i) => i.scenario], ["user", (i) => i.user], ["name", (i) => i.name || ""], ["domains", (i) => i.domains.join(", ")],
+const CSV_COLUMNS = [["test", (i) => i.id], [ITEM, (i) => i.scenario], ["user", (i) => i.user], ["name", (i) => i.name || ""], ["domains", (i) => i.domains.join(", ")],
   ["trial", (i) => i.trial || 1], ["control", (i) => i.arm && CONTROLS[i.arm]], ["status", (i) => STATUS[i.status][1]], ["cause", (i) => i.cause],
   ...dimensions.map((d) => [d.key, (i) => i.scores.get(d.key)]),
   ...columns.map((d) => [`${d.key}_before`, (i) => ((i.flips || []).find(([key]) => key === d.key) || [null, i.scores.get(d.key)])[1]]).filter(() => data.items.some((i) => i.flips)),
@@ -17,7 +17,7 @@ function csv(items) {
 }
 
 function saveCsv() {
-  const link = make("a", { href: URL.createObjectURL(new Blob([`\ufeff${csv(state.found)}`], { type: "text/csv" })), download: "dialogues.csv" });
+  const link = make("a", { href: URL.createObjectURL(new Blob([`\ufeff${csv(state.found)}`], { type: "text/csv" })), download: `${DIALOGUE}s.csv` });
   link.click();
   URL.revokeObjectURL(link.href);
 }

@@ -8,6 +8,8 @@ const byId = new Map();
 const byKey = new Map();
 const STATUS = { passed: ["✓", "passed", "good"], low: ["✕", "low score", "bad"], uncounted: ["–", "not scored", "soft"] };
 const CONTROLS = data.controls;
+// The suite's words for an item, for what the assistant does in it, and for who scores that.
+const [ITEM, DIALOGUE, JUDGE] = data.words;
 const ENDS = { user: "The user ended the dialogue.", silence: "The user left without a closing word.", limit: "The turn limit ended the dialogue.", fault: "The dialogue broke off." };
 
 for (const item of data.items) {
@@ -50,6 +52,8 @@ function make(tag, attributes, ...children) {
 // Characters that cannot be seen, or that turn the text around them, are shown by their number; joiners that make
 // letters and emoji of others are left alone.
 const UNSEEN = /(?![\n\t\u200c\u200d])[\p{Cc}\p{Cf}\p{Co}\p{Zl}\p{Zp}]/gu;
+
+const title = (word) => word[0].toUpperCase() + word.slice(1);
 
 const number = (character) => `U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
 

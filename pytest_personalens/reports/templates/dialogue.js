@@ -183,7 +183,7 @@ function mainScore(item) {
 function others(item) {
   const family = (byKey.get(item.key) || []).filter((i) => i !== item).sort((a, b) => (a.arm || "").localeCompare(b.arm || "") || (a.trial || 1) - (b.trial || 1));
   if (!family.length) return null;
-  return make("ul", { class: "others", "aria-label": "Other dialogues of this scenario" }, family.map((i) =>
+  return make("ul", { class: "others", "aria-label": DIALOGUE === ITEM ? `This ${ITEM} in other settings and trials` : `Other ${DIALOGUE}s of this ${ITEM}` }, family.map((i) =>
     make("li", {}, make("a", { href: linkTo(i) }, i.arm ? `control: ${CONTROLS[i.arm] || i.arm}` : data.armLabel && !i.trial ? CONTROLS[""] : `trial ${i.trial || 1}`), ` ${STATUS[i.status][0]} `, make("span", { class: "soft" }, mainScore(i)))));
 }
 
@@ -202,13 +202,13 @@ function dialogue(item) {
       item.cause ? make("p", { class: "fault" }, plain(`Not scored, ${item.cause}: ${item.detail || ""}`)) : null,
       others(item)),
     make("div", { class: "sides" },
-      make("div", {}, item.messages ? chat(item) : make("p", { class: "soft" }, "Nothing was said."), make("p", { class: "end" }, item.messages ? ENDS[item.end] : null)),
+      make("div", {}, item.messages ? chat(item) : make("p", { class: "soft" }, "Nothing was said."), make("p", { class: "end" }, item.messages && (data.hasTurns || item.end !== "user") ? ENDS[item.end] : null)),
       make("div", { class: "beside", tabindex: "0", role: "group", "aria-label": "Verdicts and profile" },
         item.verdicts ? [make("h2", {}, "Verdicts"), readings(item)] : null,
         person(item),
         make("h2", {}, "This test"),
-        facts([["Test", item.id], ["Run it", commandFor(item)], ["Agents", ["user", "assistant", "judge"].map((who, n) => `${who}: ${text(item.by[n]) || (n === 1 ? "yours" : "–")}`).join("; ")],
+        facts([["Test", item.id], ["Run it", commandFor(item)], ["Agents", ["user", "assistant", JUDGE].map((who, n) => `${who}: ${text(item.by[n]) || (n === 1 ? "yours" : "–")}`).join("; ")],
           ...(COSTS.length ? [["Models", COSTS.map(([key, label, words]) => `${label} ${words(item[key] || 0)}`).join(", ")]] : []),
-          ...(item.record ? [["Record", item.record]] : []), ...(item.file ? [[item.record === "stale" ? "Older dialogue" : "File", item.file]] : [])]))),
+          ...(item.record ? [["Record", item.record]] : []), ...(item.file ? [[item.record === "stale" ? `Older ${DIALOGUE}` : "File", item.file]] : [])]))),
   ];
 }

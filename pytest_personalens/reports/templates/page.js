@@ -40,11 +40,11 @@ function openItem(item) {
   const copy = navigator.clipboard ? make("button", { type: "button", class: "copy", title: commandFor(item) }, "Copy command") : null;
   copy?.addEventListener("click", () => navigator.clipboard.writeText(commandFor(item)).then(() => { copy.textContent = "Copied"; }, () => {}));
   article.replaceChildren(
-    make("nav", { class: "top", "aria-label": "Dialogues" },
+    make("nav", { class: "top", "aria-label": `${title(DIALOGUE)}s` },
       make("button", { type: "button", id: "close", "aria-keyshortcuts": "Escape", title: "Esc", onclick: closeItem }, "← Report"),
       make("span", { class: "place" }, here >= 0 ? `${(here + 1).toLocaleString("en")} of ${state.rows.length.toLocaleString("en")}` : "not among those found"),
-      make("button", { type: "button", "aria-label": "Previous dialogue", "aria-keyshortcuts": "k", title: "k", disabled: here <= 0, onclick: step(-1) }, "↑"),
-      make("button", { type: "button", "aria-label": "Next dialogue", "aria-keyshortcuts": "j", title: "j", disabled: here < 0 || here + 1 >= state.rows.length, onclick: step(1) }, "↓"), copy),
+      make("button", { type: "button", "aria-label": `Previous ${DIALOGUE}`, "aria-keyshortcuts": "k", title: "k", disabled: here <= 0, onclick: step(-1) }, "↑"),
+      make("button", { type: "button", "aria-label": `Next ${DIALOGUE}`, "aria-keyshortcuts": "j", title: "j", disabled: here < 0 || here + 1 >= state.rows.length, onclick: step(1) }, "↓"), copy),
     ...dialogue(item).flat());
   markHits(...article.querySelectorAll(".who, .sides"));
   document.title = `${plain(item.scenario)} · ${TITLE}`;
@@ -222,7 +222,7 @@ async function load() {
     await unpack();
   } catch (error) {
     const message = document.getElementById("missing");
-    message.textContent = `The dialogues cannot be unpacked (${error}): this browser may be older than 2023.`;
+    message.textContent = `The ${DIALOGUE}s cannot be unpacked (${error}): this browser may be older than 2023.`;
     message.hidden = false;
     return;
   }

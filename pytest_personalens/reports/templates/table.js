@@ -47,7 +47,7 @@ function filters() {
   const list = [];
   const arms = new Set(data.items.map((i) => i.arm || ""));
   if (arms.size > 1) {
-    list.push(["arm", data.armLabel || "Control", [["", CONTROLS[""], own], ...[...arms].filter((a) => a).map((a) => [a, CONTROLS[a] || a, (i) => i.arm === a]), ["all", "all dialogues", () => true]]]);
+    list.push(["arm", data.armLabel || "Control", [["", CONTROLS[""], own], ...[...arms].filter((a) => a).map((a) => [a, CONTROLS[a] || a, (i) => i.arm === a]), ["all", `all ${DIALOGUE}s`, () => true]]]);
   }
   const statuses = [["low", "low score", (i) => i.status === "low"], ["uncounted", "not scored", (i) => i.status === "uncounted"],
     ["passed", "passed", (i) => i.status === "passed"], ["failed", "test failed", (i) => i.failed]].filter(([, , keep]) => data.items.some(keep));
@@ -139,7 +139,7 @@ function row(item) {
     make("th", { scope: "row", title: plain(rowText(item.wants)) || null }, make("a", { href: linkTo(item) }, plain(item.scenario)), pips(item), make("span", { class: "of" }, ` ${plain(about)}`),
       why ? make("span", { class: "about" }, plain(why)) : null),
     columns.map((d) => cell(item, d)),
-    make("td", { class: "num wide" }, String(item.turns)),
+    data.hasTurns ? make("td", { class: "num wide" }, String(item.turns)) : null,
     COSTS.map(([key, , words]) => make("td", { class: "num wide" }, words(spent(item, key)))));
 }
 
@@ -157,13 +157,13 @@ function heading(key, label, classes) {
 function draw(all) {
   const from = all ? 0 : state.page * PAGE;
   const to = all ? Math.min(state.rows.length, MOST_PRINTED) : Math.min(from + PAGE, state.rows.length);
-  table.tHead.replaceChildren(make("tr", {}, heading("worst", "Status"), heading("scenario", "Scenario"),
-    columns.map((d) => heading(d.key, d.column, d.key === "task_completion" || d.key === "personalization" ? "num" : "num wide")), heading("turns", "Turns", "num wide"), COSTS.map(([key, label]) => heading(key, label, "num wide"))));
+  table.tHead.replaceChildren(make("tr", {}, heading("worst", "Status"), heading("scenario", title(ITEM)),
+    columns.map((d) => heading(d.key, d.column, d.key === "task_completion" || d.key === "personalization" ? "num" : "num wide")), data.hasTurns ? heading("turns", "Turns", "num wide") : null, COSTS.map(([key, label]) => heading(key, label, "num wide"))));
   table.tBodies[0].replaceChildren(...state.rows.slice(from, to).map(row));
   markHits(table.tBodies[0]);
   const count = (n) => n.toLocaleString("en");
   const total = data.items.length;
-  document.getElementById("count").textContent = state.found.length === total ? `${count(total)} dialogues` : `${count(state.found.length)} of ${count(total)} dialogues`;
+  document.getElementById("count").textContent = state.found.length === total ? `${count(total)} ${DIALOGUE}s` : `${count(state.found.length)} of ${count(total)} ${DIALOGUE}s`;
   if (state.rows.length < state.found.length) document.getElementById("count").append(` in ${count(state.rows.length)} rows`);
   if (all && to < state.rows.length) document.getElementById("count").append(`, the first ${count(to)} of them here`);
   document.getElementById("pages").hidden = state.rows.length <= PAGE;

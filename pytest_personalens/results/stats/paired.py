@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from pytest_personalens.results.stats.intervals import check_level
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 #: The limit of exact counting: the square of the number of differences, times their sum. Counting takes 0.2 s
 #: at this limit, for about 1,400 differences of one or two steps.
-_WORK: Final = 4_000_000_000
-_DRAWS: Final = 20_000
+WORK: Final = 4_000_000_000
+DRAWS: Final = 20_000
+#: Up to this number of differences, all choices are counted one by one: no more than `DRAWS`.
+FEW: Final = 14
 
 
 class Test(NamedTuple):
@@ -45,8 +47,9 @@ def sign_flip(differences: Sequence[Fraction | int]) -> Test:
     exact test.
 
     The function counts all choices of signs. That would take too long for thousands of nonzero differences,
-    or for fractions with large denominators. In that case p is (hits + 1) / (draws + 1) for 20,000 random
-    choices (Phipson and Smyth 2010). It is the same for the same differences in any order.
+    or for more than 14 that are fractions with large denominators. In that case p is
+    (hits + 1) / (draws + 1) for 20,000 random choices (Phipson and Smyth 2010). It is the same for the same
+    differences in any order.
 
     >>> sign_flip([-1, -1, 0, -1, -1, 0, 1])
     Test(p=0.1875, exact=True)
@@ -57,7 +60,9 @@ def sign_flip(differences: Sequence[Fraction | int]) -> Test:
         return Test(1.0, exact=True)
     if max(sizes) == 1:
         return Test(mcnemar(fallen, len(units) - fallen), exact=True)
-    if len(sizes) ** 2 * sum(sizes) <= _WORK:
+    if len(sizes) <= FEW and sum(sizes) > DRAWS:  # fewer choices than sums
+        return Test(sum(total >= fallen for total in all_sums(sizes)) / (1 << len(sizes)), exact=True)
+    if len(sizes) ** 2 * sum(sizes) <= WORK:
         return Test(flipped(sizes, fallen), exact=True)
     return Test(_drawn(units, sizes, fallen), exact=False)
 
@@ -126,14 +131,24 @@ def _units(differences: Sequence[Fraction | int]) -> list[int]:
     return sorted(unit // common for unit in whole)
 
 
+def all_sums(sizes: Sequence[int]) -> list[int]:
+    """Return the sums of all choices of the sizes: 2^n of them."""
+    sums = [0]
+    for size in sizes:
+        sums += [total + size for total in sums]
+    return sums
+
+
+def random_sums(sizes: Sequence[int], seed: str) -> Iterator[int]:
+    """Yield the sums of 20,000 random choices of the sizes; each is chosen with a probability of one half."""
+    chance = random.Random(seed)
+    # A random byte gives eight choices.
+    padded = [*sizes, *[0] * (-len(sizes) % 8)]
+    tables = [all_sums(padded[start : start + 8]) for start in range(0, len(padded), 8)]
+    for _ in range(DRAWS):
+        yield sum(map(getitem, tables, chance.randbytes(len(tables))))
+
+
 def _drawn(units: Sequence[int], sizes: Sequence[int], fallen: int) -> float:
-    chance = random.Random(repr(units))
-    # A random byte gives eight signs. A table holds the sum that falls with each byte.
-    tables = []
-    for start in range(0, len(sizes), 8):
-        sums = [0]
-        for size in [*sizes[start : start + 8], *[0] * (start + 8 - len(sizes))]:
-            sums += [total + size for total in sums]
-        tables.append(sums)
-    hits = sum(sum(map(getitem, tables, chance.randbytes(len(tables)))) >= fallen for _ in range(_DRAWS))
-    return (hits + 1) / (_DRAWS + 1)
+    hits = sum(total >= fallen for total in random_sums(sizes, repr(units)))
+    return (hits + 1) / (DRAWS + 1)

@@ -9,16 +9,13 @@ import random
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from pytest_personalens.results.stats.intervals import LEAST, Interval
-from pytest_personalens.results.stats.paired import Test
+from pytest_personalens.results.stats.paired import DRAWS, FEW, Test
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 _Value = TypeVar("_Value")
-_SAMPLES: Final = 2_000
-_SWAPS: Final = 20_000
-#: Up to this number of users, all ways to swap them are counted: no more than `_SWAPS`.
-_FEW: Final = 14
+SAMPLES: Final = 2_000
 
 
 def bootstrap_interval(
@@ -32,13 +29,21 @@ def bootstrap_interval(
     if len(by_user) < LEAST:
         return None
     chance, found = random.Random(0), list[float]()
-    for _ in range(_SAMPLES):
+    for _ in range(SAMPLES):
         sample = [value for values in chance.choices(by_user, k=len(by_user)) for value in values]
         if (value := figure(sample)) is not None:
             found.append(value)
-    if len(found) < _SAMPLES / 2:
+    return middle_95(found)
+
+
+def middle_95(found: list[float]) -> Interval | None:
+    """Return the ends of the middle 95 % of the figures of `SAMPLES` samples.
+
+    Return None if most samples gave no figure, and if all figures are equal.
+    """
+    if len(found) < SAMPLES / 2:
         return None
-    found.sort()
+    found = sorted(found)
     outside = len(found) // 40
     low, high = found[outside], found[-1 - outside]
     return (low, high) if low < high else None
@@ -62,9 +67,9 @@ def swap_test(
         sides = (swapped[n] if mask >> n & 1 else users[n] for n in range(len(users)))
         return gain([pair for pairs in sides for pair in pairs]) >= seen
 
-    if len(users) <= _FEW:
+    if len(users) <= FEW:
         ways = 1 << len(users)
         return Test(sum(map(hit, range(ways))) / ways, exact=True)
     chance = random.Random(0)
-    hits = sum(hit(chance.getrandbits(len(users))) for _ in range(_SWAPS))
-    return Test((hits + 1) / (_SWAPS + 1), exact=False)
+    hits = sum(hit(chance.getrandbits(len(users))) for _ in range(DRAWS))
+    return Test((hits + 1) / (DRAWS + 1), exact=False)

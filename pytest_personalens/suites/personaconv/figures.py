@@ -7,10 +7,14 @@ scikit-learn takes seconds. Tests check that they equal those of scikit-learn.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
+from fractions import Fraction
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from pytest_personalens.core.measure import Exact
 
 POSITIVE: Final = "positive"
 NEGATIVE: Final = "negative"
@@ -128,11 +132,39 @@ def skill(truths: Sequence[float], answers: Sequence[float]) -> float | None:
     The second error is that of a prediction by the median of the other items. 1 is perfect, 0 is no better
     than the median, and a negative value is worse. Return None for fewer than two items.
     """
-    error = mae(truths, answers)
-    if error is None or len(truths) < 2:
-        return None
-    plain = _errors_of_medians(sorted(truths)) / len(truths)
-    return 1 - error / plain if plain else None
+    exact_truths = [exact(truth) for truth in truths]
+    plain = sum(errors_of_medians(exact_truths))
+    error = sum(distance(exact(answer), truth) for answer, truth in zip(answers, exact_truths, strict=True))
+    return 1 - float(error / plain) if plain else None
+
+
+def exact(number: float) -> Exact:
+    """Return a number as it is written: 0.1 as one tenth."""
+    return int(number) if float(number).is_integer() else Fraction(repr(float(number)))
+
+
+def errors_of_medians(truths: Sequence[Exact]) -> list[Exact]:
+    """Return the error for each number if it is predicted by the median of the others.
+
+    It is 0 for a number without others.
+    """
+    ordered = sorted(truths)
+    return [distance(truth, _median_without(ordered, bisect_left(ordered, truth))) for truth in truths]
+
+
+def distance(one: Exact, other: Exact) -> Exact:
+    """Return how far two numbers are apart."""
+    return one - other if one > other else other - one
+
+
+def root_mean(squares: Exact, count: Exact) -> float:
+    """Return the root of a mean of squares, also where the squares are too large for a float."""
+    try:
+        return math.sqrt(squares / count)
+    except OverflowError:
+        mean = Fraction(squares) / count
+        halved = (mean.numerator.bit_length() - mean.denominator.bit_length()) // 2
+        return math.ldexp(math.sqrt(mean / (1 << 2 * halved)), halved)
 
 
 def best_of(candidates: Sequence[Sequence[float]]) -> tuple[float | None, float | None]:
@@ -157,20 +189,15 @@ def _signed_log(number: float) -> float:
     return math.copysign(math.log1p(abs(number)), number)
 
 
-def _errors_of_medians(ordered: Sequence[float]) -> float:
-    """Return the sum of the distances of each element from the median of the others, for a sorted list.
-
-    The elements of a half all have the same median.
-    """
-    half = len(ordered) // 2
-    below, above = ordered[:half], ordered[-half:]
-    if ordered[0] == ordered[-1]:
-        return 0.0
-    if len(ordered) % 2 == 0:
-        return math.fsum(above) - math.fsum(below) + half * (ordered[half] - ordered[half - 1])
-    middle, left, right = ordered[half], ordered[half - 1], ordered[half + 1]
-    apart = half * (middle + right) / 2 - half * (left + middle) / 2
-    return math.fsum(above) - math.fsum(below) + apart + abs(middle - (left + right) / 2)
+def _median_without(ordered: Sequence[Exact], place: int) -> Exact:
+    """Return the median of a sorted list without the number in that place; that number if it is alone."""
+    left = len(ordered) - 1
+    if not left:
+        return ordered[place]
+    high = left // 2
+    low = high if left % 2 else high - 1
+    lower, upper = ordered[low + (low >= place)], ordered[high + (high >= place)]
+    return lower if lower == upper else Fraction(lower + upper) / 2
 
 
 def _mean(values: Sequence[float]) -> float | None:

@@ -14,9 +14,9 @@ from pytest_personalens.suites.personaconv.log_figures import Difference, rate_e
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from pytest_personalens.core.gate import GateExpression
     from pytest_personalens.suites.personaconv.log_figures import Figured, Values
     from pytest_personalens.suites.personaconv.logs import Scored
-    from pytest_personalens.suites.personaconv.measures import Gate
     from pytest_personalens.suites.personaconv.values import Kind, ProtocolName
 
 SCHEMA: Final = "personalens-scores/1"
@@ -27,7 +27,7 @@ _HEAVY: Final = 0.25
 class Decided(NamedTuple):
     """A gate on a log: its value over a number of rows, and its outcome."""
 
-    gate: Gate
+    gate: GateExpression
     log: str
     value: float | None
     rows: int

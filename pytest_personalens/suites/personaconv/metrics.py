@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.measure import Measure, MeasureNames
-from pytest_personalens.core.metric import Metric
+from pytest_personalens.core.metric import Metric, OfSums
 from pytest_personalens.suites.personaconv import figures
 from pytest_personalens.suites.personaconv.measures import FIGURES
 
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pytest_personalens.core.evaluation import Answer
+    from pytest_personalens.core.metric import Row
 
 #: Name of a measure -> its name in reports.
 _TITLES: Final = {
@@ -59,91 +59,53 @@ MEASURES: Final = (
 )  # fmt: skip
 
 
-class _Numbers(NamedTuple):
-    """True and predicted numbers of the answers that were read."""
-
-    truths: list[float]
-    answers: list[float]
-
-
-def _classes(answers: Sequence[Answer]) -> figures.Classes:
-    return figures.classes([str(a.truth) for a in answers], [str(a.value) for a in answers])
+def _class_rows(answers: Sequence[Answer]) -> list[Row]:
+    """Return true and false positives, all that are truly positive, and 1, for each answer."""
+    pairs = [(answer.truth == figures.POSITIVE, answer.value == figures.POSITIVE) for answer in answers]
+    return [(int(true and said), int(said and not true), int(true), 1) for true, said in pairs]
 
 
-def _numbers(answers: Sequence[Answer]) -> _Numbers:
-    return _Numbers([float(a.truth or 0) for a in answers], [float(a.value or 0) for a in answers])
+def _of_classes(figure: Callable[[figures.Classes], float | None]) -> OfSums:
+    def of(sums: Row) -> float | None:
+        tp, fp, positive, every = map(int, sums)
+        return figure(figures.Classes(tp, fp, positive - tp, every - positive - fp))
+
+    return OfSums(_class_rows, of)
 
 
-def _f1(answers: Sequence[Answer]) -> float | None:
-    return figures.f1(_classes(answers))
+def _error_rows(answers: Sequence[Answer]) -> list[Row]:
+    """Return squared and absolute error, that of the median of the other answers, and 1, for each answer."""
+    truths = [figures.exact(float(answer.truth or 0)) for answer in answers]
+    said = [figures.exact(float(answer.value or 0)) for answer in answers]
+    errors = list(map(figures.distance, said, truths))
+    plain = figures.errors_of_medians(truths)
+    return [(error * error, error, other, 1) for error, other in zip(errors, plain, strict=True)]
 
 
-def _f1_weighted(answers: Sequence[Answer]) -> float | None:
-    return figures.f1_weighted(_classes(answers))
+def _rmse(sums: Row) -> float:
+    squares, count = sums
+    return figures.root_mean(squares, count)
 
 
-def _mcc(answers: Sequence[Answer]) -> float | None:
-    return figures.mcc(_classes(answers))
+def _mean(sums: Row) -> float:
+    found, count = sums
+    return float(found / count)
 
 
-def _rmse(answers: Sequence[Answer]) -> float | None:
-    return figures.rmse(*_numbers(answers))
+def _skill(sums: Row) -> float | None:
+    error, plain = sums
+    return 1 - float(error / plain) if plain else None
 
 
-def _mae(answers: Sequence[Answer]) -> float | None:
-    return figures.mae(*_numbers(answers))
+def _read_rows(answers: Sequence[Answer]) -> list[Row]:
+    return [(int(answer.read), 1) for answer in answers]
 
 
-def _skill(answers: Sequence[Answer]) -> float | None:
-    return figures.skill(*_numbers(answers))
-
-
-def _parsed(answers: Sequence[Answer]) -> float | None:
-    return sum(answer.read for answer in answers) / len(answers) if answers else None
-
-
-class _Sums(NamedTuple):
-    """A figure of sums: the numbers to add for an answer, and the figure of their sums."""
-
-    terms: Callable[[Answer], tuple[float, ...]]
-    of: Callable[[Sequence[float]], float | None]
-
-
-def _counts(figure: Callable[[figures.Classes], float | None]) -> _Sums:
-    return _Sums(lambda answer: _classes([answer]), lambda sums: figure(figures.Classes(*map(int, sums))))
-
-
-def _error(answer: Answer) -> float:
-    return abs(float(answer.value or 0) - float(answer.truth or 0))
-
-
-def _mean_of(sums: Sequence[float]) -> float | None:
-    return sums[0] / sums[1] if math.isfinite(sums[0]) else None  # errors and their squares may overflow
-
-
-def _root_of_mean(sums: Sequence[float]) -> float | None:
-    mean = _mean_of(sums)
-    return None if mean is None else math.sqrt(mean)
-
-
-_ERRORS: Final = _Sums(lambda answer: (_error(answer), 1), _mean_of)
-_SQUARES: Final = _Sums(lambda answer: (_error(answer) * _error(answer), 1), _root_of_mean)
-_READ: Final = _Sums(lambda answer: (answer.read, 1), _mean_of)
-
-
-def _metric(
-    name: str,
-    of: Callable[[Sequence[Answer]], float | None],
-    label: str,
-    sums: _Sums | None = None,
-    undecided: str = "nothing was read",
-) -> Metric:
+def _metric(name: str, of: OfSums, label: str, undecided: str = "nothing was read") -> Metric:
     found = FIGURES[name]
     return Metric(
         name=name,
         of=of,
-        terms=sums and sums.terms,
-        of_sums=sums and sums.of,
         label=label,
         heading=label,
         low=None if found.low == float("-inf") else found.low,
@@ -157,15 +119,18 @@ def _metric(
 
 METRICS: Final = (
     Metric.mean("accuracy", CORRECT, CORRECT.value),
-    _metric("f1", _f1, "F1", _counts(figures.f1)),
-    _metric("f1-weighted", _f1_weighted, "weighted F1", _counts(figures.f1_weighted)),
-    _metric(
-        "mcc", _mcc, "MCC", _counts(figures.mcc), "all true answers are of one class, so it has no value"
-    ),
-    _metric("rmse", _rmse, "RMSE", _SQUARES),
-    _metric("mae", _mae, "MAE", _ERRORS),
+    _metric("f1", _of_classes(figures.f1), "F1"),
+    _metric("f1-weighted", _of_classes(figures.f1_weighted), "weighted F1"),
+    _metric("mcc", _of_classes(figures.mcc), "MCC", "all true answers are of one class, so it has no value"),
+    _metric("rmse", OfSums(_error_rows, _rmse, uses=(0, 3)), "RMSE"),
+    _metric("mae", OfSums(_error_rows, _mean, uses=(1, 3)), "MAE"),
     *(Metric.mean(measure.value, measure) for measure in MEASURES[1:2]),
-    _metric("skill", _skill, "skill", undecided="it needs two answers, of scores that differ"),
+    _metric(
+        "skill",
+        OfSums(_error_rows, _skill, uses=(1, 2)),
+        "skill",
+        "it needs two answers, of scores that differ",
+    ),
     *(Metric.mean(measure.value, measure) for measure in MEASURES[2:]),
-    _metric("parsed", _parsed, "readable replies", _READ),
+    _metric("parsed", OfSums(_read_rows, _mean), "readable replies"),
 )

@@ -18,6 +18,7 @@ WORDS: Final = {
     "bad-row": "not readable",
     "bad-time": "with an unreadable time",
     "duplicate": "there already",
+    "empty-target": "with an empty reply",
     "few-authors": "with too few authors",
     "few-replies": "with too few replies of the author",
     "few-threads": "with too few threads",
@@ -39,10 +40,19 @@ WORDS: Final = {
 
 def notes(kind: str, items: Sequence[Item]) -> Iterator[str]:
     """Yield what a reader must know about the figures of a kind, from the items of the run itself."""
+    if kind == "sentiment":
+        yield from _one_class(items)
     if kind == "impact":
         yield f"lower is better, but for skill{_heaviest(items)}"
     if kind == "next-text":
         yield from _best(items)
+
+
+def _one_class(items: Sequence[Item]) -> Iterator[str]:
+    """Yield a warning if all true answers are of one class, because the figures then tell little."""
+    answers = [answer for item in items if (answer := item.evaluation.answer) is not None]
+    if len(answers) > 1 and len(truths := {str(answer.truth) for answer in answers}) == 1:
+        yield f"all true answers are {truths.pop()}: MCC has no value, and the same answer to all is right"
 
 
 def _heaviest(items: Sequence[Item]) -> str:

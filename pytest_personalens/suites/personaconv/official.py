@@ -111,7 +111,15 @@ def latest(post: Post) -> list[Comment]:
 
 
 def text_target(post: Post) -> Target | str:
-    """Return the target of next text, or the reason why the post has none."""
+    """Return the target of next text, or the reason why the post has none.
+
+    The prompt makers write a row for an empty reply, but the evaluators pass over it.
+    """
+    target = _thread_target(post)
+    return "empty-target" if isinstance(target, Target) and _blank(target.reply) else target
+
+
+def _thread_target(post: Post) -> Target | str:
     replies = latest(post)
     if len(replies) < 2:
         return "few-replies"
@@ -132,12 +140,14 @@ def own_text_target(post: Post) -> Comment | str:
     replies = latest(post)
     if not replies:
         return "few-replies"
-    return replies[-1] if _filled(replies[-1]) else "removed-target"
+    if not _filled(replies[-1]):
+        return "removed-target"
+    return "empty-target" if _blank(replies[-1]) else replies[-1]
 
 
 def lends_thread(post: Post) -> bool:
     """True if NP-Conv of next text may show the post's thread for another post."""
-    target = text_target(post)
+    target = _thread_target(post)
     return isinstance(target, Target) and _filled(target.reply)
 
 
@@ -172,6 +182,10 @@ def _authors(post: Post) -> set[str]:
 
 def _filled(reply: Comment) -> bool:
     return bool(reply.body) and reply.body not in MARKERS
+
+
+def _blank(reply: Comment) -> bool:
+    return not one_line(reply.body or "")
 
 
 def _threads(post: Post) -> int:

@@ -215,6 +215,8 @@ def _facts(settings: Mapping[str, Any]) -> dict[str, str]:
 SUITE: Final = Suite(
     name="personaconv",
     item="prediction",
+    dialogue="prediction",
+    judged_by="scorer",
     kinds=KINDS,
     domains=(UNKNOWN_DOMAIN,),
     measures=MEASURES,

@@ -37,6 +37,25 @@ def test_sound_posts_have_no_findings(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "no findings (15 rules)" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(("score", "name"), [(7, "positive"), (-7, "negative")])
+def test_one_class_in_the_whole_file_is_told(
+    score: int, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    posts = {f"u_{n}": [talk(f"u_{n}", 1000 * p + 9 * n, score) for p in range(3)] for n in range(2)}
+    main([str(written(tmp_path, posts))])
+    assert f"all 4 targets of sentiment are {name}: MCC has no value" in capsys.readouterr().out.splitlines()
+
+
+def test_two_classes_in_a_file_have_no_such_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scores = (7, -7, 7)
+    posts = {
+        f"u_{n}": [talk(f"u_{n}", 1000 * p + 9 * n, score) for p, score in enumerate(scores)]
+        for n in range(2)
+    }
+    main([str(written(tmp_path, posts))])
+    assert "targets of sentiment are" not in capsys.readouterr().out
+
+
 IRREGULAR: dict[str, tuple[str, dict[str, Any]]] = {
     "of another author": ("author", {"author": "bram"}),
     "of nobody": ("author", {"author": "[deleted]"}),

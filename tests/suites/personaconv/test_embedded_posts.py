@@ -53,6 +53,8 @@ def test_the_posts_keep_what_their_card_promises() -> None:
     assert all(0.35 <= share <= 0.65 for share in found["positive"].values())
     assert found["comments_range"][0] >= 8 and found["comments_range"][1] <= 60
     assert 12 <= found["comments_median"] <= 16 and found["depth"] <= 8
+    low, high = found["score_range"]
+    assert -150 <= low <= -140 and 1_000 <= high <= 1_500
     assert found["self_bleu"] < 0.136  # that of the first set, over as many words
 
 

@@ -16,12 +16,7 @@ import pytest
 from sklearn import metrics
 
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.evaluation import Answer
-from pytest_personalens.core.metric import Metric
-from pytest_personalens.results.means import summed
-from pytest_personalens.results.stats.resampling import bootstrap_interval
 from pytest_personalens.suites.personaconv import figures
-from pytest_personalens.suites.personaconv.metrics import METRICS
 from pytest_personalens.suites.personaconv.texts import TextScorer
 
 CLASSES = ("positive", "negative")
@@ -59,26 +54,6 @@ def test_errors_as_scikit_learn_has_them(seed: int) -> None:
     medians = [statistics.median([*truths[:place], *truths[place + 1 :]]) for place in range(len(truths))]
     skill = 1 - metrics.mean_absolute_error(truths, answers) / metrics.mean_absolute_error(truths, medians)
     assert figures.skill(truths, answers) == pytest.approx(skill)
-
-
-@pytest.mark.parametrize("metric", [m for m in METRICS if m.terms is not None], ids=lambda m: m.name)
-def test_sums_give_the_interval_of_the_answers(metric: Metric) -> None:
-    chance, classes = random.Random(metric.name), metric.kinds == ("sentiment",)
-    users = [
-        [
-            Answer(read=chance.random() < 0.9, value=value, truth=truth)
-            for truth, value in zip(
-                chance.choices(CLASSES if classes else range(-50, 50), k=3),
-                chance.choices(CLASSES if classes else range(-50, 50), k=3),
-                strict=True,
-            )
-        ]
-        for _ in range(10)
-    ]
-    assert metric.of is not None
-    of_answers = bootstrap_interval(users, metric.of)
-    assert of_answers is not None
-    assert bootstrap_interval(*summed(metric, users)) == pytest.approx(of_answers)
 
 
 def test_what_was_not_read_is_the_other_class() -> None:

@@ -158,10 +158,18 @@ def test_one_class_alone_has_no_mcc(threads: Repository) -> None:
     result = threads.inline(*SUITE, "4", GATE, *wanted, *REPORT)
     assert result.ret == 1
     result.stdout.fnmatch_lines(
-        ["gate mcc: FAILED (not decided), MCC: all true answers are of one class, so it has no value"]
+        [
+            "  all true answers are positive: MCC has no value, and the same answer to all is right",
+            "gate mcc: FAILED (not decided), MCC: all true answers are of one class, so it has no value",
+        ]
     )
     assert gates(threads)["mcc"]["value"] is None
     assert threads.results()["overall"]["figures"]["mcc"]["value"] is None
+
+
+def test_two_classes_have_no_such_line(threads: Repository) -> None:
+    result = threads.inline(*SUITE, "4", KIND, "sentiment", GATE, "accuracy >= 0")
+    result.stdout.no_fnmatch_line("*all true answers are*")
 
 
 def test_a_lift_is_positive_where_the_run_is_better(threads: Repository) -> None:
@@ -340,7 +348,7 @@ def test_every_report_speaks_of_predictions(threads: Repository) -> None:
     )
     for line in (
         "## ❌ personalens FAILED: gate mae",
-        "12 predictions of personaconv 1.0; 12 of 12 items scored; protocol: fixed; context: P-Conv; history: request",
+        "12 predictions of personaconv 1.1; 12 of 12 items scored; protocol: fixed; context: P-Conv; history: request",
         "|  | P-Conv | NP-Conv | lift | one-sided p |",
         "left out of 160 posts: 40 without a past (-v lists them).",
         "leaks: none in 24 requests.",

@@ -55,7 +55,7 @@ def test_an_item_is_one_request_one_reply_and_a_verdict_of_each_measure(threads:
     result = threads.inline(*SUITE, "6", CONTROL, "P-NonConv,NP-Conv", "-v", *REPORT)
     result.stdout.fnmatch_lines(
         [
-            "*: 6 predictions of personaconv 1.0, seed *, protocol fixed, P-Conv, controls P-NonConv, NP-Conv",
+            "*: 6 predictions of personaconv 1.1, seed *, protocol fixed, P-Conv, controls P-NonConv, NP-Conv",
             "*::test_personalens[[]impact-????????-u-*]*",
             "*::test_personalens[[]impact-????????-u-*+p-nonconv]*",
             "*::test_personalens[[]impact-????????-u-*+np-conv]*",

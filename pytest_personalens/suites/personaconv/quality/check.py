@@ -24,6 +24,7 @@ from pytest_personalens.suites.personaconv.quality.measures import (
     PostsQuality,
     domain_lines,
     left_out_lines,
+    one_class_lines,
     rows,
 )
 from pytest_personalens.suites.personaconv.values import KINDS
@@ -87,7 +88,7 @@ def check_data(spec: str, words: int) -> DataCheck | None:
     return DataCheck(
         dataset=quality.dataset,
         rows=rows(quality),
-        summary=tuple(left_out_lines(quality)),
+        summary=(*left_out_lines(quality), *one_class_lines(quality)),
         details=tuple(domain_lines(quality)),
         every=tuple(_each_left_out(plans)),
         findings=quality.findings,

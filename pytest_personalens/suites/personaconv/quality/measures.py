@@ -79,6 +79,14 @@ def left_out_lines(data: PostsQuality) -> Iterator[str]:
             yield f"{protocol:<10}{kind:<11}{items + sum(reasons.values()):>8,}{items:>8,}  {told}"
 
 
+def one_class_lines(data: PostsQuality) -> Iterator[str]:
+    """Yield a warning if all targets of sentiment are of one class."""
+    targets = data.items["fixed"]["sentiment"]
+    if data.by_majority == 1 and targets > 1:
+        name = "positive" if any(data.positive.values()) else "negative"
+        yield f"all {targets:,} targets of sentiment are {name}: MCC has no value"
+
+
 def domain_lines(data: PostsQuality) -> Iterator[str]:
     """Yield each domain with its posts, and the share of its targets that are positive."""
     yield f"{'domain':<20}{'posts':>8}{'positive':>10}"

@@ -1,0 +1,140 @@
+"""Figures of sums: the swap test equals all swaps counted one by one, and SciPy's; intervals those of resampled answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from math import sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats as scipy_stats
+
+from pytest_personalens.core.metric import Row, total
+from pytest_personalens.results.stats.paired import sign_flip
+from pytest_personalens.results.stats.resampling import bootstrap_interval
+from pytest_personalens.results.stats.sums import bootstrap_of_sums, swap_of_sums
+
+Pairs = Sequence[tuple[Row, Row]]
+#: True and false positives of a user on two sides, how many are true, and how many there are: the same on both.
+COUNTS = st.tuples(*(st.integers(0, 2),) * 4).map(lambda n: ((n[0], n[1], 2, 4), (n[2], n[3], 2, 4)))
+ERRORS = st.tuples(st.fractions(0, 40, max_denominator=6), st.integers(0, 10**9)).map(
+    lambda e: ((e[0], 1), (e[1], 1))
+)
+
+
+def f1(sums: Row) -> float | None:
+    tp, fp, positive, _ = sums
+    return float(2 * tp / (tp + fp + positive)) if positive else None
+
+
+def root(sums: Row) -> float | None:
+    return sqrt(sums[0] / sums[1])
+
+
+def one_by_one(pairs: Pairs, figure: object, sign: int) -> float:
+    """The share of all ways to swap users that gain as much, each way added up on its own."""
+    assert callable(figure)
+
+    def gain(swaps: Sequence[bool]) -> float:
+        sides = [pair[::-1] if swap else pair for pair, swap in zip(pairs, swaps, strict=True)]
+        before, after = (figure(total([side[n] for side in sides])) for n in (0, 1))
+        return float(sign * (after - before))
+
+    seen = gain([False] * len(pairs))
+    ways = [
+        gain(swaps) >= seen - 1e-11 * (1 + abs(seen)) for swaps in product((False, True), repeat=len(pairs))
+    ]
+    return sum(ways) / len(ways)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(COUNTS, min_size=1, max_size=7), st.sampled_from([1, -1]))
+def test_the_ways_of_two_sums_are_those_counted_one_by_one(pairs: Pairs, sign: int) -> None:
+    found = swap_of_sums(pairs, f1, sign)
+    assert found.exact
+    assert found.p == pytest.approx(one_by_one(pairs, f1, sign), abs=1e-12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(ERRORS, min_size=1, max_size=7), st.sampled_from([1, -1]))
+def test_the_ways_of_one_sum_are_those_counted_one_by_one(pairs: Pairs, sign: int) -> None:
+    assert swap_of_sums(pairs, root, sign).p == pytest.approx(one_by_one(pairs, root, sign), abs=1e-12)
+
+
+def counts(seed: int, users: int) -> list[tuple[Row, Row]]:
+    """Two predictors of two classes, the second somewhat better; one answer of each user."""
+    chance = np.random.default_rng(seed)
+    truths = chance.random(users) < 0.4
+    before, after = (np.where(chance.random(users) < right, truths, ~truths) for right in (0.62, 0.7))
+
+    def row(true: bool, said: bool) -> Row:
+        return int(true and said), int(said and not true), int(true), 1
+
+    return [(row(t, b), row(t, a)) for t, b, a in zip(truths, before, after, strict=True)]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_test_of_f1_is_scipys(seed: int) -> None:
+    pairs = counts(seed, 200)
+    before, after = (np.array([pair[side] for pair in pairs]) for side in (0, 1))
+
+    def gain_of(places_before: np.ndarray, places_after: np.ndarray) -> float:
+        both = np.vstack([before, after])
+        was, is_now = (
+            f1(tuple(both[places.astype(int)].sum(axis=0))) for places in (places_before, places_after)
+        )
+        assert was is not None and is_now is not None
+        return is_now - was
+
+    numbers = np.arange(200)
+    expected = scipy_stats.permutation_test(
+        (numbers, numbers + 200), gain_of, permutation_type="samples", alternative="greater",
+        n_resamples=4_000, vectorized=False, rng=np.random.default_rng(seed),
+    )  # fmt: skip
+    found = swap_of_sums(pairs, f1, 1)
+    assert found.exact
+    assert found.p == pytest.approx(expected.pvalue, abs=5 * sqrt(found.p * (1 - found.p) / 4_000) + 1e-3)
+
+
+@pytest.mark.parametrize("users", [5, 40, 900])
+def test_one_sum_is_a_flip_of_signs(users: int) -> None:
+    chance = np.random.default_rng(4)
+    squares = [tuple(int(error) ** 2 for error in chance.integers(0, 500, 2)) for _ in range(users)]
+    pairs = [((before, 1), (after, 1)) for before, after in squares]
+    falls = sign_flip([after - before for before, after in squares])
+    assert swap_of_sums(pairs, root, -1) == falls, "a low root of squares is the better one"
+    assert falls.exact is (users == 5)
+    assert swap_of_sums(pairs, root, 1) == sign_flip([before - after for before, after in squares])
+
+
+def test_where_there_are_too_many_sums_random_swaps_come_near() -> None:
+    """With a third column that varies alone, the sums are too many to count, and the p is nearly that of two."""
+    pairs = counts(7, 400)
+    chance = np.random.default_rng(1)
+    wide = [tuple((*row, int(chance.integers(0, 10**6))) for row in pair) for pair in pairs]
+    exact, drawn = swap_of_sums(pairs, f1, 1), swap_of_sums(wide, lambda sums: f1(sums[:4]), 1)  # type: ignore[arg-type]
+    assert (exact.exact, drawn.exact) == (True, False)
+    assert drawn.p == pytest.approx(exact.p, abs=5 * sqrt(exact.p * (1 - exact.p) / 20_000))
+    assert swap_of_sums(wide[::-1], lambda sums: f1(sums[:4]), 1) == drawn  # type: ignore[arg-type]
+
+
+def test_sides_that_are_alike_gain_nothing() -> None:
+    assert swap_of_sums([((1, 0, 1, 1), (1, 0, 1, 1))] * 9, f1, 1) == (1.0, True)
+    assert swap_of_sums([((0, 1, 1, 2), (0, 0, 1, 2))] * 9, f1, 1) == (1.0, True), "without a hit F1 is 0"
+
+
+def test_intervals_are_those_of_resampled_answers() -> None:
+    for users in (2, 3, 30):
+        rows = [pair[1] for pair in counts(users, users)]
+        assert bootstrap_of_sums(rows, f1) == bootstrap_interval(
+            [[row] for row in rows], lambda answers: f1(total(answers))
+        )
+    assert bootstrap_of_sums([(1, 1)] * 30, root) is None
+
+
+def test_sums_below_nothing_are_refused() -> None:
+    with pytest.raises(ValueError, match="0 or more"):
+        bootstrap_of_sums([(1, 1), (-1, 1), (2, 1)], root)
