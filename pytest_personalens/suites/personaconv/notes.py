@@ -18,7 +18,6 @@ WORDS: Final = {
     "bad-row": "not readable",
     "bad-time": "with an unreadable time",
     "duplicate": "there already",
-    "empty-target": "with an empty reply",
     "few-authors": "with too few authors",
     "few-replies": "with too few replies of the author",
     "few-threads": "with too few threads",

@@ -111,15 +111,7 @@ def latest(post: Post) -> list[Comment]:
 
 
 def text_target(post: Post) -> Target | str:
-    """Return the target of next text, or the reason why the post has none.
-
-    The prompt makers write a row for an empty reply, but the evaluators pass over it.
-    """
-    target = _thread_target(post)
-    return "empty-target" if isinstance(target, Target) and _blank(target.reply) else target
-
-
-def _thread_target(post: Post) -> Target | str:
+    """Return the target of next text, or the reason why the post has none."""
     replies = latest(post)
     if len(replies) < 2:
         return "few-replies"
@@ -140,14 +132,12 @@ def own_text_target(post: Post) -> Comment | str:
     replies = latest(post)
     if not replies:
         return "few-replies"
-    if not _filled(replies[-1]):
-        return "removed-target"
-    return "empty-target" if _blank(replies[-1]) else replies[-1]
+    return replies[-1] if _filled(replies[-1]) else "removed-target"
 
 
 def lends_thread(post: Post) -> bool:
     """True if NP-Conv of next text may show the post's thread for another post."""
-    target = _thread_target(post)
+    target = text_target(post)
     return isinstance(target, Target) and _filled(target.reply)
 
 
@@ -182,10 +172,6 @@ def _authors(post: Post) -> set[str]:
 
 def _filled(reply: Comment) -> bool:
     return bool(reply.body) and reply.body not in MARKERS
-
-
-def _blank(reply: Comment) -> bool:
-    return not one_line(reply.body or "")
 
 
 def _threads(post: Post) -> int:

@@ -364,13 +364,6 @@ def test_prompt_files_that_cannot_be_used(tmp_path: Path) -> None:
         open_posts(tmp_path, protocol="official")
 
 
-def test_a_row_of_next_text_without_a_text_is_left_out(tmp_path: Path) -> None:
-    path = rows(tmp_path, "With.jsonl", text_row("It is."), text_row(""), text_row(" "))
-    dataset = open_posts(path, protocol="official", kinds=("next-text",))
-    assert [dataset.load(ref).truth for ref in dataset.items("next-text")] == ["It is."]
-    assert dataset.excluded == {"next-text": {"empty-target": 2}}
-
-
 def test_rows_of_prompts_that_cannot_be_used_are_counted(tmp_path: Path) -> None:
     path = rows(
         tmp_path,
