@@ -47,6 +47,8 @@ CERTAIN = {
 }
 
 
+#: A phrase of every reply of the assistant: a judge that quotes nothing of them is asked once more.
+SERVED = "a quiet table for two near you"
 #: The text of a prediction of the suite personaconv, as long as a reply of a thread.
 PREDICTED = (
     "I had the same trouble with mine last spring, and what helped in the end was to take the whole thing"
@@ -115,7 +117,7 @@ def play(asked: Asked) -> tuple[str, str, Any]:
             fill(asked.schema, asked.schema) if asked.schema else None,
         )
     if role == "assistant":
-        return role, f"Done, step {len(asked.texts)}: a quiet table for two near you, Friday at eight.", None
+        return role, f"Done, step {len(asked.texts)}: {SERVED}, Friday at eight.", None
     # Our user agent sends the transcript in its prompt; others as the messages of a chat.
     said = max(asked.texts[-1].count('"role": "assistant"'), len(asked.texts) // 2)
     text = ASKS[said % TURNS] + (
@@ -149,7 +151,7 @@ def fill(schema: dict[str, Any], root: dict[str, Any]) -> Any:
         return {name: fill(part, root) for name, part in schema.get("properties", {}).items()}
     if kind == "array":
         return [fill(schema["items"], root)] * max(1, schema.get("minItems", 1))
-    return {"boolean": True, "integer": 1, "number": 1}.get(str(kind), "It was done as asked.")
+    return {"boolean": True, "integer": 1, "number": 1}.get(str(kind), SERVED)
 
 
 def _of_openai(sent: dict[str, Any]) -> Asked:
