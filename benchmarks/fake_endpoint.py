@@ -47,6 +47,13 @@ CERTAIN = {
 }
 
 
+#: The text of a prediction of the suite personaconv, as long as a reply of a thread.
+PREDICTED = (
+    "I had the same trouble with mine last spring, and what helped in the end was to take the whole thing"
+    " apart, dry it for two days, and only then put a thin layer of glue on both sides of the crack."
+)
+
+
 class Asked(NamedTuple):
     """What both protocols say, in one shape."""
 
@@ -99,6 +106,8 @@ def play(asked: Asked) -> tuple[str, str, Any]:
     as asked.
     """
     role = role_of(asked)
+    if predicted := (asked.schema or {}).get("properties", {}).get("answer"):
+        return role, "", {"answer": PREDICTED if predicted == {"type": "string"} else fill(predicted, {})}
     if role == "judge":
         return (
             role,
@@ -123,7 +132,8 @@ def role_of(asked: Asked) -> str:
         "properties", ()
     ):
         return "user"
-    return "judge" if asked.schema else "assistant"
+    predicts = "answer" in (asked.schema or {}).get("properties", ())
+    return "judge" if asked.schema and not predicts else "assistant"
 
 
 def fill(schema: dict[str, Any], root: dict[str, Any]) -> Any:

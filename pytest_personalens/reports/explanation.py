@@ -126,9 +126,14 @@ def case_reason(case: WorstCase, scenario: BaseScenario | None) -> str:
     return why(case.verdict, costs_of(case.verdict), scenario)
 
 
-def turns_of(exchange: Exchange) -> Iterator[Turn]:
-    """The exchange as it is shown: what the user said, the reply on record, the reply now."""
-    if exchange.asked:
+def turns_of(exchange: Exchange, scenario: BaseScenario | None) -> Iterator[Turn]:
+    """The exchange as it is shown: what the user said, the reply on record, the reply now.
+
+    Where the reply answers a request that has a true answer, the truth stands in place of the long request.
+    """
+    if scenario is not None and scenario.takes_answers:
+        yield from (Turn("", name, text) for name, text in scenario.facts if name == "truth")
+    elif exchange.asked:
         yield Turn("", "user", exchange.asked)
     if exchange.recorded:
         yield Turn("-", "recorded", exchange.recorded)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 #: Raise this number if the present code would misread an old index, or if the same file would give other
 #: targets.
-FORMAT: Final = 2
+FORMAT: Final = 3
 #: Smaller files (in bytes) are read as fast as their index.
 _SMALL: Final = 1 << 20
 

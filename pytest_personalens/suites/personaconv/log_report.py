@@ -44,7 +44,10 @@ class Decided(NamedTuple):
 
 
 class Scores(NamedTuple):
-    """The results of the command for one or two files of outputs."""
+    """The results of the command for one or two files of outputs.
+
+    `beside` holds the table with published figures, if it was asked for.
+    """
 
     kind: Kind
     protocol: ProtocolName
@@ -52,6 +55,7 @@ class Scores(NamedTuple):
     logs: Sequence[Figured]
     differences: Sequence[tuple[str, str, Difference | str]]
     gates: Sequence[Decided]
+    beside: Sequence[PaperTable] = ()
 
     @property
     def passed(self) -> bool:
@@ -123,7 +127,7 @@ def _log(figured: Figured) -> dict[str, Any]:
 
 
 def _tables(scores: Scores) -> list[PaperTable]:
-    return [_table(scores, figured) for figured in scores.logs]
+    return [*(_table(scores, figured) for figured in scores.logs), *scores.beside]
 
 
 def _table(scores: Scores, figured: Figured) -> PaperTable:

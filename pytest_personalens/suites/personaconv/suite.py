@@ -22,6 +22,7 @@ from pytest_personalens.suites.personaconv.metrics import (
 from pytest_personalens.suites.personaconv.notes import WORDS, notes
 from pytest_personalens.suites.personaconv.panels import outcome, panels
 from pytest_personalens.suites.personaconv.parts import given_words, part_titles
+from pytest_personalens.suites.personaconv.published import published
 from pytest_personalens.suites.personaconv.roles import Asker, Scorer, of_run
 from pytest_personalens.suites.personaconv.values import (
     KINDS,
@@ -263,5 +264,6 @@ SUITE: Final = Suite(
     terms=_terms,
     about=_about,
     facts=_facts,
+    published=published,
     check_data=_check_data,
 )  # fmt: skip
