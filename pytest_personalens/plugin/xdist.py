@@ -130,6 +130,17 @@ class _InUnits(LoadScopeScheduling):  # type: ignore[misc]
         super().__init__(config, log)
         self._deaths = deaths
 
+    def schedule(self) -> None:
+        """Distribute the first units, or units for a worker that came later.
+
+        xdist gives such a worker one unit. A worker starts an item only when it knows the next one, so it
+        would wait for ever if nobody else takes the units that are left.
+        """
+        replaces = self.collection is not None
+        super().schedule()
+        if replaces:
+            super().schedule()
+
     def remove_node(self, node: WorkerController) -> str | None:
         """Take back the items of a dead worker.
 

@@ -87,6 +87,14 @@ def test_however_items_are_handed_out(told: Repository, dist: str) -> None:
     failed_only(result, 1)
 
 
+@pytest.mark.parametrize("dist", ["load", "loadscope", "loadfile", "loadgroup", "worksteal"])
+def test_the_only_worker_is_replaced_by_one_that_does_the_rest(told: Repository, dist: str) -> None:
+    lost = poison(told, 0)
+    result = told.run(*ARGS, "-n", "1", "--dist", dist, "--personalens-concurrency", "4")
+    assert set(told.results("r.json")["lost"]) == lost
+    failed_only(result, 1)
+
+
 def test_where_no_worker_takes_the_place_of_a_dead_one(told: Repository) -> None:
     poison(told, 5)
     result = told.run(
