@@ -98,6 +98,7 @@ benchmarks: $(VENV)/dev ## speed, as ratios measured side by side in one run; wh
 	$(BIN)/python benchmarks/tokens.py $(wildcard ../shared/official)
 	$(BIN)/python benchmarks/full_benchmark.py --check
 	$(BIN)/python benchmarks/concurrency.py
+	$(BIN)/python benchmarks/predictions.py
 	$(BIN)/python benchmarks/html_report.py
 	$(BIN)/python benchmarks/intervals.py
 	$(BIN)/python benchmarks/users.py

@@ -134,10 +134,10 @@ def arms() -> list[Arm]:
 
 
 def plugin(model: str, *more: str) -> list[str]:
-    """The command line of our run."""
+    """The command line of our run, without the plugin of Hypothesis, which only our own tests need."""
     return [
-        sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--personalens-sample",
-        str(SCENARIOS),
+        sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:hypothesispytest",
+        "--personalens-sample", str(SCENARIOS),
         "--personalens-record", "live", "--personalens-kind", "single",
         "--personalens-user-model", model, "--personalens-judge-model", model, *more,
     ]  # fmt: skip

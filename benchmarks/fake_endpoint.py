@@ -47,6 +47,15 @@ CERTAIN = {
 }
 
 
+#: A phrase of every reply of the assistant: a judge that quotes nothing of them is asked once more.
+SERVED = "a quiet table for two near you"
+#: The text of a prediction of the suite personaconv, as long as a reply of a thread.
+PREDICTED = (
+    "I had the same trouble with mine last spring, and what helped in the end was to take the whole thing"
+    " apart, dry it for two days, and only then put a thin layer of glue on both sides of the crack."
+)
+
+
 class Asked(NamedTuple):
     """What both protocols say, in one shape."""
 
@@ -99,6 +108,8 @@ def play(asked: Asked) -> tuple[str, str, Any]:
     as asked.
     """
     role = role_of(asked)
+    if predicted := (asked.schema or {}).get("properties", {}).get("answer"):
+        return role, "", {"answer": PREDICTED if predicted == {"type": "string"} else fill(predicted, {})}
     if role == "judge":
         return (
             role,
@@ -106,7 +117,7 @@ def play(asked: Asked) -> tuple[str, str, Any]:
             fill(asked.schema, asked.schema) if asked.schema else None,
         )
     if role == "assistant":
-        return role, f"Done, step {len(asked.texts)}: a quiet table for two near you, Friday at eight.", None
+        return role, f"Done, step {len(asked.texts)}: {SERVED}, Friday at eight.", None
     # Our user agent sends the transcript in its prompt; others as the messages of a chat.
     said = max(asked.texts[-1].count('"role": "assistant"'), len(asked.texts) // 2)
     text = ASKS[said % TURNS] + (
@@ -123,7 +134,8 @@ def role_of(asked: Asked) -> str:
         "properties", ()
     ):
         return "user"
-    return "judge" if asked.schema else "assistant"
+    predicts = "answer" in (asked.schema or {}).get("properties", ())
+    return "judge" if asked.schema and not predicts else "assistant"
 
 
 def fill(schema: dict[str, Any], root: dict[str, Any]) -> Any:
@@ -139,7 +151,7 @@ def fill(schema: dict[str, Any], root: dict[str, Any]) -> Any:
         return {name: fill(part, root) for name, part in schema.get("properties", {}).items()}
     if kind == "array":
         return [fill(schema["items"], root)] * max(1, schema.get("minItems", 1))
-    return {"boolean": True, "integer": 1, "number": 1}.get(str(kind), "It was done as asked.")
+    return {"boolean": True, "integer": 1, "number": 1}.get(str(kind), SERVED)
 
 
 def _of_openai(sent: dict[str, Any]) -> Asked:

@@ -15,6 +15,7 @@ with suppress(ImportError):
     # A run in this process forgets what it imported, and numpy cannot be imported twice.
     import numpy as np  # noqa: F401
 from pytest_personalens.core.scenario import Scenario, Situation, Task
+from tests.support.browser import Page, start
 from tests.support.endpoint import Endpoint, play
 from tests.support.preloaded import import_package
 from tests.support.repository import ROOT, Repository
@@ -103,6 +104,12 @@ def scenario() -> Scenario:
             relevant=(("Train", "Preferred Seat Type"), ("Train", "Preferred Train Class")),
         ),
     )
+
+
+@pytest.fixture(scope="session")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    """A browser, started once for the pages of all tests."""
+    yield from start(tmp_path_factory.mktemp("browser"))
 
 
 @pytest.fixture

@@ -132,8 +132,8 @@ def answer(told: Told) -> str:
 def _expected_in(clause: str, expected: Mapping[str, float]) -> float:
     """Return how many expected words the clause has, for its length."""
     counted = Counter(words(clause))
-    found = sum(min(n, max(0.0, expected[word])) for word, n in counted.items())
-    return found / math.pow(counted.total(), 0.9)
+    overlap = sum(min(n, max(0.0, expected[word])) for word, n in counted.items())
+    return overlap / math.pow(counted.total(), 0.9)
 
 
 def words(text: str) -> list[str]:

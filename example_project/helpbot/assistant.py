@@ -153,23 +153,23 @@ class Helpbot:
             option: [] for option in choice.options
         }  # a request may hold other words for options by chance
         spoken = [
-            found
+            options
             for turn in reversed(range(len(said)))
-            if (found := named(choice.options if turn else plain, said[turn]))
+            if (options := named(choice.options if turn else plain, said[turn]))
         ]
-        found = spoken[0] if spoken else self.memory.find(self.user, choice.topic, choice.options)
-        return found[number - 1] if number <= len(found) else None
+        options = spoken[0] if spoken else self.memory.find(self.user, choice.topic, choice.options)
+        return options[number - 1] if number <= len(options) else None
 
 
 def wanted(said: list[str]) -> tuple[Skill | None, int]:
     """What the user asked for last, and in which of the messages that began."""
-    found: Skill | None = None
+    skill: Skill | None = None
     start = 0
     for turn, text in enumerate(said):
         best = max(SKILLS, key=lambda skill: skill.score(text))
-        if best.score(text) >= (3 if found else 1) and best is not found:
-            found, start = best, turn
-    return found, start
+        if best.score(text) >= (3 if skill else 1) and best is not skill:
+            skill, start = best, turn
+    return skill, start
 
 
 def is_closing(said: list[str]) -> bool:

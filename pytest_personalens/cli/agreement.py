@@ -173,6 +173,7 @@ def _parser() -> argparse.ArgumentParser:
             "Run a judge over labelled dialogues and report how it agrees with the labels, and these with"
             " each other."
         ),
+        usage="%(prog)s [options] labels",
         example="personalens agreement labels.jsonl --report agreement.md",
     )
     parser.add_argument(
@@ -182,19 +183,19 @@ def _parser() -> argparse.ArgumentParser:
         "--judge-model",
         default="embedded",
         metavar="SPEC",
-        help="embedded, bedrock:MODEL, openai:MODEL, module:attribute",
+        help="embedded, bedrock:NAME, openai:NAME, module:attribute",
     )
     parser.add_argument(
         "--dimensions",
         default="all",
         metavar="LIST",
-        help="readings to compare, such as tc,p or unbacked (default: all six)",
+        help="readings to compare, such as tc,p (default: all six)",
     )
     parser.add_argument(
         "--prompts",
         type=Path,
         metavar="DIR",
-        help="templates of your own for a model, as --personalens-prompts takes them",
+        help="your templates, as for --personalens-prompts",
     )
     parser.add_argument(
         "--concurrency",
@@ -203,34 +204,32 @@ def _parser() -> argparse.ArgumentParser:
         metavar="N",
         help="readings by a model side by side (default: 8)",
     )
-    parser.add_argument(
-        "--estimate", action="store_true", help="print calls, tokens and dollars that it would take, and end"
-    )
+    parser.add_argument("--estimate", action="store_true", help="print calls, tokens and dollars, and end")
     parser.add_argument(
         "--budget",
         type=_cap,
         action="append",
         default=[],
         metavar="CAP",
-        help="stop after so many calls or dollars, such as 200calls or 5usd",
+        help="stop after so many calls or dollars: 200calls, 5usd",
     )
     parser.add_argument(
         "--price",
         action="append",
         default=[],
-        metavar="'MODEL = IN, OUT'",
-        help="US dollars for a million tokens, as in personalens_prices",
+        metavar="PRICE",
+        help="dollars for a million tokens: 'MODEL = IN, OUT'",
     )
     parser.add_argument(
         "--records",
         type=Path,
         metavar="DIR",
-        help="keep what was paid for here (default: the user's cache folder)",
+        help="keep what was paid for here (default: user's cache)",
     )
     parser.add_argument("--anew", action="store_true", help="read again what is recorded")
     parser.add_argument("--live", action="store_true", help="let a judge be called that costs money")
     parser.add_argument(
-        "--all", action="store_true", help="every disagreement instead of the five widest of each reading"
+        "--all", action="store_true", help="every disagreement, not the five widest of a reading"
     )
     parser.add_argument(
         "--report",
@@ -238,10 +237,7 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="PATH",
-        help=(
-            "write everything as JSON (PATH.json), or the figures as a Markdown table (PATH.md); may be"
-            " repeated"
-        ),
+        help="write all as PATH.json, or the figures as PATH.md; repeatable",
     )
     parser.refuse("json", "markdown")
     return parser

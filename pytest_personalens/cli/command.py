@@ -184,11 +184,18 @@ class _Refused(argparse.Action):
 class Parser(argparse.ArgumentParser):
     """A parser that reports a bad command in one line.
 
-    It exits with the status that pytest has for a bad option. `example` is the last line of its help.
+    It exits with the status that pytest has for a bad option. `example` is the last line of its help. `usage`
+    is the first line, where all options would take several.
     """
 
-    def __init__(self, *, prog: str, description: str | None, example: str) -> None:
-        super().__init__(prog=prog, description=description, epilog=f"example: {example}", allow_abbrev=False)
+    def __init__(self, *, prog: str, description: str | None, example: str, usage: str | None = None) -> None:
+        super().__init__(
+            prog=prog,
+            usage=usage,
+            description=description,
+            epilog=f"example: {example}",
+            allow_abbrev=False,
+        )
 
     def refuse(self, *names: str) -> None:
         """Declare options that no longer exist.

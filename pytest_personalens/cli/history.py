@@ -69,12 +69,12 @@ def _files(named: Path) -> list[Path]:
     """
     if not named.is_dir():
         return [named]
-    found = [path for path in sorted(named.rglob("*.json")) if schema_of(path) == RESULTS_SCHEMA]
-    if not found:
+    paths = [path for path in sorted(named.rglob("*.json")) if schema_of(path) == RESULTS_SCHEMA]
+    if not paths:
         raise SpecError(
             f"{named}: no results file is in this folder; write them with --personalens-report PATH.json"
         )
-    return found
+    return paths
 
 
 def _whole(path: Path) -> Results:

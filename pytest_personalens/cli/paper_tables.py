@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.reports.tables.assistants import assistant_tables, user_tables
+from pytest_personalens.reports.tables.beside_published import published_tables
 from pytest_personalens.reports.tables.contexts import context_tables
 from pytest_personalens.reports.tables.dialogues import diversity_tables, length_tables
 from pytest_personalens.reports.tables.figures import domain_tables, turn_tables
@@ -34,10 +35,13 @@ _ELSEWHERE: Final = {
 
 
 def add_table_options(parser: argparse.ArgumentParser) -> None:
-    """Declare --table, --figure, --kind and --beside."""
+    """Declare --table, --figure, --published, --kind and --beside."""
     parser.add_argument("--table", type=int, metavar="N", help="as Table 3, 4, 10, 12 or 13 of the paper")
     parser.add_argument("--figure", type=int, metavar="N", help="as Figure 4 (by domain) or 5 (by turn)")
     parser.add_argument("--kind", metavar="KIND", help="tasks of a --figure: single, multi or all")
+    parser.add_argument(
+        "--published", action="store_true", help="predictions beside the figures of PersonaConvBench's README"
+    )
     parser.add_argument("--beside", type=Path, metavar="FILE.csv", help="more rows for --table 3")
 
 
@@ -52,8 +56,8 @@ def asks_for_tables(options: argparse.Namespace) -> bool:
         raise SpecError("--kind: it is of --figure 4 and --figure 5; give one of them too")
     if options.kind not in (None, "single", "multi", "all"):
         raise SpecError(f"--kind: expected single, multi or all, not {options.kind!r}")
-    if options.table is not None and options.figure is not None:
-        raise SpecError("--table, --figure: give one of them")
+    if (options.table is not None) + (options.figure is not None) + options.published > 1:
+        raise SpecError("--table, --figure, --published: give one of them")
     if options.table in _ELSEWHERE:
         raise SpecError(
             f"--table {options.table}: not made of a run's results: python -m pytest_personalens"
@@ -68,12 +72,14 @@ def asks_for_tables(options: argparse.Namespace) -> bool:
         raise SpecError(
             f"--figure {options.figure}: expected 4 or 5; what else the paper has, no run's results hold"
         )
-    return options.table is not None or options.figure is not None
+    return options.table is not None or options.figure is not None or options.published
 
 
 def tables_of(options: argparse.Namespace, read: Sequence[tuple[Path, Results]]) -> list[PaperTable]:
     """Return the requested tables, made from the results that were `read`."""
     runs = named(read)
+    if options.published:
+        return published_tables(runs)
     if options.figure is not None:
         kinds: Kinds | None = options.kind
         return (

@@ -15,17 +15,21 @@ from pytest_personalens.core.destinations import file_kind, refuse_shared_files,
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.gate_expression import read_gate
 from pytest_personalens.core.suite import suite_named
+from pytest_personalens.reports.tables.beside_published import beside_published
 from pytest_personalens.suites.personaconv import log_report
 from pytest_personalens.suites.personaconv.log_figures import difference, figured
 from pytest_personalens.suites.personaconv.log_report import Decided, Scores
 from pytest_personalens.suites.personaconv.logs import read_logs
 from pytest_personalens.suites.personaconv.measures import FIGURES
+from pytest_personalens.suites.personaconv.published import published
+from pytest_personalens.suites.personaconv.suite import SUITE
 from pytest_personalens.suites.personaconv.values import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_personalens.core.gate import GateExpression
+    from pytest_personalens.reports.tables.table import PaperTable
     from pytest_personalens.suites.personaconv.log_figures import Figured
     from pytest_personalens.suites.personaconv.texts import TextScorer
 
@@ -52,6 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         scored,
         [(a.log.name, b.log.name, difference(a, b, options.kind)) for a, b in compared],
         [_decided(gate, each) for each in scored for gate in options.gate],
+        [_beside(scored, options)] if options.published else [],
     )
     for _, path in files:
         write_atomically(path, _PAGES[str(file_kind(path))](scores))
@@ -72,6 +77,12 @@ def _texts(options: argparse.Namespace) -> TextScorer | None:
         if getattr(options, name):
             raise SpecError(f"--{name.replace('_', '-')}: it is of --kind next-text")
     return None
+
+
+def _beside(scored: Sequence[Figured], options: argparse.Namespace) -> PaperTable:
+    found = published(options.kind, {"protocol": options.protocol})
+    rows = [(f"{each.log.name}, {len(each.log.rows)} rows", each.overall) for each in scored]
+    return beside_published(SUITE, options.kind, rows, found)
 
 
 def _gate(text: str) -> GateExpression:
@@ -106,6 +117,7 @@ def _parser() -> argparse.ArgumentParser:
             "Score stored outputs of PersonaConvBench, in any of the formats that the official scripts write."
             " Two files are compared line by line. The exit code is 1 where a gate failed."
         ),
+        usage="%(prog)s [options] --kind KIND FILE.jsonl...",
         example="personalens score outputs.jsonl --kind sentiment --gate 'accuracy >= 0.7'",
     )
     parser.add_argument(
@@ -140,6 +152,9 @@ def _parser() -> argparse.ArgumentParser:
         default=[],
         metavar="PATH",
         help="write the figures as JSON, Markdown or a page, by the path's ending; may be repeated",
+    )
+    parser.add_argument(
+        "--published", action="store_true", help="the figures of PersonaConvBench's README beside them"
     )
     parser.add_argument(
         "--nltk-data",

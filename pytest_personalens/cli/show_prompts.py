@@ -79,8 +79,8 @@ def find_scenario(dataset: Dataset, wanted: str) -> Scenario:
     for user in users:
         for ref in dataset.refs(user):
             if ref.id == wanted:
-                found: Scenario = dataset.load(ref)
-                return found
+                scenario: Scenario = dataset.load(ref)
+                return scenario
     example = dataset.refs(users[0])[0].id if users and dataset.refs(users[0]) else "none"
     raise SpecError(
         f"no scenario {wanted!r} in dataset {dataset.name!r}; an id is that of a test item, such as {example}"
@@ -135,6 +135,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="personalens show-prompts",
         description="Print what a model is sent when it plays a role in a scenario. No model is called.",
+        usage="%(prog)s [options] SCENARIO",
         example="personalens show-prompts movies-1-amara --role judge",
     )
     parser.add_argument(
@@ -143,32 +144,42 @@ def _parser() -> argparse.ArgumentParser:
         help="the id of a scenario, as in the name of its test item: movies-1-user7",
     )
     parser.add_argument(
-        "--role", choices=ROLES, action="append", help="this role only; may be repeated (default: all three)"
+        "--role",
+        choices=ROLES,
+        action="append",
+        metavar="ROLE",
+        help=f"one of {', '.join(ROLES)}; repeatable (default: all)",
     )
     parser.add_argument(
-        "--data", default="embedded", metavar="embedded|PATH", help="the dataset, as for --personalens-data"
+        "--data", default="embedded", metavar="DATASET", help="as --personalens-data (default: embedded)"
     )
     parser.add_argument(
-        "--protocol", choices=("default", "paper"), default="default", help="as --personalens-protocol"
+        "--protocol",
+        choices=("default", "paper"),
+        default="default",
+        metavar="NAME",
+        help="default or paper, as --personalens-protocol",
     )
-    parser.add_argument("--prompts", metavar="DIR|official:PATH", help="as --personalens-prompts")
+    parser.add_argument("--prompts", metavar="DIR", help="or official:PATH, as --personalens-prompts")
     parser.add_argument(
         "--official-bugs",
         default="reproduce",
         metavar="NAMES",
-        help="as the ini key personalens_official_bugs",
+        help="as personalens_official_bugs (default: reproduce)",
     )
     parser.add_argument(
         "--user-agent",
         choices=("plain", "reasoning", "state"),
         default="plain",
-        help="as personalens_user_agent",
+        metavar="FORM",
+        help="plain, reasoning or state (default: plain)",
     )
     parser.add_argument(
         "--assistant-prompt",
         choices=("base", "vanilla"),
         default="base",
-        help="as the ini key personalens_assistant_prompt",
+        metavar="NAME",
+        help="base or vanilla (default: base)",
     )
     parser.add_argument(
         "--context",
@@ -181,12 +192,12 @@ def _parser() -> argparse.ArgumentParser:
         "--dimensions",
         default="tc,p",
         metavar="LIST",
-        help="the judge's readings, such as tc,p or all (default: tc,p)",
+        help="the judge's readings, or all (default: tc,p)",
     )
     parser.add_argument(
         "--model",
         default="claude",
         metavar="NAME",
-        help="whose official prompts: claude, llama or mistral (default: claude)",
+        help="official prompts of claude, llama or mistral",
     )
     return parser

@@ -38,10 +38,10 @@ def _report(named: Iterable[tuple[str, Sequence[Example]]], statements: Sequence
             if both:
                 plain, weighted = cohen(both), cohen(both, quadratic=True)
                 rows.append(f"{name:24} {dimension.short:14} {len(both):5}  {_two(plain)}  {_two(weighted)}")
-    strangers = [s[1][Dimension.PERSONALIZATION] for s in scores]
+    others = [s[1][Dimension.PERSONALIZATION] for s in scores]
     own = [s[0][Dimension.PERSONALIZATION] for s in scores]
     rows.append(
-        f"mean P: {sum(own) / len(own):.2f}, under a stranger's profile {sum(strangers) / len(strangers):.2f}"
+        f"mean P: {sum(own) / len(own):.2f}, under a stranger's profile {sum(others) / len(others):.2f}"
     )
     return "\n".join([f"{'labels':24} {'reading':14} {'n':>5}  kappa  weighted", *rows])
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.dialogue import UserAgent
     from pytest_personalens.core.metric import Metric
     from pytest_personalens.core.panels import ItemsPanel
+    from pytest_personalens.core.published import Published
     from pytest_personalens.core.scenario import BaseScenario, Context
     from pytest_personalens.core.verdict import Judge
 
@@ -55,7 +56,7 @@ class Arm:
     swaps: bool = False
 
 
-def _no_stranger(dataset: Any, seed: str, ref: Any) -> Any:
+def _no_other_user(dataset: Any, seed: str, ref: Any) -> Any:
     raise SpecError("--personalens-control: this suite gives nobody another user's context")
 
 
@@ -166,7 +167,7 @@ class Suite:
     strata: Callable[[Mapping[str, int]], Sequence[str]] | None = None
     #: Dataset, seed and scenario by name -> another user's scenario, for an arm that swaps. It raises
     #: `SpecError`.
-    stranger: Callable[[Any, str, Any], Any] = _no_stranger
+    other_user: Callable[[Any, str, Any], Any] = _no_other_user
     #: Raises `SpecError` for settings that contradict each other.
     check: Callable[[SettingsByName], None] = lambda settings: None
     #: Settings by name -> what two runs must have in common, besides dataset and agents.
@@ -176,6 +177,8 @@ class Suite:
     #: Spec of a dataset and a number of words to compare -> what `check-dataset` tells about it, or None if
     #: it is no data of this suite. It raises `DataError`.
     check_data: Callable[[str, int], DataCheck | None] = lambda spec, words: None
+    #: Kind and settings by name -> the published figures of the kind, or None.
+    published: Callable[[str, SettingsByName], Published | None] = lambda kind, settings: None
     #: Settings by name -> facts for reports, by the name of the fact.
     facts: Callable[[SettingsByName], dict[str, str]] = lambda settings: {}
 

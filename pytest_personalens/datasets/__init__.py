@@ -8,8 +8,8 @@ from pytest_personalens.datasets.embedded import EmbeddedDataset
 from pytest_personalens.datasets.official import OfficialDataset
 from pytest_personalens.datasets.official_samples import OFFICIAL_SAMPLES
 from pytest_personalens.datasets.open import open_dataset
+from pytest_personalens.datasets.other_users import OtherUsers
 from pytest_personalens.datasets.sampling import Sample, draw
-from pytest_personalens.datasets.strangers import Strangers
 
 __all__ = [
     "OFFICIAL_SAMPLES",
@@ -17,8 +17,8 @@ __all__ = [
     "Dataset",
     "EmbeddedDataset",
     "OfficialDataset",
+    "OtherUsers",
     "Sample",
-    "Strangers",
     "draw",
     "open_dataset",
 ]

@@ -1,6 +1,6 @@
 """Labelled dialogues in the form that the training of the embedded judge needs.
 
-The form is the statements of a dialogue with their tags, under the user's own profile and under a stranger's.
+The form is the statements of a dialogue with their tags, under the user's own profile and another user's.
 """
 
 from __future__ import annotations
@@ -52,26 +52,26 @@ class Side(NamedTuple):
 
 
 class Example(NamedTuple):
-    """A labelled dialogue under its own profile and under a stranger's."""
+    """A labelled dialogue under its own profile and under another user's."""
 
     labelled: Labelled
     user: Side
-    stranger: Side
+    other_user: Side
 
 
 def examples(labelled: Sequence[Labelled]) -> list[Example]:
-    """Return the dialogues, each with a stranger who has the same domains.
+    """Return the dialogues, each with another user who has the same domains.
 
-    The id of the dialogue decides which stranger is chosen.
+    The id of the dialogue decides which other user is chosen.
     """
     by_domain: dict[str, list[Labelled]] = defaultdict(list)
     for entry in labelled:
         for domain in entry.scenario.domains:
             by_domain[domain].append(entry)
-    return [_example(entry, _stranger(entry, by_domain)) for entry in labelled]
+    return [_example(entry, _other_user(entry, by_domain)) for entry in labelled]
 
 
-def _example(entry: Labelled, stranger: Scenario) -> Example:
+def _example(entry: Labelled, other_user: Scenario) -> Example:
     messages = entry.dialogue.messages
     tags = (
         tuple(t for m, pieces in zip(messages, entry.pieces, strict=True) for t in _aligned(m, pieces))
@@ -80,7 +80,7 @@ def _example(entry: Labelled, stranger: Scenario) -> Example:
     )
     user = Side(entry.scenario, lines(entry.scenario, messages), tags)
     ungrounded = tuple(t if t is None else t.translate(_UNGROUNDED) for t in tags)
-    return Example(entry, user, Side(stranger, lines(stranger, messages), ungrounded))
+    return Example(entry, user, Side(other_user, lines(other_user, messages), ungrounded))
 
 
 def _aligned(message: Message, pieces: Sequence[tuple[str, str]]) -> list[str | None]:
@@ -116,7 +116,7 @@ def _aligned(message: Message, pieces: Sequence[tuple[str, str]]) -> list[str | 
     return letters
 
 
-def _stranger(entry: Labelled, by_domain: dict[str, list[Labelled]]) -> Scenario:
+def _other_user(entry: Labelled, by_domain: dict[str, list[Labelled]]) -> Scenario:
     preferences, summaries = {}, {}
     situation = entry.scenario.situation
     for domain in entry.scenario.domains:

@@ -35,7 +35,7 @@ C_SCORES: Final = {
     Dimension.COHERENCE_ASSISTANT: 0.02,
 }
 #: One dialogue in this many is also read under the profile of another person.
-STRANGERS: Final = 4
+OTHER_USERS: Final = 4
 INNER_FOLDS: Final = 3
 
 Tagged = tuple[frozenset[str], str]
@@ -68,22 +68,22 @@ def train(chosen: Sequence[Example], statements: Sequence[Tagged] = ()) -> Train
         tables = _acts(inside, statements)
         for i, e in enumerate(chosen):
             if fold_of(f"inner {e.labelled.group}", INNER_FOLDS) == k:
-                read[i] = _alone(e.user, tables), _alone(e.stranger, tables)
+                read[i] = _alone(e.user, tables), _alone(e.other_user, tables)
     tables = _acts(chosen, statements)
     tables["acts-in-context"] = _in_context(chosen, read)
     user_features = [_in(e, e.user, r[0], tables) for e, r in zip(chosen, read, strict=True)]
-    stranger_features = [_in(e, e.stranger, r[1], tables) for e, r in zip(chosen, read, strict=True)]
+    other_features = [_in(e, e.other_user, r[1], tables) for e, r in zip(chosen, read, strict=True)]
     tables["goal-parts"] = _parts(chosen, user_features)
     for dimension in SCORED:
         tables[dimension.value] = _score(
-            dimension, chosen, user_features, stranger_features, tables["goal-parts"]
+            dimension, chosen, user_features, other_features, tables["goal-parts"]
         )
     return Trained(tables)
 
 
-def predict(trained: Trained, example: Example, *, stranger: bool = False) -> dict[Dimension, int]:
+def predict(trained: Trained, example: Example, *, other_user: bool = False) -> dict[Dimension, int]:
     """Return the scores that a judge with these tables gives."""
-    features = trained.features(example.stranger if stranger else example.user, example)
+    features = trained.features(example.other_user if other_user else example.user, example)
     return {
         d: (
             d.scale.low
@@ -103,12 +103,12 @@ def score_numbers(dimension: Dimension, features: Features, parts: Table) -> dic
 def _sides(example: Example) -> tuple[Side, ...]:
     """Return the sides of the dialogue that the training uses.
 
-    These are the dialogue under its own profile and, for one dialogue in `STRANGERS`, also under another
+    These are the dialogue under its own profile and, for one dialogue in `OTHER_USERS`, also under another
     person's. Nothing is personal under the profile of another person.
     """
     return (
-        (example.user, example.stranger)
-        if fold_of(f"stranger {example.labelled.id}", STRANGERS) == 0
+        (example.user, example.other_user)
+        if fold_of(f"stranger {example.labelled.id}", OTHER_USERS) == 0
         else (example.user,)
     )
 
@@ -207,7 +207,7 @@ def _score(
     dimension: Dimension,
     chosen: Sequence[Example],
     user_features: Sequence[Features],
-    stranger_features: Sequence[Features],
+    other_features: Sequence[Features],
     parts: Table,
 ) -> Table:
     low, high = dimension.scale
@@ -220,7 +220,7 @@ def _score(
         # A reply that uses the profile of somebody else personalizes nothing, however well it reads.
         rows += [
             (score_numbers(dimension, features, parts), 1 if label > 2 else label)
-            for e, features in zip(chosen, stranger_features, strict=True)
+            for e, features in zip(chosen, other_features, strict=True)
             if len(_sides(e)) > 1 and (label := e.labelled.majority(dimension)) is not None
         ]
     fit = _Fit([numbers for numbers, _ in rows])

@@ -29,7 +29,7 @@ def cross_validate(
 ) -> list[tuple[Scores, Scores]]:
     """Return two sets of scores for each example, by a judge trained without its scenario.
 
-    The first set is for its own profile, the second for the profile of the stranger.
+    The first set is for its own profile, the second for the profile of another user.
     """
     scores: list[Any] = [None] * len(chosen)
     # A fork shares the data that is already read. Nothing else runs in this process.
@@ -46,4 +46,4 @@ def _held_out(
     chosen, statements, k = work
     outside = [i for i, e in enumerate(chosen) if fold_of(e.labelled.group, FOLDS) == k]
     trained = train([e for i, e in enumerate(chosen) if i not in set(outside)], statements)
-    return [(i, (predict(trained, chosen[i]), predict(trained, chosen[i], stranger=True))) for i in outside]
+    return [(i, (predict(trained, chosen[i]), predict(trained, chosen[i], other_user=True))) for i in outside]

@@ -131,8 +131,8 @@ def print_estimate(run: Run) -> None:
     unpriced = sorted({model.name for role, model in run.participants.models().items() if role not in prices})
     if unpriced:
         print(f"without a price: {', '.join(unpriced)} (personalens_prices)")
+    length = "dialogues of the paper's length" if run.suite.has_turns else "one reply to each"
     print(
-        "An estimate: these prompts, dialogues of the paper's length, nothing recorded yet, nothing read from"
-        " a cache"
+        f"An estimate: these prompts, {length}, nothing recorded yet, nothing read from a cache"
         + (f", no further votes ({run.settings.judge_votes} allowed)" if run.settings.judge_votes > 1 else "")
     )

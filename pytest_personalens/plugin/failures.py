@@ -42,8 +42,8 @@ def traceback_style(config: pytest.Config) -> str:
 
 def columns(config: pytest.Config) -> int:
     """The width of the terminal that is reported to, also in a worker; not to be asked in captured code."""
-    told = getattr(config, "workerinput", {}).get(WIDTH)
-    return int(told) if told else terminal_width(config) or _DEFAULT_WIDTH
+    width = getattr(config, "workerinput", {}).get(WIDTH)
+    return int(width) if width else terminal_width(config) or _DEFAULT_WIDTH
 
 
 def show_failure(config: pytest.Config, report: pytest.TestReport, failed: ItemFailed) -> None:

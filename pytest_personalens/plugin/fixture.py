@@ -198,6 +198,6 @@ class Personalens:
                 "content": self.scenario.digest,
                 "test": test_of(self._item),
                 "given": self._spec.given,
-                "given_user": (other.user if (other := self._run.stranger(self._spec)) is not None else ""),
+                "given_user": (other.user if (other := self._run.other_user(self._spec)) is not None else ""),
             }
         )

@@ -36,8 +36,8 @@ def red_gates(config: pytest.Config, run: Run, results: Results, pages: Sequence
     from pytest_personalens.reports.gate_failure import gate_failure
     from pytest_personalens.results.explanation import explanations
 
-    found = explanations(results)
-    cases = [case for explained in found for case in explained.cases]
+    explained_gates = explanations(results)
+    cases = [case for explained in explained_gates for case in explained.cases]
     scenarios = run.scenarios([case.item for case in cases])
     style = traceback_style(config)
     brief = style == "short"
@@ -51,7 +51,7 @@ def red_gates(config: pytest.Config, run: Run, results: Results, pages: Sequence
         explained.gate.name: GateFailure(
             gate_id(explained.gate.name), harmless(sentence_of(explained, results)), lines(explained)
         )
-        for explained in found
+        for explained in explained_gates
     }
     again = ["the worst alone, where each fails by its own scores:", f"again:  {_command(config, cases)}"]
     # The line on the report names a page that was written.

@@ -56,6 +56,6 @@ def _protocol(run: Run) -> str:
     s, untold = run.settings, run.participants.untold()
     mended = f", bugs {s.official_bugs}" if s.protocol_in_force == "official" else ""
     reach = f"; it does not reach the {' and the '.join(untold)}, which no model plays" if untold else ""
-    told = run.participants.recipe.prompt_settings.named
-    named = f", protocol {told}{mended}{reach}" if told else ""
+    protocol = run.participants.recipe.prompt_settings.named
+    named = f", protocol {protocol}{mended}{reach}" if protocol else ""
     return (f", user agent with {s.user_agent}" if s.user_agent != "plain" else "") + named

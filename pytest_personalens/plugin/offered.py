@@ -41,21 +41,21 @@ def offered_dataset(spec: str) -> Dataset | None:
     The hooks are those of the working directory. Return None if no hook offers it. Raise `SpecError` with a
     text of one line if a ``conftest.py`` cannot be loaded or the hook raises.
     """
-    asked, said = _Asked(spec), io.StringIO()
+    hook_caller, said = _Asked(spec), io.StringIO()
     with redirect_stdout(said), redirect_stderr(said):
         # Modules of this package are already loaded. pytest could not rewrite their asserts any more, and
         # would warn about it.
-        status = pytest.main(["--assert=plain"], plugins=[asked])
-    if isinstance(asked.problem, DataError):
-        raise asked.problem
-    if asked.problem is not None:
-        raise SpecError(f"the dataset {spec!r} cannot be had: {error_text(asked.problem)}")
+        status = pytest.main(["--assert=plain"], plugins=[hook_caller])
+    if isinstance(hook_caller.problem, DataError):
+        raise hook_caller.problem
+    if hook_caller.problem is not None:
+        raise SpecError(f"the dataset {spec!r} cannot be had: {error_text(hook_caller.problem)}")
     if status:
         raise SpecError(
             f"the dataset {spec!r} cannot be had: pytest cannot start here:"
             f" {_reason(said.getvalue(), int(status))}"
         )
-    return CheckedDataset(asked.found) if asked.found is not None else None
+    return CheckedDataset(hook_caller.found) if hook_caller.found is not None else None
 
 
 def _reason(said: str, status: int) -> str:

@@ -100,8 +100,8 @@ def read_settings(config: pytest.Config) -> Settings:
         # configuration.
         if value is None and o.on != "command line" and (o.key == "sample" or values["sample"] is not None):
             value, source = configured(config, o)
-        suite, given = values.get("suite"), value not in (None, False)  # a flag that is not given is False
-        if given and values.get("sample") is not None and means_nothing(o, suite, config):
+        suite, is_set = values.get("suite"), value not in (None, False)  # a flag that is not given is False
+        if is_set and values.get("sample") is not None and means_nothing(o, suite, config):
             value = None
         if value is not None and not o.flag:
             value = read_value(o, value, source, suite, configured=source == o.ini)

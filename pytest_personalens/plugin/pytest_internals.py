@@ -34,8 +34,8 @@ def run_instead_of_tests(
 def written_value(config: pytest.Config, key: str) -> object:
     """Return the value of a key as it stands in the configuration file, of whatever type."""
     written = getattr(config, "_inicfg", None)
-    found = (config.inicfg if written is None else written)[key]
-    return getattr(found, "value", found)
+    entry = (config.inicfg if written is None else written)[key]
+    return getattr(entry, "value", entry)
 
 
 def fixtures_of(item: pytest.Item) -> Mapping[str, Sequence[Any]]:

@@ -14,7 +14,7 @@ from pytest_personalens.core.errors import PersonalensError, SpecError, error_te
 from pytest_personalens.core.garbage import no_collection
 from pytest_personalens.core.parse import ALL
 from pytest_personalens.core.scenario import Context, ScenarioRef
-from pytest_personalens.datasets import CheckedDataset, Sample, Strangers, draw
+from pytest_personalens.datasets import CheckedDataset, OtherUsers, Sample, draw
 from pytest_personalens.engine.participants import Participants
 from pytest_personalens.models.specs import read_spec
 from pytest_personalens.plugin.budget import budget_folder, budget_in, refuse_unknown_prices
@@ -72,7 +72,7 @@ class Run:
         self._samples: dict[object, Sample] = {}
         self._used: dict[object, Sample] = {}
         self.tally = Tally()
-        self._strangers = Strangers(self.dataset, settings.seed, self.suite.stranger)
+        self._other_users = OtherUsers(self.dataset, settings.seed, self.suite.other_user)
         self._loaded: dict[ScenarioRef, BaseScenario] = {}
         self.ids: dict[str, tuple[str, str]] = {}
         if settings.sample is not None:
@@ -119,7 +119,7 @@ class Run:
             for ref in sample.refs if len(sample.refs) <= _LOADED_AHEAD else sample.refs[:_TRIED]:
                 self._loaded[ref] = self.dataset.load(ref)
                 if any(self.suite.arm(name).swaps for name in settings.control):
-                    self._strangers.of(ref)
+                    self._other_users.of(ref)
             self._samples[key] = sample
         return self._samples[key]
 
@@ -134,12 +134,12 @@ class Run:
             self.participants.refuse_context(letters)
         return planned
 
-    def stranger(self, case: ItemSpec) -> ScenarioRef | None:
+    def other_user(self, case: ItemSpec) -> ScenarioRef | None:
         """Return the scenario of another user that a control needs, or None.
 
         Raise `SpecError` if no other user has such a scenario.
         """
-        return self._strangers.of(case.ref) if self.suite.arm(case.control).swaps else None
+        return self._other_users.of(case.ref) if self.suite.arm(case.control).swaps else None
 
     def context(self, case: ItemSpec, scenario: BaseScenario, dialogue: str = "") -> Context:
         """Return what the assistant of an item may know.
@@ -189,7 +189,7 @@ class Run:
         return self.suite.situated(self.settings._asdict(), scenario, given, None)
 
     def _other(self, case: ItemSpec) -> BaseScenario | None:
-        other = self.stranger(case)
+        other = self.other_user(case)
         return None if other is None else self.dataset.load(other)
 
     def drawn(self) -> Drawn:

@@ -72,8 +72,8 @@ def _replies_left(run: Run, results: Results) -> str:
     replies = run.participants.stored_replies
     if replies is None or results.left_out or run.settings.shard is not None:
         return ""
-    asked = {str(CaseId(i.evaluation.scenario, i.arm, i.trial)) for i in results.items}
-    left = sorted(set(replies.items) - asked)
+    ids = {str(CaseId(i.evaluation.scenario, i.arm, i.trial)) for i in results.items}
+    left = sorted(set(replies.items) - ids)
     if not left:
         return ""
     return (

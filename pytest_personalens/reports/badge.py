@@ -27,10 +27,10 @@ def badge_svg(history: History) -> str:
         for dimension, estimate in zip(history.measures, run.estimates, strict=True)
         if estimate.value is not None and run.whole
     ]
-    told = " \N{MIDDLE DOT} ".join(figures) or "not decided"
+    scores = " \N{MIDDLE DOT} ".join(figures) or "not decided"
     colour, outcome = _outcome(run)
-    label = f"{_NAME}: {told}, {outcome}"
-    left, right = (round(_LETTER * len(text)) + 2 * _SPACE for text in (_NAME, told))
+    label = f"{_NAME}: {scores}, {outcome}"
+    left, right = (round(_LETTER * len(text)) + 2 * _SPACE for text in (_NAME, scores))
     width = left + right
     return f"""<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="20"
 role="img" aria-label="{label}">
@@ -43,7 +43,7 @@ role="img" aria-label="{label}">
 </g>
 <g fill="#fff" text-anchor="middle" font-family="Verdana,Geneva,DejaVu Sans,sans-serif" font-size="11">
 <text x="{left / 2}" y="14" textLength="{left - 2 * _SPACE}">{_NAME}</text>
-<text x="{left + right / 2}" y="14" textLength="{right - 2 * _SPACE}">{told}</text>
+<text x="{left + right / 2}" y="14" textLength="{right - 2 * _SPACE}">{scores}</text>
 </g>
 </svg>
 """

@@ -233,7 +233,7 @@ def line(
     """`points` 1, 2, ... with their intervals; with `counts`, the number of dialogues under each."""
     left, top, tall, foot = 30, 14, 190, 58 if counts else 42
     step = (WIDTH - left - 12) / max(len(points), 2)
-    told = -(-len(points) // _MOST_TOLD)
+    named_every = -(-len(points) // _MOST_TOLD)
 
     def y(value: float) -> float:
         return _px(top + 6 + (tall - 12) * (scale.high - value) / (scale.high - scale.low))
@@ -246,7 +246,7 @@ def line(
             before = None
             continue
         x, ends = _px(left + step * (number + 0.5)), (point.low, point.high)
-        named = number % told == 0
+        named = number % named_every == 0
         words = [str(number + 1), *([f"({point.dialogues:,})"] if counts else [])] if named else []
         low, high = (None if end is None else y(end) for end in ends)
         placed.append(LinePoint(x, y(point.value), low, high, f"{point.value:.2f}" if named else "", words))

@@ -52,8 +52,8 @@ def command_line(settings: Mapping[str, Any], suite: Suite, *, of_item: bool = F
 def thresholds_in_force(settings: Mapping[str, Any], suite: Suite) -> str:
     """``tc >= 1, p >= 2``: the scores that an item must reach; empty where it need not reach any."""
     defaults = {measure.value: least for measure, least in suite.thresholds.items()}
-    asked, read = dict(settings.get("threshold") or ()), settings.get("dimensions") or ()
-    limits = [(name, least) for name, least in {**defaults, **asked}.items() if name in read]
+    thresholds, read = dict(settings.get("threshold") or ()), settings.get("dimensions") or ()
+    limits = [(name, least) for name, least in {**defaults, **thresholds}.items() if name in read]
     return ", ".join(f"{_short(name, suite)} {_sign(name, suite)} {least:g}" for name, least in limits)
 
 

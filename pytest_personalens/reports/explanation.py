@@ -46,8 +46,8 @@ def sentence_of(explained: Explanation, results: Results) -> str:
         if explained.group:
             return f"{explained.group}: {gate.message}"
         return f"only {scored} could be scored, and {100 * gate.limit:.6g}% is wanted"
-    told = gate.kind in ("floor", "lift") or (gate.kind == "regression" and explained.moved is not None)
-    if gate.value is None or measure is None or not told:
+    in_words = gate.kind in ("floor", "lift") or (gate.kind == "regression" and explained.moved is not None)
+    if gate.value is None or measure is None or not in_words:
         return gate.message
     lead = next((r for r in explained.reasons if (r.change is None or r.change > 0)), None)
     because = f"; it {DOES[lead.code]} in {count(lead.dialogues, suite.dialogue)}" if lead is not None else ""
@@ -126,9 +126,14 @@ def case_reason(case: WorstCase, scenario: BaseScenario | None) -> str:
     return why(case.verdict, costs_of(case.verdict), scenario)
 
 
-def turns_of(exchange: Exchange) -> Iterator[Turn]:
-    """The exchange as it is shown: what the user said, the reply on record, the reply now."""
-    if exchange.asked:
+def turns_of(exchange: Exchange, scenario: BaseScenario | None) -> Iterator[Turn]:
+    """The exchange as it is shown: what the user said, the reply on record, the reply now.
+
+    Where the reply answers a request that has a true answer, the truth stands in place of the long request.
+    """
+    if scenario is not None and scenario.takes_answers:
+        yield from (Turn("", name, text) for name, text in scenario.facts if name == "truth")
+    elif exchange.asked:
         yield Turn("", "user", exchange.asked)
     if exchange.recorded:
         yield Turn("-", "recorded", exchange.recorded)

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from pytest_personalens.results.values import Results
     from pytest_personalens.results.worst_cases import WorstCase
 
-_SIGNS: Final = {"": "      user ", "-": "    - then ", "+": "    + now  "}
+_LABELS: Final = {"user": "      user ", "truth": "     truth "}
+_SIGNS: Final = {"-": "    - then ", "+": "    + now  "}
 
 
 def gate_failure(
@@ -48,8 +49,8 @@ def gate_failure(
 def _case(case: WorstCase, scenario: BaseScenario | None, width: int) -> Iterator[str]:
     yield from wrapped("", case_title(case, scenario), width, hang="    ")
     if case.exchange is not None:
-        for turn in turns_of(case.exchange):
-            label = _SIGNS[turn.sign]
+        for turn in turns_of(case.exchange, scenario):
+            label = _SIGNS.get(turn.sign) or _LABELS[turn.who]
             quote = case.exchange.quote if turn.sign == "+" else ""
             yield f"{label}{excerpt(turn.text, quote, max(20, width - len(label)))}"
     yield from wrapped(

@@ -133,10 +133,10 @@ def link(root: str, environment: Mapping[str, str] = os.environ) -> str:
 
 def _gate(kind: str, explained: Explanation, results: Results) -> str:
     """The sentence of the terminal, and the reasons added up where there are any."""
-    told = sentence_of(explained, results)
+    sentence = sentence_of(explained, results)
     reasons = reasons_of(explained)
     by_reason = f"\n{results.of_suite.dialogue}s by reason: {reasons}" if reasons else ""
-    message = f"{told[:1].upper()}{told[1:]}{by_reason}"
+    message = f"{sentence[:1].upper()}{sentence[1:]}{by_reason}"
     return _command(kind, message, title=f"personalens: gate {explained.gate.name}")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from functools import partial
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
@@ -118,7 +119,7 @@ def _figures(results: Results, before: Results | None) -> dict[str, Any]:
     then = item_scores(before.own) if before else []
     tiles = [
         tile_of(results, d, whole[0].estimates[dimensions.index(d)])
-        for d in overview.main_measures(results)
+        for d in overview.tile_measures(results)
         if d in dimensions
     ]
     return {
@@ -128,6 +129,7 @@ def _figures(results: Results, before: Results | None) -> dict[str, Any]:
         "dialogue": suite.dialogue,
         "dialogues_title": f"{suite.dialogue}s".capitalize(),
         "judged_by": suite.judged_by,
+        "given_words": partial(suite.given_words, results.settings),
         "headline": overview.headline(results),
         "begin_with": overview.to_begin_with(results),
         "notes": list(overview.notes(results)),

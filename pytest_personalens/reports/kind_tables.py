@@ -101,21 +101,21 @@ def source_lines(results: Results) -> Iterator[str]:
     suite, excluded = results.of_suite, results.excluded
     by_text: dict[str, list[str]] = {}
     for kind, reasons in excluded.items():
-        told = ", ".join(
+        text = ", ".join(
             f"{number:,} {suite.words.get(reason, reason)}" for reason, number in reasons.items()
         )
-        by_text.setdefault(told or "none", []).append(kind)
+        by_text.setdefault(text or "none", []).append(kind)
     if by_text:
         kind = next(iter(excluded))
         every = results.drawn_from.get(kind, 0) + sum(excluded[kind].values())
         parts = [
-            told + (f" ({', '.join(kinds)})" if len(by_text) > 1 else "") for told, kinds in by_text.items()
+            text + (f" ({', '.join(kinds)})" if len(by_text) > 1 else "") for text, kinds in by_text.items()
         ]
         yield f"left out of {count(every, suite.made_of)}: {'; '.join(parts)} (-v lists them)"
     if results.leaks is not None:
         requests = count(sum(item.evaluation.answer is not None for item in results.items), "request")
-        told = "; ".join(f"{suite.words.get(leak, leak)}: {n:,}" for leak, n in results.leaks.items())
-        yield f"leaks in {requests}: {told}" if told else f"leaks: none in {requests}"
+        text = "; ".join(f"{suite.words.get(leak, leak)}: {n:,}" for leak, n in results.leaks.items())
+        yield f"leaks in {requests}: {text}" if text else f"leaks: none in {requests}"
 
 
 def _table(results: Results, group: Group, names: tuple[str, ...]) -> KindTable:
@@ -134,9 +134,9 @@ def _row(results: Results, group: Group, metric: Metric) -> KindRow | None:
         (arm, _Found(next((g for g in arm.kinds if g.name == group.name), None), arm.overall, key))
         for arm in results.arms
     ]
-    if all(found.figure is None for found in (own, *(found for _, found in arms))):
+    if all(each.figure is None for each in (own, *(of_arm for _, of_arm in arms))):
         return None
-    cells = tuple(_cell_of(results, metric, arm, found) for arm, found in arms)
+    cells = tuple(_cell_of(results, metric, arm, of_arm) for arm, of_arm in arms)
     return KindRow(metric, own.value, cells, own.ends)
 
 
@@ -163,17 +163,17 @@ class _Found:
         return whole.low, whole.high
 
 
-def _cell_of(results: Results, metric: Metric, arm: Arm, found: _Found) -> Cell:
+def _cell_of(results: Results, metric: Metric, arm: Arm, of_arm: _Found) -> Cell:
     if metric.measure is not None:
         paired = next((one for one in arm.lift if one.dimension == metric.measure), None)
         if paired is None:
-            return Cell(found.value, None, None, found.ends, _NO_ENDS)
+            return Cell(of_arm.value, None, None, of_arm.ends, _NO_ENDS)
         gain, low, high = paired.gain
-        return Cell(found.value, gain, paired.p, found.ends, (low, high))
+        return Cell(of_arm.value, gain, paired.p, of_arm.ends, (low, high))
     whole = gain_of(metric, [item for item in results.items if item.arm == arm.name], results.own)
     if whole is None:
-        return Cell(found.value, None, None, found.ends, _NO_ENDS)
-    return Cell(found.value, whole.value, whole.p, found.ends, (whole.low, whole.high))
+        return Cell(of_arm.value, None, None, of_arm.ends, _NO_ENDS)
+    return Cell(of_arm.value, whole.value, whole.p, of_arm.ends, (whole.low, whole.high))
 
 
 def _notes(results: Results, suite: Suite, kind: str, own: Sequence[Item]) -> Iterator[str]:
@@ -181,13 +181,13 @@ def _notes(results: Results, suite: Suite, kind: str, own: Sequence[Item]) -> It
     unread = results.settings.get("not_read")
     unread = unread if isinstance(unread, list | tuple) else ()
     lacking = suite.not_scored(results.settings)
-    told = [
+    lacking_names = [
         f"{m.names.title} ({lacking[m].partition(';')[0]})" if lacking.get(m) else m.names.title
         for m in suite.measures
         if m.value in unread and m.is_read_in(kind)
     ]
-    if told:
-        yield f"not computed: {', '.join(told)}"
+    if lacking_names:
+        yield f"not computed: {', '.join(lacking_names)}"
 
 
 def _value(figures: Mapping[str, Figure], key: str) -> float | None:

@@ -103,10 +103,10 @@ def _about(results: Results) -> str:
 
 def _calls(results: Results) -> str:
     """How many tools were called, such as ``41 in 12 of 30 dialogues``; empty where no dialogue tells."""
-    told = [item.evaluation.dialogue for item in results.own if item.evaluation.dialogue.acts]
-    calls = [sum(m.calls for m in dialogue.messages) for dialogue in told]
+    dialogues = [item.evaluation.dialogue for item in results.own if item.evaluation.dialogue.acts]
+    calls = [sum(m.calls for m in dialogue.messages) for dialogue in dialogues]
     every = f"{len(results.own):,} {results.of_suite.dialogue}s"
-    return f"{sum(calls):,} in {sum(map(bool, calls)):,} of {every}" if told else ""
+    return f"{sum(calls):,} in {sum(map(bool, calls)):,} of {every}" if dialogues else ""
 
 
 def _gates(results: Results) -> list[str]:

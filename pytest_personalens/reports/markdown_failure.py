@@ -74,8 +74,8 @@ def _case(case: WorstCase, results: Results) -> Iterator[str]:
     # GitHub and GitLab colour it. Each message is one line that does not begin with its own words, so that
     # none of them ends the block.
     yield from ("", "```diff")
-    for turn in turns_of(case.exchange):
+    for turn in turns_of(case.exchange, scenario):
         quote = case.exchange.quote if turn.sign == "+" else ""
-        who = "user: " if not turn.sign else ""
+        who = f"{turn.who}: " if not turn.sign else ""
         yield f"{turn.sign or ' '} {who}{excerpt(turn.text, quote, _LONGEST_MESSAGE)}"
     yield "```"

@@ -31,9 +31,9 @@ def kind_sections(results: Results) -> Iterator[TitledTable]:
         after = [line for note in notes for line in ("", f"{escaped(note, 400)}.")]
         yield TitledTable(_title(table), _lines(table), after)
     header, rows = domain_figures(results)
-    told = [(escaped(name), str(items), *map(figure, values)) for name, items, values in rows]
-    if told:
-        yield TitledTable("### By domain", markdown_table(("", "items", *header), told))
+    cells = [(escaped(name), str(items), *map(figure, values)) for name, items, values in rows]
+    if cells:
+        yield TitledTable("### By domain", markdown_table(("", "items", *header), cells))
 
 
 def _title(table: KindTable) -> str:

@@ -5,6 +5,7 @@ The means have intervals, which show how certain they are.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from pytest_personalens.core.verdict import Dimension
@@ -148,10 +149,15 @@ def main_measures(results: Results) -> list[Measure]:
     return [d for d in results.of_suite.main if d.in_steps]
 
 
+def tile_measures(results: Results) -> list[Measure]:
+    """Return the measures with a big figure; in a suite with a table for each kind, all main ones."""
+    return list(results.of_suite.main) if results.of_suite.table_by_kind else main_measures(results)
+
+
 def floors(results: Results) -> dict[Measure, float]:
     """Return the floors of the gates on means."""
     by_name = {g.name: g.limit for g in results.gates if g.kind == "floor"}
-    names = {results.of_suite.metric_of(d): d for d in main_measures(results)}
+    names = {results.of_suite.metric_of(d): d for d in tile_measures(results)}
     return {d: by_name[name] for name, d in names.items() if name in by_name}
 
 
@@ -160,6 +166,15 @@ def panel(dimension: Measure, *, mean: float | None = None, floor: float | None 
     low, high = int(dimension.low or 0), int(dimension.high or 0)
     ticks: Sequence[float] = (0, 0.5, 1) if high == 1 else range(low, high + 1)
     return Panel(dimension.names.mean, low, high, ticks, _COLOURS.get(dimension, SOFT), mean, floor)
+
+
+def open_panel(measure: Measure, shown: Sequence[Estimate], mean: float | None = None) -> Panel:
+    """Return the scale of a measure; one without an end reaches as far as the intervals do."""
+    ends = [end for one in shown for end in (one.value, one.low, one.high) if end is not None]
+    low = math.floor(min(ends, default=0)) if measure.low is None else measure.low
+    high = math.ceil(max(ends, default=1)) if measure.high is None else measure.high
+    high = max(high, low + 1)
+    return Panel(measure.names.mean, low, high, (low, (low + high) / 2, high), TC, mean)
 
 
 def panels(results: Results, *, of_run: bool) -> list[Panel]:

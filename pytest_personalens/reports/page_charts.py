@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.reports import charts, overview
+from pytest_personalens.reports.charts import SOFT
 from pytest_personalens.reports.tables.contexts import contexts_of
 from pytest_personalens.results.means import Estimate, estimate, item_scores
 from pytest_personalens.results.wording import NO_INTERVAL, ends_text, signed
@@ -30,16 +31,22 @@ def fills_a_row(line: OverviewLine) -> bool:
 
 def tile_of(results: Results, dimension: Measure, value: Estimate) -> dict[str, Any]:
     """The big figure of a dimension: its estimate, the floor of its gate, and its place on the scale."""
-    panel = overview.panel(dimension, floor=overview.floors(results).get(dimension))
-    name = dimension.names.mean
+    floor, name = overview.floors(results).get(dimension), dimension.names.mean
+    if dimension.in_steps:
+        panel = overview.panel(dimension, floor=floor)
+    else:
+        panel = overview.open_panel(dimension, [value, Estimate(floor)])._replace(colour=SOFT, floor=floor)
+    about = [dimension.names.mean_of] if dimension.names.mean_of != name else []
+    about += [dimension.range_text()] if dimension.high != 1 else []
+    about += ["lower is better"] if dimension.better == "low" else []
     between = NO_INTERVAL if value.low is None else f"95 % interval {interval_text(value)}"
     shown = "\N{EN DASH}" if value.value is None else f"{value.value:.2f}"
     return {
         "dimension": dimension,
         "name": name,
-        "what": dimension.names.mean_of + (f", {dimension.range_text()}" if dimension.high != 1 else ""),
+        "what": ", ".join(about),
         "estimate": value,
-        "floor": panel.floor,
+        "floor": floor,
         "strip": charts.strip(value, panel, f"{name} {shown}, {between}"),
     }
 
@@ -107,12 +114,12 @@ def _called(measure: Measure) -> str:
 def _pair(arm: Arm, word: str, shown: Sequence[Measure]) -> charts.PairRow | None:
     """The means of a control, called `word`, and of the run over the scenarios that both scored."""
     by_dimension = {lift.dimension: lift for lift in arm.lift}
-    found = [by_dimension.get(dimension) for dimension in shown]
-    if not any(found):
+    lifts = [by_dimension.get(dimension) for dimension in shown]
+    if not any(lifts):
         return None
-    last = found[-1]
+    last = lifts[-1]
     note = "" if last is None else signed(last.gain[0]).replace("-", "\N{MINUS SIGN}")
-    pairs = [None if lift is None else (lift.before, lift.after) for lift in found]
+    pairs = [None if lift is None else (lift.before, lift.after) for lift in lifts]
     return charts.PairRow(word, note, pairs)
 
 

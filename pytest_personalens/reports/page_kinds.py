@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.panels import CountsPanel, ScatterPanel
 from pytest_personalens.reports import charts
 from pytest_personalens.reports.kind_tables import kind_tables
+from pytest_personalens.reports.overview import open_panel
 from pytest_personalens.reports.scatter import ScatterChart, extent, scatter
 from pytest_personalens.results.means import estimate, item_scores
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from pytest_personalens.reports.charts import RowChart
     from pytest_personalens.reports.kind_tables import KindTable
     from pytest_personalens.results.item import Item
-    from pytest_personalens.results.means import Estimate
     from pytest_personalens.results.values import Results
 
 _SHADES: Final = 5
@@ -88,25 +87,18 @@ def _domains(items: Sequence[Item], measure: Measure, least: int) -> RowChart | 
     for item in items:
         for domain in item.evaluation.domains:
             by_domain.setdefault(domain, []).append(item)
-    found = {name: estimate(item_scores(members), measure) for name, members in by_domain.items()}
-    large = [(name, one) for name, one in found.items() if one.value is not None and one.scenarios >= least]
+    estimates = {name: estimate(item_scores(members), measure) for name, members in by_domain.items()}
+    large = [
+        (name, one) for name, one in estimates.items() if one.value is not None and one.scenarios >= least
+    ]
     if not large:
         return None
     large.sort(key=lambda pair: (measure.sign * (pair[1].value or 0.0), pair[0]))
     rows = [charts.DotRow(name, f"{one.dialogues:,}", [one]) for name, one in large]
     mean = estimate(item_scores(items), measure).value
-    panel = _scale(measure, [one for _, one in large], mean)
+    panel = open_panel(measure, [one for _, one in large], mean)
     title = f"{measure.names.title} by domain, the worst first, with 95 % intervals"
     return charts.dots(rows, [panel], title)
-
-
-def _scale(measure: Measure, shown: Sequence[Estimate], mean: float | None) -> charts.Panel:
-    """Return the scale of a measure; one without an end reaches as far as the intervals do."""
-    ends = [end for one in shown for end in (one.value, one.low, one.high) if end is not None]
-    low = math.floor(min(ends)) if measure.low is None else measure.low
-    high = math.ceil(max(ends)) if measure.high is None else measure.high
-    high = max(high, low + 1)
-    return charts.Panel(measure.names.mean, low, high, (low, (low + high) / 2, high), charts.TC, mean)
 
 
 def _panels(results: Results, table: KindTable) -> Iterator[SettingPanel]:

@@ -100,25 +100,25 @@ def _chart(items: Sequence[Item], dimension: Dimension) -> ReasonChart:
 
 def heat_map(results: Results) -> HeatMap | None:
     """What became of each preference in the run itself; None where the judge names none."""
-    found: defaultdict[str, Counter[CountedCode]] = defaultdict(Counter)
+    by_type: defaultdict[str, Counter[CountedCode]] = defaultdict(Counter)
     for item in results.own:
         verdict = verdict_on(item, Dimension.PERSONALIZATION)
         for reason in verdict.reasons if verdict is not None else ():
             if reason.type:
-                found[reason.type][reason.code] += 1
-    if not found:
+                by_type[reason.type][reason.code] += 1
+    if not by_type:
         return None
     total: Counter[CountedCode] = Counter()
-    for counts in found.values():
+    for counts in by_type.values():
         total.update(counts)
     outcomes = [(code, words) for code, words in OUTCOMES.items() if total[code]]
     costs = COSTS[Dimension.PERSONALIZATION]
     outcomes.sort(key=lambda pair: costs.index(pair[0]) if pair[0] in costs else len(costs))
-    most = max(max(counts.values()) for counts in found.values())
-    cost = {name: sum(counts[code] for code in costs) for name, counts in found.items()}
-    names = sorted(found, key=lambda name: (-cost[name], -found[name].total(), name))
+    most = max(max(counts.values()) for counts in by_type.values())
+    cost = {name: sum(counts[code] for code in costs) for name, counts in by_type.items()}
+    names = sorted(by_type, key=lambda name: (-cost[name], -by_type[name].total(), name))
     rows = [HeatRow("", _cells(total, outcomes, max(total.values())))]
-    rows += [HeatRow(name, _cells(found[name], outcomes, most)) for name in names]
+    rows += [HeatRow(name, _cells(by_type[name], outcomes, most)) for name in names]
     return HeatMap(outcomes, rows, costs)
 
 

@@ -94,6 +94,7 @@ def payload(results: Results, changes: Changes | None) -> Payload:
             "dimensions": [[d.value, d.names.score, d.names.title, *_steps(d)] for d in dimensions],
             **_settings(results),
             "words": [suite.item, suite.dialogue, suite.judged_by],
+            "main": [measure.value for measure in suite.main],
             "hasTurns": suite.has_turns,
             "kindNames": {group.name: suite.kind_name(group.name) for group in results.kinds},
             "reasons": [[code, words] for code, words in DOES.items() if code in codes],

@@ -56,11 +56,11 @@ def post(thread: Thread, marker: str, text: str) -> str:
     reached.
     """
     body = {"body": f"{marker}\n{text}"}
-    found = _find(thread, marker)
-    if found is None:
+    comment = _find(thread, marker)
+    if comment is None:
         _ask(thread, "POST", thread.comments, body)
         return "written"
-    _ask(thread, thread.change, f"{thread.comment}/{found}", body)
+    _ask(thread, thread.change, f"{thread.comment}/{comment}", body)
     return "updated"
 
 
@@ -122,7 +122,7 @@ def _ask(thread: Thread, method: str, url: str, body: object = None) -> Any:
             answer = pool.request(method, url, body=data, headers=headers)
             if answer.status < 300:
                 return json.loads(answer.data)
-            told = _message(answer.data)
+            message = _message(answer.data)
     except urllib3.exceptions.HTTPError as error:
         raise SpecError(f"comment: {thread.service} cannot be reached: {type(error).__name__}") from None
     except ValueError:
@@ -133,13 +133,13 @@ def _ask(thread: Thread, method: str, url: str, body: object = None) -> Any:
             "; the token may not write here: a job of GitHub needs `permissions: pull-requests: write`, and"
             " has only read access for a pull request from a fork"
         )
-    raise SpecError(f"comment: {thread.service} refused {method} with {answer.status}{told}{hint}")
+    raise SpecError(f"comment: {thread.service} refused {method} with {answer.status}{message}{hint}")
 
 
 def _message(data: bytes) -> str:
     try:
-        found = json.loads(data)
+        content = json.loads(data)
     except ValueError:
         return ""
-    message = found.get("message") if isinstance(found, dict) else None
+    message = content.get("message") if isinstance(content, dict) else None
     return f" ({one_line(str(message))[:200]})" if message else ""

@@ -104,10 +104,10 @@ def _said(verdict: Verdict) -> str:
         return verdict.justification
     against = ", ".join(f"{e.note} (turn {e.turn})" for e in verdict.evidence if e.note)
     unnamed = [f"“{reason.part}”" for reason in verdict.reasons if reason.turn is None]
-    told = "each part is seen as done, but not the task as a whole" + (
+    sentence = "each part is seen as done, but not the task as a whole" + (
         f"; against it: {against}" if against else ""
     )
-    return told + (f"; no reply has words of {_joined(unnamed)}" if unnamed else "")
+    return sentence + (f"; no reply has words of {_joined(unnamed)}" if unnamed else "")
 
 
 def counted(reason: ReasonCount) -> str:

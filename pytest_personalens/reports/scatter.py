@@ -63,9 +63,9 @@ def scatter(panel: ScatterPanel, most: float, setting: str) -> ScatterChart:
 
     places: defaultdict[tuple[float, float], list[str]] = defaultdict(list)
     for point in panel.points:
-        told = f"{point.name}: {panel.true_is} {point.true:,g}, {panel.predicted_is} {point.predicted:,g}"
-        places[x(point.true), y(point.predicted)].append(told)
-    dots = [Dot(*place, len(told), _told(told)) for place, told in sorted(places.items())]
+        label = f"{point.name}: {panel.true_is} {point.true:,g}, {panel.predicted_is} {point.predicted:,g}"
+        places[x(point.true), y(point.predicted)].append(label)
+    dots = [Dot(*place, len(labels), _told(labels)) for place, labels in sorted(places.items())]
     ticks, title = _ticks(most), ", ".join(filter(None, (panel.title, setting)))
     return ScatterChart(
         f"{title}: {len(panel.points):,} items", WIDTH, bottom + _FOOT, _LEFT, _RIGHT, _TOP, bottom,
@@ -86,9 +86,9 @@ def _number(number: float) -> str:
     return f"\N{MINUS SIGN}{short}" if number < 0 else short
 
 
-def _told(told: list[str]) -> str:
-    more = len(told) - _MOST_NAMED
-    return "\n".join([*told[:_MOST_NAMED], *([f"and {more:,} more"] if more > 0 else ())])
+def _told(labels: list[str]) -> str:
+    more = len(labels) - _MOST_NAMED
+    return "\n".join([*labels[:_MOST_NAMED], *([f"and {more:,} more"] if more > 0 else ())])
 
 
 def _signed_log(number: float) -> float:

@@ -52,8 +52,8 @@ def failure_headline(evaluation: Evaluation, shortfalls: Sequence[Shortfall]) ->
     if evaluation.cause:
         whose = evaluation.cause if evaluation.cause == "lost" else f"{evaluation.cause} at fault"
         return one_line(f"not scored, {whose}: {harmless(evaluation.detail)}")
-    told = "; ".join(f"{s}{_because(evaluation, s)}" for s in shortfalls)
-    return one_line(harmless(told))
+    reasons = "; ".join(f"{s}{_because(evaluation, s)}" for s in shortfalls)
+    return one_line(harmless(reasons))
 
 
 def failure_lines(
@@ -102,10 +102,10 @@ def _wrong(
 
 def _because(evaluation: Evaluation, shortfall: Shortfall, scenario: BaseScenario | None = None) -> str:
     verdict = next((v for v in evaluation.verdicts if v.dimension == shortfall.dimension), None)
-    told = "" if verdict is None else why(verdict, costs_of(verdict), scenario)
+    reason = "" if verdict is None else why(verdict, costs_of(verdict), scenario)
     if scenario is None:
-        told = short_line(told, _LONGEST_REASON)
-    return f": {told}" if told else ""
+        reason = short_line(reason, _LONGEST_REASON)
+    return f": {reason}" if reason else ""
 
 
 def _who(evaluation: Evaluation, scenario: BaseScenario, width: int) -> Iterator[str]:
@@ -173,8 +173,8 @@ def _reading(verdict: Verdict, width: int, *, passed: bool) -> Iterator[str]:
     for evidence in () if costs_of(verdict) else verdict.evidence:
         note = f" ({evidence.note})" if evidence.note else ""
         yield from wrapped(f"  turn {evidence.turn}: ", f'"{evidence.quote}"{note}', width)
-    for label, found in (("observed", verdict.observations), ("better", verdict.improvements)):
-        for one in found:
+    for label, notes in (("observed", verdict.observations), ("better", verdict.improvements)):
+        for one in notes:
             yield from wrapped(f"  {label}: ", one, width)
     if unfound := unfound_text(verdict):
         yield f"  {unfound}"

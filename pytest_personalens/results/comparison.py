@@ -195,8 +195,8 @@ def _largest_drop(dimension: Measure, pairs: Pairs, level: float) -> float | Non
     from pytest_personalens.results.stats.non_inferiority import least_change
 
     assert dimension.span is not None  # no gate can ask for it
-    found = least_change(gains(changes_in(pairs), dimension), dimension.span, level=level)
-    return None if found is None else round(0.0 - found, PLACES)
+    least = least_change(gains(changes_in(pairs), dimension), dimension.span, level=level)
+    return None if least is None else round(0.0 - least, PLACES)
 
 
 def _decidable(pairs: Pairs, dimension: Measure, level: float) -> bool:

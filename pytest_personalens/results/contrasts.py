@@ -45,19 +45,19 @@ def contrast(base: Sequence[Item], other: Sequence[Item], dimension: Measure) ->
     if not pairs:
         return None
     rise = sum(after - before for before, after in pairs.values())
-    found = paired(dimension, pairs, improving=dimension.sign * rise > 0)
-    p = min(1.0, 2 * found.p)
-    return Contrast(found.pairs, found.users, found.change, found.low, found.high, p, p)
+    result = paired(dimension, pairs, improving=dimension.sign * rise > 0)
+    p = min(1.0, 2 * result.p)
+    return Contrast(result.pairs, result.users, result.change, result.low, result.high, p, p)
 
 
-def corrected(found: Sequence[Contrast]) -> list[Contrast]:
+def corrected(contrasts: Sequence[Contrast]) -> list[Contrast]:
     """Return the same contrasts in the same order, with corrected p-values.
 
     The correction covers all of them.
     """
     return [
         one._replace(adjusted=p)
-        for one, p in zip(found, holm_adjusted([one.p for one in found]), strict=True)
+        for one, p in zip(contrasts, holm_adjusted([one.p for one in contrasts]), strict=True)
     ]
 
 
@@ -94,5 +94,7 @@ def _by_test(items: Sequence[Item], dimension: Measure) -> dict[Key, TrialScores
     """
     scores = scores_of(items, dimension)
     return (
-        {key[:2]: found for key, found in scores.items()} if len({key[2:] for key in scores}) == 1 else scores
+        {key[:2]: trial_scores for key, trial_scores in scores.items()}
+        if len({key[2:] for key in scores}) == 1
+        else scores
     )

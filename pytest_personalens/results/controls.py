@@ -79,10 +79,10 @@ def gain_of(metric: Metric, control: Sequence[Item], own: Sequence[Item]) -> Gai
     """
     if metric.measure is None:
         return _gain_of_answers(metric, control, own)
-    found = lift(control, own, metric.measure)
-    if found is None:
+    lifted = lift(control, own, metric.measure)
+    if lifted is None:
         return None
-    return Gain(*found.gain, found.pairs, found.users, found.p)
+    return Gain(*lifted.gain, lifted.pairs, lifted.users, lifted.p)
 
 
 def _both(
@@ -111,7 +111,7 @@ def _gain_of_answers(metric: Metric, control: Sequence[Item], own: Sequence[Item
         ends, p = _of_sums(of, sign, users)
     else:
         ends = bootstrap_interval(users, gain)
-        p = swap_test(users, lambda pairs: -math.inf if (found := gain(pairs)) is None else found).p
+        p = swap_test(users, lambda pairs: -math.inf if (gained := gain(pairs)) is None else gained).p
     low, high = ends or (None, None)
     return Gain(value, low, high, len({key[:2] for key in both}), len(users), p)
 

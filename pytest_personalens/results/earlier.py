@@ -37,5 +37,5 @@ def scores_in(verdicts: Iterable[Verdict]) -> dict[Measure, Score]:
 
 def codes_in(verdicts: Iterable[Verdict]) -> dict[Measure, tuple[ReasonCode, ...]]:
     """The codes of the reasons of each reading that has any, each once, in the order of the alphabet."""
-    found = {verdict.dimension: {reason.code for reason in verdict.reasons} for verdict in verdicts}
-    return {dimension: tuple(sorted(codes)) for dimension, codes in found.items() if codes}
+    by_measure = {verdict.dimension: {reason.code for reason in verdict.reasons} for verdict in verdicts}
+    return {dimension: tuple(sorted(codes)) for dimension, codes in by_measure.items() if codes}

@@ -65,7 +65,7 @@ def explanations(results: Results) -> tuple[Explanation, ...]:
             firsts.setdefault(measure, gate.name)
     share = max(1, _CASES // max(1, len(firsts)))
     left, shown = _CASES, set[str]()
-    found = []
+    gathered = []
     for gate, group, measure in read:
         explained = _explained(results, gate, group, measure)
         if measure is not None and firsts.get(measure) == gate.name:
@@ -79,8 +79,8 @@ def explanations(results: Results) -> tuple[Explanation, ...]:
                 sentences=tuple(commonest_sentences(items, measure)),
                 cases=tuple(cases),
             )
-        found.append(explained)
-    return tuple(found)
+        gathered.append(explained)
+    return tuple(gathered)
 
 
 def _explained(results: Results, gate: Gate, group: str, measure: Measure | None) -> Explanation:
@@ -103,12 +103,12 @@ def _explained(results: Results, gate: Gate, group: str, measure: Measure | None
 
 def _reading(gate: Gate, results: Results) -> tuple[str, Measure | None]:
     """The group and the measure that a gate is on; of a gate on the chance to pass, what failed most."""
-    asked = parse_gate_name(gate.name, gate.limit, gate.direction)
-    group = "" if gate.kind == "regression" else asked.group
-    if asked.metric.startswith("pass^"):
+    expression = parse_gate_name(gate.name, gate.limit, gate.direction)
+    group = "" if gate.kind == "regression" else expression.group
+    if expression.metric.startswith("pass^"):
         low = Counter(s.dimension for item in _members(results, group) for s in item.shortfalls)
         return group, max(low, key=lambda measure: low[measure], default=None)
-    return group, None if gate.kind == "valid" else measure_of(asked, results.of_suite)
+    return group, None if gate.kind == "valid" else measure_of(expression, results.of_suite)
 
 
 def _members(results: Results, group: str) -> list[Item]:

@@ -45,28 +45,28 @@ def figure_gate(results: Results, floor: GateExpression) -> Gate:
     """Return the gate on a metric, such as TCR or the mean of P."""
     metric = _metric_of(results, floor.metric)
     items = _read_in(metric, members(results.own, floor.group))
-    found = figure_of(metric, items)
-    if found.value is None:
-        return closed(floor, f"{metric.label}: {_why_no_value(results, metric, items, found)}")
-    basis = over(found.scenarios, found.users, results.of_suite.item)
-    gate = _against(floor, found.value, (found.low, found.high), metric.label, basis)
+    estimate = figure_of(metric, items)
+    if estimate.value is None:
+        return closed(floor, f"{metric.label}: {_why_no_value(results, metric, items, estimate)}")
+    basis = over(estimate.scenarios, estimate.users, results.of_suite.item)
+    gate = _against(floor, estimate.value, (estimate.low, estimate.high), metric.label, basis)
     worst = metric.measure.worst if metric.measure is not None else None
     if not gate.passed or worst is None:
         return gate
     total = _asked(results, floor.group, metric)
-    least = (found.value * found.dialogues + worst * (total - found.dialogues)) / total
+    least = (estimate.value * estimate.dialogues + worst * (total - estimate.dialogues)) / total
     if not floor.passes(round(least, 6)):
         # The items without a score may be exactly the bad ones.
         message = (
-            f"{gate.message}; it would be {least:.2f} if the {total - found.dialogues} without a score had"
+            f"{gate.message}; it would be {least:.2f} if the {total - estimate.dialogues} without a score had"
             f" the {'lowest' if metric.better == 'high' else 'highest'}"
         )
         return gate.model_copy(update={"message": message})
     return gate
 
 
-def _why_no_value(results: Results, metric: Metric, items: Sequence[Item], found: Estimate) -> str:
-    if found.dialogues:
+def _why_no_value(results: Results, metric: Metric, items: Sequence[Item], estimate: Estimate) -> str:
+    if estimate.dialogues:
         return metric.undecided
     if items or not metric.read_in:
         return "no item could be scored"

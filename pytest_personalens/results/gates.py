@@ -67,8 +67,8 @@ def check_again(results: Results, gate: Gate) -> Gate:
     if gate.kind == "drop" and results.comparison is None:
         return gate
     if gate.kind == "regression":
-        found = regression_gates(results, whole) if results.comparison is not None else ()
-        return next((again for again in found if again.name == gate.name), gate)
+        gates = regression_gates(results, whole) if results.comparison is not None else ()
+        return next((again for again in gates if again.name == gate.name), gate)
     floor = parse_gate_name(gate.name, gate.limit, gate.direction)
     return _gate(results, floor, shares.get(floor.group, whole))
 

@@ -105,13 +105,13 @@ def _by_scenario(by_key: Mapping[Key, T]) -> dict[Key, list[T]]:
     return scenarios
 
 
-def by_user(found: Mapping[Key, T]) -> list[list[T]]:
+def by_user(values: Mapping[Key, T]) -> list[list[T]]:
     """Return the values of each user's scenarios.
 
     The scenarios of one user are not independent of each other; different users are.
     """
     users: defaultdict[str, list[T]] = defaultdict(list)
-    for key, value in found.items():
+    for key, value in values.items():
         users[key[0]].append(value)
     return list(users.values())
 

@@ -85,22 +85,22 @@ def provenance_of(root: Path, environment: Mapping[str, str] = os.environ) -> Pr
     Git comes first for the commit and its date. CI variables come first for the branch and the project.
     Return None if there is neither.
     """
-    told = {name: next(filter(None, map(environment.get, names)), "") for name, names in _VARIABLES.items()}
+    fields = {name: next(filter(None, map(environment.get, names)), "") for name, names in _VARIABLES.items()}
     if request := _PULL_REQUEST.match(environment.get("GITHUB_REF", "")):
-        told["pull_request"] = request[1]
+        fields["pull_request"] = request[1]
     if run := environment.get("GITHUB_RUN_ID"):
-        told["url"] = f"{environment.get('GITHUB_SERVER_URL')}/{told['project']}/actions/runs/{run}"
+        fields["url"] = f"{environment.get('GITHUB_SERVER_URL')}/{fields['project']}/actions/runs/{run}"
     if (head := git(root, *_HEAD)) is None:
-        return Provenance(**told) if any(told.values()) else None
-    told["commit"], told["committed"], refs = head.strip().split("\0")
-    told["branch"] = told["branch"] or next(
+        return Provenance(**fields) if any(fields.values()) else None
+    fields["commit"], fields["committed"], refs = head.strip().split("\0")
+    fields["branch"] = fields["branch"] or next(
         (ref.removeprefix(_BRANCH) for ref in refs.split(", ") if ref.startswith(_BRANCH)), ""
     )
-    told["project"] = told["project"] or _project(root)
+    fields["project"] = fields["project"] or _project(root)
     changed = bool(git(root, "status", "--porcelain", "--untracked-files=no", "--", *_SOURCES))
-    return Provenance(**told, changed=changed)
+    return Provenance(**fields, changed=changed)
 
 
 def _project(root: Path) -> str:
-    found = _PROJECT.search(git(root, "config", "--get", "remote.origin.url") or "")
-    return found[1] if found else ""
+    match = _PROJECT.search(git(root, "config", "--get", "remote.origin.url") or "")
+    return match[1] if match else ""

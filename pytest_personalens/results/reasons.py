@@ -65,12 +65,12 @@ def reason_counts(items: Sequence[Item], measure: Measure) -> tuple[ReasonCount,
             changes.update(codes)
             changes.subtract(before)
     costs = COSTS.get(measure, ())
-    found = [
+    counts = [
         ReasonCount(code, dialogues[code], changes[code] if known else None, known, len(scored))
         for code in costs
         if dialogues[code]
     ]
-    return tuple(sorted(found, key=lambda r: (-(r.change or 0), -r.dialogues, costs.index(r.code))))
+    return tuple(sorted(counts, key=lambda r: (-(r.change or 0), -r.dialogues, costs.index(r.code))))
 
 
 def commonest_sentences(items: Sequence[Item], measure: Measure) -> list[tuple[str, int]]:
@@ -93,9 +93,9 @@ def counted_codes(verdict: Verdict) -> set[CountedCode]:
 
 
 def _counted(codes: Iterable[ReasonCode], measure: Measure, score: Score | None) -> set[CountedCode]:
-    found: set[CountedCode] = set(codes)
+    counted: set[CountedCode] = set(codes)
     failed = measure == Dimension.TASK_COMPLETION and score == 0
-    return {"whole"} if failed and found == {"done"} else found
+    return {"whole"} if failed and counted == {"done"} else counted
 
 
 def costs_of(verdict: Verdict) -> list[Reason]:

@@ -47,11 +47,11 @@ def parse_shortfall(text: object) -> Shortfall:
         return text
     if text == _NOT_COMPLETED:
         return Shortfall(Dimension.TASK_COMPLETION, 0, 1)
-    found = _SCORE.fullmatch(text) if isinstance(text, str) else None
-    measure = measure_called(found["measure"]) if found is not None else None
-    if found is None or measure is None:
+    match = _SCORE.fullmatch(text) if isinstance(text, str) else None
+    measure = measure_called(match["measure"]) if match is not None else None
+    if match is None or measure is None:
         raise ValueError(f"{text!r:.60} is no shortfall, such as 'p 1 < 2' or {_NOT_COMPLETED!r}")
-    return Shortfall(measure, *(measure.on_grid(float(found[name])) for name in ("score", "limit")))
+    return Shortfall(measure, *(measure.on_grid(float(match[name])) for name in ("score", "limit")))
 
 
 #: A shortfall as a field. Files hold its text.

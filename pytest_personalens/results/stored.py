@@ -60,8 +60,8 @@ def read_computed(path: Path) -> Results:
     stored = read_results(path)
     computed = _computed(stored)
     for place, was, follows in (*_changes(stored), *_figures(stored, computed)):
-        told = f"stored is {_told(was)}, but {_told(follows)} follows from its items"
-        raise DataError(path, f"{told}; restore the file, or run its tests again", field=place)
+        difference = f"stored is {_told(was)}, but {_told(follows)} follows from its items"
+        raise DataError(path, f"{difference}; restore the file, or run its tests again", field=place)
     return computed
 
 
@@ -79,7 +79,7 @@ def _changes(stored: Results) -> Iterator[tuple[str, Any, Any]]:
 
 
 def _computed(stored: Results) -> Results:
-    found = summarize(
+    summary = summarize(
         stored.items,
         settings=stored.settings,
         dataset=stored.dataset,
@@ -94,7 +94,7 @@ def _computed(stored: Results) -> Results:
         drawn_from=stored.drawn_from,
         excluded=stored.excluded,
     )
-    update: dict[str, Any] = {name: getattr(found, name) for name in _FIGURES}
+    update: dict[str, Any] = {name: getattr(summary, name) for name in _FIGURES}
     update["usage"] |= {
         purpose: used for purpose, used in stored.usage.items() if purpose.startswith(_OF_ANCHORS)
     }
@@ -129,8 +129,8 @@ def _compared_again(results: Results) -> Comparison | None:
             if d.dimension in scores and item.evaluation.scenario not in left_out:
                 before[item.key][item.trial] = d.dimension.exact(scores[d.dimension])
         ordered = {key: tuple(score for _, score in sorted(t.items())) for key, t in before.items()}
-        if found := balanced(ordered, scores_of(own, d.dimension)):
-            pairs[d.dimension] = found
+        if paired := balanced(ordered, scores_of(own, d.dimension)):
+            pairs[d.dimension] = paired
     kept = [d for d in comparison.differences if d.dimension in pairs]
     gated = [d.dimension for d in kept if d.gated]
     differences = differences_of(

@@ -128,23 +128,23 @@ def group(name: str, items: Sequence[Item], suite: Suite, *, whole: bool = False
     figures = {}
     for measure in suite.measures:
         if scores := scores_of(items, measure):
-            found = estimate(item_scores(items), measure) if whole else Estimate(None)
+            estimated = estimate(item_scores(items), measure) if whole else Estimate(None)
             figures[measure.value] = Figure(
                 value=round(float(fmean(scenario_means(scores).values())), 6),
                 count=sum(map(len, scores.values())),
-                low=_rounded(found.low),
-                high=_rounded(found.high),
+                low=_rounded(estimated.low),
+                high=_rounded(estimated.high),
                 better=measure.better,
             )
     for metric in suite.metrics:
         if metric.of is not None and (answers := answers_of(metric, items)):
             value = metric.of([answer for of_scenario in answers.values() for answer in of_scenario])
-            found = figure_of(metric, items) if whole else Estimate(None)
+            estimated = figure_of(metric, items) if whole else Estimate(None)
             figures[metric.name] = Figure(
                 value=_rounded(value),
                 count=sum(map(len, answers.values())),
-                low=_rounded(found.low),
-                high=_rounded(found.high),
+                low=_rounded(estimated.low),
+                high=_rounded(estimated.high),
                 better=metric.better,
             )
     return Group(name=name, items=len(items), scored=sum(i.evaluation.scored for i in items), figures=figures)
@@ -159,8 +159,8 @@ def by_kind(items: Sequence[Item], suite: Suite) -> tuple[Group, ...]:
 
 def _leaks(items: Sequence[Item]) -> dict[str, int]:
     answers = [item.evaluation.answer for item in items]
-    found = Counter(leak for answer in answers if answer is not None for leak in answer.leaks)
-    return dict(sorted(found.items()))
+    leaks = Counter(leak for answer in answers if answer is not None for leak in answer.leaks)
+    return dict(sorted(leaks.items()))
 
 
 def _dollars(usage: Mapping[str, Usage], prices: Mapping[str, Price]) -> dict[str, float]:

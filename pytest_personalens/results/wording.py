@@ -110,10 +110,10 @@ def unfound_text(verdict: Verdict) -> str:
 
     It is empty if there is nothing to report.
     """
-    asked = ", also when the judge was asked again" if verdict.unsupported else ""
+    again = ", also when the judge was asked again" if verdict.unsupported else ""
     if verdict.unfound_quotes:
-        return f"not in the transcript: {count(verdict.unfound_quotes, 'quote')}{asked or ', dropped'}"
-    return f"quotes nothing of the transcript{asked}" if verdict.unsupported else ""
+        return f"not in the transcript: {count(verdict.unfound_quotes, 'quote')}{again or ', dropped'}"
+    return f"quotes nothing of the transcript{again}" if verdict.unsupported else ""
 
 
 def quotes_note(results: Results) -> str:

@@ -51,10 +51,10 @@ def _scorer(settings: Mapping[str, Any]) -> Judge:
     return EmbeddedJudge()
 
 
-def _stranger(dataset: Any, seed: str, ref: Any) -> Any:
-    from pytest_personalens.datasets.strangers import stranger_of
+def _other_user(dataset: Any, seed: str, ref: Any) -> Any:
+    from pytest_personalens.datasets.other_users import other_user_of
 
-    return stranger_of(dataset, seed, ref)
+    return other_user_of(dataset, seed, ref)
 
 
 def _given(context: str, arm: str) -> str:
@@ -149,7 +149,7 @@ SUITE: Final = Suite(
     given=_given,
     context=_context,
     strata=_strata,
-    stranger=_stranger,
+    other_user=_other_user,
     check=_check,
     about=_about,
     facts=_facts,

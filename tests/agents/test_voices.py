@@ -17,7 +17,7 @@ from pytest_personalens.core.scenario import Scenario, ScenarioRef
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.datasets import EmbeddedDataset, draw
 from pytest_personalens.datasets.embedded import data_folder
-from pytest_personalens.datasets.strangers import Strangers
+from pytest_personalens.datasets.other_users import OtherUsers
 from pytest_personalens.judge_quality import read_labels
 from pytest_personalens.judge_quality.robustness import CONSTANT, Kept, constant_bots, kept_under_changes
 
@@ -159,6 +159,6 @@ def test_who_remembers_stays_above_the_others_in_every_wording(
 def test_a_strangers_memory_acted_upon_scores_below_ones_own(
     bots: Any, means: Callable[[str, str], Means]
 ) -> None:
-    strangers = Strangers(EMBEDDED, "bots")
-    swapped = played(bots, "remembers", notes=lambda ref, _: EMBEDDED.load(strangers.of(ref)))
+    other_users = OtherUsers(EMBEDDED, "bots")
+    swapped = played(bots, "remembers", notes=lambda ref, _: EMBEDDED.load(other_users.of(ref)))
     assert swapped.p <= means("remembers", "plain").p - 0.5, (swapped, means("remembers", "plain"))

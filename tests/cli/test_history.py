@@ -13,7 +13,7 @@ from pytest_personalens.cli.command import main
 from pytest_personalens.results.provenance import Provenance
 from pytest_personalens.results.summary import summarize
 from pytest_personalens.results.values import Results, write_json
-from tests.support import browser
+from tests.support.browser import Page, axe_source
 from tests.support.rich_results import rich_results
 
 
@@ -115,22 +115,17 @@ def test_without_dates_the_files_give_the_order(folder: Path, capsys: pytest.Cap
     assert "in the order of the files" in told
 
 
-def test_a_page_in_a_browser(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_a_page_in_a_browser(folder: Path, page: Page) -> None:
     assert main(["history", "runs", "--report", "page.html"]) == 0
-    chrome = browser.start(tmp_path_factory.mktemp("chrome"))
-    page = next(chrome)
-    try:
-        for dark in (False, True):
-            page.open(folder / "page.html", dark=dark)
-            assert page.faults(browser.axe_source()) == []
-            assert page.console() == []
-        page.open(folder / "page.html", width=390)
-        places = page.js(
-            "return [...document.querySelectorAll('.lines .dot, .lines .cross')].map((e) => e.getBoundingClientRect().x)"
-        )
-        assert min(places) < 0 < max(places) < 390, "of the lines, the end is seen first"
-    finally:
-        chrome.close()  # type: ignore[attr-defined]
+    for dark in (False, True):
+        page.open(folder / "page.html", dark=dark)
+        assert page.faults(axe_source()) == []
+        assert page.console() == []
+    page.open(folder / "page.html", width=390)
+    places = page.js(
+        "return [...document.querySelectorAll('.lines .dot, .lines .cross')].map((e) => e.getBoundingClientRect().x)"
+    )
+    assert min(places) < 0 < max(places) < 390, "of the lines, the end is seen first"
 
 
 def test_what_a_file_says_is_no_markup(folder: Path) -> None:

@@ -46,21 +46,21 @@ def test_a_replay_does_not_load_boto3(repo: Repository) -> None:
 
 
 @pytest.mark.parametrize("bot", ["remembers", "forgets", "contradicts", "name-drops"])
-def test_the_example_project_passes_with_the_good_bot_only(tmp_path: Path, bot: str) -> None:
-    project = tmp_path / "chatbot"
+def test_the_example_project_passes_with_the_good_bot_only(
+    empty_repo: Repository, monkeypatch: pytest.MonkeyPatch, bot: str
+) -> None:
+    project = empty_repo.path / "chatbot"
     shutil.copytree(
         ROOT / "example_project", project, ignore=shutil.ignore_patterns("__pycache__", ".pytest_cache")
     )
-    clean = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--personalens-sample", "30", "-n", "2"],
-        cwd=project, env={**clean, "HELPBOT": bot}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert (done.returncode == 0) == (bot == "remembers"), done.stdout
+    monkeypatch.chdir(project)
+    monkeypatch.setenv("HELPBOT", bot)
+    result = empty_repo.run("--personalens-sample", "30", "-n", "2")
+    assert (result.ret == 0) == (bot == "remembers"), result.stdout
     if bot == "remembers":
         picture = (ROOT / "README.md").read_text(encoding="utf-8").split("$ make demo\n")[1].split("```")[0]
         for line in picture.splitlines():
-            assert line in done.stdout or line == "...", line
+            assert line in result.stdout.str() or line == "...", line
 
 
 def test_the_generated_reference_is_up_to_date() -> None:
@@ -142,9 +142,12 @@ def test_the_code_in_the_docs_runs(
         elif first.startswith(("$ pytest", "$ python ")):
             command = [re.sub("^data/", f"{ROOT}/data/", word) for word in shlex.split(first)[1:]]
             command = [re.sub("http://localhost:(11434|8080)/", f"{endpoint.url}/", word) for word in command]
-            result = (
-                empty_repo.run(*command[1:]) if command[0] == "pytest" else empty_repo.python(*command[1:])
-            )
+            if command[0] == "pytest":
+                result = empty_repo.run(*command[1:])
+            elif command[1:3] == ["-m", "pytest_personalens"]:
+                result = empty_repo.command(*command[3:])
+            else:
+                result = empty_repo.python(*command[1:])
             expected = [line for line in rest.splitlines() if line.strip()]
             result.stdout.fnmatch_lines([re.sub(r"\[", "[[]", line).replace("...", "*") for line in expected])
             assert result.ret in (0, 1)

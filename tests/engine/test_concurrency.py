@@ -148,10 +148,10 @@ def test_only_chosen_items_are_evaluated(slow: Repository) -> None:
 def test_the_last_failed_run_alone(slow: Repository) -> None:
     slow.write(test_bot="def test_bot(personalens):\n    assert 'books' not in personalens.evaluate().task\n")
     args = ("-p", "cacheprovider", "--personalens-sample", "8", "--personalens-concurrency", "4")
-    first = slow.pytester.runpytest_subprocess(*args).parseoutcomes()
+    first = slow.run_with_cache(*args).parseoutcomes()
     assert first["failed"]
     assert first["passed"]
-    again = slow.pytester.runpytest_subprocess(*args, "--lf").parseoutcomes()
+    again = slow.run_with_cache(*args, "--lf").parseoutcomes()
     assert again["failed"] == first["failed"]
     assert "passed" not in again
 

@@ -155,7 +155,7 @@ def test_a_cap_on_calls_stops_in_order_and_keeps_what_was_bought(
 ) -> None:
     live = [a for a in LIVE if a != "3"]
     live.insert(1, "6")
-    result = repo.pytester.runpytest_subprocess(
+    result = repo.run_with_cache(
         *live, "--personalens-record", "live", "--personalens-budget", "13calls", *workers
     )
     assert len(endpoint.calls) == 13
@@ -166,7 +166,7 @@ def test_a_cap_on_calls_stops_in_order_and_keeps_what_was_bought(
     result.stdout.fnmatch_lines(
         ["not scored: *, the cap on calls or money was reached; what was bought is kept*"]
     )
-    rest = repo.pytester.runpytest_subprocess(*live, "--personalens-record", "live", *workers)
+    rest = repo.run_with_cache(*live, "--personalens-record", "live", *workers)
     rest.assert_outcomes(passed=6)
     assert len(endpoint.calls) == 24, "nothing was bought twice"
     journals = [

@@ -24,19 +24,17 @@ def test_records_are_written_and_read_where_python_runs_without_asserts(
 ) -> None:
     args = ("--assert=plain", *KEPT, "--personalens-sample", "2", *MODELS)
     monkeypatch.setenv("PYTHONOPTIMIZE", "1")
-    result = paid.pytester.runpytest_subprocess(*args, "--personalens-record=new")
+    result = paid.run_with_cache(*args, "--personalens-record=new")
     result.stdout.fnmatch_lines(["records: 2 written"])
     assert (len(records(paid)), calls(paid)) == (2, 10)
     if run == "replay":
-        paid.pytester.runpytest_subprocess(*args).stdout.fnmatch_lines(
-            ["records: 2 replayed", "*2 snapshots passed*"]
-        )
+        paid.run_with_cache(*args).stdout.fnmatch_lines(["records: 2 replayed", "*2 snapshots passed*"])
         assert calls(paid) == 0
 
 
 def test_a_record_that_cannot_be_written_is_one_line_and_what_was_bought_is_kept(paid: Repository) -> None:
     run, args = (
-        paid.pytester.runpytest_subprocess,
+        paid.run_with_cache,
         (*KEPT, "--personalens-sample", "1", *MODELS, "--personalens-record=new"),
     )
     folder = paid.path / "__personalens__" / "test_bot"
@@ -102,8 +100,6 @@ def test_workers_whose_controller_was_killed_make_no_further_call(
 
 
 AGREEMENT = (
-    "-m",
-    "pytest_personalens",
     "agreement",
     str(ROOT / "data" / "agreement" / "anchors.jsonl"),
     "--judge-model",
@@ -127,7 +123,7 @@ def test_the_agreement_command_looks_at_its_paths_before_it_pays(
         (f"{name}/x{name[5:]}", f"cannot write to {name}: *"),
         (name, f"{name} was not written by this plugin; *"),
     ):
-        result = own_cache.python(*AGREEMENT, "--report", path)
+        result = own_cache.command(*AGREEMENT, "--report", path)
         assert result.ret == 4
         result.stderr.fnmatch_lines([f"error: --report: {problem}"])
     assert not endpoint.calls
@@ -135,14 +131,14 @@ def test_the_agreement_command_looks_at_its_paths_before_it_pays(
 
 def test_the_agreement_command_prints_before_it_writes(own_cache: Repository, endpoint: Endpoint) -> None:
     for _ in range(2):
-        result = own_cache.python(
+        result = own_cache.command(
             *AGREEMENT, "--dimensions", "tc", "--report", "new/folder/x.json", "--report", "x.md"
         )
         assert result.ret == 0
         result.stdout.fnmatch_lines(["openai:small *: 24 dialogues over *"])
     assert len(endpoint.calls) == 24, "what was paid for is replayed"
     (own_cache.path / "full.json").symlink_to("/dev/full/no")
-    result = own_cache.python(*AGREEMENT, "--dimensions", "tc", "--report", "full.json")
+    result = own_cache.command(*AGREEMENT, "--dimensions", "tc", "--report", "full.json")
     assert result.ret == 4
     result.stdout.fnmatch_lines(["openai:small *: 24 dialogues over *"])
 
@@ -150,7 +146,7 @@ def test_the_agreement_command_prints_before_it_writes(own_cache: Repository, en
 def test_the_agreement_command_goes_on_where_it_was_killed(own_cache: Repository, endpoint: Endpoint) -> None:
     endpoint.answer = lambda call: Reply(**{**vars(play(call)), "delay": 0.1})
     process = subprocess.Popen(
-        [sys.executable, *AGREEMENT, "--dimensions", "tc", "--concurrency", "1"],
+        [sys.executable, "-m", "pytest_personalens", *AGREEMENT, "--dimensions", "tc", "--concurrency", "1"],
         cwd=own_cache.path,
         stdout=subprocess.DEVNULL,
     )
@@ -158,7 +154,7 @@ def test_the_agreement_command_goes_on_where_it_was_killed(own_cache: Repository
         time.sleep(0.01)
     process.kill()
     assert process.wait() == -signal.SIGKILL
-    assert own_cache.python(*AGREEMENT, "--dimensions", "tc").ret == 0
+    assert own_cache.command(*AGREEMENT, "--dimensions", "tc").ret == 0
     assert len(endpoint.calls) <= 24 + 1, "the one in flight"
 
 
@@ -176,7 +172,7 @@ def test_votes_are_kept_one_by_one(
             'if len(open(os.environ["CALLS"]).readlines()) == int(os.environ["CRASH"]):',
         )
     )
-    run = paid.pytester.runpytest_subprocess
+    run = paid.run_with_cache
     args = (
         *KEPT,
         "--personalens-sample",

@@ -89,9 +89,8 @@ class Calls:
         self.file.unlink(missing_ok=True)
 
 
-def run(repo: Repository, *args: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "pytest", "-q", *MODELS, *args]
-    return subprocess.run(command, cwd=repo.path, capture_output=True, text=True, check=False, timeout=600)
+def run(repo: Repository, *args: str) -> pytest.RunResult:
+    return repo.run_with_cache("-q", *MODELS, *args)
 
 
 def killed(repo: Repository, calls: int, *args: str) -> float:
@@ -139,7 +138,7 @@ def test_killed_at_random_moments_the_union_is_that_of_an_undisturbed_run(
     for _ in range(kills):
         ends.append(killed(asked, chance.randint(1, 12), *args, *how, "--personalens-resume"))
     last = run(asked, *args, *how, "--personalens-resume")
-    assert last.returncode == 0, last.stdout
+    assert last.ret == 0, last.stdout.str()
     assert recorded(asked) == undisturbed
     assert {key for key, _ in calls.made()} == needed
     answered: dict[str, float] = {}
@@ -158,7 +157,7 @@ def test_without_the_flag_the_assistant_is_asked_anew(asked: Repository) -> None
     killed(asked, 8, *args)
     before = {key for key, _ in calls.made("answered")}
     calls.forget()
-    assert run(asked, *args).returncode == 0
+    assert run(asked, *args).ret == 0
     again = [key for key, _ in calls.made()]
     assert sum(key.startswith("bot") for key in again) == 3 * 2
     assert not before & {key for key in again if not key.startswith("bot")}, (
@@ -173,7 +172,7 @@ def test_what_all_parts_of_a_run_used_is_summed(asked: Repository, how: tuple[st
     killed(asked, 7, *args)
     killed(asked, 5, *args)
     again = run(asked, *args, "--personalens-report", "r.json")
-    assert again.returncode == 0, again.stdout
+    assert again.ret == 0, again.stdout.str()
     found = json.loads((asked.path / "r.json").read_text(encoding="utf-8"))
     # Of each dialogue two turns and two readings, each of 9 tokens in and 9 out, whichever part of the run
     # bought them.
@@ -183,17 +182,18 @@ def test_what_all_parts_of_a_run_used_is_summed(asked: Repository, how: tuple[st
     assert found["usd"] == pytest.approx(
         {"judge p": 3 * 9 * 300e-6, "judge tc": 3 * 9 * 300e-6, "user agent": 6 * 9 * 30e-6}
     )
-    assert "; 12 model calls, $0.0178" in again.stdout
+    assert "; 12 model calls, $0.0178" in again.stdout.str()
     anew = run(asked, *args, "--personalens-report", "r.json")
-    assert "model calls" not in anew.stdout, "the next run is another one, and spends nothing"
+    assert "model calls" not in anew.stdout.str(), "the next run is another one, and spends nothing"
 
 
 def test_the_header_says_that_a_run_goes_on(asked: Repository) -> None:
     args = ("--personalens-sample", "3", "--personalens-resume", "--personalens-record=new", "-v")
-    assert "goes on" not in run(asked, *args).stdout
+    assert "goes on" not in run(asked, *args).stdout.str()
     killed(asked, 5, *args, "--personalens-seed", "other")
     assert (
-        "goes on with the run that was broken off" in run(asked, *args, "--personalens-seed", "other").stdout
+        "goes on with the run that was broken off"
+        in run(asked, *args, "--personalens-seed", "other").stdout.str()
     )
 
 
@@ -201,12 +201,12 @@ def test_another_run_is_not_resumed(asked: Repository) -> None:
     args = ("--personalens-sample", "3", "--personalens-resume", "--personalens-record=new")
     killed(asked, 5, *args)
     other = run(asked, *args, "--personalens-context", "D")
-    assert other.returncode == 4
-    assert other.stderr.startswith(
+    assert other.ret == 4
+    assert other.stderr.str().startswith(
         "ERROR: --personalens-resume: the run that was broken off had --personalens-context 'DIS', this one"
         " has 'D'; give the same, "
     )
-    assert "3 passed" in run(asked, *args, "--personalens-concurrency", "2").stdout
+    assert "3 passed" in run(asked, *args, "--personalens-concurrency", "2").stdout.str()
 
 
 def test_resuming_needs_the_cache(asked: Repository) -> None:
@@ -229,18 +229,18 @@ def test_a_failing_run_that_ends_in_order_is_not_resumed(asked: Repository) -> N
         "--personalens-record",
         "live",
     )
-    assert run(asked, *args).returncode == 1
+    assert run(asked, *args).ret == 1
     calls = Calls(asked)
     calls.forget()
-    assert run(asked, *args).returncode == 1
+    assert run(asked, *args).ret == 1
     assert any(key.startswith("bot") for key, _ in calls.made())
 
 
 @pytest.mark.parametrize("idle", ["-k=nothing", "--personalens-estimate", "--collect-only"])
 def test_a_run_that_never_began_is_not_resumed(asked: Repository, idle: str) -> None:
-    assert run(asked, "--personalens-sample", "2", idle).returncode in (0, 4)
+    assert run(asked, "--personalens-sample", "2", idle).ret in (0, 4)
     args = ("--personalens-sample", "3", "--personalens-resume", "--personalens-record=new", "-v")
-    assert "goes on" not in (out := run(asked, *args).stdout)
+    assert "goes on" not in (out := run(asked, *args).stdout.str())
     assert "3 passed" in out
 
 
@@ -272,7 +272,7 @@ def test_the_replies_of_another_assistant_are_not_counted(
         (asked.path / change).parent.mkdir(exist_ok=True)
         with (asked.path / change).open("a", encoding="utf-8") as file:
             file.write("# another bot\n")
-    out = run(asked, *args).stdout
+    out = run(asked, *args).stdout.str()
     again = {key for key, _ in calls.made() if key.startswith("bot")}
     if change.endswith((".py", ".md")):
         assert f"begun 0 minutes ago ({change} has changed since): the assistant is asked anew" in out
@@ -294,4 +294,4 @@ def test_the_replies_of_another_commit_are_not_counted(
     git(asked, "commit", "--allow-empty", "-m", "one")
     killed(asked, 8, *args)
     git(asked, "commit", "--allow-empty", "-m", "two")
-    assert "(the commit has changed since): the assistant is asked anew" in run(asked, *args).stdout
+    assert "(the commit has changed since): the assistant is asked anew" in run(asked, *args).stdout.str()

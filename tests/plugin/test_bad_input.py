@@ -70,10 +70,10 @@ def test_a_cache_that_cannot_be_written_is_a_warning(repo: Repository) -> None:
     (repo.path / "pytest.ini").write_text("[pytest]\ncache_dir = kept/cache\n")
     # Also root, for whom no folder is read-only, can make no folder below a file.
     (repo.path / "kept").write_text("")
-    result = repo.pytester.runpytest_subprocess(*ARGS, "--personalens-gate", "tcr >= 0.5")
+    result = repo.run_with_cache(*ARGS, "--personalens-gate", "tcr >= 0.5")
     assert result.ret == 0
     result.stdout.fnmatch_lines(["*personalens: nothing can be kept in pytest's cache (*"])
-    resumed = repo.pytester.runpytest_subprocess(*ARGS, "--personalens-resume")
+    resumed = repo.run_with_cache(*ARGS, "--personalens-resume")
     assert resumed.ret == 4
     resumed.stderr.fnmatch_lines(["ERROR: --personalens-resume: needs pytest's cache, *"])
 
@@ -88,9 +88,7 @@ def test_a_run_that_pays_and_keeps_nothing_says_so(paid: Repository) -> None:
         assert calls(paid)
     assert told not in str(paid.run(*ARGS).stdout), "what costs nothing is not lost"
     assert told not in str(
-        paid.pytester.runpytest_subprocess(
-            "-p", "cacheprovider", *ARGS, *MODELS, "--personalens-record", "live"
-        ).stdout
+        paid.run_with_cache("-p", "cacheprovider", *ARGS, *MODELS, "--personalens-record", "live").stdout
     )
 
 
@@ -278,7 +276,7 @@ def test_nothing_is_bought_that_cannot_be_kept(paid: Repository) -> None:
         " OSError(28, 'No space left on device')\n\nr.write_atomically = no_room\n"
     )
     (paid.path / "conftest.py").write_text((paid.path / "conftest.py").read_text() + full)
-    result = paid.pytester.runpytest_subprocess(
+    result = paid.run_with_cache(
         "-p", "cacheprovider", "--personalens-sample", "4", *MODELS, "--personalens-record", "live"
     )
     assert result.ret == 1
@@ -360,8 +358,6 @@ class Judge:
 """
     labels = str(ROOT / "data" / "agreement" / "anchors.jsonl")
     command = (
-        "-m",
-        "pytest_personalens",
         "agreement",
         labels,
         "--judge-model",
@@ -371,13 +367,13 @@ class Judge:
         "tc",
     )
     repo.write(mine=f"STOP = 3\n{judge}")
-    assert repo.python(*command).ret == 130
+    assert repo.command(*command).ret == 130
     kept = list((repo.path / "cache" / "agreement").glob("*.json"))
     assert kept
     for file in kept:
         file.write_bytes(b"\xff\xfe" + file.read_bytes())
     repo.write(mine=f"STOP = 0\n{judge}")
-    result = repo.python(*command)
+    result = repo.command(*command)
     assert result.ret == 0
     assert "Traceback" not in str(result.stderr)
 

@@ -69,7 +69,7 @@ def test_new_asks_only_for_what_no_record_fits(paid: Repository, monkeypatch: py
 
 
 def test_all_asks_for_everything(paid: Repository) -> None:
-    run, args = paid.pytester.runpytest_subprocess, (*KEPT, "--personalens-sample", "2", *MODELS)
+    run, args = paid.run_with_cache, (*KEPT, "--personalens-sample", "2", *MODELS)
     run(*args, "--personalens-record", "live")
     assert calls(paid) == 10
     for _ in range(2):
@@ -80,7 +80,7 @@ def test_all_asks_for_everything(paid: Repository) -> None:
 
 
 def test_all_goes_on_where_it_was_broken_off_if_asked_to(paid: Repository) -> None:
-    run = paid.pytester.runpytest_subprocess
+    run = paid.run_with_cache
     args = (*KEPT, "--personalens-sample", "4", *MODELS, "--personalens-record")
     run(*args, "new")
     calls(paid)
@@ -163,7 +163,7 @@ def test_the_teams_own_snapshots_are_never_accepted_by_ours(repo: Repository, mo
 def test_a_cap_stops_a_recording_run_in_order_and_the_next_one_goes_on(
     paid: Repository, workers: tuple[str, ...]
 ) -> None:
-    run = paid.pytester.runpytest_subprocess
+    run = paid.run_with_cache
     # A cap counts the calls of models, so here a model plays the user and judges.
     paid.write(conftest=MODEL)
     args = (
@@ -191,7 +191,7 @@ def test_a_cap_stops_a_recording_run_in_order_and_the_next_one_goes_on(
 
 
 def test_all_with_a_cap_goes_on_under_resume(paid: Repository) -> None:
-    run = paid.pytester.runpytest_subprocess
+    run = paid.run_with_cache
     paid.write(conftest=MODEL)
     args = (
         *KEPT,

@@ -112,7 +112,7 @@ def test_paid_agents_record_once_and_replay_for_nothing(
 def test_a_live_run_leaves_the_records_alone_and_pays_once(paid: Repository) -> None:
     args = ("--personalens-sample", "2", *MODELS, "--personalens-record", "live")
     cached = ("-p", "cacheprovider")
-    run = paid.pytester.runpytest_subprocess
+    run = paid.run_with_cache
     run(*cached, *args).assert_outcomes(passed=2)
     assert calls(paid) == 10
     assert not records(paid)
@@ -124,7 +124,7 @@ def test_a_live_run_uses_the_record_and_what_it_bought_before(
     paid: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     args = ("-p", "cacheprovider", "--personalens-sample", "1", *MODELS)
-    run = paid.pytester.runpytest_subprocess
+    run = paid.run_with_cache
     run(*args, "--personalens-record=new").assert_outcomes(passed=1)
     assert calls(paid) == 5
     monkeypatch.setenv("CHANGE", "!")
@@ -138,7 +138,7 @@ def test_a_live_run_uses_the_record_and_what_it_bought_before(
 
 def test_what_was_bought_before_a_crash_is_kept(paid: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     args = ("--personalens-sample", "1", *MODELS, "--personalens-record=new")
-    run = paid.pytester.runpytest_subprocess
+    run = paid.run_with_cache
     monkeypatch.setenv("CRASH", "p")
     run(*args)
     assert calls(paid) == 5

@@ -77,7 +77,10 @@ def test_a_server_that_repeats_the_key(
     endpoint.answer = lambda call: Reply(
         status=status, message=message, headers={"Location": f"http://gateway/?key={quote(key, safe='')}"}
     )
-    result = repo.run(*RUN, "--personalens-judge-model", "openai:small", "--personalens-gate", "valid >= 0")
+    monkeypatch.setattr("pytest_personalens.models.retry.FIRST_WAIT", 0.01)
+    result = repo.inline(
+        *RUN, "--personalens-judge-model", "openai:small", "--personalens-gate", "valid >= 0"
+    )
     assert "not scored: 1, the judge" in str(result.stdout)
     assert_nothing_holds(KEY, repo, result)
 

@@ -14,7 +14,7 @@ import zlib
 from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -23,11 +23,8 @@ from pytest_personalens.reports.html import html_page, write_html
 from pytest_personalens.results.figures import Gate
 from pytest_personalens.results.stats.intervals import rate_interval
 from pytest_personalens.results.values import Results
-from tests.support.browser import Page, axe_source, start
+from tests.support.browser import Page, axe_source
 from tests.support.rich_results import HOSTILE, rich_results
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -66,11 +63,6 @@ def file(everything: Results, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("html") / "report.html"
     write_html(everything, path)
     return path
-
-
-@pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    yield from start(tmp_path_factory.mktemp("browser"))
 
 
 def test_equal_results_give_equal_pages() -> None:

@@ -5,17 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from html.parser import HTMLParser
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from pytest_personalens.reports.html import html_page
-from tests.support.browser import Page, axe_source, start
+from tests.support.browser import Page, axe_source
 from tests.support.repository import Repository
 from tests.support.rich_results import rich_results
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 RUN = (
     "--personalens-suite",
@@ -42,6 +39,15 @@ def personalens_assistant(personalens_scenario, personalens_context):
             return "no idea" if digest % 5 == 0 else other if digest % 5 == 1 else truth
         return "many" if digest % 6 == 0 else str(truth + digest % 40 - 20)
     return reply
+"""
+
+
+FIXED_REPLY = """
+import pytest
+
+@pytest.fixture(scope="session")
+def personalens_assistant():
+    return lambda messages: "7"
 """
 
 
@@ -89,11 +95,6 @@ class Tables(HTMLParser):
 def threads(empty_repo: Repository) -> Repository:
     empty_repo.write(conftest=CONFTEST)
     return empty_repo
-
-
-@pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    yield from start(tmp_path_factory.mktemp("browser"))
 
 
 def made(repo: Repository, *more: str) -> tuple[str, dict[str, Any]]:
@@ -178,9 +179,13 @@ def test_an_item_shows_its_request_in_parts_and_whose_past_it_had(page: Page, th
         heads = [re.sub(r" \(\d+\)$", "", head) for head in page.texts(".request summary")]
         assert heads[:3] == ["Task", title, "Post"]
         assert heads[-2:] == ["Reply", "How to answer"]
-        assert page.texts(".assistant .bubble") == [item["evaluation"]["dialogue"]["messages"][1]["content"]]
+        reply = item["evaluation"]["dialogue"]["messages"][1]["content"]
+        truth = item["evaluation"]["answer"]["truth"]
+        assert page.texts(".assistant .bubble") == [reply, truth]
+        assert page.texts(".speaker") == ["Request", "Reply", "Truth"]
+        assert f"Reply {reply}, truth {truth}" in page.texts(".who p")
         beside = dict(zip(page.texts(".beside dt"), page.texts(".beside dd"), strict=True))
-        assert beside["truth"] == item["evaluation"]["answer"]["truth"]
+        assert beside["truth"] == truth
         assert beside["the assistant had"] == had
         other = {"": "control: NP-Conv", "np-conv": "P-Conv, the run itself"}[arm]
         assert page.texts(".others a") == [other]
@@ -194,7 +199,7 @@ def test_items_are_found_by_setting_kind_domain_and_answer(page: Page, threads: 
     assert {"arm", "kind", "domain", "answer"} <= set(names)
     wrong = [a for a in answers(results, "sentiment", "np-conv") if a["read"] and a["value"] != a["truth"]]
     page.go("#arm=np-conv&kind=sentiment&answer=wrong")
-    assert page.text("#count") == f"{len(wrong)} of {len(results['items'])} dialogues"
+    assert page.text("#count") == f"{len(wrong)} of {len(results['items'])} predictions"
 
 
 @pytest.mark.parametrize("width", [1280, 390])
@@ -212,3 +217,26 @@ def test_axe_finds_no_serious_fault_in_kinds_and_requests(
         page.js("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
         assert page.faults(axe) == []
         assert page.js("return document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.parametrize("kind", ["impact", "next-text"])
+def test_a_request_of_the_official_protocol_is_shown_by_parts_too(
+    page: Page, threads: Repository, kind: str
+) -> None:
+    threads.write(conftest=FIXED_REPLY)
+    official = ("--personalens-protocol", "official", "--personalens-kind", kind)
+    threads.inline("--personalens-suite", "personaconv", "--personalens-sample", "3", *official, *REPORTS)
+    page.open(threads.path / "report.html")
+    page.js("document.querySelector('#rows tbody a').click()")
+    page.settle()
+    heads = page.texts(".request summary")
+    if kind == "impact":
+        assert heads == ["Task", "Example", "Hint: the sign of the answer", "Post and reply"]
+    else:
+        assert heads[0] == "Task"
+        assert heads[-3:] == ["Post", "Parent", "How to answer"]
+        folded = page.js(
+            "return [...document.querySelectorAll('.request details')].map((d) => [d.open, d.textContent.length])"
+        )
+        assert {length < 2_500 for opened, length in folded if opened} == {True}
+    assert page.console() == []

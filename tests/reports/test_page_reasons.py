@@ -15,13 +15,12 @@ from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.reports.command_line import command_line, thresholds_in_force
 from pytest_personalens.reports.html import html_page, write_html
 from pytest_personalens.results.provenance import Provenance
-from tests.support.browser import Page, axe_source, start
+from tests.support.browser import Page, axe_source
 from tests.support.repository import Repository
 from tests.support.rich_results import HOSTILE, rich_results
 from tests.support.scripted_agents import REASONS, TOLD_AGENTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from pytest_personalens.results.item import Item
@@ -38,11 +37,6 @@ def file(compared: Results, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("reasons") / "report.html"
     write_html(compared, path)
     return path
-
-
-@pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    yield from start(tmp_path_factory.mktemp("browser"))
 
 
 def link(item: Item) -> str:
@@ -170,7 +164,7 @@ def test_runs_that_cannot_be_compared_stand_side_by_side_all_the_same(
     monkeypatch.setenv("FORGETS", "1")
     repo.write(conftest=REASONS.replace("judge 1", "judge 2"))
     repo.inline(*args, "new.json").assert_outcomes(failed=3)
-    made = repo.python("-m", "pytest_personalens", "report", "new.json", "old.json", "--report", "page.html")
+    made = repo.command("report", "new.json", "old.json", "--report", "page.html")
     assert made.ret == 0
     page.open(repo.path / "page.html")
     assert "Beside the earlier results" in page.text("#changes")

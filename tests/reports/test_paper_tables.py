@@ -9,7 +9,9 @@ import re
 import subprocess
 import sys
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -53,25 +55,38 @@ def store(folder: Path, monkeypatch: pytest.MonkeyPatch, *, each: int) -> Path:
     over other scores.
     """
     monkeypatch.chdir(folder)
-    count = 45 if each < 10 else 20
-    whole = rich_results(count, trials=2, arms=("none", "D", "I", "S", "swapped"), each=each)
-    write_json(whole, folder / "ours.json")
-    write_json(rich_results(min(count, 40), seed="another", each=each), folder / "theirs.json")
-    write_json(
-        changed(rich_results(count, each=each), assistant="module:bot", assistant_prompt="vanilla"),
-        folder / "plain.json",
-    )
+    for name, results in _runs(each).items():
+        write_json(results, folder / name)
     return folder
 
 
+@cache
+def _runs(each: int) -> dict[str, Results]:
+    count = 45 if each < 10 else 20
+    whole = rich_results(count, trials=2, arms=("none", "D", "I", "S", "swapped"), each=each)
+    other_prompt = changed(rich_results(count, each=each), assistant="module:bot", assistant_prompt="vanilla")
+    return {
+        "ours.json": whole,
+        "theirs.json": rich_results(min(count, 40), seed="another", each=each),
+        "plain.json": other_prompt,
+    }
+
+
 def recounted(folder: Path, *files: str) -> dict[str, dict[str, list[float | None]]]:
-    """What the script that knows nothing of the package counts."""
-    script = str(Path(recount.__file__))
-    done = subprocess.run(
-        [sys.executable, "-I", script, *files], cwd=folder, capture_output=True, text=True, check=True
+    """What the script that knows nothing of the package counts, once for files of the same content."""
+    counts: dict[str, dict[str, list[float | None]]] = json.loads(
+        _recounted(tuple((name, (folder / name).read_bytes()) for name in files))
     )
-    found: dict[str, dict[str, list[float | None]]] = json.loads(done.stdout)
-    return found
+    return counts
+
+
+@cache
+def _recounted(files: tuple[tuple[str, bytes], ...]) -> str:
+    with TemporaryDirectory() as folder:
+        for name, content in files:
+            (Path(folder) / name).write_bytes(content)
+        command = [sys.executable, "-I", str(Path(recount.__file__)), *(name for name, _ in files)]
+        return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout
 
 
 def printed(capsys: pytest.CaptureFixture[str], *args: str) -> list[Cells]:

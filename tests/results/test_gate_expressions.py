@@ -13,7 +13,7 @@ from pytest_personalens.core.gate import GateExpression
 from pytest_personalens.core.gate_expression import read_gate
 from pytest_personalens.core.scenario import ScenarioRef
 from pytest_personalens.core.suite import suite_named
-from pytest_personalens.datasets import Strangers
+from pytest_personalens.datasets import OtherUsers
 from tests.support.repository import Repository
 from tests.support.scripted_agents import TOLD, TOLD_AGENTS
 
@@ -535,13 +535,13 @@ def test_a_stranger_has_the_same_task_or_the_same_domains() -> None:
     from pytest_personalens.datasets import EmbeddedDataset, draw
 
     data = EmbeddedDataset()
-    strangers = Strangers(data, "seed")
+    other_users = OtherUsers(data, "seed")
     for ref in draw(data, 30, seed="seed").refs:
-        other = strangers.of(ref)
+        other = other_users.of(ref)
         assert (other.task, other.domains) == (ref.task, ref.domains)
         assert other.user != ref.user
-        assert Strangers(data, "seed").of(ref) == other
-    lonely = Strangers(Lonely(), "seed")
+        assert OtherUsers(data, "seed").of(ref) == other
+    lonely = OtherUsers(Lonely(), "seed")
     assert lonely.of(Lonely().refs("ada")[0]).user == "bob"
     with pytest.raises(SpecError, match=r"nobody else in dataset 'lonely' has a task like own-cy"):
         lonely.of(Lonely().refs("cy")[0])

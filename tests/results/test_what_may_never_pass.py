@@ -155,8 +155,8 @@ def test_what_the_last_failed_leave_out_is_said(told: Repository) -> None:
     kept = ("-p", "cacheprovider")
     (told.path / "low.txt").write_text("tc:" + next(iter(told_ids(told))))
     for more, left in ((), 30), (("test_bot.py",), 29):
-        told.pytester.runpytest_subprocess(*kept, *ARGS, "-k", "test_a")
-        result = told.pytester.runpytest_subprocess(*kept, *ARGS, *FLOOR, "--lf", *more)
+        told.run_with_cache(*kept, *ARGS, "-k", "test_a")
+        result = told.run_with_cache(*kept, *ARGS, *FLOOR, "--lf", *more)
         result.stdout.fnmatch_lines([f"left out by a selection (*): {left} items of the sample; *"])
 
 

@@ -200,6 +200,10 @@ def _content(call: Call, reply: Reply, full: int, cached: int) -> dict[str, Any]
 
 def play(call: Call) -> Reply:
     """A user who asks once and is content, a judge who is as well, an assistant who acts."""
+    if "Give this reading:" in call.prompt and "tools" not in call.body:
+        return Reply(
+            f"Justification: It fits.\nScore: {'true' if re.search('true.{1,6}false', call.prompt, re.IGNORECASE) else 3}"
+        )
     if "Give this reading:" in call.prompt:
         schema = call.body["tools"][0]["function"]["parameters"]["properties"]["score"]
         by_type = {

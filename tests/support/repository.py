@@ -23,8 +23,9 @@ from pytest_personalens.core.scenario import Scenario
 from tests.support.fork_server import ForkServer
 
 ROOT = Path(__file__).resolve().parents[2]
-#: Without pytest's cache, and without the plugin of hypothesis, which imports all of it at the end of every run.
-_WITHOUT = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest")
+#: The plugin of hypothesis imports all of it at the end of every run.
+_WITHOUT_HYPOTHESIS = ("-p", "no:hypothesispytest")
+_WITHOUT = ("-p", "no:cacheprovider", *_WITHOUT_HYPOTHESIS)
 
 
 class Repository:
@@ -46,11 +47,15 @@ class Repository:
 
     def run(self, *args: str) -> pytest.RunResult:
         """pytest in a process of its own: a fork of one that has all modules, where the system can fork."""
+        return self.run_with_cache("-p", "no:cacheprovider", *args)
+
+    def run_with_cache(self, *args: str) -> pytest.RunResult:
+        """The same with pytest's cache, for runs that leave something there for the next one."""
         server = self._server()
         if server is None:
-            return self.run_fresh(*args)
+            return self.pytester.runpytest_subprocess(*_WITHOUT_HYPOTHESIS, *args)
         folder = Path(tempfile.mkdtemp(prefix="runpytest-", dir=self.path))
-        return self._forked(server, "pytest", [f"--basetemp={folder}", *_WITHOUT, *args])
+        return self._forked(server, "pytest", [f"--basetemp={folder}", *_WITHOUT_HYPOTHESIS, *args])
 
     def command(self, *args: str) -> pytest.RunResult:
         """``python -m pytest_personalens ARGS`` in a process of its own, a fork where the system can fork."""

@@ -44,13 +44,18 @@ def assistant_tables(runs: Sequence[StoredRun], beside: Sequence[OtherRow] = ())
     completion rate in percent, mean personalization, and the assistant's naturalness and coherence, for
     single-domain (SD) and multi-domain (MD) tasks.
     """
-    given = [
+    given_rows = [
         (row.name, *(figure(row.figures[column.key]) for column in _columns(_OF_ASSISTANT))) for row in beside
     ]
     legend = "TCR in percent, P from 1 to 4; Nat and Coh, of the assistant, from 1 to 5."
     more = ["Rows that --beside gave are as their file has them."] if beside else []
     return _tables(
-        runs, 3, "assistants beside each other", _OF_ASSISTANT, [*scenario_counts(runs), legend, *more], given
+        runs,
+        3,
+        "assistants beside each other",
+        _OF_ASSISTANT,
+        [*scenario_counts(runs), legend, *more],
+        given_rows,
     )
 
 
@@ -69,7 +74,7 @@ def _tables(
     what: str,
     scores: dict[str, Dimension],
     notes: Sequence[str],
-    given: Sequence[tuple[str, ...]],
+    given_rows: Sequence[tuple[str, ...]],
 ) -> list[PaperTable]:
     columns, rows = _columns(scores), [Measured(run.name, run.results.own) for run in runs]
     paper = [
@@ -78,7 +83,7 @@ def _tables(
     main = PaperTable(
         of_paper(f"Table {number}", what),
         ("", *(column.heading for column in columns)),
-        (*(row.cells(columns) for row in rows), *given, *paper),
+        (*(row.cells(columns) for row in rows), *given_rows, *paper),
         (*notes, *likeness(runs), *slips(number)),
     )
     apart = differences(rows[1:], rows[0], columns, f"Differences from {rows[0].name}")

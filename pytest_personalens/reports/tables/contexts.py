@@ -48,8 +48,8 @@ class ContextItems(NamedTuple):
     def short(self) -> str:
         """Return a name such as ``no-context`` or ``D+I+S``."""
         word = suite_named(FIRST_SUITE).arm_word
-        told = word("swapped") if self.swapped else "+".join(self.letters) or word("none")
-        return "vanilla" if self.vanilla else told
+        name = word("swapped") if self.swapped else "+".join(self.letters) or word("none")
+        return "vanilla" if self.vanilla else name
 
     @property
     def as_in_paper(self) -> str:
@@ -70,16 +70,16 @@ def contexts_of(results: Results) -> list[ContextItems]:
         bool(results.settings.get("assistant")) and results.settings.get("assistant_prompt") == "vanilla"
     )
     own = "" if vanilla else str(results.settings.get("context", ""))
-    found = [ContextItems(own, results.own, vanilla=vanilla)]
+    settings = [ContextItems(own, results.own, vanilla=vanilla)]
     for arm in dict.fromkeys(item.arm for item in results.items if item.arm):
         letters = own if arm == "swapped" else "" if arm == "none" else arm
         items = [item for item in results.items if item.arm == arm]
-        found.append(
+        settings.append(
             ContextItems(
                 letters, items, vanilla=vanilla and not letters and arm != "swapped", swapped=arm == "swapped"
             )
         )
-    return sorted(found, key=lambda setting: setting.order)
+    return sorted(settings, key=lambda setting: setting.order)
 
 
 def context_tables(runs: Sequence[StoredRun]) -> list[PaperTable]:
@@ -104,8 +104,8 @@ def context_tables(runs: Sequence[StoredRun]) -> list[PaperTable]:
                     " them out"
                 )
             by_name[name] = (run.name, setting)
-    found = sorted((setting for _, setting in by_name.values()), key=lambda setting: setting.order)
-    rows = {setting.as_in_paper: Measured(setting.as_in_paper, setting.items) for setting in found}
+    settings = sorted((setting for _, setting in by_name.values()), key=lambda setting: setting.order)
+    rows = {setting.as_in_paper: Measured(setting.as_in_paper, setting.items) for setting in settings}
     paper = [(f"{PAPER}{name}", *(row[c.key] for c in _COLUMNS)) for name, row in published(4).items()]
     main = PaperTable(
         of_paper("Table 4", "what each part of the context is worth"),
@@ -153,18 +153,18 @@ def ablation_table(results: Results) -> PaperTable:
     There is a row for each setting, with its lift over no context. A lift is the mean difference over the
     scenarios with scores in both.
     """
-    found = contexts_of(results)
+    settings = contexts_of(results)
     base = next(
-        (setting for setting in found if not (setting.letters or setting.vanilla or setting.swapped)), None
+        (setting for setting in settings if not (setting.letters or setting.vanilla or setting.swapped)), None
     )
-    columns = [column for column in _COLUMNS if any(column.of(setting.items) for setting in found)]
+    columns = [column for column in _COLUMNS if any(column.of(setting.items) for setting in settings)]
     header = ["context"]
     for column in columns:
         header += [column.heading, "lift"] if base else [column.heading]
     return PaperTable(
         "In the shape of Table 4 of the paper (Zhao et al., 2025): what each part of the context is worth",
         tuple(header),
-        tuple(_ablation_row(setting, base, columns) for setting in found),
+        tuple(_ablation_row(setting, base, columns) for setting in settings),
         tuple(_ablation_notes(results, base)),
     )
 

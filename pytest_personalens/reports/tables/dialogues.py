@@ -74,14 +74,14 @@ def diversity_tables(runs: Sequence[StoredRun]) -> list[PaperTable]:
         for run in runs
         for kind, short in SHORT.items()
     }
-    texts = {name: found for name, found in texts.items() if found}
+    texts = {name: of_run for name, of_run in texts.items() if of_run}
     limit = min(
         [
             MOST_WORDS,
-            *(sum(len(diversity.words_in(text)) for text in found.values()) for found in texts.values()),
+            *(sum(len(diversity.words_in(text)) for text in of_run.values()) for of_run in texts.values()),
         ]
     )
-    rows = [(name, f"{len(found):,}", *_measures(found, limit)) for name, found in texts.items()]
+    rows = [(name, f"{len(of_run):,}", *_measures(of_run, limit)) for name, of_run in texts.items()]
     paper = [(f"{PAPER}{name}", *row.values()) for name, row in published(10).items()]
     return [
         PaperTable(
@@ -104,11 +104,11 @@ def diversity_tables(runs: Sequence[StoredRun]) -> list[PaperTable]:
 
 def _measures(texts: Mapping[str, str], limit: int) -> tuple[str, ...]:
     sample = diversity.within_words(texts, limit)
-    found = (
+    values = (
         diversity.distinct(sample, 1), diversity.distinct(sample, 2), diversity.entropy(sample, 4),
         diversity.self_bleu(sample),
     )  # fmt: skip
-    return tuple(f"{value:.3f}" for value in found)
+    return tuple(f"{value:.3f}" for value in values)
 
 
 def _texts(dialogues: Mapping[str, Dialogue]) -> dict[str, str]:

@@ -92,18 +92,18 @@ def differences(
 
     The p-values are corrected over all of them. Return None if nothing can be compared.
     """
-    found: list[tuple[Measured, Column, Contrast]] = []
+    compared: list[tuple[Measured, Column, Contrast]] = []
     for row in rows:
         for column in columns:
             one = contrast(column.of(base.items), column.of(row.items), column.dimension)
             if one is not None and row is not base:
-                found.append((row, column, one))
-    if not found:
+                compared.append((row, column, one))
+    if not compared:
         return None
-    tested = corrected([one for _, _, one in found])
+    tested = corrected([one for _, _, one in compared])
     note = (
         "p: two-sided, of the paired randomization test over the users of the scenarios that both scored."
-        f" p (Holm): corrected for the {len(found)} tests of this table; what is below 0.05 there is more"
+        f" p (Holm): corrected for the {len(compared)} tests of this table; what is below 0.05 there is more"
         " than chance at 5 %."
     )
     return PaperTable(
@@ -111,7 +111,7 @@ def differences(
         ("", "score", "difference", "95 %", "p", "p (Holm)", "scenarios"),
         tuple(
             (row.name, column.heading, *_cells(column, one))
-            for (row, column, _), one in zip(found, tested, strict=True)
+            for (row, column, _), one in zip(compared, tested, strict=True)
         ),
         (note,),
     )
@@ -122,5 +122,5 @@ def _cells(column: Column, one: Contrast) -> tuple[str, ...]:
     low, high = (
         None if end is None or one.pairs < _LEAST_PAIRS else scaled(end, d) for end in (one.low, one.high)
     )
-    told = (figure(scaled(one.change, d), signed=True), interval_text(low, high, signed=True))
-    return (*told, p_value(one.p), p_value(one.adjusted), f"{one.pairs:,}")
+    change = (figure(scaled(one.change, d), signed=True), interval_text(low, high, signed=True))
+    return (*change, p_value(one.p), p_value(one.adjusted), f"{one.pairs:,}")

@@ -22,13 +22,14 @@ def published(table: int) -> dict[str, dict[str, str]]:
 
     `table` is 3, 4, 5, 10, 12 or 13. The result maps name -> column -> the figure as printed in the paper.
     """
-    found = _tables()[f"table_{table}"]
-    places = found.get("places", 2)
+    table_rows = _tables()[f"table_{table}"]
+    places = table_rows.get("places", 2)
     return {
         name: {
-            column: _printed(value, places) for column, value in zip(found["columns"], values, strict=True)
+            column: _printed(value, places)
+            for column, value in zip(table_rows["columns"], values, strict=True)
         }
-        for name, *values in found["rows"]
+        for name, *values in table_rows["rows"]
     }
 
 

@@ -72,12 +72,14 @@ def likeness(runs: Sequence[StoredRun], *, of_assistants: bool = True) -> list[s
         for run in runs
     ]
     of_all = set(said[0]).intersection(*said)
-    found: list[str] = []
+    collected: list[str] = []
     for run, sentences in zip(runs, said, strict=True):
-        found += [
-            s if s in of_all else f"{run.name}: {s[0].lower()}{s[1:]}" for s in sentences if s not in found
+        collected += [
+            s if s in of_all else f"{run.name}: {s[0].lower()}{s[1:]}"
+            for s in sentences
+            if s not in collected
         ]
-    return found
+    return collected
 
 
 def unlike_each_other(runs: Sequence[StoredRun]) -> Iterator[str]:

@@ -53,6 +53,9 @@ function make(tag, attributes, ...children) {
 // letters and emoji of others are left alone.
 const UNSEEN = /(?![\n\t\u200c\u200d])[\p{Cc}\p{Cf}\p{Co}\p{Zl}\p{Zp}]/gu;
 
+// Who says a message: where an item is one round, its request and its reply.
+const speaker = (assistant, turn) => (data.hasTurns ? `${assistant ? "Assistant" : "User"} · ${turn}` : assistant ? "Reply" : "Request");
+
 const title = (word) => word[0].toUpperCase() + word.slice(1);
 
 const number = (character) => `U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`;

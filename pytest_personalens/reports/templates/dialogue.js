@@ -1,6 +1,7 @@
 // One dialogue: the chat with the judge's evidence at its turns, and beside it the verdicts and who the user is.
 
 const LONG = 6000;
+const SHORT = 60;
 
 // Where a quote stands in a message: its words with any space between them, as far as it was kept.
 function placeOf(words, quote) {
@@ -102,10 +103,31 @@ function chat(item) {
     const p = assistant && replies < counted ? byTurn.turns[replies] : null;
     if (assistant) replies += 1;
     turns.push(make("li", { class: assistant ? "assistant" : "user", id: `turn-${turn}`, tabindex: "-1" },
-      make("span", { class: "speaker" }, assistant ? "Assistant" : "User", ` · ${turn}`, p == null ? null : make("span", { class: "turn-p" }, ` · P ${p} after this turn`)),
+      make("span", { class: "speaker" }, speaker(assistant, turn), p == null ? null : make("span", { class: "turn-p" }, ` · P ${p} after this turn`)),
       calls ? actions(calls) : null, body, quotes.length ? remarks(quotes, body[0]) : null));
   });
-  return sideBySide(item, turns);
+  return [sideBySide(item, turns), truthBeside(item)];
+}
+
+// Beside which truth the reply is read, in a suite whose items have one.
+function truthOf(item) {
+  const s = scenarioOf(item);
+  const fact = ((s && s.facts) || []).find(([name]) => name === "truth");
+  return fact ? text(fact[1]) : null;
+}
+
+function truthBeside(item) {
+  const truth = truthOf(item);
+  return truth === null ? null : make("ol", { class: "chat" }, make("li", { class: "assistant truth" }, make("span", { class: "speaker" }, "Truth"), bubble(truth, [])));
+}
+
+// The last reply and the truth in a line, where both are short.
+function inShort(item) {
+  const truth = truthOf(item);
+  const last = (item.messages || []).findLast(([assistant]) => assistant);
+  const reply = last ? text(last[1]).trim() : "";
+  if (truth === null || !reply || truth.length > SHORT || reply.length > SHORT) return null;
+  return make("p", {}, "Reply ", make("b", {}, plain(reply)), ", truth ", make("b", {}, plain(truth)));
 }
 
 function goTo(turn) {
@@ -147,7 +169,7 @@ function known(item, letter) {
 
 // What is known of an item that has no profile of its user.
 function answered(item, s) {
-  return [make("h2", {}, "This item"), facts([["user", item.user], ...(s.facts || []).map(([name, told]) => [name, text(told)]), ...(item.had ? [["the assistant had", item.had]] : [])])];
+  return [make("h2", {}, "This item"), facts([["user", item.user], ...(s.facts || []).map(([name, told]) => [name, text(told)]).filter(([name, told]) => name !== "truth" || told.length <= SHORT), ...(item.had ? [["the assistant had", item.had]] : [])])];
 }
 
 function person(item) {
@@ -196,6 +218,7 @@ function dialogue(item) {
       make("h1", { id: "dialogue-head", tabindex: "-1" }, plain(item.scenario), make("span", { class: `status ${tone}` }, `${sign} ${word}${item.failed ? ", test failed" : ""}`)),
       make("p", { class: "soft" }, plain(about.join(" · "))),
       s && s.description !== undefined ? make("p", {}, plain(text(s.description))) : null,
+      inShort(item),
       item.verdicts ? make("p", { class: "scores" }, columns.filter((d) => item.scores.has(d.key)).map((d) =>
         make("span", { class: short(item, d) ? "bad" : null }, make("b", {}, `${d.column} `), scoreText(d, item.scores.get(d.key)), d.high === 1 || d.high === null ? null : `/${d.high}`))) : null,
       item.shortfalls ? make("p", { class: "bad" }, `Below: ${plain(item.shortfalls.map(([, words]) => words).join(", "))}`) : null,

@@ -127,7 +127,7 @@ function cell(item, d) {
     const up = flip[2] > flip[1];
     parts.push(make("span", { class: up ? "good" : "bad", title: `from ${scoreNumber(flip[1])}` }, up ? " ▲" : " ▼", make("span", { class: "unseen" }, `from ${scoreNumber(flip[1])}`)));
   }
-  return make("td", { class: `num${short(item, d) ? " cut" : ""}${d.key === "task_completion" || d.key === "personalization" ? "" : " wide"}` }, parts);
+  return make("td", { class: `num${short(item, d) ? " cut" : ""}${data.main.includes(d.key) ? "" : " wide"}` }, parts);
 }
 
 function row(item) {
@@ -158,7 +158,7 @@ function draw(all) {
   const from = all ? 0 : state.page * PAGE;
   const to = all ? Math.min(state.rows.length, MOST_PRINTED) : Math.min(from + PAGE, state.rows.length);
   table.tHead.replaceChildren(make("tr", {}, heading("worst", "Status"), heading("scenario", title(ITEM)),
-    columns.map((d) => heading(d.key, d.column, d.key === "task_completion" || d.key === "personalization" ? "num" : "num wide")), data.hasTurns ? heading("turns", "Turns", "num wide") : null, COSTS.map(([key, label]) => heading(key, label, "num wide"))));
+    columns.map((d) => heading(d.key, d.column, data.main.includes(d.key) ? "num" : "num wide")), data.hasTurns ? heading("turns", "Turns", "num wide") : null, COSTS.map(([key, label]) => heading(key, label, "num wide"))));
   table.tBodies[0].replaceChildren(...state.rows.slice(from, to).map(row));
   markHits(table.tBodies[0]);
   const count = (n) => n.toLocaleString("en");

@@ -37,15 +37,15 @@ def interval(
 
     Return None for fewer than three users. Raise ValueError as `mean_interval` does.
     """
-    found = mean_interval(by_user, low, high, grid=grid)
-    if found is None or (low, high) != (0, 1):
-        return found
+    ends = mean_interval(by_user, low, high, grid=grid)
+    if ends is None or (low, high) != (0, 1):
+        return ends
     users, scenarios = len(by_user), sum(map(len, by_user))
     successes = sum((Fraction(value) for values in by_user for value in values), Fraction())
     exact = rate_interval(float(successes * users / scenarios), users)
     if all(len(values) == 1 and values[0] in (0, 1) for values in by_user):
         return exact
-    return found[0] or exact[0], found[1] if found[1] < 1 else exact[1]
+    return ends[0] or exact[0], ends[1] if ends[1] < 1 else exact[1]
 
 
 def rate_interval(successes: float, total: int, *, level: float = 0.95) -> Interval:

@@ -101,8 +101,8 @@ def detectable(
     scenarios, one = list(map(len, by_user)), Fraction(step)
     sums = [sum(differences, Fraction()) / one for differences in by_user]
     noise, size = Noise.seen(sums, sums=max(scenarios) > 1), float(one)
-    found = smallest_drop(noise, scenarios, level=level, margin=margin / size, power=power, most=most / size)
-    return None if found is None else round(found * size, 9)
+    drop = smallest_drop(noise, scenarios, level=level, margin=margin / size, power=power, most=most / size)
+    return None if drop is None else round(drop * size, 9)
 
 
 def step_of(grid: Fraction) -> Fraction:

@@ -28,7 +28,7 @@ def beta_share(x: float, a: float, b: float) -> float:
         return 1 - beta_share(1 - x, b, a)
     front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x)) / a
     c, d = 1.0, _inverse(1 - (a + b) * x / (a + 1))
-    found = d
+    fraction = d
     for m in range(1, _STEPS):
         for step in (
             m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
@@ -36,10 +36,10 @@ def beta_share(x: float, a: float, b: float) -> float:
         ):
             d = _inverse(1 + step * d)
             c = 1 + step / c or _TINY
-            found *= c * d
+            fraction *= c * d
         if abs(c * d - 1) < _ENOUGH:
             break
-    return front * found
+    return front * fraction
 
 
 @lru_cache(maxsize=1024)

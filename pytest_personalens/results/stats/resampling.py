@@ -28,24 +28,24 @@ def bootstrap_interval(
     """
     if len(by_user) < LEAST:
         return None
-    chance, found = random.Random(0), list[float]()
+    chance, figures = random.Random(0), list[float]()
     for _ in range(SAMPLES):
         sample = [value for values in chance.choices(by_user, k=len(by_user)) for value in values]
         if (value := figure(sample)) is not None:
-            found.append(value)
-    return middle_95(found)
+            figures.append(value)
+    return middle_95(figures)
 
 
-def middle_95(found: list[float]) -> Interval | None:
+def middle_95(figures: list[float]) -> Interval | None:
     """Return the ends of the middle 95 % of the figures of `SAMPLES` samples.
 
     Return None if most samples gave no figure, and if all figures are equal.
     """
-    if len(found) < SAMPLES / 2:
+    if len(figures) < SAMPLES / 2:
         return None
-    found = sorted(found)
-    outside = len(found) // 40
-    low, high = found[outside], found[-1 - outside]
+    figures = sorted(figures)
+    outside = len(figures) // 40
+    low, high = figures[outside], figures[-1 - outside]
     return (low, high) if low < high else None
 
 

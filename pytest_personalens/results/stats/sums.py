@@ -41,8 +41,8 @@ def bootstrap_of_sums(rows: Sequence[Row], figure: FigureOf) -> Interval | None:
     """
     if len(rows) < LEAST or len(set(rows)) == 1:
         return None
-    found = map(figure, _resampled(tuple(rows)))
-    return middle_95([value for value in found if value is not None])
+    figures = map(figure, _resampled(tuple(rows)))
+    return middle_95([value for value in figures if value is not None])
 
 
 def swap_of_sums(pairs: Sequence[tuple[Row, Row]], figure: FigureOf, sign: int) -> Test:
@@ -83,8 +83,8 @@ def _swapped(pairs: tuple[tuple[Row, Row], ...], figure: FigureOf, sign: int) ->
     seen, seen_within = gain(sum(after for _, after in swaps.sides))
     hits = 0
     for place, ways in _ways(swaps):
-        found, within = gain(place)
-        hits += ways * (found >= seen - max(seen_within, within))
+        gained, within = gain(place)
+        hits += ways * (gained >= seen - max(seen_within, within))
     if swaps.countable:
         return Test(hits / (1 << len(swaps.sides)), exact=True)
     return Test((hits + 1) / (DRAWS + 1), exact=False)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.suites.personaconv.fixed_protocol import FixedProtocol
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
         ProtocolName,
         Setting,
     )
+
+#: The number of items that stay in memory, of some 15 kB each.
+_KEPT: Final = 1_000
 
 
 class PostsDataset:
@@ -55,6 +59,8 @@ class PostsDataset:
         else:
             self.rules = OfficialProtocol(self._index, kinds=kinds, settings=settings, seed=seed)
         self._plan = self.rules.plan
+        # A test and each control ask for the same item again, and to read its posts takes longer than a copy.
+        self._whole = lru_cache(maxsize=_KEPT)(self._read)
         if not any(self._plan.items.values()):
             raise DataError(
                 name, f"none of its {len(self._index.posts)} posts makes an item: {counted(self.excluded)}"
@@ -102,10 +108,13 @@ class PostsDataset:
             raise DataError(self.name, f"no user {user!r} in it") from None
 
     def load(self, ref: ScenarioRef) -> Prediction:
-        """Return the whole item, with its requests.
+        """Return the whole item, with its requests, as a copy of its own.
 
         Raise `DataError` for a file that has changed meanwhile.
         """
+        return self._whole(ref).model_copy(deep=True)
+
+    def _read(self, ref: ScenarioRef) -> Prediction:
         try:
             place = self._plan.place(ref)
         except KeyError:

@@ -40,7 +40,7 @@ class Facts(NamedTuple):
 
     `fixed` has a target for each kind. `scored` and `text` are the official targets of scores and of next
     text, and `own_text` is that of next text in NP-Conv. `in_pool` and `lends` say if the official scripts
-    show the post in another user's request, as the post of a stranger.
+    show the post in another user's request, as the post of another user.
     """
 
     file: int

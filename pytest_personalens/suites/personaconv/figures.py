@@ -54,42 +54,42 @@ def classes(truths: Sequence[str], answers: Sequence[str | None]) -> Classes:
     )
 
 
-def accuracy(found: Classes) -> float | None:
+def accuracy(counts: Classes) -> float | None:
     """Return the share of right answers, 0 to 1, or None without items."""
-    return (found.tp + found.tn) / found.items if found.items else None
+    return (counts.tp + counts.tn) / counts.items if counts.items else None
 
 
-def f1(found: Classes) -> float | None:
+def f1(counts: Classes) -> float | None:
     """Return F1 of the class positive, or None without items.
 
     It is 0 if the class is neither true nor predicted.
     """
-    return _f1(found.tp, found.fp, found.fn) if found.items else None
+    return _f1(counts.tp, counts.fp, counts.fn) if counts.items else None
 
 
-def f1_weighted(found: Classes) -> float | None:
+def f1_weighted(counts: Classes) -> float | None:
     """Return the mean F1 of both classes, or None without items.
 
     Each class has the number of its true items as its weight.
     """
-    if not found.items:
+    if not counts.items:
         return None
-    positive = _f1(found.tp, found.fp, found.fn) * (found.tp + found.fn)
-    negative = _f1(found.tn, found.fn, found.fp) * (found.tn + found.fp)
-    return (positive + negative) / found.items
+    positive = _f1(counts.tp, counts.fp, counts.fn) * (counts.tp + counts.fn)
+    negative = _f1(counts.tn, counts.fn, counts.fp) * (counts.tn + counts.fp)
+    return (positive + negative) / counts.items
 
 
-def mcc(found: Classes) -> float | None:
+def mcc(counts: Classes) -> float | None:
     """Return Matthews' correlation, from -1 to 1.
 
     It is None if only one class is true, because it has no meaning then. It is 0 if only one class is
     predicted.
     """
-    tp, fp, fn, tn = found
+    tp, fp, fn, tn = counts
     if not (tp + fn and tn + fp):
         return None
-    told = (tp + fp) * (tn + fn)
-    return (tp * tn - fp * fn) / math.sqrt(told * (tp + fn) * (tn + fp)) if told else 0.0
+    product = (tp + fp) * (tn + fn)
+    return (tp * tn - fp * fn) / math.sqrt(product * (tp + fn) * (tn + fp)) if product else 0.0
 
 
 def rmse(truths: Sequence[float], answers: Sequence[float]) -> float | None:

@@ -78,10 +78,10 @@ def past_replies(post: Post) -> list[Comment]:
 
     The oldest comes first. A reply that is older than its post has a wrong time, and is left out.
     """
-    asked = post.time
-    if refused(post) not in ("", "no-domain") or asked is None:
+    posted = post.time
+    if refused(post) not in ("", "no-domain") or posted is None:
         return []
-    return sorted((r for r in post.replies if r.text and (r.time or 0) > asked), key=_order)
+    return sorted((r for r in post.replies if r.text and (r.time or 0) > posted), key=_order)
 
 
 def shown_past(past: Sequence[tuple[Post, Comment]], kind: Kind) -> list[dict[str, object]]:

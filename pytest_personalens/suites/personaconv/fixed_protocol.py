@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.suites.personaconv import fixed
+from pytest_personalens.suites.personaconv.other_users import OtherUsers
 from pytest_personalens.suites.personaconv.plan import Plan
 from pytest_personalens.suites.personaconv.posts import NOBODY
-from pytest_personalens.suites.personaconv.strangers import Strangers
 from pytest_personalens.suites.personaconv.templates import lines, words_of
 from pytest_personalens.suites.personaconv.values import KINDS, Request, kind_of
 
@@ -70,8 +70,8 @@ class FixedProtocol:
                     self.plan.add(kind, place, target)
 
     @cached_property
-    def _strangers(self) -> Strangers:
-        return Strangers(self._posts, self._seed)
+    def _other_users(self) -> OtherUsers:
+        return OtherUsers(self._posts, self._seed)
 
     def truth(self, ref: ScenarioRef, post: Post) -> str | float:
         """Return the true value of the prediction."""
@@ -105,19 +105,19 @@ class FixedProtocol:
             return "duplicate"
         if self._first.get(facts.user, facts.time or 0) >= (facts.time or 0):
             return "no-past"
-        return "" if "NP-Conv" not in self._settings or self._has_stranger(facts, kind) else "no-stranger"
+        return "" if "NP-Conv" not in self._settings or self._has_other_user(facts, kind) else "no-stranger"
 
-    def _has_stranger(self, facts: Facts, kind: Kind) -> bool:
-        others = self._strangers.number_before(facts.user, facts.time or 0)
+    def _has_other_user(self, facts: Facts, kind: Kind) -> bool:
+        others = self._other_users.number_before(facts.user, facts.time or 0)
         if others == 0 or others > facts.comments:  # there are more others than commenters, so one is free
             return others > 0
         post = self._index.read(facts)
-        return self._stranger(facts, post, _target(post, kind)) is not None
+        return self._other_user(facts, post, _target(post, kind)) is not None
 
     def _whose_past(self, ref: ScenarioRef, post: Post, target: Comment, setting: Setting) -> str | None:
         if setting == "none":
             return None
-        return self._stranger(self._facts(ref), post, target) if setting == "NP-Conv" else ref.user
+        return self._other_user(self._facts(ref), post, target) if setting == "NP-Conv" else ref.user
 
     def _past(self, ref: ScenarioRef, whose: str | None) -> _Past:
         """Return the latest replies of a user, as many as the user of the item has."""
@@ -128,9 +128,9 @@ class FixedProtocol:
     def _facts(self, ref: ScenarioRef) -> Facts:
         return self._index.posts[self.plan.place(ref)]
 
-    def _stranger(self, facts: Facts, post: Post, target: Comment) -> str | None:
+    def _other_user(self, facts: Facts, post: Post, target: Comment) -> str | None:
         time = facts.time or 0
-        return self._strangers.of(
+        return self._other_users.of(
             facts,
             time,
             least=min(len(self._replies_before(facts.user, time)), fixed.PAST),
@@ -139,12 +139,12 @@ class FixedProtocol:
 
     def _replies_before(self, user: str, time: int) -> list[tuple[int, Facts]]:
         """Return the user's replies before that time, the oldest first."""
-        found = [
+        replies = [
             (then, facts)
             for facts in self._posts.get(user, ())
             for then in facts.past[: bisect_left(facts.past, time)]
         ]
-        return sorted(found, key=lambda each: each[0])
+        return sorted(replies, key=lambda each: each[0])
 
     def _read_past(self, user: str, time: int) -> _Past:
         """Return the user's replies before that time, the latest first.
@@ -153,14 +153,14 @@ class FixedProtocol:
         """
         latest = self._replies_before(user, time)[-fixed.PAST :]
         posts = [self._index.read(facts) for facts in dict.fromkeys(facts for _, facts in latest)]
-        found = [
+        replies = [
             (reply.time or 0, reply.text, post, reply)
             for post in posts
             for reply in fixed.past_replies(post)
             if (reply.time or 0) < time
         ]
-        found.sort(key=lambda each: each[:2], reverse=True)
-        return [(post, reply) for _, _, post, reply in found[: fixed.PAST]]
+        replies.sort(key=lambda each: each[:2], reverse=True)
+        return [(post, reply) for _, _, post, reply in replies[: fixed.PAST]]
 
 
 def request_parts(

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 #: Raise this number if the present code would misread an old index, or if the same file would give other
 #: targets.
-FORMAT: Final = 2
+FORMAT: Final = 3
 #: Smaller files (in bytes) are read as fast as their index.
 _SMALL: Final = 1 << 20
 
@@ -108,10 +108,10 @@ def _joined(digests: Sequence[str]) -> str:
 
 def _stamp(file: Path) -> tuple[int, int]:
     try:
-        found = file.stat()
+        status = file.stat()
     except OSError as error:
         raise DataError(file, f"cannot be read: {error.strerror}") from None
-    return found.st_size, found.st_mtime_ns
+    return status.st_size, status.st_mtime_ns
 
 
 def _store(index: Index, stamps: Sequence[tuple[int, int]]) -> None:
@@ -148,6 +148,6 @@ class _Shared(dict[tuple[Any, ...], Found]):
 
 def _facts(entry: list[Any], shared: _Shared) -> Facts:
     *first, past, fixed, scored, text, own_text, in_pool, lends = entry
-    found = [shared[tuple(values)] for values in (*fixed, scored, text, own_text)]
-    values: list[Any] = [*first, tuple(past), tuple(found[:3]), *found[3:], in_pool, lends]
+    plans = [shared[tuple(values)] for values in (*fixed, scored, text, own_text)]
+    values: list[Any] = [*first, tuple(past), tuple(plans[:3]), *plans[3:], in_pool, lends]
     return Facts(*values)

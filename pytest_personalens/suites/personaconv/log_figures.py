@@ -170,26 +170,26 @@ def _values(
 def _classes(rows: Sequence[Scored], protocol: ProtocolName) -> Values:
     truths = [str(row.truth) for row in rows]
     answers = [str(row.answers[0].value) if row.read else None for row in rows]
-    found = figures.classes(truths, answers)
+    classes = figures.classes(truths, answers)
     if protocol == "official":
-        return {"accuracy": figures.accuracy(found), **_logged(found)}
+        return {"accuracy": figures.accuracy(classes), **_logged(classes)}
     return {
-        "accuracy": figures.accuracy(found),
-        "f1": figures.f1(found),
-        "f1-weighted": figures.f1_weighted(found),
-        "mcc": figures.mcc(found),
+        "accuracy": figures.accuracy(classes),
+        "f1": figures.f1(classes),
+        "f1-weighted": figures.f1_weighted(classes),
+        "mcc": figures.mcc(classes),
     }
 
 
-def _logged(found: figures.Classes) -> Values:
+def _logged(classes: figures.Classes) -> Values:
     """Return F1 and MCC as the log evaluators compute them.
 
     If only one class is true, they use the F1 of that class and an MCC of 0.
     """
-    mcc = figures.mcc(found)
-    turned = figures.Classes(found.tn, found.fn, found.fp, found.tp)
-    one = figures.f1(found if found.tp + found.fn else turned)
-    return {"f1-weighted": one if mcc is None else figures.f1_weighted(found), "mcc": mcc or 0.0}
+    mcc = figures.mcc(classes)
+    turned = figures.Classes(classes.tn, classes.fn, classes.fp, classes.tp)
+    one = figures.f1(classes if classes.tp + classes.fn else turned)
+    return {"f1-weighted": one if mcc is None else figures.f1_weighted(classes), "mcc": mcc or 0.0}
 
 
 def _numbers(rows: Sequence[Scored]) -> Values:

@@ -44,7 +44,10 @@ class Decided(NamedTuple):
 
 
 class Scores(NamedTuple):
-    """The results of the command for one or two files of outputs."""
+    """The results of the command for one or two files of outputs.
+
+    `beside` holds the table with published figures, if it was asked for.
+    """
 
     kind: Kind
     protocol: ProtocolName
@@ -52,6 +55,7 @@ class Scores(NamedTuple):
     logs: Sequence[Figured]
     differences: Sequence[tuple[str, str, Difference | str]]
     gates: Sequence[Decided]
+    beside: Sequence[PaperTable] = ()
 
     @property
     def passed(self) -> bool:
@@ -97,8 +101,8 @@ def data(scores: Scores) -> str:
         "logs": [_log(figured) for figured in scores.logs],
         "differences": [
             {"first": first, "second": second}
-            | ({"problem": found} if isinstance(found, str) else found._asdict())
-            for first, second, found in scores.differences
+            | ({"problem": difference} if isinstance(difference, str) else difference._asdict())
+            for first, second, difference in scores.differences
         ],
         "gates": [
             {"gate": d.gate.text, "log": d.log, "value": d.value, "rows": d.rows, "passed": d.passed}
@@ -123,7 +127,7 @@ def _log(figured: Figured) -> dict[str, Any]:
 
 
 def _tables(scores: Scores) -> list[PaperTable]:
-    return [_table(scores, figured) for figured in scores.logs]
+    return [*(_table(scores, figured) for figured in scores.logs), *scores.beside]
 
 
 def _table(scores: Scores, figured: Figured) -> PaperTable:
@@ -158,13 +162,13 @@ def _remarks(scores: Scores, figured: Figured) -> Iterator[str]:
 
 
 def _lines(scores: Scores) -> Iterator[str]:
-    for first, second, found in scores.differences:
-        if isinstance(found, str):
-            yield f"{first} against {second}: {found}"
+    for first, second, difference in scores.differences:
+        if isinstance(difference, str):
+            yield f"{first} against {second}: {difference}"
         else:
             yield (
-                f"{first} against {second}: {found.metric} better by {found.better:+.6g} over {found.pairs}"
-                f" pairs (one-sided p of a drop {found.p:.3f})"
+                f"{first} against {second}: {difference.metric} better by {difference.better:+.6g}"
+                f" over {difference.pairs} pairs (one-sided p of a drop {difference.p:.3f})"
             )
     if scores.scorer:
         yield f"scored by {scores.scorer}"

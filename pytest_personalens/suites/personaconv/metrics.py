@@ -30,15 +30,15 @@ _TITLES: Final = {
 
 
 def _measure(name: str) -> Measure:
-    found, title = FIGURES[name], _TITLES[name]
+    figure, title = FIGURES[name], _TITLES[name]
     return Measure(
         name,
         MeasureNames(name, title, title, title, title, title),
-        low=found.low,
-        high=found.high,
-        grid=Fraction(str(found.step)),
-        better=found.better,
-        kinds=(str(found.kind),),
+        low=figure.low,
+        high=figure.high,
+        grid=Fraction(str(figure.step)),
+        better=figure.better,
+        kinds=(str(figure.kind),),
     )
 
 
@@ -88,8 +88,8 @@ def _rmse(sums: Row) -> float:
 
 
 def _mean(sums: Row) -> float:
-    found, count = sums
-    return float(found / count)
+    total, count = sums
+    return float(total / count)
 
 
 def _skill(sums: Row) -> float | None:
@@ -102,16 +102,16 @@ def _read_rows(answers: Sequence[Answer]) -> list[Row]:
 
 
 def _metric(name: str, of: OfSums, label: str, undecided: str = "nothing was read") -> Metric:
-    found = FIGURES[name]
+    figure = FIGURES[name]
     return Metric(
         name=name,
         of=of,
         label=label,
         heading=label,
-        low=None if found.low == float("-inf") else found.low,
-        high=found.high,
-        better=found.better,
-        kinds=(found.kind,) if found.kind else (),
+        low=None if figure.low == float("-inf") else figure.low,
+        high=figure.high,
+        better=figure.better,
+        kinds=(figure.kind,) if figure.kind else (),
         undecided=undecided,
         counts_unread=name == "parsed",
     )

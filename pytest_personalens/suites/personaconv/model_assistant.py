@@ -37,8 +37,8 @@ class ModelPredictor:
     ) -> None:
         self._model, self._meter, self._official = model, meter, official
         self._kind, self._known = kind or "sentiment", context.text()
-        told = hashlib.sha256(self._known.encode()).hexdigest()[:8] if self._known else "no context"
-        self.identity = f"{model.name} personaconv {'official' if official else 'fixed'} {told}"
+        digest = hashlib.sha256(self._known.encode()).hexdigest()[:8] if self._known else "no context"
+        self.identity = f"{model.name} personaconv {'official' if official else 'fixed'} {digest}"
         self.paid = model.paid
 
     def __call__(self, messages: list[dict[str, str]]) -> str:
@@ -53,8 +53,12 @@ class ModelPredictor:
             request = request._replace(temperature=temperature, max_tokens=most)
         else:
             request = request._replace(answer=_schema(self._kind))
-        found = self._meter.complete(self._model, request, "assistant", fault=AssistantFault)
-        return found.text if found.data is None else json.dumps(dict(found.data), ensure_ascii=False)
+        completion = self._meter.complete(self._model, request, "assistant", fault=AssistantFault)
+        return (
+            completion.text
+            if completion.data is None
+            else json.dumps(dict(completion.data), ensure_ascii=False)
+        )
 
 
 def _schema(kind: str) -> Mapping[str, Any]:

@@ -58,10 +58,10 @@ def _heaviest(items: Sequence[Item]) -> str:
     """Return how much of the squared error one reply carries."""
     answers = [a for item in items if (a := item.evaluation.answer) is not None and a.value is not None]
     truths = [float(answer.truth or 0) for answer in answers]
-    found = figures.largest_share(truths, [float(answer.value or 0) for answer in answers])
-    if found is None:
+    largest = figures.largest_share(truths, [float(answer.value or 0) for answer in answers])
+    if largest is None:
         return ""
-    place, share = found
+    place, share = largest
     return f"; one reply of {truths[place]:,.0f} carries {share:.0%} of the squared error"
 
 

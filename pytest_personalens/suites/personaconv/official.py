@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.suites.personaconv.posts import Comment, Post
 
-#: The distance of the stranger of NP-Conv, in places of the file or of the samples.
+#: The distance of the other user of NP-Conv, in places of the file or of the samples.
 OFFSET: Final = 200
 _AUTHORS: Final = 4
 _REPLIES: Final = 3
@@ -65,7 +65,7 @@ def ranked(post: Post) -> list[Comment]:
 
     The largest amount of score comes first.
     """
-    found = [
+    replies = [
         (amount(reply), time, reply)
         for reply in post.replies
         if score_of(reply) is not None
@@ -73,7 +73,7 @@ def ranked(post: Post) -> list[Comment]:
         and parent_text(post, reply)
         and (time := reply.time) is not None
     ]
-    return [reply for _, _, reply in sorted(found, key=lambda each: each[:2], reverse=True)]
+    return [reply for _, _, reply in sorted(replies, key=lambda each: each[:2], reverse=True)]
 
 
 def score_target(post: Post) -> Target | str:
@@ -91,7 +91,7 @@ def score_target(post: Post) -> Target | str:
 
 
 def in_pool(post: Post) -> bool:
-    """True for a post whose best reply may be a stranger's example of sentiment."""
+    """True for a post whose best reply may be another user's example of sentiment."""
     return (
         len(_authors(post)) >= _POOL_AUTHORS
         and bool(replies := ranked(post))
@@ -104,10 +104,10 @@ def latest(post: Post) -> list[Comment]:
 
     The body may be empty.
     """
-    found = [
+    timed = [
         (time, reply) for reply in post.replies if reply.body is not None and (time := reply.time) is not None
     ]
-    return [reply for _, reply in sorted(found, key=lambda each: each[0])]
+    return [reply for _, reply in sorted(timed, key=lambda each: each[0])]
 
 
 def text_target(post: Post) -> Target | str:

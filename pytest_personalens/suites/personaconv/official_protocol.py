@@ -107,8 +107,8 @@ class OfficialProtocol:
         if setting == "NP-Conv":
             _, name, reply = self._strange_reply(ref)
             return f"{name}-{reply.path}"
-        found = official.score_target(post)
-        example = None if isinstance(found, str) else found.example
+        target = official.score_target(post)
+        example = None if isinstance(target, str) else target.example
         if setting == "P-NonConv" or example is None:
             return None
         if ref.kind == "sentiment" and not official.amount(example):
@@ -125,8 +125,8 @@ class OfficialProtocol:
         name = self.name(place)
         if ref.kind == "next-text":
             lender = self._lender(place) if setting == "NP-Conv" else None
-            stranger = None if lender is None else (self._read(lender), self.name(lender))
-            return text_request(setting, post, name, stranger)
+            other_user = None if lender is None else (self._read(lender), self.name(lender))
+            return text_request(setting, post, name, other_user)
         strange = self._strange_reply(ref) if setting == "NP-Conv" else None
         return score_request(kind_of(ref), setting, post, name, strange)
 
@@ -148,13 +148,13 @@ class OfficialProtocol:
         return self._index.read(self._index.posts[place])
 
     def _plan_scores(self, kind: Kind) -> None:
-        found = []
+        scores = []
         for place, facts in enumerate(self._index.posts):
             if facts.scored.reason:
                 self.plan.leave_out(kind, place, facts.scored.reason)
             else:
-                found.append((place, facts.scored.score))
-        kept, halved = official.in_order(found)
+                scores.append((place, facts.scored.score))
+        kept, halved = official.in_order(scores)
         for place in halved:
             self.plan.leave_out(kind, place, "halved")
         for place in kept:

@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
 #: The highest number of characters of a post's text, and of a parent's text in P-Conv.
 _CONTENT: Final = 500
-_STRANGE_CONTENT: Final = {"sentiment": 150, "impact": 300}
+_OTHER_CONTENT: Final = {"sentiment": 150, "impact": 300}
 _PARENT: Final = 100
 #: The answers of the invented examples.
 _INVENTED_SCORE: Final = {"P-Conv": 25, "P-NonConv": 18, "NP-Conv": 25}
 
 
 def score_request(
-    kind: Kind, setting: Setting, post: Post, name: str, stranger: tuple[Post, str, Comment] | None = None
+    kind: Kind, setting: Setting, post: Post, name: str, other_user: tuple[Post, str, Comment] | None = None
 ) -> Request:
     """Return the request of sentiment or impact.
 
-    `name` is the official id of the post. `stranger` is the example of NP-Conv: the post, its id and the
+    `name` is the official id of the post. `other_user` is the example of NP-Conv: the post, its id and the
     reply.
     """
     target = official.score_target(post)
@@ -41,12 +41,12 @@ def score_request(
     words, reply, leaks = words_of("official"), target.reply, []
     parts = [("task", words.fill("task", kind))]
     example = _own_example(kind, setting, target)
-    if stranger is not None:
-        strange, strange_name, example = stranger
+    if other_user is not None:
+        other_post, other_name, example = other_user
         parts.append(("stranger", words.fill("stranger")))
-        if strange.user == post.user:
-            leaks.append("own-example" if strange_name == name else "same-user")
-        shown = _card(kind, setting, strange, strange_name, example)
+        if other_post.user == post.user:
+            leaks.append("own-example" if other_name == name else "same-user")
+        shown = _card(kind, setting, other_post, other_name, example)
     elif example is not None:
         leaks += ["newer-example"] if newer(reply, [example]) else []
         shown = _card(kind, setting, post, name, example)
@@ -67,27 +67,27 @@ def score_request(
 
 
 def text_request(
-    setting: Setting, post: Post, name: str, stranger: tuple[Post, str] | None = None
+    setting: Setting, post: Post, name: str, other_user: tuple[Post, str] | None = None
 ) -> Request:
     """Return the request of next text.
 
-    `stranger` is the post, and its id, whose thread NP-Conv shows.
+    `other_user` is the post, and its id, whose thread NP-Conv shows.
     """
     target = official.latest(post)[-1]
     words = words_of("official")
     parts, shown, leaks = [("task", words.fill("task", "next-text"))], [], []
     parent, shown_texts = _parent(post, target), []
     if setting != "P-NonConv":
-        of, its_name = stranger or (post, name)
+        of, its_name = other_user or (post, name)
         example = official.latest(of)[-2]
-        cut = frozenset() if stranger else _from_on(of, example)
+        cut = frozenset() if other_user else _from_on(of, example)
         tree = [c for c in _thread(of, example) if c.number not in cut]
         thread = json.dumps(_stored(of, its_name, {c.number for c in tree}, top=example.top))
         fields = {"user": of.user, "parent_author": _parent(of, example)["author"]}
         parts.append(("example", words.fill("thread", thread=thread, text=example.body or "", **fields)))
         shown += tree
         shown_texts.append(example.body)
-        if stranger and of.user == post.user:
+        if other_user and of.user == post.user:
             leaks.append("own-example" if its_name == name else "same-user")
     if setting == "P-Conv":
         rest = [c for c in post.comments if c.number not in _below(post, target)]
@@ -133,7 +133,7 @@ def _answer(kind: Kind, setting: Setting, example: Comment | None) -> object:
 
 def _card(kind: Kind, setting: Setting, post: Post, name: str, reply: Comment) -> str:
     parent = _parent(post, reply)
-    strange, most = setting == "NP-Conv", _STRANGE_CONTENT.get(kind, _CONTENT)
+    of_other, most = setting == "NP-Conv", _OTHER_CONTENT.get(kind, _CONTENT)
     return words_of("official").fill(
         "card",
         setting,
@@ -143,9 +143,9 @@ def _card(kind: Kind, setting: Setting, post: Post, name: str, reply: Comment) -
         score=post.raw.get("score"),
         time=post.raw.get("timestamp"),
         title=post.title,
-        content=post.content[: most if strange else _CONTENT],
+        content=post.content[: most if of_other else _CONTENT],
         parent_author=parent["author"],
-        parent=parent["text"] if strange else parent["text"][:_PARENT],
+        parent=parent["text"] if of_other else parent["text"][:_PARENT],
         parent_score=parent["score"],
         reply=f"{name}-{reply.path}",
         user=reply.author,
@@ -168,11 +168,11 @@ def _thread(post: Post, reply: Comment) -> list[Comment]:
 
 def _below(post: Post, reply: Comment) -> frozenset[int]:
     """Return the numbers of a reply and of everything below it."""
-    found = {reply.number}
+    numbers = {reply.number}
     for comment in post.comments:  # parents come before their answers
-        if comment.parent is not None and comment.parent.number in found:
-            found.add(comment.number)
-    return frozenset(found)
+        if comment.parent is not None and comment.parent.number in numbers:
+            numbers.add(comment.number)
+    return frozenset(numbers)
 
 
 def _from_on(post: Post, reply: Comment) -> frozenset[int]:

@@ -42,9 +42,9 @@ def outcome(item: Item) -> str:
 
 
 def _confusion(items: Sequence[Item]) -> CountsPanel:
-    found = [(a.truth, a.value if a.read else _NOT_READ) for i in items if (a := i.evaluation.answer)]
+    pairs = [(a.truth, a.value if a.read else _NOT_READ) for i in items if (a := i.evaluation.answer)]
     columns = (*_CLASSES, _NOT_READ)
-    rows = tuple((truth, tuple(found.count((truth, column)) for column in columns)) for truth in _CLASSES)
+    rows = tuple((truth, tuple(pairs.count((truth, column)) for column in columns)) for truth in _CLASSES)
     return CountsPanel("True and predicted classes", "items", "True", "predicted", columns, rows)
 
 

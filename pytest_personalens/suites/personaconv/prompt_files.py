@@ -119,8 +119,8 @@ class PromptsDataset:
 
         Raise `DataError` for an unknown user.
         """
-        if found := [ref for ref in self._rows if ref.user == user]:
-            return found
+        if refs := [ref for ref in self._rows if ref.user == user]:
+            return refs
         raise DataError(self.name, f"no user {user!r} in it")
 
     def load(self, ref: ScenarioRef) -> Prediction:

@@ -95,12 +95,12 @@ def _answer_in(reply: object) -> object:
         if reply.lstrip()[:1] != "{":
             return reply
         try:
-            found = json.loads(reply)
+            content = json.loads(reply)
         except (ValueError, RecursionError):
             return reply
-        if not isinstance(found, dict) or "answer" not in found:
+        if not isinstance(content, dict) or "answer" not in content:
             return reply
-        return found["answer"]
+        return content["answer"]
     if isinstance(reply, Mapping):
         if "answer" not in reply:
             return _unread("a mapping without 'answer'", dict(reply))
@@ -113,28 +113,28 @@ def _number_text(answer: object) -> str | None:
 
 
 def _text(text: str, protocol: ProtocolName) -> Reading:
-    found = text if protocol == "official" else _THOUGHT.sub("", text)
-    found = clean(found).strip()
-    return Reading(found) if found else _unread("no text", text)
+    cleaned = text if protocol == "official" else _THOUGHT.sub("", text)
+    cleaned = clean(cleaned).strip()
+    return Reading(cleaned) if cleaned else _unread("no text", text)
 
 
 def _fixed_label(text: str) -> Reading:
-    found = _bare(text).lower()
-    return Reading(found) if found in _LABELS else _unread("neither positive nor negative alone", text)
+    bare = _bare(text).lower()
+    return Reading(bare) if bare in _LABELS else _unread("neither positive nor negative alone", text)
 
 
 def _fixed_number(text: str) -> Reading:
-    found = _bare(text)
-    if _NUMBER.fullmatch(found):
-        number = float(found.replace(",", "").replace("\u2212", "-"))
+    bare = _bare(text)
+    if _NUMBER.fullmatch(bare):
+        number = float(bare.replace(",", "").replace("\u2212", "-"))
         if math.isfinite(number):
             return Reading(number)
     return _unread("not exactly one number", text)
 
 
 def _live_label(text: str) -> Reading:
-    found = text.strip().lower()
-    return Reading(found) if found in _LABELS else _unread("not exactly positive or negative", text)
+    label = text.strip().lower()
+    return Reading(label) if label in _LABELS else _unread("not exactly positive or negative", text)
 
 
 def _live_number(text: str) -> Reading:

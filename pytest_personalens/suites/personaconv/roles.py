@@ -80,9 +80,10 @@ class Scorer:
         """Return what was answered, with the truth and the leaks of the request.
 
         A class that cannot be read has the value that it counts as: the wrong class. In the protocol
-        ``official`` it does not count.
+        ``official`` it does not count. Nothing is scored here: a record may have the verdicts.
         """
-        read, truth = self._scored(scenario, dialogue).answer, scenario.truth
+        read = read_answer(dialogue.messages[-1].content, scenario.kind, self._protocol)
+        truth = scenario.truth
         value: str | float | None = read.value
         if scenario.kind == "next-text":
             truth, value = digest_of(truth), None if value is None else digest_of(value)

@@ -22,6 +22,7 @@ from pytest_personalens.suites.personaconv.metrics import (
 from pytest_personalens.suites.personaconv.notes import WORDS, notes
 from pytest_personalens.suites.personaconv.panels import outcome, panels
 from pytest_personalens.suites.personaconv.parts import given_words, part_titles
+from pytest_personalens.suites.personaconv.published import published
 from pytest_personalens.suites.personaconv.roles import Asker, Scorer, of_run
 from pytest_personalens.suites.personaconv.values import (
     KINDS,
@@ -51,10 +52,10 @@ def _given(context: str, arm: str) -> str:
 
 
 def _read_context(text: str) -> str:
-    found = _ARMS.get(text.strip().lower())
-    if found is None:
+    setting = _ARMS.get(text.strip().lower())
+    if setting is None:
         raise ValueError(f"expected one of: {', '.join(SETTINGS)}")
-    return found
+    return setting
 
 
 def _kinds(settings: Mapping[str, Any]) -> tuple[Kind, ...]:
@@ -80,9 +81,9 @@ def _open_dataset(spec: str, base: Path, settings: Mapping[str, Any]) -> Any:
     from pytest_personalens.suites.personaconv.open import open_posts
 
     embedded = spec == "embedded"
-    asked = dict.fromkeys(_given(settings["context"], arm) for arm in ("", *settings["control"]))
+    of_run = dict.fromkeys(_given(settings["context"], arm) for arm in ("", *settings["control"]))
     # A mark may ask for a setting that the run does not have, and these cost nothing more.
-    wanted = (*asked, *(_FIXED if settings["protocol"] == "fixed" else ()))
+    wanted = (*of_run, *(_FIXED if settings["protocol"] == "fixed" else ()))
     return open_posts(
         data_folder() / "personaconv" if embedded else _path(base, spec),
         protocol=settings["protocol"],
@@ -263,5 +264,6 @@ SUITE: Final = Suite(
     terms=_terms,
     about=_about,
     facts=_facts,
+    published=published,
     check_data=_check_data,
 )  # fmt: skip

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pytest_personalens.suites.personaconv.values import ProtocolName
 
 _FOLDER: Final = Path(__file__).parent / "templates"
+_FIELD: Final = re.compile(r"\$\w+")
 #: Characters that JSON does not escape, and that some programs take for the end of a line.
 _LINE_ENDS: Final = re.compile("[\x7f-\x9f\u2028\u2029]")
 
@@ -44,7 +45,7 @@ class Words:
     def part_of(self, paragraph: str) -> str:
         """Return the part that begins like a paragraph of a request; empty text if there is none."""
         for part, texts in self._parts.items():
-            if any(paragraph.startswith(text.partition("$")[0] or "\0") for text in texts.values()):
+            if any(_opens(paragraph, text) for text in texts.values()):
                 return part
         return ""
 
@@ -59,6 +60,16 @@ def words_of(protocol: ProtocolName) -> Words:
 def lines(values: Iterable[object]) -> str:
     """Return each value as one line of JSON, for any content of its texts."""
     return "\n".join(_line(value) for value in values)
+
+
+def _opens(paragraph: str, template: str) -> bool:
+    """True if the paragraph begins with the words before the first field, or with one field and words."""
+    first, *others = _FIELD.split(template)
+    if first:
+        return paragraph.startswith(first)
+    words = others[0].partition("\n")[0] if others else ""
+    field, found, _ = paragraph.partition(words or "\0")
+    return bool(found) and " " not in field
 
 
 def _line(value: object) -> str:

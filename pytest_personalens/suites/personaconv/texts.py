@@ -187,16 +187,16 @@ def open_embedding(spec: str, root: Path) -> Embedding:
             raise SpecError(f"embedding: {attribute[:100]!r}: {error}") from None
     sys.path.insert(0, str(root.resolve()))
     try:
-        found = getattr(importlib.import_module(module), attribute)
+        embedding = getattr(importlib.import_module(module), attribute)
     except Exception as error:  # an import may raise anything
         raise SpecError(
             f"embedding: cannot take {attribute!r} from {module!r}: {error_text(error)}"
         ) from None
     finally:
         sys.path.pop(0)
-    if not callable(found):
+    if not callable(embedding):
         raise SpecError(f"embedding: {spec!r} cannot be called; it must map texts to vectors")
-    return checked(found, spec)
+    return checked(embedding, spec)
 
 
 def checked(embedding: Embedding, spec: str) -> Embedding:
@@ -207,13 +207,13 @@ def checked(embedding: Embedding, spec: str) -> Embedding:
 
     def vectors(texts: Sequence[str]) -> Sequence[Sequence[float]]:
         try:
-            found = [[float(number) for number in vector] for vector in embedding(texts)]
+            vectors = [[float(number) for number in vector] for vector in embedding(texts)]
         except Exception as error:  # a custom embedding may raise anything
             raise SpecError(f"embedding {spec}: {error_text(error)}") from None
-        alike = len({len(vector) for vector in found}) == 1 and len(found) == len(texts)
-        if not alike or not all(math.isfinite(number) for vector in found for number in vector):
+        alike = len({len(vector) for vector in vectors}) == 1 and len(vectors) == len(texts)
+        if not alike or not all(math.isfinite(number) for vector in vectors for number in vector):
             raise SpecError(f"embedding {spec}: expected one vector of finite numbers for each text")
-        return found
+        return vectors
 
     return vectors
 

@@ -14,7 +14,7 @@ from pytest_personalens.core.scenario import BaseScenario, Context, Frozen, Scen
 Kind = Literal["sentiment", "impact", "next-text"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 #: The parts that an assistant gets in the protocol fixed. P-Conv: the user's past and the conversation.
-#: P-NonConv: the past only. NP-Conv: a stranger's past and the conversation. none: neither.
+#: P-NonConv: the past only. NP-Conv: another user's past and the conversation. none: neither.
 Setting = Literal["P-Conv", "P-NonConv", "NP-Conv", "none"]
 SETTINGS: Final[tuple[Setting, ...]] = get_args(Setting)
 ProtocolName = Literal["fixed", "official"]

@@ -14,13 +14,13 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from pytest_personalens.core.errors import DataError, SpecError
-from pytest_personalens.suites.personaconv import fixed, fixed_protocol, strangers
+from pytest_personalens.suites.personaconv import fixed, fixed_protocol, other_users
 from pytest_personalens.suites.personaconv.facts import Facts, Found
 from pytest_personalens.suites.personaconv.index import open_index
 from pytest_personalens.suites.personaconv.open import open_posts
+from pytest_personalens.suites.personaconv.other_users import OtherUsers
 from pytest_personalens.suites.personaconv.plan import Plan
 from pytest_personalens.suites.personaconv.posts import Comment, Post, moment
-from pytest_personalens.suites.personaconv.strangers import Strangers
 from pytest_personalens.suites.personaconv.values import KINDS, SETTINGS, Kind, Prediction, Setting
 from tests.suites.personaconv.trees import Posts, at, comment, people, post, talk, written
 
@@ -360,7 +360,7 @@ def partners_differ(tmp_path: Path) -> None:
     time = moment(at(5000))
     assert time is not None
     for number in range(2, 401):
-        drawn = Strangers({facts.user: [facts] for facts in found[:number]}, "seed")
+        drawn = OtherUsers({facts.user: [facts] for facts in found[:number]}, "seed")
         for facts in found[: number : max(1, number // 3)]:
             assert drawn.of(facts, time, least=3, taking_part=()) not in (facts.user, None)
 
@@ -376,7 +376,7 @@ def two_hundred_places_on(self: Any, facts: Facts, time: int, **_: Any) -> str:
 
 
 def test_leaks_of_an_own_stranger_put_back_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(strangers.Strangers, "of", two_hundred_places_on)
+    monkeypatch.setattr(other_users.OtherUsers, "of", two_hundred_places_on)
     with pytest.raises(AssertionError):
         partners_differ(tmp_path)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from pytest_personalens.suites.personaconv.texts import TextScorer
 from tests.suites.personaconv.trees import people, talk, written
 from tests.support.repository import Repository
 
@@ -73,6 +74,13 @@ def test_an_item_is_one_request_one_reply_and_a_verdict_of_each_measure(threads:
     for context, messages in asked(threads):
         assert [message["role"] for message in messages] == ["user"]
         assert not context["interactions"]
+
+
+def test_a_replay_scores_no_text_again(threads: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = (*SUITE, "3", KIND, "next-text")
+    threads.inline(*run, "--personalens-record", "new").assert_outcomes(passed=3)
+    monkeypatch.setattr(TextScorer, "values", None)
+    threads.inline(*run).assert_outcomes(passed=3)
 
 
 def test_a_control_differs_from_the_run_in_its_request_and_its_user(threads: Repository) -> None:

@@ -86,3 +86,24 @@ def test_no_screen_has_words_of_the_first_suite(
     assert "what the scorer says" in screens["red.md"]
     assert "Predictions" in screens["red.html"]
     assert {name: said(text) for name, text in screens.items()} == {name: [] for name in screens}
+
+
+def test_a_red_gate_shows_the_truth_in_place_of_the_request(
+    empty_repo: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    empty_repo.write(conftest=CONFTEST)
+    monkeypatch.setenv("SAYS", "positive")
+    gate = (GATE, "accuracy >= 0.99", "--personalens-report", "red.md")
+    result = empty_repo.inline(*SUITE, "12", "--personalens-kind", "sentiment", *gate)
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(
+        [
+            "E   Accuracy is *, and 0.99 is wanted",
+            "predictions by reason: read as *",
+            "     truth *",
+            "    + now  *",
+        ]
+    )
+    text = (empty_repo.path / "red.md").read_text(encoding="utf-8")
+    assert re.search(r"```diff\n  truth: (positive|negative)\n\+ \w+\n```", text)
+    assert "You are told" not in result.stdout.str() + text

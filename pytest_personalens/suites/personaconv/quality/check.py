@@ -124,15 +124,15 @@ class _Seen:
 
     def targets(self, plan: Plan) -> list[tuple[str, Target]]:
         """Return the targets of sentiment, each with its domain."""
-        found = []
+        targets = []
         for ref in plan.items["sentiment"]:
             facts = self._index.posts[plan.place(ref)]
             target = fixed.target_of(self._index.read(facts), "sentiment")
             assert not isinstance(target, str), "the index says that there is one"
             reply = Labelled(facts.user, target.text, fixed.label_of(target) == "positive")
             earlier = [p for time, p in self._classes.get(facts.user, ()) if time < (facts.time or 0)]
-            found.append((ref.domains[0], Target(reply, tuple(earlier))))
-        return found
+            targets.append((ref.domains[0], Target(reply, tuple(earlier))))
+        return targets
 
     def _see(self, place: rules.Place, facts: Facts, post: Post) -> None:
         self.findings += rules.of_form(place, post)

@@ -75,8 +75,8 @@ def left_out_lines(data: PostsQuality) -> Iterator[str]:
     for protocol, kinds in data.items.items():
         for kind, items in kinds.items():
             reasons = data.left_out[protocol][kind]
-            told = ", ".join(f"{number:,} {reason}" for reason, number in reasons.items()) or "none"
-            yield f"{protocol:<10}{kind:<11}{items + sum(reasons.values()):>8,}{items:>8,}  {told}"
+            reasons_text = ", ".join(f"{number:,} {reason}" for reason, number in reasons.items()) or "none"
+            yield f"{protocol:<10}{kind:<11}{items + sum(reasons.values()):>8,}{items:>8,}  {reasons_text}"
 
 
 def one_class_lines(data: PostsQuality) -> Iterator[str]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pytest_personalens.datasets.base import Dataset
 
 
-def stranger_of(dataset: Dataset, seed: str, ref: ScenarioRef) -> ScenarioRef:
+def other_user_of(dataset: Dataset, seed: str, ref: ScenarioRef) -> ScenarioRef:
     """Return another user's scenario with the same task, or else in the same domains.
 
     Some datasets have no task that two users share; then the same domains and kind suffice. The choice is
@@ -39,7 +39,7 @@ def stranger_of(dataset: Dataset, seed: str, ref: ScenarioRef) -> ScenarioRef:
     return alike
 
 
-class Strangers:
+class OtherUsers:
     """A scenario of another user for each scenario, found once.
 
     The rule `of_suite` chooses it.
@@ -49,7 +49,7 @@ class Strangers:
         self,
         dataset: Dataset,
         seed: str,
-        of_suite: Callable[[Dataset, str, ScenarioRef], ScenarioRef] = stranger_of,
+        of_suite: Callable[[Dataset, str, ScenarioRef], ScenarioRef] = other_user_of,
     ) -> None:
         self._dataset, self._seed, self._of_suite = dataset, seed, of_suite
         self._by_ref: dict[ScenarioRef, ScenarioRef] = {}

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pytest_personalens.suites.personaconv.facts import Facts
 
 
-class Strangers:
+class OtherUsers:
     """Draws one other user for each item, always the same for a seed."""
 
     def __init__(self, posts: Mapping[str, Sequence[Facts]], seed: str) -> None:
