@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.agents.embedded_judge.acts import ACTS, Spoken, contexts, of_lists
 from pytest_personalens.agents.embedded_judge.features import Features, completion
+from pytest_personalens.agents.embedded_judge.scores import capped
 from pytest_personalens.agents.embedded_judge.weights import BIAS, UNIT, Table
 from pytest_personalens.core.errors import PersonalensError
 from pytest_personalens.core.verdict import Dimension
@@ -85,9 +86,11 @@ def predict(trained: Trained, example: Example, *, other_user: bool = False) -> 
     """Return the scores that a judge with these tables gives."""
     features = trained.features(example.other_user if other_user else example.user, example)
     return {
-        d: (
+        d: capped(
+            features,
+            d,
             d.scale.low
-            + trained.tables[d.value].steps(score_numbers(d, features, trained.tables["goal-parts"]))
+            + trained.tables[d.value].steps(score_numbers(d, features, trained.tables["goal-parts"])),
         )
         for d in SCORED
     }

@@ -10,7 +10,14 @@ from functools import cached_property
 from math import log, log1p
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.agents.embedded_judge import emptiness, goal, goal_parts, knowledge, requests
+from pytest_personalens.agents.embedded_judge import (
+    emptiness,
+    goal,
+    goal_parts,
+    knowledge,
+    requests,
+    value_conflicts,
+)
 from pytest_personalens.agents.embedded_judge.acts import ACTS, Spoken, spoken
 from pytest_personalens.agents.embedded_judge.backing import Backed
 from pytest_personalens.agents.embedded_judge.weights import table
@@ -99,6 +106,16 @@ class Features:
         """Return the use of each preference."""
         findings = knowledge.findings(self.scenario, self.messages, self.spoken)
         return findings if self.backed is None else self.backed.with_preferences(findings)
+
+    @cached_property
+    def conflicts(self) -> tuple[value_conflicts.Conflict, ...]:
+        """Return the deeds with other values than the user asked for.
+
+        There are none if the assistant tells its calls: then their arguments decide.
+        """
+        if self.backed is not None:
+            return ()
+        return value_conflicts.conflicts(self.scenario, self.messages, self.spoken)
 
     @cached_property
     def empty(self) -> str:

@@ -126,6 +126,8 @@ def _completion(score: int, features: Features) -> Told:
             (Evidence.of(turn, reply, "nothing of the task"),),
             codes,
         )
+    if features.conflicts:
+        return _other_values(features, states)
     undone = [
         (part, note) for part, (code, note) in zip(features.parts, states, strict=True) if code != "done"
     ]
@@ -134,6 +136,27 @@ def _completion(score: int, features: Features) -> Told:
     part, note = undone[0]
     more = f", and {len(undone) - 1} more" if len(undone) > 1 else ""
     return f"{note}: {part.text.rstrip('.')}{more}", calls + _evidence(_late(features.spoken)), codes
+
+
+def _other_values(features: Features, states: Sequence[tuple[ReasonCode, str]]) -> Told:
+    """Return the reasons where a deed has another value than the user asked for."""
+    conflict = features.conflicts[0]
+    wrong = max(
+        features.parts, key=lambda part: len(part.words & _words(conflict.statement, features)), default=None
+    )
+    codes = tuple(
+        Reason(code="wrong" if part is wrong else code, part=part.text, turn=_turn(part, features))
+        for part, (code, _) in zip(features.parts, states, strict=True)
+    )
+    evidence = tuple(
+        Evidence.of(c.statement.line.turn, c.statement.line.quote, f"asked for {c.asked}, not for {c.done}")
+        for c in features.conflicts
+    )
+    return f"asked for {conflict.asked}, and the reply says {conflict.done}", evidence, codes
+
+
+def _words(spoken: Spoken, features: Features) -> frozenset[str]:
+    return next(s.words for s in features.statements if s.spoken is spoken)
 
 
 def _state(part: Part, numbers: Mapping[str, float], reached: float, *, done: bool) -> tuple[ReasonCode, str]:

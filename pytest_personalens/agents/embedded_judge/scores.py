@@ -1,6 +1,6 @@
 """Computes scores from the numbers of a dialogue.
 
-Rules for empty replies override the numbers.
+Rules for empty replies and for other values than the user asked for override the numbers.
 """
 
 from __future__ import annotations
@@ -39,10 +39,12 @@ def numbers(features: Features, dimension: Dimension) -> Mapping[str, float]:
 
 
 def capped(features: Features, dimension: Dimension, raw_score: int) -> int:
-    """Return the score, or the lowest score if the replies are empty.
+    """Return the score, or the lowest score if the replies are empty or a deed has a value nobody asked for.
 
     Empty replies are all the same, or say nothing of their own. Only task completion and personalization are
-    capped.
+    capped, and for another value only task completion.
     """
+    if dimension is Dimension.TASK_COMPLETION and features.conflicts:
+        return dimension.scale.low
     of_content = dimension in (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION)
     return dimension.scale.low if of_content and features.empty else raw_score

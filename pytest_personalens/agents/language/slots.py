@@ -11,90 +11,46 @@ from typing import Final, NamedTuple
 
 #: The numbers from 0 to 19, each as a word.
 NUMBER_WORDS: Final = (
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-)
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+    "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+)  # fmt: skip
 _TENS: Final = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
 _WORDS: Final = (
     {w: i for i, w in enumerate(NUMBER_WORDS)}
     | {w: 10 * (i + 2) for i, w in enumerate(_TENS)}
     | {"a dozen": 12, "dozen": 12, "half": 30, "quarter": 15}
 )
-_NUMBER_WORD: Final = "|".join([*NUMBER_WORDS[1:], *_TENS])
-_DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_DAY_FORMS: Final = {form: i for i, d in enumerate(_DAYS) for form in (d, d[:3], d[:4], d + "s")} | {
+#: A word for a number from 1 on, as a pattern.
+NUMBER_WORD: Final = "|".join([*NUMBER_WORDS[1:], *_TENS])
+#: The days of the week, from Monday on.
+DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_DAY_FORMS: Final = {form: i for i, d in enumerate(DAYS) for form in (d, d[:3], d[:4], d + "s")} | {
     "tues": 1,
     "thur": 3,
     "thurs": 3,
     "weds": 2,
 }
 _MONTHS: Final = (
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-)
-_MONTH_FORMS: Final = {form: i + 1 for i, m in enumerate(_MONTHS) for form in (m, m[:3])} | {"sept": 9}
-_MONTH: Final = "|".join(sorted(_MONTH_FORMS, key=len, reverse=True))
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
+    "november", "december",
+)  # fmt: skip
+#: The number of a month by each form of its name.
+MONTH_FORMS: Final = {form: i + 1 for i, m in enumerate(_MONTHS) for form in (m, m[:3])} | {"sept": 9}
+_MONTH: Final = "|".join(sorted(MONTH_FORMS, key=len, reverse=True))
 _ORDINALS: Final = {
     w: i + 1
-    for i, w in enumerate(
-        [
-            "first",
-            "second",
-            "third",
-            "fourth",
-            "fifth",
-            "sixth",
-            "seventh",
-            "eighth",
-            "ninth",
-            "tenth",
-            "eleventh",
-            "twelfth",
-            "thirteenth",
-            "fourteenth",
-            "fifteenth",
-            "sixteenth",
-            "seventeenth",
-            "eighteenth",
-            "nineteenth",
-            "twentieth",
-        ]
-    )
-}
+    for i, w in enumerate((
+        "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
+        "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth",
+        "eighteenth", "nineteenth", "twentieth",
+    ))
+}  # fmt: skip
 _AMPM: Final = r"(?:\s*(a\.?m\.?|p\.?m\.?|o'clock|in the morning|in the evening|in the afternoon|at night|tonight|h\b|hrs\b|uhr))?"
 _CLOCK: Final = re.compile(
     rf"\b(\d{{1,2}})(?:[:.h](\d{{2}}))\b{_AMPM}|\b(\d{{1,2}})\s*(a\.?m\b\.?|p\.?m\b\.?|o'clock|in the (?:morning|evening|afternoon)|at night)|\b([01]\d|2[0-3])([0-5]\d)\s?(?:h\b|hrs\b|hours\b)"
 )
 _SPOKEN: Final = re.compile(
-    rf"\b(half past|half|quarter past|quarter to|(?:{_NUMBER_WORD})(?:[ -](?:one|two|three|four|five|six|seven|eight|nine))? (?:minutes )?(?:past|to)|\d{{1,2}} (?:past|to)) ({_NUMBER_WORD}|\d{{1,2}})\b(?![:.]\d){_AMPM}"
+    rf"\b(half past|half|quarter past|quarter to|(?:{NUMBER_WORD})(?:[ -](?:one|two|three|four|five|six|seven|eight|nine))? (?:minutes )?(?:past|to)|\d{{1,2}} (?:past|to)) ({NUMBER_WORD}|\d{{1,2}})\b(?![:.]\d){_AMPM}"
     rf"|\b(one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)[ -]((?:oh[ -])?(?:five|ten|fifteen|twenty|thirty|forty|fifty)(?:[ -](?:five))?)\b{_AMPM}"
     rf"|\b(?:at|by|from|until|till|for|around|about|before|after) (one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\d{{1,2}})(?! ?[%$€£:.,]?\d|\s(?:people|persons|tickets|nights|days|euros?|dollars?|of|more|weeks|hours|minutes|seats|guests|other|st|th))\b{_AMPM}"
     rf"|\b(one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve) (o'clock|in the (?:morning|evening|afternoon)|at night|a\.?m\b\.?|p\.?m\b\.?)"
@@ -111,7 +67,7 @@ _MONEY: Final = re.compile(
     r"(?:[$€£¥₦₹₱₺₩]|\b(?:usd|eur|gbp|ksh|kes|rs|inr|nok|sek|dkk|chf|zar|ngn|php|aud|cad|nzd|mxn|brl|us\$|a\$|r\$|nz\$|c\$)\.?)\s?(\d[\d,.]*\d|\d)|(\d[\d,.]*\d|\d)\s?(?:[€£$¥₫₺₩₦₹₱]|(?:euros?|dollars?|pounds?|pesos?|rupees?|kroner|kronor|crowns?|yen|rand|naira|shillings?|soles|reais|lira|zloty|zł|kr|eur|usd|gbp|baht|won|dirhams?|francs?|chf|hryvnias?|uah|vnd|dong|nok|sek|dkk|bob|quid|bucks|cents?)\b)"
 )
 _COUNT: Final = re.compile(
-    rf"\b(\d{{1,3}}|{_NUMBER_WORD}|both|a pair of|a couple of) (?:more |other |named |extra |library |cinema |return |single )?(people|persons?|guests?|tickets?|seats?|places?|nights?|days?|weeks?|months?|hours?|minutes?|rooms?|beds?|copies|adults|kids|children|of us|titles?|books?|tracks?|songs?|bags?|cars?|boxes|pieces|bottles|rounds?|players?|sessions?|times|films?|spots?|packs?)\b|\b(?:for|party of|table for) ({_NUMBER_WORD}|\d{{1,2}})\b(?![:.]\d| (?:nights?|days?|weeks?|hours?|o'clock|a\.?m|p\.?m))"
+    rf"\b(\d{{1,3}}|{NUMBER_WORD}|both|a pair of|a couple of) (?:more |other |named |extra |library |cinema |return |single )?(people|persons?|guests?|tickets?|seats?|places?|nights?|days?|weeks?|months?|hours?|minutes?|rooms?|beds?|copies|adults|kids|children|of us|titles?|books?|tracks?|songs?|bags?|cars?|boxes|pieces|bottles|rounds?|players?|sessions?|times|films?|spots?|packs?)\b|\b(?:for|party of|table for) ({NUMBER_WORD}|\d{{1,2}})\b(?![:.]\d| (?:nights?|days?|weeks?|hours?|o'clock|a\.?m|p\.?m))"
 )
 #: Short names of days that are also other words. They mean a day only beside a date or in a span.
 _OTHER_WORDS: Final = frozenset({"sun", "sat", "wed", "mon"})
@@ -143,7 +99,8 @@ def _half(text: str | None, hour: int) -> int:
     return 1 if hour >= 13 else -1
 
 
-def _int(text: str) -> int:
+def number(text: str) -> int:
+    """Return the number that a folded text is, in digits or in words."""
     text = text.strip()
     if text.isdigit():
         return int(text)
@@ -169,22 +126,22 @@ def times(folded: str) -> tuple[Time, ...]:
             clock_times.append(Time((hour % 12) * 60 + minute, half))
     for m in _SPOKEN.finditer(folded):
         if m[1]:
-            hour, how = _int(m[2]), m[1]
+            hour, how = number(m[2]), m[1]
             shift = (
                 30
                 if how.startswith("half")
                 else 15
                 if how.startswith("quarter")
-                else _int(re.sub(r" (?:minutes )?(?:past|to)$", "", how))
+                else number(re.sub(r" (?:minutes )?(?:past|to)$", "", how))
             )
             shift = -shift if how.endswith(" to") else shift
             half = _half(m[3], hour)
         elif m[4]:
-            hour, shift, half = _int(m[4]), _int(m[5].replace("oh", "").strip(" -")), _half(m[6], 0)
+            hour, shift, half = number(m[4]), number(m[5].replace("oh", "").strip(" -")), _half(m[6], 0)
         elif m[7]:
-            hour, shift, half = _int(m[7]), 0, _half(m[8], _int(m[7]))
+            hour, shift, half = number(m[7]), 0, _half(m[8], number(m[7]))
         else:
-            hour, shift, half = _int(m[9]), 0, _half(m[10], _int(m[9]))
+            hour, shift, half = number(m[9]), 0, _half(m[10], number(m[9]))
         if 0 < hour <= 24:
             clock_times.append(Time((hour % 12 * 60 + shift) % 720, half))
     clock_times += [Time(0, 0 if m[1] == "midnight" else 1) for m in _NOON.finditer(folded)]
@@ -192,10 +149,27 @@ def times(folded: str) -> tuple[Time, ...]:
 
 
 @lru_cache(maxsize=8192)
+def time_mentions(folded: str) -> tuple[tuple[Time, int, int], ...]:
+    """Return the times of the day in a folded text as (time, start, end)."""
+    return tuple(
+        (time, m.start(), m.end())
+        for pattern in (_CLOCK, _SPOKEN, _NOON)
+        for m in pattern.finditer(folded)
+        for time in times(m[0])
+    )
+
+
+@lru_cache(maxsize=8192)
 def days(folded: str) -> frozenset[str]:
     """Return the days of the week in a folded text, such as ``friday``."""
-    return frozenset(
-        _DAYS[_DAY_FORMS[m[1]]]
+    return frozenset(DAYS[day] for day, *_ in day_mentions(folded))
+
+
+@lru_cache(maxsize=8192)
+def day_mentions(folded: str) -> tuple[tuple[int, int, int], ...]:
+    """Return the days of the week in a folded text as (day, start, end), with Monday as 0."""
+    return tuple(
+        (_DAY_FORMS[m[1]], m.start(), m.end())
         for m in _DAY.finditer(folded)
         if m[1] not in _OTHER_WORDS or _NEXT_TO_A_DATE.search(folded, m.start() - 1)
     )
@@ -207,19 +181,28 @@ def dates(folded: str) -> frozenset[tuple[int, int]]:
 
     The month is 0 if the text does not name it.
     """
-    month_days = set()
+    return frozenset(date for date, *_ in date_mentions(folded))
+
+
+@lru_cache(maxsize=8192)
+def date_mentions(folded: str) -> tuple[tuple[tuple[int, int], int, int], ...]:
+    """Return the dates in a folded text as ((month, day), start, end)."""
+    mentions = []
     for m in _DATE.finditer(folded):
+        date = (0, 0)
         if m[1]:
-            month_days.add((_MONTH_FORMS[m[2]], int(m[1])))
+            date = MONTH_FORMS[m[2]], int(m[1])
         elif m[3]:
-            month_days.add((_MONTH_FORMS[m[3]], int(m[4])))
+            date = MONTH_FORMS[m[3]], int(m[4])
         elif m[5] or m[6]:
-            month_days.add((0, int(m[5] or m[6])))
+            date = 0, int(m[5] or m[6])
         elif m[7]:
-            month_days.add((_MONTH_FORMS[m[8]] if m[8] else 0, _ORDINALS[m[7]]))
-        elif m[9] and int(m[10]) <= 12 and int(m[9]) <= 31 and "/" in m[0]:
-            month_days.add((int(m[10]), int(m[9])))
-    return frozenset(d for d in month_days if d[1] <= 31)
+            date = MONTH_FORMS[m[8]] if m[8] else 0, _ORDINALS[m[7]]
+        elif m[9] and int(m[10]) <= 12 and "/" in m[0]:
+            date = int(m[10]), int(m[9])
+        if date != (0, 0) and date[1] <= 31:
+            mentions.append((date, m.start(), m.end()))
+    return tuple(mentions)
 
 
 def days_of_month(folded: str) -> frozenset[int]:
@@ -253,7 +236,7 @@ def counts(folded: str) -> frozenset[int]:
     numbers = set()
     for m in _COUNT.finditer(folded):
         text = m[1] or m[3]
-        numbers.add(2 if text in ("both", "a pair of", "a couple of") else _int(text))
+        numbers.add(2 if text in ("both", "a pair of", "a couple of") else number(text))
     return frozenset(numbers)
 
 
@@ -264,7 +247,7 @@ def names(text: str) -> frozenset[str]:
     return frozenset(
         m[1].lower().replace("’", "'").removesuffix("'s")
         for m in _NAME.finditer(text)
-        if m[1] not in stop and m[1].lower() not in _DAY_FORMS and m[1].lower() not in _MONTH_FORMS
+        if m[1] not in stop and m[1].lower() not in _DAY_FORMS and m[1].lower() not in MONTH_FORMS
     )
 
 
@@ -273,4 +256,4 @@ def is_day_word(word: str) -> bool:
 
     Short forms count if they have four letters or more.
     """
-    return len(word) > _SHORTEST_FORM and (word in _DAY_FORMS or word in _MONTH_FORMS)
+    return len(word) > _SHORTEST_FORM and (word in _DAY_FORMS or word in MONTH_FORMS)
