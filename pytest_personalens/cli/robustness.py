@@ -12,7 +12,12 @@ from typing import TYPE_CHECKING
 from pytest_personalens.agents import EmbeddedJudge
 from pytest_personalens.cli.command import Parser, errors_told
 from pytest_personalens.judge_quality.labels import read_labels
-from pytest_personalens.judge_quality.robustness import constant_bots, kept_under_changes, sensitivity
+from pytest_personalens.judge_quality.robustness import (
+    constant_bots,
+    fallen_under_moves,
+    kept_under_changes,
+    sensitivity,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,6 +57,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             f"change of meaning, {dimension.short}: {fallen.pairs} pairs, "
             f"right score fell {fallen.right:.0%}, other moved {fallen.wrong:.0%}"
         )
+    print(f"{'done otherwise than asked for':34} {'dialogues':>9}  TC falls  P moves")
+    for name, fallen in fallen_under_moves(judge, labelled).items():
+        print(f"{name:34} {fallen.pairs:9}  {fallen.right:8.0%}  {fallen.wrong:7.0%}")
     print(f"{'constant bot':34} {'scenarios':>9}  TC 1  P > 2")
     for name, (count, completed, above) in constant_bots(judge, _scenarios(args.scenarios)).items():
         print(f"{name:34} {count:9}  {completed:4}  {above:5}")

@@ -3,7 +3,7 @@
 A verdict should stay if only the words change, and fall if the meaning changes. It should stay low for
 replies that say nothing.
 
-``python -m pytest_personalens robustness LABELS.jsonl...`` prints three tables for the embedded judge.
+``python -m pytest_personalens robustness LABELS.jsonl...`` prints four tables for the embedded judge.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pytest_personalens.core.errors import JudgeFault
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.judge_quality.changes import changes, pairs
 from pytest_personalens.judge_quality.labels import Labelled
+from pytest_personalens.judge_quality.moves import moves
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -132,7 +133,7 @@ def _played(
 
 
 class Fallen(NamedTuple):
-    """The result over pairs of dialogues that differ by a small change of meaning.
+    """The result over pairs of dialogues that differ by a change of meaning.
 
     `right` is the share of pairs whose affected score fell. `wrong` is the share of pairs whose other score
     moved.
@@ -169,4 +170,23 @@ def sensitivity(judge: Judge, labelled: Sequence[Labelled]) -> dict[Dimension, F
     return {
         d: Fallen(len(f), sum(r for r, _ in f) / len(f), sum(w for _, w in f) / len(f))
         for d, f in falls.items()
+    }
+
+
+def fallen_under_moves(judge: Judge, labelled: Sequence[Labelled]) -> dict[str, Fallen]:
+    """Return, for each change that leaves the task undone, how often TC falls, and how often P moves.
+
+    A dialogue counts if the task is completed by its labels and by the judge.
+    """
+    falls: dict[str, list[tuple[bool, bool]]] = defaultdict(list)
+    for entry in labelled:
+        before = scores(judge, entry.scenario, entry.dialogue) if entry.majority(TC) else None
+        if before is None or not before[TC]:
+            continue
+        for name, dialogue in moves(entry.scenario, entry.dialogue):
+            after = scores(judge, entry.scenario, dialogue)
+            falls[name].append((after is not None and not after[TC], after is None or after[P] != before[P]))
+    return {
+        name: Fallen(len(f), sum(r for r, _ in f) / len(f), sum(w for _, w in f) / len(f))
+        for name, f in falls.items()
     }

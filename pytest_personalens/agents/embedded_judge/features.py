@@ -15,7 +15,9 @@ from pytest_personalens.agents.embedded_judge import (
     goal,
     goal_parts,
     knowledge,
+    promised,
     requests,
+    undone,
     value_conflicts,
 )
 from pytest_personalens.agents.embedded_judge.acts import ACTS, Spoken, spoken
@@ -25,6 +27,7 @@ from pytest_personalens.agents.embedded_judge.weights import table
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from pytest_personalens.agents.embedded_judge.compared import Conflict
     from pytest_personalens.core.dialogue import Message
     from pytest_personalens.core.scenario import Scenario
 
@@ -108,7 +111,7 @@ class Features:
         return findings if self.backed is None else self.backed.with_preferences(findings)
 
     @cached_property
-    def conflicts(self) -> tuple[value_conflicts.Conflict, ...]:
+    def conflicts(self) -> tuple[Conflict, ...]:
         """Return the deeds with other values than the user asked for.
 
         There are none if the assistant tells its calls: then their arguments decide.
@@ -116,6 +119,19 @@ class Features:
         if self.backed is not None:
             return ()
         return value_conflicts.conflicts(self.scenario, self.messages, self.spoken)
+
+    @cached_property
+    def undone(self) -> Spoken | None:
+        """Return the statement that takes back at the end what was done, or None.
+
+        It is None if the assistant tells its calls: then they decide.
+        """
+        return undone.at_the_end(self.scenario, self.spoken) if self.backed is None else None
+
+    @cached_property
+    def promised(self) -> tuple[goal.Part, Spoken] | None:
+        """Return a part of the goal that is only promised, with the promise, or None."""
+        return promised.only(self.parts, self.statements) if self.backed is None else None
 
     @cached_property
     def empty(self) -> str:

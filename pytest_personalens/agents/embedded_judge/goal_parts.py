@@ -68,12 +68,17 @@ def numbers(task: Task, statements: Sequence[AssistantStatement]) -> list[dict[s
     The numbers have names.
     """
     all_parts = parts(task)
-    return [_numbers(part, _own_words(part, all_parts), statements) for part in all_parts]
+    return [_numbers(part, own_words(part, all_parts), statements) for part in all_parts]
 
 
-def _own_words(part: Part, every: Sequence[Part]) -> frozenset[str]:
+def own_words(part: Part, every: Sequence[Part]) -> frozenset[str]:
     """Return the words that no other part has."""
     return frozenset(w for w in part.words if sum(w in p.words for p in every) == 1) or part.words
+
+
+def is_about(part: Part, words: frozenset[str], statement: AssistantStatement) -> bool:
+    """True if the statement has enough of the part's words, or of those that are its own (`words`)."""
+    return _cover(words, statement.words) >= _ABOUT_OWN or _cover(part.words, statement.words) >= _ABOUT
 
 
 def _numbers(

@@ -126,8 +126,9 @@ def _completion(score: int, features: Features) -> Told:
             (Evidence.of(turn, reply, "nothing of the task"),),
             codes,
         )
-    if features.conflicts:
-        return _other_values(features, states)
+    overruled = _overruled(features, states)
+    if overruled is not None:
+        return overruled
     undone = [
         (part, note) for part, (code, note) in zip(features.parts, states, strict=True) if code != "done"
     ]
@@ -138,25 +139,35 @@ def _completion(score: int, features: Features) -> Told:
     return f"{note}: {part.text.rstrip('.')}{more}", calls + _evidence(_late(features.spoken)), codes
 
 
-def _other_values(features: Features, states: Sequence[tuple[ReasonCode, str]]) -> Told:
-    """Return the reasons where a deed has another value than the user asked for."""
-    conflict = features.conflicts[0]
-    wrong = max(
-        features.parts, key=lambda part: len(part.words & _words(conflict.statement, features)), default=None
+def _overruled(features: Features, states: Sequence[tuple[ReasonCode, str]]) -> Told | None:
+    """Return the reasons of a rule that overrides the numbers, or None if no rule does."""
+    if features.conflicts:
+        first = features.conflicts[0]
+        part, code = _nearest_part(first.statement, features), "wrong"
+        why = f"asked for {first.asked}, and the reply says {first.done}"
+        evidence = _evidence(
+            [(c.statement, f"asked for {c.asked}, not for {c.done}") for c in features.conflicts]
+        )
+    elif features.undone is not None:
+        part, code = _nearest_part(features.undone, features), "refused"
+        why, evidence = "taken back or failed in the end", _evidence([(features.undone, "in the end")])
+    elif features.promised is not None:
+        (part, promise), code = features.promised, "promised"
+        why = f"only promised: {part.text.rstrip('.')}"
+        evidence = _evidence([(promise, "only promised")])
+    else:
+        return None
+    codes: tuple[Reason, ...] = tuple(
+        Reason(code=code if p is part else state, part=p.text, turn=_turn(p, features))
+        for p, (state, _) in zip(features.parts, states, strict=True)
     )
-    codes = tuple(
-        Reason(code="wrong" if part is wrong else code, part=part.text, turn=_turn(part, features))
-        for part, (code, _) in zip(features.parts, states, strict=True)
-    )
-    evidence = tuple(
-        Evidence.of(c.statement.line.turn, c.statement.line.quote, f"asked for {c.asked}, not for {c.done}")
-        for c in features.conflicts
-    )
-    return f"asked for {conflict.asked}, and the reply says {conflict.done}", evidence, codes
+    return why, evidence, codes
 
 
-def _words(spoken: Spoken, features: Features) -> frozenset[str]:
-    return next(s.words for s in features.statements if s.spoken is spoken)
+def _nearest_part(spoken: Spoken, features: Features) -> Part:
+    """Return the part of the goal that shares most words with a statement."""
+    words = next(s.words for s in features.statements if s.spoken is spoken)
+    return max(features.parts, key=lambda part: len(part.words & words))
 
 
 def _state(part: Part, numbers: Mapping[str, float], reached: float, *, done: bool) -> tuple[ReasonCode, str]:

@@ -1,6 +1,6 @@
 """Computes scores from the numbers of a dialogue.
 
-Rules for empty replies and for other values than the user asked for override the numbers.
+Rules override them: for empty replies, other values than were asked for, promises, and deeds taken back.
 """
 
 from __future__ import annotations
@@ -39,12 +39,15 @@ def numbers(features: Features, dimension: Dimension) -> Mapping[str, float]:
 
 
 def capped(features: Features, dimension: Dimension, raw_score: int) -> int:
-    """Return the score, or the lowest score if the replies are empty or a deed has a value nobody asked for.
+    """Return the score, or the lowest score if a rule says so.
 
-    Empty replies are all the same, or say nothing of their own. Only task completion and personalization are
-    capped, and for another value only task completion.
+    Empty replies are all the same, or say nothing of their own: they cap task completion and personalization.
+    Task completion is also capped if a deed has another value than the user asked for, is only promised, or
+    is taken back at the end.
     """
-    if dimension is Dimension.TASK_COMPLETION and features.conflicts:
+    if dimension is Dimension.TASK_COMPLETION and (
+        features.conflicts or features.undone or features.promised
+    ):
         return dimension.scale.low
     of_content = dimension in (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION)
     return dimension.scale.low if of_content and features.empty else raw_score
