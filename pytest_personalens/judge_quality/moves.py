@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     from pytest_personalens.core.scenario import Scenario
 
 
+_FEW: Final = "two|three|four|five|six|[2-6]"
 _COUNTED: Final = re.compile(
-    r"\b(two|three|four|five|six|[2-6]) (?:\w+ )?"
-    r"(?:tickets?|people|seats|nights|persons|guests|places|rooms|books|chairs|copies)\b"
+    rf"\b({_FEW}) (?:\w+ )?(?:tickets?|people|seats|nights|persons|guests|places|rooms|books|chairs|copies)\b"
+    rf"|\btable for ({_FEW})\b"
 )
 _CLOCK: Final = re.compile(r"\b(\d{1,2}):(\d\d)\b")
 _DATE: Final = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th)\b")
@@ -115,7 +116,7 @@ def _other_time(named: str) -> Callable[[str], str] | None:
 
 
 def _other_count(named: str) -> Callable[[str], str] | None:
-    counts = {slots.number(count) for count in _COUNTED.findall(named.lower())}
+    counts = {slots.number(m[1] or m[2]) for m in _COUNTED.finditer(named.lower())}
     if len(counts) != 1:
         return None
     count = counts.pop()

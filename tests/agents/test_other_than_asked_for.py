@@ -1,0 +1,189 @@
+"""The embedded judge sees a deed with another value than was asked for, one that is only promised, and one that is
+taken back.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_personalens.agents import EmbeddedJudge
+from pytest_personalens.core.dialogue import Dialogue, Message
+from pytest_personalens.core.scenario import Scenario, Situation, Task
+from pytest_personalens.core.verdict import Dimension, Verdict
+from pytest_personalens.datasets.embedded import data_folder
+from pytest_personalens.judge_quality import read_labels
+from pytest_personalens.judge_quality.moves import moves
+from pytest_personalens.judge_quality.robustness import fallen_under_moves
+
+TC = Dimension.TASK_COMPLETION
+
+
+def asked(goal: str, *messages: str) -> tuple[Scenario, Dialogue]:
+    """A task with this goal and a dialogue about it, which the user begins."""
+    scenario = Scenario(
+        id="restaurants-1-nadia",
+        user="nadia",
+        name="Nadia",
+        dataset="test 1",
+        kind="single",
+        domains=("Restaurants",),
+        demographics={"age": "35-44"},
+        preferences={"Restaurants": {"Favorite Cuisine": ("Lebanese",)}},
+        summaries={"Restaurants": "Nadia eats out with her sister."},
+        situation=Situation(
+            location="Lyon",
+            device="Smartphone",
+            time_of_day="Afternoon",
+            day_of_week="Tuesday",
+            environment="Noisy",
+        ),
+        task=Task(
+            id="restaurants-1",
+            description="The user wants something done.",
+            intent="You want something done.",
+            goal=goal,
+            relevant=(("Restaurants", "Favorite Cuisine"),),
+        ),
+    )
+    roles = ("user", "assistant")
+    return scenario, Dialogue(
+        messages=tuple(Message(role=roles[i % 2], content=text) for i, text in enumerate(messages)),
+        end="user",
+    )
+
+
+def verdict(goal: str, *messages: str) -> Verdict:
+    scenario, dialogue = asked(goal, *messages)
+    return EmbeddedJudge().verdict(scenario, dialogue, TC)
+
+
+TABLE = "A table for two on Friday at 19:30 is reserved."
+WISH = "Please reserve a table for two on Friday at 19:30."
+DEED = "I've reserved a table for two at Casa Verde on Friday at 19:30, the reference is CV-12."
+OTHER = {
+    "day": ("Friday", "Saturday"),
+    "time": ("19:30", "20:30"),
+    "count": ("for two", "for three"),
+}
+
+
+def test_what_was_asked_for_completes_the_task() -> None:
+    assert verdict(TABLE, WISH, DEED, "Great, thank you!").score == 1
+
+
+@pytest.mark.parametrize("kind", OTHER)
+def test_another_value_does_not(kind: str) -> None:
+    was, now = OTHER[kind]
+    found = verdict(TABLE, WISH, DEED.replace(was, now), "Great, thank you!")
+    assert found.score == 0
+    assert found.justification.startswith("asked for ")
+    assert now.lower().split()[-1] in found.justification
+    assert [(r.code, r.turn) for r in found.reasons] == [("wrong", 1)]
+    assert found.evidence[0].turn == 1
+
+
+@pytest.mark.parametrize(
+    ("goal", "wish", "deed"),
+    [
+        (
+            "A room in Bremen from 14 May is booked.",
+            "Please book me a room in Bremen from 14 May.",
+            "I've booked you a room at the Hansa Hotel in Bremen from 16 May, number 40772.",
+        ),
+        (
+            "A room in Bremen on 14 May is booked.",
+            "Please book me a room in Bremen on 14 May.",
+            "I've booked you a room at the Hansa Hotel in Bremen on 14 June, number 40772.",
+        ),
+        (
+            "A ticket to Melbourne on Tuesday the 12th is bought.",
+            "Get me a ticket to Melbourne on Tuesday the 12th.",
+            "I've bought your ticket to Melbourne for Wednesday 12th, the reference is XP6612.",
+        ),
+        (
+            "Four folding chairs are ordered.",
+            "Please order four folding chairs.",
+            "I've ordered six folding chairs for you, the order number is EZ-77.",
+        ),
+        (
+            "A limit of seven hours a week is switched on for games.",
+            "Please set a limit of seven hours a week for my games.",
+            "The limit for your games is now switched on at nine hours a week.",
+        ),
+        (
+            "A white shirt is ordered that comes before Friday.",
+            "Please order me a white shirt, it must be here before Friday.",
+            "I've ordered a white shirt for you, and it arrives on Saturday.",
+        ),
+    ],
+    ids=["date", "month", "day of a date", "things", "length", "deadline"],
+)
+def test_every_kind_of_value_is_compared(goal: str, wish: str, deed: str) -> None:
+    found = verdict(goal, wish, deed, "Thanks.")
+    assert found.score == 0
+    assert found.justification.startswith("asked for ")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "I've reserved a table for two at Casa Verde tomorrow at 19:30, the reference is CV-12.",
+        "The table for two at Casa Verde is reserved: Fri 19:30, free cancellation until Thursday.",
+        "Your table for 2 on Friday at half past seven is reserved, and I'll remind you on Thursday at 18:00.",
+    ],
+)
+def test_the_same_in_other_words_and_values_of_other_things_do_no_harm(words: str) -> None:
+    scenario, dialogue = asked(TABLE, WISH, words, "Great, thank you!")
+    thursday = scenario.model_copy(
+        update={"situation": scenario.situation.model_copy(update={"day_of_week": "Thursday"})}
+    )
+    assert EmbeddedJudge().verdict(thursday, dialogue, TC).score == 1
+
+
+def test_a_value_that_the_user_turns_down_is_not_asked_for() -> None:
+    wish = "Please reserve a table for two on Friday at 19:30, not on Saturday."
+    assert verdict(TABLE, wish, DEED, "Thanks!").score == 1
+
+
+def test_a_promise_is_no_deed() -> None:
+    found = verdict(
+        TABLE, WISH, "I will reserve a table for two at Casa Verde on Friday at 19:30.", "Thanks."
+    )
+    assert found.score == 0
+    assert [r.code for r in found.reasons] == ["promised"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Oh, I have to take that back: the restaurant has no table left, so nothing has been reserved.",
+        "Sorry, the booking did not go through.",
+    ],
+)
+def test_a_deed_that_is_taken_back_is_none(words: str) -> None:
+    found = verdict(TABLE, WISH, f"{DEED} {words}", "Thanks.")
+    assert found.score == 0
+    assert found.justification == "taken back or failed in the end"
+    assert [r.code for r in found.reasons] == ["refused"]
+
+
+def test_a_deed_after_a_failure_stands() -> None:
+    found = verdict(TABLE, WISH, f"Sorry, the first booking did not go through. {DEED}", "Thanks.")
+    assert found.score == 1
+
+
+def test_moves_change_what_the_task_needs_and_nothing_of_the_user() -> None:
+    scenario, dialogue = asked(TABLE, WISH, DEED, "Great, thank you!")
+    moved = dict(moves(scenario, dialogue))
+    assert set(moved) == {"day", "time", "count", "promise", "taken back"}
+    for name, other in moved.items():
+        assert [m.content for m in other.messages if m.role == "user"] == [WISH, "Great, thank you!"], name
+        assert EmbeddedJudge().verdict(scenario, other, TC).score == 0, name
+
+
+def test_most_moved_days_dates_and_deeds_taken_back_are_seen_in_held_out_dialogues() -> None:
+    labelled = list(read_labels(data_folder() / "agreement" / "heldout.jsonl"))[::2]
+    found = fallen_under_moves(EmbeddedJudge(), labelled)
+    assert found["day"].right >= 0.75
+    assert found["taken back"].right >= 0.65
+    assert found["promise"].right >= 0.45
