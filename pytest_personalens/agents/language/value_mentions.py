@@ -23,9 +23,12 @@ _LIMIT_BEHIND: Final = re.compile(
     r"|every|away|ago|earlier|later|or \w+)\b|^(?:s\b|-?ish|\?)"
 )
 _TOLD: Final = re.compile(
-    r"\b(?:is|are|am|was|were|turn(?:s|ed)?|gets|falls?|go(?:es|ing)?|leaves?|has|been|starts|away|off|watched|saw|did|finish\w*|clashes"
+    r"\b(?:is|are|am|was|were|turn(?:s|ed)?|gets|falls?|comes?|go(?:es|ing)?|leaves?|has|been|starts|away|off|watched|saw|did|finish\w*|clashes"
     r"|wakes|arrives?|ends?|closes?|since|because|'s|works|opens?|birthday|wedding|appointment|had|fl(?:y|ies)|signed|eat|always|usual(?:ly)?"
     r"|never|normally|often|when|while|if)\b[^,.;:!?\n]{0,40}$"
+)
+_TOLD_BEHIND: Final = re.compile(
+    r"(?: (?:morning|afternoon|evening|night))?,? (?:i|we|he|she|they|it) (?!want|need|would|like|wish|must|have to)"
 )
 _END: Final = ",.;:!?\n"
 
@@ -98,8 +101,9 @@ class Mention(NamedTuple):
         """Return how the text means the value."""
         if _LIMIT_BEHIND.search(self.text[self.end : self.end + 30]):
             return "limit"
-        # "Saturday's party" names a day and asks for nothing on it.
-        return "told" if self.text.startswith("'s", self.end) else self.meaning_before
+        # "Saturday's party" and "on Saturday I work" name a day and ask for nothing on it.
+        told = self.text.startswith("'s", self.end) or _TOLD_BEHIND.match(self.text, self.end)
+        return "told" if told else self.meaning_before
 
     @property
     def meaning_before(self) -> Meaning:
