@@ -63,7 +63,9 @@ class EmbeddedJudge:
         # A replay needs no reading, and these imports would slow it down.
         from pytest_personalens.agents.embedded_judge import reasons, understanding
 
-        understanding.require(dialogue.messages)
+        # The last dialogue was understood, or there would be no features of it.
+        if self._last is None or self._last[1] != dialogue.messages:
+            understanding.require(dialogue.messages)
         if dimension is Dimension.PERSONALIZATION_TURNS:
             return self._by_turn(scenario, dialogue)
         if dimension is Dimension.TASK_COMPLETION and (ended := _ended(dialogue)):

@@ -94,6 +94,11 @@ def runs(text: str, n: int) -> set[tuple[str, ...]]:
 
 
 @lru_cache(maxsize=4096)
+def _stem_set(text: str) -> frozenset[str]:
+    return frozenset(stems(text))
+
+
+@lru_cache(maxsize=4096)
 def content(text: str) -> frozenset[str]:
     """Return the stems of the words that have a topic."""
     return frozenset(
@@ -133,13 +138,13 @@ def mentions(phrase: str, text: str) -> bool:
     row, words = _needle(phrase)
     if not row:
         return False
-    hay = stems(text)
+    hay, hay_words = stems(text), _stem_set(text)
     width = len(row)
-    if any(hay[i : i + width] == row for i in range(len(hay) - width + 1)):
+    if row[0] in hay_words and any(hay[i : i + width] == row for i in range(len(hay) - width + 1)):
         return True
     if len(words) < 2:
         return False
-    present = words & set(hay)
+    present = words & hay_words
     if len(words) == 2:
         return present == words and _span(hay, words) <= 5
     return len(present) / len(words) > 0.66 and _span(hay, present) <= 3 * len(words)
