@@ -18,6 +18,7 @@ from tests.support.endpoint import Endpoint
 from tests.support.repository import Repository
 
 ROOT = Path(__file__).resolve().parents[2]
+SLOW_PAGES = {"which-gate.md"}
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 
 
@@ -120,7 +121,11 @@ def test_every_hook_is_in_the_reference_and_in_a_how_to() -> None:
         assert f"def {name}(" in guides, name
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.relative_to(ROOT).as_posix())
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(p, marks=[pytest.mark.slow] if p.name in SLOW_PAGES else []) for p in PAGES],
+    ids=lambda p: p.relative_to(ROOT).as_posix(),
+)
 def test_the_code_in_the_docs_runs(
     page: Path, empty_repo: Repository, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
