@@ -30,17 +30,18 @@ _LARGEST_PARTY: Final = 12
 
 
 def things(compared: Compared) -> Iterator[Conflict]:
-    """Yield numbers of things that are neither people nor units of length."""
+    """Yield numbers of things that are no units of length. Tickets and seats are things too here, people are not."""
     named = {q for text in compared.named for q, _ in value_mentions.quantities(text)}
     said = {q for q, _ in value_mentions.quantities(compared.replies)}
     for asked, wanted in _exact_quantities(compared):
-        of_persons = asked.thing in OF_PERSONS or asked.minutes is not None
         kept = {q for q in said if q.thing == asked.thing} & named
-        if of_persons or asked.number < 2 or kept or compared.says(asked.number):
+        # Replies name two seats as "both" and "row 2" has no two seats, so there only the word itself counts.
+        elsewhere = asked.thing not in OF_PERSONS and compared.says(asked.number)
+        if asked.thing == "people" or asked.minutes is not None or asked.number < 2 or kept or elsewhere:
             continue
         for statement, text in compared.told:
             for done, mention in value_mentions.quantities(text):
-                if done.thing == asked.thing and done.number > 0 and mention.meaning != "limit":
+                if done.thing == asked.thing and done.number > 1 and mention.meaning != "limit":
                     yield Conflict("count", wanted.said, mention.said, statement)
 
 
