@@ -144,9 +144,9 @@ def _overruled(features: Features, states: Sequence[tuple[ReasonCode, str]]) -> 
     if features.conflicts:
         first = features.conflicts[0]
         part, code = _nearest_part(first.statement, features), "wrong"
-        why = f"asked for {first.asked}, and the reply says {first.done}"
+        why = f'asked for "{first.asked}", and the reply says "{first.done}"'
         evidence = _evidence(
-            [(c.statement, f"asked for {c.asked}, not for {c.done}") for c in features.conflicts]
+            [(c.statement, f'asked for "{c.asked}", not for "{c.done}"') for c in features.conflicts]
         )
     elif features.undone is not None:
         part, code = _nearest_part(features.undone, features), "refused"
