@@ -15,10 +15,11 @@ if TYPE_CHECKING:
 
 
 _FEW: Final = "two|three|four|five|six|[2-6]"
-_COUNTED: Final = re.compile(
-    rf"\b({_FEW}) (?:\w+ )?(?:tickets?|people|seats|nights|persons|guests|places|rooms|books|chairs|copies)\b"
-    rf"|\btable for ({_FEW})\b"
+_THINGS: Final = (
+    "tickets?|people|seats?|nights?|persons?|guests?|places?|spots?|rooms?|books?|chairs?|copies|adults?"
+    "|pax|heads"
 )
+_COUNTED: Final = re.compile(rf"\b({_FEW}) (?:\w+ )?(?:{_THINGS})\b|\btable for ({_FEW})\b")
 _CLOCK: Final = re.compile(r"\b(\d{1,2}):(\d\d)\b")
 _DATE: Final = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th)\b")
 _OTHER_NAMES: Final = ("Benedikt", "Rosalind", "Thaddeus")
@@ -121,17 +122,17 @@ def _other_count(named: str) -> Callable[[str], str] | None:
         return None
     count = counts.pop()
     word, more = (slots.NUMBER_WORDS[n] for n in (count, count + 1))
-    words = _words(
-        {
-            word: more,
-            word.capitalize(): more.capitalize(),
-            "both": "all three",
-            "Both": "All three",
-            "pair": "trio",
-        }
+    new = {word: more, word.capitalize(): more.capitalize(), str(count): str(count + 1)}
+    if count == 2:
+        new |= {"both": "all three", "Both": "All three", "a pair of": "three"}
+    number = f"({'|'.join(map(re.escape, new))})"
+    pattern = re.compile(
+        rf"(?<![\w:.,]){number}(?= (?:of you|(?:[\w-]+ ){{0,2}}(?:{_THINGS}))\b)"
+        rf"|(?<=\bfor ){number}(?=[,.;!]| (?:on|at|in|this|next)\b|$)"
+        rf"|(?<=: ){number}(?= (?:booked|reserved|secured|bought|held)\b)",
+        re.MULTILINE,
     )
-    digits = re.compile(rf"(?<![\d:.,]){count}(?![\d:.,])(?= [a-zA-Z])")
-    return lambda text: words(digits.sub(str(count + 1), text))
+    return lambda text: pattern.sub(lambda m: new[m[0]], text)
 
 
 def _other_name(goal: str) -> Callable[[str], str] | None:

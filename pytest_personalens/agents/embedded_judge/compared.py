@@ -63,7 +63,7 @@ class Compared:
     def says(self, number: int) -> bool:
         """True if a reply has the number, whatever it counts."""
         word = slots.NUMBER_WORDS[number] if number < len(slots.NUMBER_WORDS) else str(number)
-        return bool(re.search(rf"\b(?:{number}|{word})\b", self.replies))
+        return bool(re.search(rf"(?<![\w-])(?:{number}|{word})\b", self.replies))
 
 
 def _tells(statement: Spoken) -> bool:

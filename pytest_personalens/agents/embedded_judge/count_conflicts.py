@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pytest_personalens.agents.embedded_judge.compared import Compared
 
 _ALL_OF_THEM: Final = re.compile(
-    r"\b(?:for|you|get|got|bought|booked) both\b|\bboth (?:of you|tickets?|seats?|places?|yours)\b|\bpair\b|\beach\b|\ball of you\b"
+    r"\b(?:for|you|get|got|bought|booked) both\b|\bboth (?:of you|tickets?|seats?|places?|yours)\b|\bpair\b|\b(?:ticket|seat|place|one) each\b|\ball of you\b"
     r"|\byou and\b|\btwo of you\b"
 )
 #: What has a length that the user sets.

@@ -45,13 +45,20 @@ MINUTES: Final = {
 }
 #: Things of which there is one for each person.
 OF_PERSONS: Final = frozenset(
-    "people guest adult passenger diner traveller seat ticket place spot fare pax cover".split()  # noqa: SIM905
+    "people guest adult passenger diner traveller seat ticket place spot fare pax cover head".split()  # noqa: SIM905
 )
+#: Words that stand between a number and the thing of another phrase.
+_LINK: Final = (
+    r"(?:the|an?|of|for|and|or|my|your|our|to|in|on|at|by|with|is|are|per|give|gives|want|need|please)\b"
+)
+_COUNTED: Final = r"(?:people|guests|adults|seats|tickets|places|spots|nights|chairs|copies|rooms)\b"
 _QUANTITY: Final = re.compile(
-    rf"\b(?:(\d{{1,3}})|({slots.NUMBER_WORD})(?:[- ](one|two|three|four|five|six|seven|eight|nine))?)[ -]"
+    rf"(?<!row )(?<!coach )(?<!car )(?<![:.])(?<!\d,)\b(?:(\d{{1,3}})|({slots.NUMBER_WORD})(?:[- ](one|two|three|four|five|six|seven|eight|nine))?)[ -]"
     r"(?:(?:more|other|named|extra|single|adult|standard|folding|return|cinema|library|new|little|good|small|big|long|whole|short|full"
-    r"|different|separate|free) )*([a-z]{3,}|hr)"
+    r"|different|separate|free) )*"
+    rf"(?:(?:(?!{_LINK})[a-z]+[ -]){{1,2}}(?={_COUNTED}))?([a-z]{{3,}}|hr)"
 )
+_LISTED: Final = re.compile(rf"\b({_COUNTED})[\s*_]*[:|][\s*_]*({slots.NUMBER_WORD}|\d{{1,2}})\b(?![:.,]\d)")
 _PARTY: Final = re.compile(
     rf"\b(?:for|party of|table for|we are|we will be|there are|us|all|of us|for the) (?:the )?({slots.NUMBER_WORD}|\d{{1,2}})\b"
     r"(?! ?[%$€£:.,]?\d| (?:o'clock|a\.?m|p\.?m|[a-z]{3,}))"
@@ -65,7 +72,7 @@ _NOT_COUNTED: Final = (
     past percent euro dollar pound per and the for with from time star half quarter oclock kilo metre mile floor line platform gate row
     zloty rand naira peso crown kroner degree cent eur usd gbp pln hryvnia yen rupee dong shilling lira option choice more other less are
     was page chapter point thing way who which that they you all each will left who may sat sun mon tue wed thu fri large tomorrow today
-    tonight night night's
+    tonight night's
     """.split()  # noqa: SIM905
     )
     | frozenset(slots.DAYS)
@@ -166,7 +173,11 @@ def quantities(folded: str) -> tuple[tuple[Quantity, Mention], ...]:
     found = [
         (Quantity(_number(m), _thing(m[4])), Mention(folded, m.start(), m.end()))
         for m in _QUANTITY.finditer(folded)
-        if not {m[4], _thing(m[4])} & _NOT_COUNTED
+        if not {m[4], _thing(m[4])} & _NOT_COUNTED and m[4] != "night"
+    ]
+    found += [
+        (Quantity(slots.number(m[2]), _thing(m[1])), Mention(folded, m.start(), m.end()))
+        for m in _LISTED.finditer(folded)
     ]
     parties = [
         (Quantity(slots.number(m[1] or m[2] or m[3]), "people"), Mention(folded, m.start(), m.end()))
