@@ -120,26 +120,7 @@ def test_every_wording_of_the_example_is_tried(bots: Any) -> None:
     assert tuple(wordings()) == WORDINGS
 
 
-@pytest.mark.parametrize(
-    "wording",
-    [
-        (
-            pytest.param(
-                w,
-                marks=pytest.mark.xfail(
-                    reason=(
-                        "'just the way you like it' around the same deeds is taken for reciting: mean P 2.08,"
-                        " not 2.67"
-                    ),
-                    strict=True,
-                ),
-            )
-            if w == "recalling"
-            else w
-        )
-        for w in WORDINGS[1:]
-    ],
-)
+@pytest.mark.parametrize("wording", WORDINGS[1:])
 def test_another_wording_is_scored_as_the_plain_one(means: Callable[[str, str], Means], wording: str) -> None:
     plain, found = means("remembers", "plain"), means("remembers", wording)
     assert abs(found.tcr - plain.tcr) <= 0.15, (found, plain)

@@ -55,6 +55,7 @@ _OPENER: Final = re.compile(
     r"|it (?:is|would be|'s) (?:my|our) pleasure to (?:confirm|inform you|tell you|report)(?: that)?:?\s+"
     r"|please be (?:informed|advised)(?: that)?:?\s+"
     r"|(?:i (?:went|have gone|'ve gone) ahead and) (?=\w)"
+    r"|(?:just |exactly |all )*(?:the way|how|as|like) (?:(?:i|we) (?:know|remember|recall)(?: that)? )?you (?:always |usually |normally |really )*(?:like|prefer|want|love)(?: it| them| things)?\s*[:,–—]\s*"
     r")",
     re.IGNORECASE,
 )
