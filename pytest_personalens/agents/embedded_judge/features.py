@@ -17,6 +17,7 @@ from pytest_personalens.agents.embedded_judge import (
     knowledge,
     promised,
     requests,
+    unanswered,
     undone,
     value_conflicts,
 )
@@ -132,6 +133,14 @@ class Features:
     def promised(self) -> tuple[goal.Part, Spoken] | None:
         """Return a part of the goal that is only promised, with the promise, or None."""
         return promised.only(self.parts, self.statements) if self.backed is None else None
+
+    @cached_property
+    def unanswered(self) -> Spoken | None:
+        """Return the user's last word that the task is not done, or None.
+
+        It is None if the assistant tells its calls: then they decide.
+        """
+        return unanswered.last_word(self.messages, self.spoken) if self.backed is None else None
 
     @cached_property
     def empty(self) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from pytest_personalens.agents.embedded_judge.goal import classes
 from pytest_personalens.agents.embedded_judge.scores import REACHED
 from pytest_personalens.core.tool_calls import in_one_line
 from pytest_personalens.core.verdict import Dimension, Evidence, Reason, ReasonCode
@@ -155,6 +156,10 @@ def _overruled(features: Features, states: Sequence[tuple[ReasonCode, str]]) -> 
         (part, promise), code = features.promised, "promised"
         why = f"only promised: {part.text.rstrip('.')}"
         evidence = _evidence([(promise, "only promised")])
+    elif features.unanswered is not None:
+        part, code = _nearest_part(features.unanswered, features), "wrong"
+        why = "the user says at the end that it is not done, and nothing follows"
+        evidence = _evidence([(features.unanswered, "the user's last word")])
     else:
         return None
     codes: tuple[Reason, ...] = tuple(
@@ -166,7 +171,7 @@ def _overruled(features: Features, states: Sequence[tuple[ReasonCode, str]]) -> 
 
 def _nearest_part(spoken: Spoken, features: Features) -> Part:
     """Return the part of the goal that shares most words with a statement."""
-    words = next(s.words for s in features.statements if s.spoken is spoken)
+    words = classes(spoken.line.words)
     return max(features.parts, key=lambda part: len(part.words & words))
 
 

@@ -1,6 +1,7 @@
 """Computes scores from the numbers of a dialogue.
 
-Rules override them: for empty replies, other values than were asked for, promises, and deeds taken back.
+Rules override them: for empty replies, other values than were asked for, promises, deeds taken back, and a user
+who says at the end that it is not done.
 """
 
 from __future__ import annotations
@@ -43,10 +44,10 @@ def capped(features: Features, dimension: Dimension, raw_score: int) -> int:
 
     Empty replies are all the same, or say nothing of their own: they cap task completion and personalization.
     Task completion is also capped if a deed has another value than the user asked for, is only promised, or
-    is taken back at the end.
+    is taken back at the end, and if the user's last word is that it is not done.
     """
     if dimension is Dimension.TASK_COMPLETION and (
-        features.conflicts or features.undone or features.promised
+        features.conflicts or features.undone or features.promised or features.unanswered
     ):
         return dimension.scale.low
     of_content = dimension in (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION)
