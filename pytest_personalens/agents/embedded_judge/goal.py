@@ -164,3 +164,8 @@ def classes(words: frozenset[str]) -> frozenset[str]:
     So "booked" matches "reserved".
     """
     return frozenset(_CLASS.get(w, w) for w in words)
+
+
+def deed_classes(words: frozenset[str]) -> frozenset[str]:
+    """Return the classes of deeds among words that `classes` returned."""
+    return frozenset(w for w in words if w.startswith("="))

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from pytest_personalens.agents.embedded_judge.goal import classes, deed_classes
 from pytest_personalens.agents.embedded_judge.goal_parts import is_about, own_words
 from pytest_personalens.agents.embedded_judge.verb_forms import forms
+from pytest_personalens.agents.language.text import content
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +47,19 @@ def only(parts: Sequence[Part], statements: Sequence[AssistantStatement]) -> tup
         promised = [s for s in about if _is_promise(s)]
         if promised and not any(_is_done(s) or _is_later_deed(s, promised) for s in about):
             return part, promised[-1].spoken
+        # A promise need not name its thing: "Your room will be booked."
+        deed = deed_classes(part.words)
+        promised = [s for s in promises if deed & _promised_deeds(s)]
+        if promised and not any(
+            (deed & s.words and _is_done(s)) or _is_later_deed(s, promised) for s in statements
+        ):
+            return part, promised[-1].spoken
     return None
+
+
+def _promised_deeds(statement: AssistantStatement) -> frozenset[str]:
+    match = _FUTURE.search(statement.plain)
+    return deed_classes(classes(content(match[0]))) if match else frozenset()
 
 
 def _is_promise(statement: AssistantStatement) -> bool:
