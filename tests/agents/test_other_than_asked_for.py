@@ -1,5 +1,5 @@
-"""The embedded judge sees a deed with another value than was asked for, one that is only promised, and one that is
-taken back.
+"""The embedded judge sees a deed with another value than was asked for, one that is only promised, one that is taken
+back or failed, and a user who says at the end that it is not done.
 """
 
 from __future__ import annotations
@@ -115,9 +115,31 @@ def test_another_value_does_not(kind: str) -> None:
             "Please order me a white shirt, it must be here before Friday.",
             "I've ordered a white shirt for you, and it arrives on Saturday.",
         ),
+        (
+            "A seat on a named train to Lyon is booked.",
+            "Please book me a seat on the 7:05 to Lyon.",
+            "I've booked you a seat on the 8:05 to Lyon, coach 4, seat 61.",
+        ),
+        (
+            "A room in Bremen for two nights is booked.",
+            "Please book me a room in Bremen for two nights.",
+            "I've booked you a room at the Hansa Hotel in Bremen for three nights, number 40772.",
+        ),
+        (
+            "Two tickets for the concert are bought.",
+            "Please buy two tickets for the concert.",
+            "The concert is booked for you.\n- **Tickets:** 3\n- **Reference:** KX-40772",
+        ),
+        (
+            "Four folding chairs are ordered.",
+            "Please order four folding chairs.",
+            "I've ordered five eucalyptus folding chairs for you, the order number is EZ-77.",
+        ),
     ],
-    ids=["date", "month", "day of a date", "things", "length", "deadline"],
-)
+    ids=[
+        "date", "month", "day of a date", "things", "length", "deadline", "time picked", "nights", "listed", "before a word",
+    ],
+)  # fmt: skip
 def test_every_kind_of_value_is_compared(goal: str, wish: str, deed: str) -> None:
     found = verdict(goal, wish, deed, "Thanks.")
     assert found.score == 0
@@ -167,6 +189,71 @@ def test_a_deed_that_is_taken_back_is_none(words: str) -> None:
     assert [r.code for r in found.reasons] == ["refused"]
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Friday was full, so the request was rejected.",
+        "The table could not be booked, as the system is closed.",
+        "The restaurant said no.",
+    ],
+)
+def test_a_failure_in_plain_words_is_one(words: str) -> None:
+    found = verdict(
+        TABLE, WISH, f"I've found a table for two at Casa Verde on Friday at 19:30. {words}", "Hm."
+    )
+    assert (found.score, found.justification) == (0, "taken back or failed in the end")
+    assert [r.code for r in found.reasons] == ["refused"]
+
+
+def test_another_way_after_a_failure_is_none() -> None:
+    other = "Casa Roja declined, so I have reserved a table for two at Casa Verde on Friday at 19:30."
+    assert verdict(TABLE, WISH, other, "Great, thank you!").score == 1
+
+
+@pytest.mark.parametrize(
+    "objection",
+    [
+        "That's Saturday in my mail. Not what I said.",
+        "It was for Desmond!",
+        "You forgot the calendar.",
+        "Useless.",
+        "Then I shall manage.",
+    ],
+)
+def test_a_user_who_objects_at_the_end_has_the_last_word(objection: str) -> None:
+    found = verdict(TABLE, WISH, DEED, objection, "Sorry about that!")
+    assert found.score == 0
+    assert found.justification == "the user says at the end that it is not done, and nothing follows"
+    assert found.evidence[0].turn == 2
+    assert [r.code for r in found.reasons] == ["wrong"]
+
+
+@pytest.mark.parametrize(
+    ("last", "answer"),
+    [
+        ("That's all I asked for, thank you!", "You're welcome!"),
+        ("Perfect, that's what I asked for, thanks.", "You're welcome!"),
+        ("Where is it?", "Casa Verde is in Mill Lane 4, and your table is reserved there."),
+        ("You forgot the window.", "Done, I've moved you to a table by the window, Friday at 19:30."),
+    ],
+)
+def test_a_user_who_is_content_or_answered_does_not(last: str, answer: str) -> None:
+    assert verdict(TABLE, WISH, DEED, last, answer).score == 1
+
+
+def test_a_promise_counts_for_a_part_by_its_deed() -> None:
+    goal = "The concert on Friday is in the calendar; an invitation has been sent to Ania."
+    wish = "Put the concert on Friday in my calendar and send Ania an invitation."
+    reply = (
+        "The concert is entered in your calendar for Friday at 20:00. Ania's invitation is written and names the hall."
+        " The message to her {} sent on Signal."
+    )
+    assert verdict(goal, wish, reply.format("has been"), "Great, thank you!").score == 1
+    found = verdict(goal, wish, reply.format("will be"), "Great, thank you!")
+    assert found.score == 0
+    assert found.justification == "only promised: an invitation has been sent to Ania"
+
+
 def test_a_deed_after_a_failure_stands() -> None:
     found = verdict(TABLE, WISH, f"Sorry, the first booking did not go through. {DEED}", "Thanks.")
     assert found.score == 1
@@ -185,5 +272,5 @@ def test_most_moved_days_dates_and_deeds_taken_back_are_seen_in_held_out_dialogu
     labelled = list(read_labels(data_folder() / "agreement" / "heldout.jsonl"))[::2]
     found = fallen_under_moves(EmbeddedJudge(), labelled)
     assert found["day"].right >= 0.75
-    assert found["taken back"].right >= 0.65
+    assert found["taken back"].right >= 0.75
     assert found["promise"].right >= 0.45

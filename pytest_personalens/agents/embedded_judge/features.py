@@ -15,9 +15,9 @@ from pytest_personalens.agents.embedded_judge import (
     goal,
     goal_parts,
     knowledge,
+    objections,
     promised,
     requests,
-    unanswered,
     undone,
     value_conflicts,
 )
@@ -135,12 +135,12 @@ class Features:
         return promised.only(self.parts, self.statements) if self.backed is None else None
 
     @cached_property
-    def unanswered(self) -> Spoken | None:
-        """Return the user's last word that the task is not done, or None.
+    def objection(self) -> Spoken | None:
+        """Return what the user says at the end against the work of the assistant, or None.
 
         It is None if the assistant tells its calls: then they decide.
         """
-        return unanswered.last_word(self.messages, self.spoken) if self.backed is None else None
+        return objections.at_the_end(self.messages, self.spoken) if self.backed is None else None
 
     @cached_property
     def empty(self) -> str:

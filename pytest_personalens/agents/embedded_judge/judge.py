@@ -8,10 +8,9 @@ where it does not.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.agents.language.statements import of_message, plain
+from pytest_personalens.agents.embedded_judge.objections import giving_up
 from pytest_personalens.agents.language.text import mentions
 from pytest_personalens.core.errors import JudgeFault
 from pytest_personalens.core.verdict import Dimension, Evidence, Verdict
@@ -21,10 +20,6 @@ if TYPE_CHECKING:
     from pytest_personalens.core.dialogue import Dialogue, Message
     from pytest_personalens.core.scenario import Scenario
 
-_GIVEN_UP: Final = re.compile(
-    r"\b(?:forget it|i give up|i will (?:do|sort|manage|book|set|find|see to) (?:it|that|this) (?:myself|out myself|on my own)|is not getting anywhere"
-    r"|waste of (?:my )?time)\b"
-)
 _MOST_EVIDENCE: Final = 4
 
 
@@ -61,16 +56,22 @@ class EmbeddedJudge:
         if dimension is Dimension.OPENING_LEAK:
             return _opening_leak(scenario, dialogue)
         # A replay needs no reading, and these imports would slow it down.
-        from pytest_personalens.agents.embedded_judge import reasons, understanding
+        from pytest_personalens.agents.embedded_judge import completion_reasons, reasons, understanding
 
         # The last dialogue was understood, or there would be no features of it.
         if self._last is None or self._last[1] != dialogue.messages:
             understanding.require(dialogue.messages)
         if dimension is Dimension.PERSONALIZATION_TURNS:
             return self._by_turn(scenario, dialogue)
-        if dimension is Dimension.TASK_COMPLETION and (ended := _ended(dialogue)):
-            return Verdict(dimension=dimension, score=0, justification=ended[0], evidence=(ended[1],))
         features = self._features(scenario, dialogue.messages)
+        if dimension is Dimension.TASK_COMPLETION and (ended := _ended(dialogue)):
+            return Verdict(
+                dimension=dimension,
+                score=0,
+                justification=ended[0],
+                evidence=(ended[1],),
+                reasons=completion_reasons.states(features),
+            )
         if dimension is Dimension.UNBACKED:
             why, evidence, _ = reasons.unbacked(features)
             return Verdict(
@@ -122,12 +123,8 @@ def _ended(dialogue: Dialogue) -> tuple[str, Evidence] | None:
         return "the turn limit ended the dialogue before the user was served", Evidence.of(
             last, dialogue.messages[last].content
         )
-    for turn, message in enumerate(dialogue.messages):
-        if message.role == "user" and turn:
-            given_up = [quote for text, quote in of_message(message.content) if _GIVEN_UP.search(plain(text))]
-            if given_up:
-                return "the user gave up", Evidence.of(turn, given_up[0])
-    return None
+    given_up = giving_up(dialogue.messages)
+    return ("the user gave up", Evidence.of(*given_up)) if given_up else None
 
 
 def _opening_leak(scenario: Scenario, dialogue: Dialogue) -> Verdict:

@@ -47,7 +47,7 @@ def capped(features: Features, dimension: Dimension, raw_score: int) -> int:
     is taken back at the end, and if the user's last word is that it is not done.
     """
     if dimension is Dimension.TASK_COMPLETION and (
-        features.conflicts or features.undone or features.promised or features.unanswered
+        features.conflicts or features.undone or features.promised or features.objection
     ):
         return dimension.scale.low
     of_content = dimension in (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION)
