@@ -5,8 +5,9 @@ Without --write it tells how well such judges agree with the labels.
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.embedded_judge.weights import words
 from pytest_personalens.cli.command import Parser, errors_told
@@ -16,34 +17,48 @@ from pytest_personalens.judge_quality.examples import Example, examples, tagged_
 from pytest_personalens.judge_quality.fitting import SCORED, Tagged, train
 from pytest_personalens.judge_quality.kappa import cohen
 from pytest_personalens.judge_quality.labels import read_labels
-from pytest_personalens.judge_quality.train import cross_validate
+from pytest_personalens.judge_quality.train import Scores, cross_validate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
+
+TC, P = Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION
+
+
+#: A voice has a row of its own from this number of dialogues on.
+_ENOUGH: Final = 30
 
 
 def _report(named: Iterable[tuple[str, Sequence[Example]]], statements: Sequence[Tagged]) -> str:
     named = list(named)
     chosen = [e for _, part in named for e in part]
     scores = cross_validate(chosen, statements)
-    rows, start = [], 0
+    rows: list[str] = []
+    start = 0
     for name, part in [*named, ("all", chosen)]:
         begin, start = (0, start) if name == "all" else (start, start + len(part))
-        got = scores[begin : begin + len(part)]
-        for dimension in SCORED:
-            pairs = [
-                (e.labelled.majority(dimension), s[0][dimension]) for e, s in zip(part, got, strict=True)
-            ]
-            both = [(a, b) for a, b in pairs if a is not None]
-            if both:
-                plain, weighted = cohen(both), cohen(both, quadratic=True)
-                rows.append(f"{name:24} {dimension.short:14} {len(both):5}  {_two(plain)}  {_two(weighted)}")
-    others = [s[1][Dimension.PERSONALIZATION] for s in scores]
-    own = [s[0][Dimension.PERSONALIZATION] for s in scores]
+        rows += _rows(name, list(zip(part, scores[begin : begin + len(part)], strict=True)), SCORED)
+    for voice, count in sorted(Counter(e.labelled.voice for e in chosen if e.labelled.voice).items()):
+        if count >= _ENOUGH:
+            of_voice = [(e, s) for e, s in zip(chosen, scores, strict=True) if e.labelled.voice == voice]
+            rows += _rows(f"voice: {voice}", of_voice, (TC, P))
+    others = [s[1][P] for s in scores]
+    own = [s[0][P] for s in scores]
     rows.append(
         f"mean P: {sum(own) / len(own):.2f}, under a stranger's profile {sum(others) / len(others):.2f}"
     )
     return "\n".join([f"{'labels':24} {'reading':14} {'n':>5}  kappa  weighted", *rows])
+
+
+def _rows(
+    name: str, scored: Sequence[tuple[Example, tuple[Scores, Scores]]], dimensions: Iterable[Dimension]
+) -> Iterator[str]:
+    for dimension in dimensions:
+        pairs = [(e.labelled.majority(dimension), own[dimension]) for e, (own, _) in scored]
+        both = [(a, b) for a, b in pairs if a is not None]
+        if both:
+            plain, weighted = cohen(both), cohen(both, quadratic=True)
+            yield f"{name:24} {dimension.short:14} {len(both):5}  {_two(plain)}  {_two(weighted)}"
 
 
 def _two(value: float | None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from pytest_personalens.reports.tables.agreement import agreement_table
@@ -39,8 +40,12 @@ def lines(agreement: Agreement, *, most: int = 5) -> Iterator[str]:
     for reading in agreement.readings:
         yield ""
         yield from _reading(reading, most)
+    names_by_reason: dict[str, list[str]] = defaultdict(list)
     for name, why in agreement.faults.items():
-        yield f"not judged: {name}: {why}"
+        names_by_reason[why].append(name)
+    for why, names in names_by_reason.items():
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        yield f"not judged: {names[0]}{more}: {why}"
 
 
 def _table_5(agreement: Agreement) -> PaperTable:
