@@ -103,6 +103,17 @@ class Echo:
         return Verdict(dimension=dimension, score=score, justification="as told")
 
 
+def test_a_reason_for_unread_dialogues_stands_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "some.jsonl"
+    path.write_text("\n".join(LABELS.read_text(encoding="utf-8").splitlines()[:5]) + "\n", encoding="utf-8")
+    assert main([str(path), "--dimensions", "tc,nat-user"]) == 0
+    unread = [line for line in capsys.readouterr().out.splitlines() if line.startswith("not judged: ")]
+    assert len(unread) == 1
+    assert " and 4 more: nat-user: the embedded judge gives no reading of nat-user" in unread[0]
+
+
 def test_a_judge_that_says_what_the_majority_says_agrees_with_it() -> None:
     labelled = read_labels(LABELS)
     truth = {i.id: {d: i.majority(d) or 0 for d in Dimension if i.majority(d) is not None} for i in labelled}

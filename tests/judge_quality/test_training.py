@@ -61,6 +61,25 @@ def test_training_runs_and_gives_the_same_weights_every_time(tmp_path: Path) -> 
         assert Table.parse(once[f"acts-{role}.tsv"]).questions == tuple(acts.values())
 
 
+@pytest.mark.slow
+def test_cross_validation_has_rows_for_a_voice_with_enough_dialogues(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("sklearn", reason="scikit-learn is a development dependency")
+    lines = (LABELS / "voices.jsonl").read_text(encoding="utf-8").splitlines()
+    wanted = [line for line in lines if json.loads(line)["voice"] == "gpt"]
+    few = [line for line in lines if json.loads(line)["voice"] == "coach"][:29]
+    path = tmp_path / "some.jsonl"
+    path.write_text("\n".join([*wanted, *few]) + "\n", encoding="utf-8")
+    assert main([str(path)]) == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines() if line.startswith("voice: ")]
+    assert [(row[1], row[2], int(row[3])) for row in rows] == [
+        ("gpt", "tc", len(wanted)),
+        ("gpt", "p", len(wanted)),
+    ]
+    assert all(-1 <= float(row[4]) <= 1 for row in rows)
+
+
 @pytest.mark.parametrize("name", TABLES)
 def test_a_table_is_the_same_after_it_is_written_and_read(name: str) -> None:
     found = table(name)
