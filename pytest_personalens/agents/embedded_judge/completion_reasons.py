@@ -162,11 +162,11 @@ def _late(statements: Sequence[Spoken]) -> list[tuple[Spoken, str]]:
 
     The end of a dialogue decides about completion.
     """
-    signs = (
+    against = (
         Sign("giving up", "user", "the user turns elsewhere"),
         *(Sign(act, "assistant", note) for act, _, note in _STATES),
     )
     return sorted(
-        clear_signs(statements, (*signs, Sign("objection", "user", "the user objects"))),
+        clear_signs(statements, (*against, Sign("objection", "user", "the user objects"))),
         key=lambda f: -f[0].line.turn,
     )

@@ -21,7 +21,7 @@ _GIVEN_UP: Final = re.compile(
 #: The user says that something else was asked for, or that something is missing.
 _NOT_AS_ASKED: Final = re.compile(
     r"\b(?:i|we)(?: have| had)? (?:just |already |clearly |did |even )?(?:said|told you|asked|wrote|typed|meant|ask)\b"
-    r"|\bnot what (?:i|we)\b|\bis what i (?:said|told|asked)\b|\b(?:was|is) for \w+\b"
+    r"|\bnot what (?:i|we)\b|\bis what i (?:said|told|asked)\b|\b(?:it|that) was for \w+\b|\bis for the \d"
     r"|\b(?:is|was|are|were) (?:still |just |completely |all )?(?:wrong|missing|empty)\b|\bthe wrong \w+\b"
     r"|\bwrong (?:day|time|date|one|place|number|person|film|train|flight|room|name|city|hotel|week|hour|way)\b"
     r"|\byou (?:forgot|left out|missed|have not|did not|still have not|have left|have forgotten|skipped|never)\b"

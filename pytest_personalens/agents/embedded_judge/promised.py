@@ -47,7 +47,7 @@ def only(parts: Sequence[Part], statements: Sequence[AssistantStatement]) -> tup
         promised = [s for s in about if _is_promise(s)]
         if promised and not any(_is_done(s) or _is_later_deed(s, promised) for s in about):
             return part, promised[-1].spoken
-        # A promise need not name its thing: "Your room will be booked."
+        # A promise need not name its thing: "It will be booked for you."
         deed = deed_classes(part.words)
         promised = [s for s in promises if deed & _promised_deeds(s)]
         if promised and not any(
