@@ -24,9 +24,16 @@ from tests.support.scripted_agents import BOT, PAID, TEST, TOLD
 import_package()
 
 
+@pytest.fixture(scope="session")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The user's cache of all tests: otherwise each would read all data files as TOML again."""
+    return tmp_path_factory.mktemp("cache")
+
+
 @pytest.fixture
-def empty_repo(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Repository:
+def empty_repo(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, cache: Path) -> Repository:
     """A repository with nothing in it."""
+    monkeypatch.setenv("PERSONALENS_CACHE_DIR", str(cache))
     # These tests may themselves run on a worker; the run inside must not take itself for one.
     for name in (
         "PYTEST_XDIST_WORKER",

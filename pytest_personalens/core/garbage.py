@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import gc
+import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-#: More frozen objects than these are left frozen: to search them at the end takes seconds, and the process
-#: ends anyway.
-_MANY: Final = 200_000
+#: After more new blocks of memory than these, objects are left frozen: to search them at the end takes
+#: seconds, and the process ends anyway. An object has one block or a few.
+_MANY: Final = 500_000
 
 
 @contextmanager
@@ -33,11 +34,12 @@ def no_collection(*, kept: bool = False) -> Iterator[None]:
 
 
 def unfreezing() -> Callable[[], None]:
-    """Return a function that undoes all freezes, unless many objects have been made since now."""
-    before = len(gc.get_objects())
+    """Return a function that undoes all freezes, unless much memory has been allocated since now."""
+    # To count the objects themselves takes a tenth of a second where there are a million.
+    before = sys.getallocatedblocks()
 
     def unfreeze() -> None:
-        if gc.get_freeze_count() - before <= _MANY:
+        if sys.getallocatedblocks() - before <= _MANY:
             gc.unfreeze()
 
     return unfreeze
