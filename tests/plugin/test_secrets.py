@@ -19,6 +19,12 @@ RUN = (
 )  # fmt: skip
 
 
+@pytest.fixture(autouse=True)
+def cache_in_the_repository(repo: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The cache is searched too."""
+    monkeypatch.setenv("PERSONALENS_CACHE_DIR", str(repo.path / "cache"))
+
+
 def written(repo: Repository, result: pytest.RunResult) -> Iterator[str]:
     """All that a run printed, and every file that it left."""
     yield str(result.stdout)
