@@ -5,7 +5,7 @@ Without --write it tells how well such judges agree with the labels.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 TC, P = Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION
-
-
+#: An example with its scores under its own profile and under another user's.
+Scored = tuple[Example, tuple[Scores, Scores]]
 #: A voice has a row of its own from this number of dialogues on.
 _ENOUGH: Final = 30
 
@@ -33,14 +33,18 @@ def _report(named: Iterable[tuple[str, Sequence[Example]]], statements: Sequence
     named = list(named)
     chosen = [e for _, part in named for e in part]
     scores = cross_validate(chosen, statements)
+    scored = list(zip(chosen, scores, strict=True))
     rows: list[str] = []
     start = 0
-    for name, part in [*named, ("all", chosen)]:
-        begin, start = (0, start) if name == "all" else (start, start + len(part))
-        rows += _rows(name, list(zip(part, scores[begin : begin + len(part)], strict=True)), SCORED)
-    for voice, count in sorted(Counter(e.labelled.voice for e in chosen if e.labelled.voice).items()):
-        if count >= _ENOUGH:
-            of_voice = [(e, s) for e, s in zip(chosen, scores, strict=True) if e.labelled.voice == voice]
+    for name, part in named:
+        rows += _rows(name, scored[start : start + len(part)], SCORED)
+        start += len(part)
+    rows += _rows("all", scored, SCORED)
+    by_voice: dict[str, list[Scored]] = defaultdict(list)
+    for one in scored:
+        by_voice[one[0].labelled.voice].append(one)
+    for voice, of_voice in sorted(by_voice.items()):
+        if voice and len(of_voice) >= _ENOUGH:
             rows += _rows(f"voice: {voice}", of_voice, (TC, P))
     others = [s[1][P] for s in scores]
     own = [s[0][P] for s in scores]
@@ -50,9 +54,7 @@ def _report(named: Iterable[tuple[str, Sequence[Example]]], statements: Sequence
     return "\n".join([f"{'labels':24} {'reading':14} {'n':>5}  kappa  weighted", *rows])
 
 
-def _rows(
-    name: str, scored: Sequence[tuple[Example, tuple[Scores, Scores]]], dimensions: Iterable[Dimension]
-) -> Iterator[str]:
+def _rows(name: str, scored: Sequence[Scored], dimensions: Iterable[Dimension]) -> Iterator[str]:
     for dimension in dimensions:
         pairs = [(e.labelled.majority(dimension), own[dimension]) for e, (own, _) in scored]
         both = [(a, b) for a, b in pairs if a is not None]

@@ -144,6 +144,12 @@ class Fallen(NamedTuple):
     wrong: float
 
 
+def _fallen(falls: Sequence[tuple[bool, bool]]) -> Fallen:
+    """Return the shares over pairs: whether the right score fell, and whether the other one moved."""
+    count = len(falls)
+    return Fallen(count, sum(right for right, _ in falls) / count, sum(wrong for _, wrong in falls) / count)
+
+
 def sensitivity(judge: Judge, labelled: Sequence[Labelled]) -> dict[Dimension, Fallen]:
     """Return, for TC and P, the results over pairs ``X-a`` and ``X-c`` of the labels.
 
@@ -167,10 +173,7 @@ def sensitivity(judge: Judge, labelled: Sequence[Labelled]) -> dict[Dimension, F
                     falls[dimension].append(
                         (after[dimension] < before[dimension], after[rest] != before[rest])
                     )
-    return {
-        d: Fallen(len(f), sum(r for r, _ in f) / len(f), sum(w for _, w in f) / len(f))
-        for d, f in falls.items()
-    }
+    return {dimension: _fallen(of_dimension) for dimension, of_dimension in falls.items()}
 
 
 def fallen_under_moves(judge: Judge, labelled: Sequence[Labelled]) -> dict[str, Fallen]:
@@ -186,7 +189,4 @@ def fallen_under_moves(judge: Judge, labelled: Sequence[Labelled]) -> dict[str, 
         for name, dialogue in moves(entry.scenario, entry.dialogue):
             after = scores(judge, entry.scenario, dialogue)
             falls[name].append((after is not None and not after[TC], after is None or after[P] != before[P]))
-    return {
-        name: Fallen(len(f), sum(r for r, _ in f) / len(f), sum(w for _, w in f) / len(f))
-        for name, f in falls.items()
-    }
+    return {name: _fallen(of_name) for name, of_name in falls.items()}

@@ -13,7 +13,6 @@ from typing import Any, Final
 import pytest
 
 from pytest_personalens.agents import EmbeddedJudge, EmbeddedUserAgent
-from pytest_personalens.core.dialogue import Dialogue, Message
 from pytest_personalens.core.errors import JudgeFault
 from pytest_personalens.core.evaluation import Evaluation, evaluate
 from pytest_personalens.core.scenario import Scenario, Situation, Task
@@ -21,47 +20,11 @@ from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.datasets import EmbeddedDataset, draw
 from pytest_personalens.datasets.embedded import data_folder
 from pytest_personalens.judge_quality import Labelled, measure, read_labels
+from tests.support.dinner import DINNER, TASTES, dialogue
 from tests.support.repository import ROOT
 
 TC, P = Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION
 EMBEDDED = EmbeddedDataset()
-TASTES: Final = {
-    "Favorite Cuisine": ("Lebanese",),
-    "Dietary Restriction": ("vegetarian",),
-    "Seating": ("outdoor terrace",),
-    "Price Range": ("moderate",),
-}
-DINNER = Scenario(
-    id="restaurants-1-nadia",
-    user="nadia",
-    name="Nadia",
-    dataset="test 1",
-    kind="single",
-    domains=("Restaurants",),
-    demographics={"age": "35-44"},
-    preferences={"Restaurants": TASTES},
-    summaries={
-        "Restaurants": (
-            "Nadia eats out with her sister, who uses a wheelchair, and has turned away from places with"
-            " steps. She likes to be home before ten because of the babysitter. Loud music made her leave a"
-            " place once, and she always asks for the mint tea."
-        )
-    },
-    situation=Situation(
-        location="Lyon",
-        device="Smartphone",
-        time_of_day="Afternoon",
-        day_of_week="Friday",
-        environment="Noisy",
-    ),
-    task=Task(
-        id="restaurants-1",
-        description="The user wants a table for dinner.",
-        intent="You want to book a table for two for this evening.",
-        goal="A table for two is booked for this evening and the time and the place are stated.",
-        relevant=tuple(("Restaurants", taste) for taste in TASTES),
-    ),
-)
 STRANGER = DINNER.model_copy(
     update={
         "preferences": {
@@ -161,12 +124,6 @@ AGAINST = (
 )  # fmt: skip
 TICKET = "I've booked your ticket to Porto for tomorrow at 7:39, a window seat in second class, 25 euros."
 BOTH_ASKED = "I need a train ticket to Porto for tomorrow morning, and an alarm so I'm up in time."
-
-
-def dialogue(*turns: str) -> Dialogue:
-    return Dialogue(
-        messages=tuple(Message(role="assistant" if i % 2 else "user", content=t) for i, t in enumerate(turns))
-    )
 
 
 def score(dimension: Dimension, *turns: str, scenario: Scenario = DINNER) -> int:

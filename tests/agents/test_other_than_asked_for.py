@@ -7,54 +7,27 @@ from __future__ import annotations
 import pytest
 
 from pytest_personalens.agents import EmbeddedJudge
-from pytest_personalens.core.dialogue import Dialogue, Message
-from pytest_personalens.core.scenario import Scenario, Situation, Task
+from pytest_personalens.core.dialogue import Dialogue
+from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.core.verdict import Dimension, Verdict
 from pytest_personalens.datasets.embedded import data_folder
 from pytest_personalens.judge_quality import read_labels
 from pytest_personalens.judge_quality.moves import moves
 from pytest_personalens.judge_quality.robustness import fallen_under_moves
+from tests.support.dinner import DINNER, dialogue
 
 TC = Dimension.TASK_COMPLETION
 
 
 def asked(goal: str, *messages: str) -> tuple[Scenario, Dialogue]:
-    """A task with this goal and a dialogue about it, which the user begins."""
-    scenario = Scenario(
-        id="restaurants-1-nadia",
-        user="nadia",
-        name="Nadia",
-        dataset="test 1",
-        kind="single",
-        domains=("Restaurants",),
-        demographics={"age": "35-44"},
-        preferences={"Restaurants": {"Favorite Cuisine": ("Lebanese",)}},
-        summaries={"Restaurants": "Nadia eats out with her sister."},
-        situation=Situation(
-            location="Lyon",
-            device="Smartphone",
-            time_of_day="Afternoon",
-            day_of_week="Tuesday",
-            environment="Noisy",
-        ),
-        task=Task(
-            id="restaurants-1",
-            description="The user wants something done.",
-            intent="You want something done.",
-            goal=goal,
-            relevant=(("Restaurants", "Favorite Cuisine"),),
-        ),
-    )
-    roles = ("user", "assistant")
-    return scenario, Dialogue(
-        messages=tuple(Message(role=roles[i % 2], content=text) for i, text in enumerate(messages)),
-        end="user",
-    )
+    """A task with this goal, and a dialogue about it on a Tuesday."""
+    task = DINNER.task.model_copy(update={"goal": goal, "intent": "You want something done."})
+    tuesday = DINNER.situation.model_copy(update={"day_of_week": "Tuesday"})
+    return DINNER.model_copy(update={"task": task, "situation": tuesday}), dialogue(*messages)
 
 
 def verdict(goal: str, *messages: str) -> Verdict:
-    scenario, dialogue = asked(goal, *messages)
-    return EmbeddedJudge().verdict(scenario, dialogue, TC)
+    return EmbeddedJudge().verdict(*asked(goal, *messages), TC)
 
 
 TABLE = "A table for two on Friday at 19:30 is reserved."
@@ -155,11 +128,11 @@ def test_every_kind_of_value_is_compared(goal: str, wish: str, deed: str) -> Non
     ],
 )
 def test_the_same_in_other_words_and_values_of_other_things_do_no_harm(words: str) -> None:
-    scenario, dialogue = asked(TABLE, WISH, words, "Great, thank you!")
+    scenario, reply = asked(TABLE, WISH, words, "Great, thank you!")
     thursday = scenario.model_copy(
         update={"situation": scenario.situation.model_copy(update={"day_of_week": "Thursday"})}
     )
-    assert EmbeddedJudge().verdict(thursday, dialogue, TC).score == 1
+    assert EmbeddedJudge().verdict(thursday, reply, TC).score == 1
 
 
 def test_a_value_that_the_user_turns_down_is_not_asked_for() -> None:
@@ -260,8 +233,8 @@ def test_a_deed_after_a_failure_stands() -> None:
 
 
 def test_moves_change_what_the_task_needs_and_nothing_of_the_user() -> None:
-    scenario, dialogue = asked(TABLE, WISH, DEED, "Great, thank you!")
-    moved = dict(moves(scenario, dialogue))
+    scenario, done = asked(TABLE, WISH, DEED, "Great, thank you!")
+    moved = dict(moves(scenario, done))
     assert set(moved) == {"day", "time", "count", "promise", "taken back"}
     for name, other in moved.items():
         assert [m.content for m in other.messages if m.role == "user"] == [WISH, "Great, thank you!"], name

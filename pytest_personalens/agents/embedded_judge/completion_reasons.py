@@ -105,8 +105,9 @@ def completion(score: int, features: Features) -> Told:
     return f"{note}: {part.text.rstrip('.')}{more}", calls + signs.evidence(_late(features.spoken)), codes
 
 
-def _overruled(features: Features, states: Sequence[tuple[ReasonCode, str]]) -> Told | None:
+def _overruled(features: Features, part_states: Sequence[tuple[ReasonCode, str]]) -> Told | None:
     """Return the reasons of a rule that overrides the numbers, or None if no rule does."""
+    code: ReasonCode
     if features.conflicts:
         first = features.conflicts[0]
         part, code = _nearest_part(first.statement, features), "wrong"
@@ -127,11 +128,11 @@ def _overruled(features: Features, states: Sequence[tuple[ReasonCode, str]]) -> 
         evidence = signs.evidence([(features.objection, "the user's last word")])
     else:
         return None
-    codes: tuple[Reason, ...] = tuple(
-        Reason(code=code if p is part else state, part=p.text, turn=_turn(p, features))
-        for p, (state, _) in zip(features.parts, states, strict=True)
-    )
-    return why, evidence, codes
+    overruled = [
+        (code, note) if p is part else (state, note)
+        for p, (state, note) in zip(features.parts, part_states, strict=True)
+    ]
+    return why, evidence, _coded(features, overruled)
 
 
 def _nearest_part(spoken: Spoken, features: Features) -> Part:

@@ -33,7 +33,7 @@ def things(compared: Compared) -> Iterator[Conflict]:
     """Yield numbers of things that are no units of length. Tickets and seats are things too here, people are not."""
     named = {q for text in compared.named for q, _ in value_mentions.quantities(text)}
     said = {q for q, _ in value_mentions.quantities(compared.replies)}
-    for asked, wanted in _exact_quantities(compared):
+    for asked, wanted in _asked_quantities(compared):
         kept = {q for q in said if q.thing == asked.thing} & named
         # Replies name two seats as "both" and "row 2" has no two seats, so there only the word itself counts.
         elsewhere = asked.thing not in OF_PERSONS and compared.says(asked.number)
@@ -47,7 +47,7 @@ def things(compared: Compared) -> Iterator[Conflict]:
 
 def persons(compared: Compared) -> Iterator[Conflict]:
     """Yield numbers of people, and of the places for them."""
-    asked = {q.number: m for q, m in _exact_quantities(compared) if q.thing in OF_PERSONS}
+    asked = {q.number: m for q, m in _asked_quantities(compared) if q.thing in OF_PERSONS}
     named = {
         q.number
         for text in compared.named
@@ -66,7 +66,7 @@ def persons(compared: Compared) -> Iterator[Conflict]:
                 yield Conflict("count", wanted.said, mention.said, statement)
 
 
-def _exact_quantities(compared: Compared) -> list[tuple[Quantity, Mention]]:
+def _asked_quantities(compared: Compared) -> list[tuple[Quantity, Mention]]:
     return [
         (quantity, mention)
         for text in compared.asked

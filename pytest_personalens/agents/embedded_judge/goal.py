@@ -167,5 +167,5 @@ def classes(words: frozenset[str]) -> frozenset[str]:
 
 
 def deed_classes(words: frozenset[str]) -> frozenset[str]:
-    """Return the classes of deeds among words that `classes` returned."""
+    """Return the classes among words that `classes` returned. Nearly all of them are deeds."""
     return frozenset(w for w in words if w.startswith("="))

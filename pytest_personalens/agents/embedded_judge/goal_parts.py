@@ -78,7 +78,11 @@ def own_words(part: Part, every: Sequence[Part]) -> frozenset[str]:
 
 def is_about(part: Part, words: frozenset[str], statement: AssistantStatement) -> bool:
     """True if the statement has enough of the part's words, or of those that are its own (`words`)."""
-    return _cover(words, statement.words) >= _ABOUT_OWN or _cover(part.words, statement.words) >= _ABOUT
+    return _covers(_cover(part.words, statement.words), _cover(words, statement.words))
+
+
+def _covers(share: float, own_share: float) -> bool:
+    return own_share >= _ABOUT_OWN or share >= _ABOUT
 
 
 def _numbers(
@@ -117,7 +121,7 @@ def _numbers(
         if part.slots:
             beside = by_turn[statements[best].spoken.line.turn]
             by_name["details beside"] = _share(part.slots, frozenset().union(*(s.details for s in beside)))
-    about = [s for (c, o), s in zip(cover, statements, strict=True) if o >= _ABOUT_OWN or c >= _ABOUT]
+    about = [s for shares, s in zip(cover, statements, strict=True) if _covers(*shares)]
     if about:
         by_name |= {f"last: {act}": about[-1].spoken.acts[act] for act in _LATE}
         by_name["worst"] = max(max(s.spoken.acts["failure"], s.spoken.acts["slip"]) for s in about)

@@ -170,6 +170,7 @@ def times(folded: str) -> list[tuple[slots.Time, Mention]]:
 @lru_cache(maxsize=8192)
 def quantities(folded: str) -> tuple[tuple[Quantity, Mention], ...]:
     """Return the numbers of things. People are counted as ``people``, also in "a table for two"."""
+    # "At 9 night" has no nights, and "9 nights" has.
     found = [
         (Quantity(_number(m), _thing(m[4])), Mention(folded, m.start(), m.end()))
         for m in _QUANTITY.finditer(folded)
