@@ -17,7 +17,7 @@ from pytest_personalens.core.suite import other_suites
 from pytest_personalens.core.suite_names import FIRST_SUITE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from pytest_personalens.core.data_check import DataCheck
     from pytest_personalens.datasets import Dataset
@@ -44,6 +44,7 @@ def main(
     refuse_shared_files([("--report", path) for path in files], {})
     for path in files:
         writable(path, "--report")  # check early, before the datasets are measured; keep foreign files
+    oracles = [line for spec in options.dataset for line in _oracle(spec, options.oracle)]
     measured: list[Quality] = []  # of the first suite
     checks: list[DataCheck] = []
     for spec in options.dataset:
@@ -64,7 +65,39 @@ def main(
         return 0
     else:
         _print(checks, details=options.details, every=options.all)
+        print(*map(one_line, oracles), sep="\n", end="\n" * bool(oracles))
     return int(any(check.findings for check in checks))
+
+
+def _oracle(spec: str, count: int) -> Iterator[str]:
+    """Yield the table of an oracle and its mutants, played over `count` scenarios of the dataset."""
+    if not count:
+        return
+    from pytest_personalens.agents import EmbeddedJudge, EmbeddedUserAgent
+    from pytest_personalens.datasets import draw, open_dataset
+    from pytest_personalens.datasets.embedded import EmbeddedDataset
+    from pytest_personalens.judge_quality.oracle import play, read_wordings, table
+
+    dataset = open_dataset(spec)
+    if not isinstance(dataset, EmbeddedDataset):
+        raise DataError(spec, "has no facts, so no oracle can play it; leave out --oracle")
+    wordings = read_wordings(dataset.root / "wordings")
+    scenarios = [dataset.load(ref) for ref in draw(dataset, count, seed="oracle").refs]
+    possible = {
+        (name, kind): values.values or values.others
+        for name in dataset.domains()
+        for kind, values in dataset.domain(name).preferences.items()
+    }
+    for acts in (False, True):
+        tallies = play(
+            scenarios, wordings, EmbeddedUserAgent(), EmbeddedJudge(), possible=possible, held=True, acts=acts
+        )
+        yield ""
+        yield (
+            f"{dataset.name} {dataset.version}: an oracle and its mutants over {len(scenarios)} scenarios, "
+            f"{'with tool calls' if acts else 'in words'}, in wordings that are kept for testing"
+        )
+        yield from table(tallies)
 
 
 def _of_other_suite(spec: str, words: int) -> DataCheck | None:
@@ -108,6 +141,13 @@ def _parser() -> argparse.ArgumentParser:
         "--details",
         action="store_true",
         help="every domain, preference type and demographic category; of posts, every domain",
+    )
+    parser.add_argument(
+        "--oracle",
+        type=at_least(1),
+        default=0,
+        metavar="N",
+        help="play N scenarios with an assistant that is right and with others that each have one fault",
     )
     parser.add_argument(
         "--table",

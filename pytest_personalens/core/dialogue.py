@@ -17,13 +17,14 @@ from pytest_personalens.core.errors import (
     error_text,
     short_repr,
 )
+from pytest_personalens.core.frozen import Frozen, clean
 from pytest_personalens.core.message import AssistantMessages as AssistantMessages
 from pytest_personalens.core.message import Message as Message
 from pytest_personalens.core.message import texts
 from pytest_personalens.core.redaction import redacted
 from pytest_personalens.core.reply import MAX_REPLY_CHARS as MAX_REPLY_CHARS
 from pytest_personalens.core.reply import Reply, read_reply
-from pytest_personalens.core.scenario import BaseScenario, Frozen, clean
+from pytest_personalens.core.scenario import BaseScenario
 from pytest_personalens.core.stream import drained
 from pytest_personalens.core.tool_calls import Call, calls_of
 

@@ -21,9 +21,10 @@ from pytest_personalens.core.errors import (
     error_text,
     short_repr,
 )
+from pytest_personalens.core.frozen import Frozen, Text, clean
 from pytest_personalens.core.measure import Measure, Score
 from pytest_personalens.core.message import AssistantMessages
-from pytest_personalens.core.scenario import BaseScenario, Frozen, Text, clean
+from pytest_personalens.core.scenario import BaseScenario
 from pytest_personalens.core.usage import Usage
 from pytest_personalens.core.verdict import DEFAULT_DIMENSIONS, Dimension, Judge, Verdict
 

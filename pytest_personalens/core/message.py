@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
-from pytest_personalens.core.scenario import Frozen, Text
+from pytest_personalens.core.frozen import Frozen, Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -135,6 +135,7 @@ OPTIONS: Final = (
     Option("max-turns", "N", 0, number(1, 1000, kind=int), "Rounds of a dialogue after the opening (default: 20 for single-domain, 30 for multi-domain tasks)", "run", "dialogue", mark=True, type="int", on="ini"),
     Option("turn-timeout", "SECONDS", 60.0, number(0.001, 86_400), "Time limit of one reply of the assistant (default: 60)", "run", "execution", mark=True, type="float", on="ini"),
     Option("assistant-prompt", "base|vanilla", "base", choice("base", "vanilla"), "What a model as the assistant is told: that it acts for the user, and the context; or nothing (default: base)", "run", "dialogue", on="ini"),
+    Option("interactions", "task|all", "task", choice("task", "all"), "Past interactions that the assistant may know: those of the task's domains, as in the paper, or all of the user's (default: task)", "run", "dialogue", on="ini"),
     Option("history", "request|context", "request", choice("request", "context"), "Where a user's past is, in personaconv: in the request (default), or in the context that a fixture or a memory gets", "run", "dialogue", on="ini"),
     Option("assistant-request", "JSON", None, some("JSON"), "What a service as the assistant is sent, as JSON with the places {message} (the last one), {messages}, {user}, {session} and {context} in its texts", "run", "dialogue", on="ini"),
     Option("assistant-reply", "PATH", None, some("a path in JSON"), "Where the reply stands in what a service answers, such as data.reply or choices.0.message (default: it is the answer)", "run", "dialogue", on="ini"),

@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from pytest_personalens.core.errors import AssistantFault, short_repr
+from pytest_personalens.core.frozen import clean
 from pytest_personalens.core.message import AssistantMessages, Function, Message, ToolCall
 from pytest_personalens.core.message_fields import field, has, is_message, text_of
 from pytest_personalens.core.odd_reply import problem_of
-from pytest_personalens.core.scenario import clean
 
 #: A longer reply is a fault of the assistant: no person would read it, and no judge should be paid to read
 #: it.

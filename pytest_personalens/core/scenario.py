@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple
+from typing import Any, ClassVar, Final, Literal, NamedTuple
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    SerializerFunctionWrapHandler,
-    model_serializer,
-)
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
+from pytest_personalens.core.facts import Clock, Fact, Limit, Session, Thing
+from pytest_personalens.core.frozen import Frozen, Text
 from pytest_personalens.core.slugs import slug
 from pytest_personalens.core.suite_names import FIRST_SUITE
 
@@ -26,19 +21,6 @@ DOMAINS: Final = (
     "Messaging", "Movies", "Music", "Rental Cars", "Restaurants", "Services", "Shopping", "Sports", "Train",
     "Travel",
 )  # fmt: skip
-
-
-def clean(text: str) -> str:
-    """Return `text` in a form that can be stored anywhere.
-
-    The result is a plain str. Lone surrogates (half of an emoji) are replaced.
-    """
-    return str(text).encode("utf-8", "replace").decode("utf-8")
-
-
-#: A text that a model, a file or an assistant may have written. JSON can hold half an emoji, which files and
-#: terminals cannot hold.
-Text = Annotated[str, AfterValidator(clean)]
 
 
 class ScenarioRef(NamedTuple):
@@ -60,15 +42,6 @@ class ScenarioRef(NamedTuple):
         return slug(f"{self.task}-{self.user}")
 
 
-class Frozen(BaseModel):
-    """Base of values: immutable, picklable, and strict about unknown fields.
-
-    ``model_dump`` gives the data for JSON.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
 class Situation(Frozen):
     """The user's situation while asking (paper, section 2.3 and Figure 11)."""
 
@@ -84,7 +57,10 @@ Slot = Literal["name", "title", "time", "day", "price", "count", "length", "plac
 
 
 class GoalPart(Frozen):
-    """One part of a goal: an action to carry out, or a fact to tell."""
+    """One part of a goal: an action to carry out, or a fact to tell.
+
+    `facts` names the facts of the task on which it rests.
+    """
 
     text: Text
     kind: Literal["done", "told"]
@@ -92,6 +68,7 @@ class GoalPart(Frozen):
     words: tuple[Text, ...] = Field((), description="Words by which an assistant may speak of it.")
     domain: str = ""
     never: bool = Field(default=False, description="True for what must not happen.")
+    facts: tuple[str, ...] = ()
 
 
 class Task(Frozen):
@@ -99,7 +76,8 @@ class Task(Frozen):
 
     The user agent sees `intent`, and the judge of task completion sees `goal`. Neither sees the other's text.
     `relevant` holds pairs of (domain, preference type), because the name of a type is not unique across
-    domains. `parts` holds the goal in parts. It is empty if the dataset has only the sentence.
+    domains. `parts` holds the goal in parts. It is empty if the dataset has only the sentence. So are
+    `facts`, what can be checked of the task, and `things`, what exists before the dialogue.
     """
 
     id: str
@@ -108,6 +86,8 @@ class Task(Frozen):
     goal: Text
     relevant: tuple[tuple[str, Text], ...] = ()
     parts: tuple[GoalPart, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    things: tuple[Thing, ...] = ()
 
 
 class PreferenceWords(Frozen):
@@ -208,7 +188,9 @@ class BaseScenario(Frozen):
 class Scenario(BaseScenario):
     """One user with one task in one situation.
 
-    `preferences` and `summaries` hold only the domains of the task.
+    `preferences` and `summaries` hold only the domains of the task. `sessions` are the past conversations
+    that the summaries sum up. With ``personalens_interactions = all``, `others` holds the summaries of the
+    user's other domains, and `sessions` theirs too.
     """
 
     kind: Kind
@@ -222,13 +204,20 @@ class Scenario(BaseScenario):
         description="Domain -> the words that the embedded agents listen for, beside their own.",
     )
 
+    now: Clock | None = Field(default=None, description="The moment at which the dialogue begins.")
+    limits: tuple[Limit, ...] = Field((), description="What must never happen to the user.")
+    sessions: tuple[Session, ...] = Field((), description="Past conversations, in order of date.")
+    others: dict[str, Text] = Field(
+        default_factory=dict, description="Domain -> summary, of domains beside the task's."
+    )
+
     @model_serializer(mode="wrap")
-    def _without_empty_words(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _without_what_is_empty(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
         data: dict[str, Any] = serialize(self)
-        if not data.get(
-            "words", True
-        ):  # a scenario without words keeps the digest of the time before this field existed
-            del data["words"]
+        # What a dataset does not have is no part of a scenario's digest.
+        for name in ("words", "now", "limits", "sessions", "others"):
+            if not data.get(name, True):
+                del data[name]
         return data
 
     @property
@@ -275,8 +264,10 @@ class Scenario(BaseScenario):
         return Context(
             user=self.user,
             demographics=dict(self.demographics) if "D" in letters else {},
-            interactions=dict(self.summaries) if "I" in letters else {},
+            interactions=self.summaries | self.others if "I" in letters else {},
+            sessions=self.sessions if "I" in letters else (),
             situation=self.situation if "S" in letters else None,
+            now=self.now if "S" in letters else None,
         )
 
 
@@ -298,7 +289,12 @@ class Context(Frozen):
     interactions: dict[str, str] = Field(
         default_factory=dict, description="Domain -> past-interaction summary."
     )
+    sessions: tuple[Session, ...] = Field(
+        (),
+        description="The conversations that the interactions sum up, in order of date.",
+    )
     situation: Situation | None = None
+    now: Clock | None = Field(default=None, description="The user's date and time, if the dataset has them.")
 
     def text(self) -> str:
         """Return the context as plain text for a system prompt.
@@ -310,6 +306,8 @@ class Context(Frozen):
             parts.append("About the user:\n" + "\n".join(f"- {k}: {v}" for k, v in self.demographics.items()))
         parts += [f"Past conversations about {d}:\n{text.strip()}" for d, text in self.interactions.items()]
         if self.situation is not None:
-            lines = (f"- {k.replace('_', ' ')}: {v}" for k, v in self.situation.model_dump().items())
+            lines = [f"- {k.replace('_', ' ')}: {v}" for k, v in self.situation.model_dump().items()]
+            if self.now is not None:
+                lines.append(f"- now: {self.now}")
             parts.append("Right now:\n" + "\n".join(lines))
         return "\n\n".join(parts)

@@ -49,6 +49,8 @@ class Settings(NamedTuple):
     #: The text that a model writes before a message when it plays the user.
     user_agent: Literal["plain", "reasoning", "state"]
     prompts: str | None
+    #: The domains of which the assistant knows the past interactions: those of the task, or all.
+    interactions: Literal["task", "all"]
     #: The place of a user's past.
     history: Literal["request", "context"]
     embedding: str | None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.scenario import Frozen
+from pytest_personalens.core.frozen import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

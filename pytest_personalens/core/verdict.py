@@ -18,8 +18,8 @@ from pydantic import (
 from pytest_personalens.core.dimensions import DEFAULT_DIMENSIONS as DEFAULT_DIMENSIONS
 from pytest_personalens.core.dimensions import READINGS as READINGS
 from pytest_personalens.core.dimensions import Dimension as Dimension
+from pytest_personalens.core.frozen import Frozen, Text
 from pytest_personalens.core.measure import Measure, Score, measure_named
-from pytest_personalens.core.scenario import Frozen, Text
 
 if TYPE_CHECKING:
     from pytest_personalens.core.dialogue import Dialogue

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from pytest_personalens.core.errors import DataError
-from pytest_personalens.core.scenario import clean
+from pytest_personalens.core.frozen import clean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

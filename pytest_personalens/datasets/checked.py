@@ -14,6 +14,7 @@ from pytest_personalens.core.scenario import BaseScenario, Scenario, ScenarioRef
 from pytest_personalens.core.slugs import slug
 from pytest_personalens.datasets.base import sound
 from pytest_personalens.datasets.layout import TASK_KINDS, name_problems
+from pytest_personalens.datasets.world.consistency import contradictions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -195,6 +196,7 @@ def _problems(scenario: Scenario, ref: ScenarioRef) -> Iterator[str]:
             yield (
                 f"the scenario has {field} {short_repr(loaded, 60)}, but refs() says {short_repr(listed, 60)}"
             )
+    yield from contradictions(scenario)
     for field in ("intent", "goal"):
         if not getattr(scenario.task, field).strip():
             yield f"the task's {field} is empty"

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from pytest_personalens.core.scenario import DomainWords, GoalPart, PreferenceWords, Slot
+from pytest_personalens.datasets.world.entries import (
+    Entry,
+    FactEntry,
+    FilledText,
+    Life,
+    LimitEntry,
+    ThingEntry,
+    fact_or_thing,
+)
 
 Place = Literal["home", "work", "transit", "out"]
 Device = Literal["Smartphone", "Laptop", "Tablet", "Smart speaker", "Smartwatch"]
@@ -14,21 +23,7 @@ TimeOfDay = Literal["Morning", "Afternoon", "Evening", "Night"]
 Day = Literal["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 
 
-def _filled(text: str) -> str:
-    if not text.strip():
-        raise ValueError("expected a text that is not empty")
-    return text
-
-
-#: A text that an agent says or listens for. It is not blank.
-FilledText = Annotated[str, AfterValidator(_filled)]
-
-
-class _Entry(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=False)
-
-
-class PreferenceType(_Entry):
+class PreferenceType(Entry):
     """One preference type of a domain.
 
     `values` lists the values that a profile may hold, if the type is categorical.
@@ -37,10 +32,13 @@ class PreferenceType(_Entry):
     kind: Literal["categorical", "open"]
     multiple: bool
     values: tuple[FilledText, ...] = ()
+    others: tuple[FilledText, ...] = Field(
+        (), description="Of an open type: values that nobody has, for facts that must be wrong."
+    )
     ask: tuple[FilledText, ...] = Field(min_length=1)
 
 
-class PartEntry(_Entry):
+class PartEntry(Entry):
     """One part of a goal.
 
     It has either an action to be `done` or a fact to be `told`.
@@ -52,6 +50,7 @@ class PartEntry(_Entry):
     words: tuple[str, ...] = Field(min_length=1)
     domain: str = ""
     never: bool = False
+    facts: tuple[str, ...] = ()
 
     @model_validator(mode="after")
     def _one_of_two(self) -> Self:
@@ -59,20 +58,26 @@ class PartEntry(_Entry):
             raise ValueError("a part has either 'done' or 'told'")
         return self
 
-    def part(self) -> GoalPart:
-        """Return the part in the form that scenarios hold."""
+    @property
+    def text(self) -> str:
+        """Return what is to be done or told."""
+        return self.done or self.told
+
+    def part(self, text: str) -> GoalPart:
+        """Return the part in the form that scenarios hold, with the facts put into its text."""
         kind: Literal["done", "told"] = "done" if self.done else "told"
         return GoalPart(
-            text=self.done or self.told,
+            text=text,
             kind=kind,
             slots=self.slots,
             words=self.words,
             domain=self.domain,
             never=self.never,
+            facts=self.facts,
         )
 
 
-class TaskEntry(_Entry):
+class TaskEntry(Entry):
     """One task of a domain's file."""
 
     number: int = Field(ge=1)
@@ -84,6 +89,17 @@ class TaskEntry(_Entry):
     where: tuple[Place, ...] = Field(min_length=1)
     devices: tuple[Device, ...] = Field(min_length=1)
     times: tuple[TimeOfDay, ...] = Field(min_length=1)
+    near: Literal["", "birthday"] = ""
+    facts: dict[str, Annotated[FactEntry | ThingEntry, BeforeValidator(fact_or_thing)]] = Field(
+        default_factory=dict
+    )
+
+    def fact_names(self) -> list[str]:
+        """Return the names of all facts; the fields of a thing are called ``booking.time``."""
+        names: list[str] = []
+        for name, entry in self.facts.items():
+            names += [f"{name}.{field}" for field in entry.has] if isinstance(entry, ThingEntry) else [name]
+        return names
 
 
 class MultiTaskEntry(TaskEntry):
@@ -93,7 +109,7 @@ class MultiTaskEntry(TaskEntry):
     relevant: dict[str, tuple[str, ...]]  # type: ignore[assignment]
 
 
-class Domain(_Entry):
+class Domain(Entry):
     """One file of ``data/domains``.
 
     The `words` and the name of the domain show that a sentence is about the domain.
@@ -114,13 +130,13 @@ class Domain(_Entry):
         return DomainWords(words=self.words, types=types)
 
 
-class MultiTasks(_Entry):
+class MultiTasks(Entry):
     """The file ``data/multi.toml``."""
 
     tasks: tuple[MultiTaskEntry, ...]
 
 
-class Routine(_Entry):
+class Routine(Entry):
     """The routine of a person, from which the situations of their scenarios are derived."""
 
     home: FilledText
@@ -130,10 +146,11 @@ class Routine(_Entry):
     devices: tuple[Device, ...] = Field(min_length=1)
     free: tuple[Day, ...] = ()
     busy: tuple[TimeOfDay, ...] = ()
+    zone: str = ""
     noisy: tuple[Place, ...] = ()
 
 
-class Demographics(_Entry):
+class Demographics(Entry):
     """The attributes that the benchmark takes from PRISM (paper, section 2.1)."""
 
     age: Literal["18-24", "25-34", "35-44", "45-54", "55-64", "65+"]
@@ -158,13 +175,24 @@ class Demographics(_Entry):
     reside_country: FilledText
 
 
-class ProfileEntry(_Entry):
+class ProfileEntry(Entry):
     """One file of ``data/profiles``: a person.
 
-    `domains` maps a domain of interest to its preferences and its ``summary``.
+    `domains` maps a domain of interest to its preferences, and to its ``summary`` if no file of
+    ``histories/`` tells of it.
     """
 
     name: FilledText
     demographics: Demographics
     routine: Routine
+    life: Life | None = None
+    limits: tuple[LimitEntry, ...] = ()
     domains: dict[str, dict[str, str | tuple[str, ...]]]
+
+    def preferences(self, domain: str) -> dict[str, tuple[str, ...]]:
+        """Return the values of each preference type of a domain."""
+        return {
+            name: (value,) if isinstance(value, str) else value
+            for name, value in self.domains[domain].items()
+            if name != "summary"
+        }

@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Final, get_args
 
 from pytest_personalens.core.scenario import Kind
 from pytest_personalens.core.slugs import slug
+from pytest_personalens.datasets.world.dates import FIRST_DAY
+from pytest_personalens.datasets.world.filling import placeholder_problems
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from pytest_personalens.datasets.entries import Domain, MultiTasks, ProfileEntry, TaskEntry
+    from pytest_personalens.datasets.world.entries import HistoryEntry
 
 #: A field and the problem with it.
 Problem = tuple[str, str]
@@ -56,6 +59,7 @@ def domain_problems(domain: Domain) -> Iterator[Problem]:
             yield f"preferences.{name}", "'summary' is a field of profiles; give the type another name"
     yield from _numbers(domain.tasks)
     for task in domain.tasks:
+        yield from task_problems(task)
         field = f"tasks.{task.number}.relevant"
         yield from ((field, f"{name!r} stands there twice") for name in _twice(task.relevant))
         yield from (
@@ -72,6 +76,7 @@ def multi_problems(multi: MultiTasks, domains: Mapping[str, Domain | None]) -> I
     """
     yield from _numbers(multi.tasks)
     for task in multi.tasks:
+        yield from task_problems(task)
         field = f"tasks.{task.number}"
         if len(set(task.domains)) < len(task.domains):
             yield f"{field}.domains", "a domain stands there twice"
@@ -93,10 +98,34 @@ def multi_problems(multi: MultiTasks, domains: Mapping[str, Domain | None]) -> I
             )
 
 
-def profile_problems(profile: ProfileEntry, domains: Mapping[str, Domain | None]) -> Iterator[Problem]:
-    """Yield the problems with the interests and preferences of a person.
+def task_problems(task: TaskEntry) -> Iterator[Problem]:
+    """Yield the problems with the places of facts in the texts of a task."""
+    names = task.fact_names()
+    for field, text in (("intent", task.intent), ("goal", task.goal)):
+        yield from (
+            (f"tasks.{task.number}.{field}", problem) for problem in placeholder_problems(text, names)
+        )
+    for number, part in enumerate(task.parts, 1):
+        field = f"tasks.{task.number}.parts.{number}"
+        yield from ((field, problem) for problem in placeholder_problems(part.text, names))
+        yield from (
+            (f"{field}.facts", f"no fact {name!r}; known: {', '.join(names) or 'none'}")
+            for name in part.facts
+            if name not in names
+        )
 
-    `domains` has the same form as for `multi_problems`.
+
+def profile_problems(
+    profile: ProfileEntry,
+    domains: Mapping[str, Domain | None],
+    *,
+    histories: Collection[str] = (),
+    limits: Collection[str] = (),
+) -> Iterator[Problem]:
+    """Yield the problems with the interests, preferences and limits of a person.
+
+    `domains` has the same form as for `multi_problems`. `histories` are the domains of which a file of
+    ``histories/`` tells, `limits` the names that ``limits.toml`` knows.
     """
     if not profile.domains:
         yield "domains", "no domain of interest"
@@ -105,13 +134,36 @@ def profile_problems(profile: ProfileEntry, domains: Mapping[str, Domain | None]
             yield f"domains.{name}", unknown(name, domains)
             continue
         summary = entry.get("summary", "")
-        if not isinstance(summary, str) or not summary.strip():
+        if name in histories and "summary" in entry:
+            yield f"domains.{name}.summary", "a file of histories/ tells of it too; leave out one of them"
+        elif name not in histories and (not isinstance(summary, str) or not summary.strip()):
             yield (
                 f"domains.{name}.summary",
                 "expected one text" if "summary" in entry else "the field is missing",
             )
         if (domain := domains[name]) is not None:
             yield from _preferences(domain, entry)
+    for number, limit in enumerate(profile.limits, 1):
+        if not limit.words and limit.name not in limits:
+            yield (
+                f"limits.{number}.words",
+                f"a limit without words, and limits.toml does not know {limit.name!r}; list what breaks it",
+            )
+        yield from (
+            (f"limits.{number}.domains", f"{name!r} is no domain of interest of this person")
+            for name in limit.domains
+            if name not in profile.domains
+        )
+
+
+def history_problems(history: HistoryEntry) -> Iterator[Problem]:
+    """Yield the problems with the dates of a person's dealings."""
+    for number, dealing in enumerate(history.dealings, 1):
+        if dealing.date >= FIRST_DAY.isoformat():
+            yield (
+                f"dealings.{number}.date",
+                f"{dealing.date} lies after the first day of the scenarios, {FIRST_DAY.isoformat()}",
+            )
 
 
 def unknown(name: str, names: Iterable[str]) -> str:

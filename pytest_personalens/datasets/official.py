@@ -39,8 +39,8 @@ class OfficialDataset:
 
     name = "official"
 
-    def __init__(self, root: Path) -> None:
-        self.root = root
+    def __init__(self, root: Path, *, whole: bool = False) -> None:
+        self.root, self.whole = root, whole
         self.version = _version(root)
         self._tasks = lru_cache(maxsize=64)(self._read_tasks)
         self._profile = lru_cache(maxsize=64)(self._read_profile)
@@ -102,6 +102,11 @@ class OfficialDataset:
             preferences=preferences,
             summaries={
                 d: text_in(profile_file, interactions.get(d), f"interactions.{d}") for d in ref.domains
+            },
+            others={
+                d: text_in(profile_file, text, f"interactions.{d}")
+                for d, text in (interactions.items() if self.whole else ())
+                if d not in ref.domains
             },
             situation=Situation(
                 **{

@@ -14,7 +14,11 @@ if TYPE_CHECKING:
 
 
 def open_dataset(
-    spec: str, *, base: Path | None = None, offered: Callable[[str], Dataset | None] = lambda spec: None
+    spec: str,
+    *,
+    base: Path | None = None,
+    offered: Callable[[str], Dataset | None] = lambda spec: None,
+    whole: bool = False,
 ) -> Dataset:
     """Return the dataset that `spec` names.
 
@@ -22,21 +26,22 @@ def open_dataset(
     folder in the embedded layout (one with a ``dataset.toml``). For any other text the function returns the
     dataset that is `offered` under that name.
 
-    A relative path starts at `base` (default: the working directory). Raise `DataError` if `spec` names no
-    dataset.
+    With `whole`, its scenarios hold the user's past interactions of all domains, not of the task's alone. A
+    dataset that is offered decides that itself. A relative path starts at `base` (default: the working
+    directory). Raise `DataError` if `spec` names no dataset.
     """
     from pytest_personalens.datasets.embedded import EmbeddedDataset
     from pytest_personalens.datasets.official import OfficialDataset
 
     if spec == "embedded":
-        return EmbeddedDataset()
+        return EmbeddedDataset(whole=whole)
     try:
         path = (base or Path()) / Path(spec).expanduser()
         for root in (path, path / "data"):
             if (root / "profile").is_dir():
-                return OfficialDataset(root)
+                return OfficialDataset(root, whole=whole)
             if (root / "dataset.toml").is_file():
-                return EmbeddedDataset(root)
+                return EmbeddedDataset(root, whole=whole)
         exists = path.exists()
     except (
         OSError,

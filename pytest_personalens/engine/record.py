@@ -10,10 +10,11 @@ from pydantic import Field, ValidationError
 
 from pytest_personalens.core.dialogue import Dialogue
 from pytest_personalens.core.errors import RecordError
+from pytest_personalens.core.frozen import Frozen
 from pytest_personalens.core.jsonfile import first_problem
 from pytest_personalens.core.measure import Measure
 from pytest_personalens.core.message import numbered
-from pytest_personalens.core.scenario import BaseScenario, Frozen
+from pytest_personalens.core.scenario import BaseScenario
 from pytest_personalens.core.suite_field import SuiteField
 from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.core.tool_calls import shown

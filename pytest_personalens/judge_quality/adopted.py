@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final, Literal
 from pydantic import ConfigDict, Field, model_validator
 
 from pytest_personalens.core.errors import DataError
+from pytest_personalens.core.frozen import Frozen
 from pytest_personalens.core.jsonfile import read_versioned, text_of
-from pytest_personalens.core.scenario import Frozen
 from pytest_personalens.core.verdict import Dimension
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from pytest_personalens.core.errors import BudgetSpent, PersonalensError
 from pytest_personalens.core.evaluation import read_dialogue
 from pytest_personalens.core.threads import Threads
-from pytest_personalens.datasets.embedded import data_folder
+from pytest_personalens.datasets.embedded_files import data_folder
 from pytest_personalens.judge_quality.labels import read_labels
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from pytest_personalens.agents.language.slots import days, times
 from pytest_personalens.agents.language.statements import plain
 from pytest_personalens.agents.language.text import sentences
 from pytest_personalens.core.dialogue import Dialogue
-from pytest_personalens.datasets.embedded import data_folder
+from pytest_personalens.datasets.embedded_files import data_folder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,6 +7,7 @@ annotators.
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from statistics import median_low
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
@@ -17,15 +18,19 @@ from pytest_personalens.agents.language.text import sentences
 from pytest_personalens.core.devices import no_device
 from pytest_personalens.core.dialogue import Dialogue, Message
 from pytest_personalens.core.errors import DataError
+from pytest_personalens.core.frozen import clean
 from pytest_personalens.core.message import folded
 from pytest_personalens.core.once import once
-from pytest_personalens.core.scenario import GoalPart, Scenario, Situation, Task, clean
+from pytest_personalens.core.scenario import GoalPart, Scenario, Situation, Task
 from pytest_personalens.core.verdict import READINGS, Dimension
 from pytest_personalens.datasets.embedded import EmbeddedDataset
+from pytest_personalens.datasets.world.filling import goal_pattern, with_values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+
+    from pytest_personalens.datasets.entries import PartEntry
 
 
 #: What annotators may label.
@@ -178,7 +183,7 @@ def _labelled(entry: _Entry, path: Path, where: str) -> Labelled:
                 intent=s.task.intent,
                 goal=s.task.goal,
                 relevant=_relevant(s),
-                parts=_embedded_parts().get(s.task.goal, ()),
+                parts=_parts_of(s.task.goal),
             ),
         ),
         dialogue=Dialogue(
@@ -216,11 +221,20 @@ def _relevant(scenario: _Scenario) -> tuple[tuple[str, str], ...]:
 
 
 @once
-def _embedded_parts() -> dict[str, tuple[GoalPart, ...]]:
-    """Return the parts of each goal in the embedded benchmark, by goal."""
+def _embedded_goals() -> list[tuple[re.Pattern[str], tuple[PartEntry, ...]]]:
+    """Return the goals of the embedded benchmark as patterns, each with its parts."""
     dataset = EmbeddedDataset()
     tasks = [*(t for d in dataset.domains() for t in dataset.domain(d).tasks), *dataset.multi().tasks]
-    return {task.goal: tuple(p.part() for p in task.parts) for task in tasks}
+    return [(goal_pattern(task.goal), task.parts) for task in tasks]
+
+
+@once
+def _parts_of(goal: str) -> tuple[GoalPart, ...]:
+    """Return the parts of a goal of the embedded benchmark, whatever values stand in it."""
+    for pattern, parts in _embedded_goals():
+        if match := pattern.fullmatch(goal):
+            return tuple(p.part(with_values(p.text, match.groupdict())) for p in parts)
+    return ()
 
 
 def _pieces(entry: _Entry, path: Path, where: str) -> tuple[tuple[tuple[str, str], ...], ...]:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from pydantic import ConfigDict, Field, model_validator
 
 from pytest_personalens.core.errors import DataError, SpecError
+from pytest_personalens.core.frozen import Frozen
 from pytest_personalens.core.jsonfile import read_versioned, schema_of
 from pytest_personalens.core.message import Message
-from pytest_personalens.core.scenario import Frozen
 from pytest_personalens.core.settings import OFFICIAL_PROMPTS
 from pytest_personalens.core.suite import suite_named
 from pytest_personalens.core.suite_field import SuiteField

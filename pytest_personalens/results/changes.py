@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from pytest_personalens.core.scenario import Frozen
+from pytest_personalens.core.frozen import Frozen
 from pytest_personalens.core.verdict import MeasureField
 from pytest_personalens.results.figures import Group
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
+from pytest_personalens.core.frozen import Frozen
 from pytest_personalens.core.measure import Measure, Score
 from pytest_personalens.core.message import Message
-from pytest_personalens.core.scenario import Frozen
 from pytest_personalens.core.verdict import MeasureField, ReasonCode, ScoreField
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from typing import Literal
 
 from pydantic import Field
 
+from pytest_personalens.core.frozen import Frozen
 from pytest_personalens.core.gate import Direction
 from pytest_personalens.core.measure import Better
-from pytest_personalens.core.scenario import Frozen
 from pytest_personalens.core.verdict import MeasureField
 
 

@@ -7,9 +7,9 @@ from typing import Literal
 from pydantic import Field
 
 from pytest_personalens.core.evaluation import Evaluation
+from pytest_personalens.core.frozen import Frozen
 from pytest_personalens.core.measure import Measure, Score  # noqa: F401 (pydantic 2.9 reads `Shortfall` here)
 from pytest_personalens.core.node_ids import without_parameters
-from pytest_personalens.core.scenario import Frozen
 from pytest_personalens.results.earlier import Earlier
 from pytest_personalens.results.shortfalls import StoredShortfall
 

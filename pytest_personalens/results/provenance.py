@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 from pydantic import Field, field_validator
 
+from pytest_personalens.core.frozen import Frozen
 from pytest_personalens.core.git import git
-from pytest_personalens.core.scenario import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_type_hints
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from pytest_personalens.core.errors import DataError, SpecError
+from pytest_personalens.core.frozen import Frozen
 from pytest_personalens.core.gate import GateExpression
 from pytest_personalens.core.jsonfile import first_problem
 from pytest_personalens.core.options import keys_of
-from pytest_personalens.core.scenario import Frozen
 from pytest_personalens.core.settings import Settings
 from pytest_personalens.results.baseline import read_baseline, refusal, terms_of
 from pytest_personalens.results.conclusion import Requirements, conclude

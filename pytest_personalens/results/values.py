@@ -12,8 +12,8 @@ from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
 from pytest_personalens.core.atomic_write import write_atomically
 from pytest_personalens.core.evaluation import Cause
+from pytest_personalens.core.frozen import Frozen
 from pytest_personalens.core.jsonfile import read_versioned, text_of
-from pytest_personalens.core.scenario import Frozen
 from pytest_personalens.core.suite import Suite, suite_named
 from pytest_personalens.core.suite_field import SuiteField
 from pytest_personalens.core.suite_names import FIRST_SUITE

@@ -36,7 +36,7 @@ def _strata(drawn: Mapping[str, int]) -> Sequence[str]:
 def _open_dataset(spec: str, base: Path, settings: Mapping[str, Any]) -> Any:
     from pytest_personalens.datasets import open_dataset
 
-    return open_dataset(spec, base=base)
+    return open_dataset(spec, base=base, whole=settings["interactions"] == "all")
 
 
 def _asker(settings: Mapping[str, Any]) -> UserAgent:

@@ -18,7 +18,7 @@ from pytest_personalens.core.evaluation import Evaluation, evaluate
 from pytest_personalens.core.scenario import Scenario, Situation, Task
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.datasets import EmbeddedDataset, draw
-from pytest_personalens.datasets.embedded import data_folder
+from pytest_personalens.datasets.embedded_files import data_folder
 from pytest_personalens.judge_quality import Labelled, measure, read_labels
 from tests.support.dinner import DINNER, TASTES, dialogue
 from tests.support.repository import ROOT

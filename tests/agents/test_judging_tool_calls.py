@@ -17,7 +17,7 @@ from pytest_personalens.core.dimensions import Dimension
 from pytest_personalens.core.message import Function, ToolCall, texts
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.core.verdict import Verdict
-from pytest_personalens.datasets.embedded import data_folder
+from pytest_personalens.datasets.embedded_files import data_folder
 from pytest_personalens.judge_quality.labels import Labelled, read_labels
 from pytest_personalens.models.meter import Meter
 from tests.agents.test_model_agents import TALK, FakeModel, judge

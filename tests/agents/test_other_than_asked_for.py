@@ -10,7 +10,7 @@ from pytest_personalens.agents import EmbeddedJudge
 from pytest_personalens.core.dialogue import Dialogue
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.core.verdict import Dimension, Verdict
-from pytest_personalens.datasets.embedded import data_folder
+from pytest_personalens.datasets.embedded_files import data_folder
 from pytest_personalens.judge_quality import read_labels
 from pytest_personalens.judge_quality.moves import moves
 from pytest_personalens.judge_quality.robustness import fallen_under_moves

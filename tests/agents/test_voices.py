@@ -16,7 +16,7 @@ from pytest_personalens.core.evaluation import evaluate
 from pytest_personalens.core.scenario import Scenario, ScenarioRef
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.datasets import EmbeddedDataset, draw
-from pytest_personalens.datasets.embedded import data_folder
+from pytest_personalens.datasets.embedded_files import data_folder
 from pytest_personalens.datasets.other_users import OtherUsers
 from pytest_personalens.judge_quality import read_labels
 from pytest_personalens.judge_quality.robustness import CONSTANT, Kept, constant_bots, kept_under_changes

@@ -19,7 +19,7 @@ import pytest
 from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 
 from pytest_personalens.cli.check_dataset import main
-from pytest_personalens.datasets.embedded import data_folder
+from pytest_personalens.datasets.embedded_files import data_folder
 from pytest_personalens.datasets.quality import Quality, assess, read_corpus
 from pytest_personalens.datasets.quality import diversity as d
 from pytest_personalens.datasets.quality.demography import MARGINALS, countries, country, minutes

@@ -17,7 +17,7 @@ from pytest_personalens.core.dialogue import Dialogue
 from pytest_personalens.core.errors import DataError, JudgeFault
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.core.verdict import Dimension, Verdict
-from pytest_personalens.datasets.embedded import data_folder
+from pytest_personalens.datasets.embedded_files import data_folder
 from pytest_personalens.judge_quality import measure, read_labels
 from pytest_personalens.judge_quality.kappa import cohen, fleiss, interval
 

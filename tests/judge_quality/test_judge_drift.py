@@ -8,7 +8,7 @@ from typing import Any, get_args
 import pytest
 
 from pytest_personalens.core.verdict import Dimension
-from pytest_personalens.datasets.embedded import data_folder
+from pytest_personalens.datasets.embedded_files import data_folder
 from pytest_personalens.judge_quality import read_labels
 from pytest_personalens.judge_quality.adopted import AdoptedJudge, Scored
 from pytest_personalens.judge_quality.anchors import open_anchors

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pytest_personalens.cli.agreement import main
-from pytest_personalens.datasets.embedded import data_folder
+from pytest_personalens.datasets.embedded_files import data_folder
 from tests.support.endpoint import Call, Endpoint, Reply, play
 
 #: Words of the first turn of a transcript, as a prompt holds them.

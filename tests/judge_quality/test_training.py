@@ -18,7 +18,7 @@ from pytest_personalens.agents.embedded_judge.weights import Table, table
 from pytest_personalens.cli.train import main
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.verdict import Dimension
-from pytest_personalens.datasets.embedded import data_folder
+from pytest_personalens.datasets.embedded_files import data_folder
 from pytest_personalens.judge_quality import Labelled, examples, fitting, read_labels
 
 LABELS = data_folder() / "agreement"

@@ -177,7 +177,7 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_run(
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     if "--personalens-data=copy" in args:
-        from pytest_personalens.datasets.embedded import data_folder
+        from pytest_personalens.datasets.embedded_files import data_folder
 
         shutil.copytree(data_folder(), saved.path / "copy")
         head = saved.path / "copy" / "dataset.toml"

@@ -16,7 +16,8 @@ from collections.abc import Callable, Sequence
 from typing import Final, Literal, NamedTuple
 
 from pytest_personalens.core.dialogue import Message
-from pytest_personalens.core.scenario import Scenario, clean
+from pytest_personalens.core.frozen import clean
+from pytest_personalens.core.scenario import Scenario
 
 Kind = Literal["judge", "forged", "tools", "knowledge", "stuffing", "scripts", "hidden", "claims"]
 Where = Literal["first", "last", "every"]

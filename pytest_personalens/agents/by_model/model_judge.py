@@ -99,7 +99,11 @@ class ModelJudge:
 
         All readings of the dialogue have the shared text.
         """
-        values = {**values_of(scenario, dialogue.messages), "rubrics": self._rubrics}
+        values = {
+            **values_of(scenario, dialogue.messages, facts=True),
+            "intent": scenario.task.intent,  # what the user alone knows is no matter of the judge's
+            "rubrics": self._rubrics,
+        }
         name = f"judge_{dimension.value}"
         placed = self._prompts.places(name)
         ask = f"Give this reading: {dimension.names.title}."

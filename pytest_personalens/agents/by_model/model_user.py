@@ -80,7 +80,7 @@ class ModelUserAgent:
 
     def _request(self, scenario: Scenario, transcript: Sequence[Message]) -> Request:
         fill, names = self._prompts.fill, ("user_next" if transcript else "user_opening", *self._beside)
-        values = {**values_of(scenario, transcript), "end": END_SIGNAL}
+        values = {**values_of(scenario, transcript, facts=not self._paper), "end": END_SIGNAL}
         ask = "\n\n".join(fill(name, **values) for name in names)
         # The person comes first and then the transcript, which only grows. So each call begins with the whole
         # of the call before it.

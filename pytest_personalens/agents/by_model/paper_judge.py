@@ -43,7 +43,7 @@ class PaperJudge:
 
         Raise `JudgeFault` for an unreadable answer.
         """
-        values = values_of(scenario, dialogue.messages)
+        values = values_of(scenario, dialogue.messages, facts=False)
         system, prompt = (
             self._prompts.fill(name, **values) for name in ("judge", f"judge_{dimension.value}")
         )

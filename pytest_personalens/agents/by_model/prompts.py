@@ -12,6 +12,7 @@ from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Final, Literal
 
+from pytest_personalens.agents.by_model.fact_texts import with_knowledge, with_limits, with_values
 from pytest_personalens.core.devices import no_device
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.tool_calls import pairs
@@ -165,16 +166,21 @@ def _templates_in(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.txt"))
 
 
-def values_of(scenario: Scenario, messages: Sequence[Message]) -> dict[str, str]:
-    """Return the text of each placeholder, for roles that may see the whole scenario."""
+def values_of(scenario: Scenario, messages: Sequence[Message], *, facts: bool) -> dict[str, str]:
+    """Return the text of each placeholder, for roles that may see the whole scenario.
+
+    With `facts`, the intent, the goal and the profile hold what the scenario knows as values. The paper's
+    prompts have none.
+    """
+    profile = profile_text(scenario)
     return {
-        "profile": profile_text(scenario),
+        "profile": with_limits(profile, scenario) if facts else profile,
         "demographics": _lines(scenario.demographics),
         "preferences": "\n\n".join(preferences_text(scenario, d) for d in scenario.domains),
         "summaries": _summaries({d: scenario.summaries.get(d, "") for d in scenario.domains}),
         "situation": situation_text(scenario.situation),
-        "intent": scenario.task.intent,
-        "goal": scenario.task.goal,
+        "intent": with_knowledge(scenario) if facts else scenario.task.intent,
+        "goal": with_values(scenario) if facts else scenario.task.goal,
         "transcript": transcript_text(messages) + calls_note(messages),
     }
 

@@ -10,7 +10,7 @@ from math import exp
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.once import once
-from pytest_personalens.datasets.embedded import data_folder
+from pytest_personalens.datasets.embedded_files import data_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

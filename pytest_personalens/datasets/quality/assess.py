@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Final, Literal
 from pydantic import BaseModel, ConfigDict
 
 from pytest_personalens.core.data_check import Finding
-from pytest_personalens.datasets.quality import demography, diversity, rules_people, rules_tasks, rules_text
+from pytest_personalens.datasets.quality import (
+    demography,
+    diversity,
+    rules_people,
+    rules_tasks,
+    rules_text,
+    rules_world,
+)
 from pytest_personalens.datasets.quality.demography import Share
 
 if TYPE_CHECKING:
@@ -39,6 +46,10 @@ RULES: Final[Sequence[Callable[[Corpus], Iterator[Finding]]]] = (
     rules_text.preamble,
     rules_text.language,
     rules_text.repeated,
+    rules_world.contradicting,
+    rules_world.limits_untold,
+    rules_world.devices_of_dealings,
+    rules_world.few_facts,
 )
 
 
@@ -108,7 +119,9 @@ class Spread(_Part):
 class Quality(_Part):
     """All measures of a dataset.
 
-    Shares and evenness are from 0 to 1. `interest_gain` is a difference of shares.
+    Shares and evenness are from 0 to 1. `interest_gain` is a difference of shares. `facts_mean` is the number
+    of facts of a task, and `deeds_on_facts` the share of deeds that rest on one; both are None where the
+    format has no facts.
     """
 
     schema_version: Literal["personalens-quality/1"] = "personalens-quality/1"
@@ -122,6 +135,10 @@ class Quality(_Part):
     single_tasks: int
     multi_tasks: int
     scenarios: int
+    facts_mean: float | None = None
+    deeds_on_facts: float | None = None
+    dealings: int = 0
+    limits: int = 0
     evenness_mean: float
     texts: Texts
     domains: tuple[DomainCount, ...]
@@ -168,6 +185,10 @@ def assess(corpus: Corpus, *, words: int = 50_000) -> Quality:
         single_tasks=sum(len(t.domains) == 1 for t in corpus.tasks),
         multi_tasks=sum(len(t.domains) > 1 for t in corpus.tasks),
         scenarios=len(corpus.assignments),
+        facts_mean=_facts_mean(corpus),
+        deeds_on_facts=_deeds_on_facts(corpus),
+        dealings=sum(len(p.dealing_devices) for p in corpus.people),
+        limits=sum(len(p.limits) for p in corpus.people),
         evenness_mean=sum(categorical) / max(1, len(categorical)),
         texts=_texts(corpus, words, named),
         domains=tuple(_domains(corpus)),
@@ -176,6 +197,16 @@ def assess(corpus: Corpus, *, words: int = 50_000) -> Quality:
         demographics=tuple(demography.marginals(corpus.people)),
         findings=(*corpus.problems, *(finding for rule in RULES for finding in rule(corpus))),
     )
+
+
+def _facts_mean(corpus: Corpus) -> float | None:
+    counts = [task.facts for task in corpus.tasks if task.facts is not None]
+    return sum(counts) / len(counts) if counts else None
+
+
+def _deeds_on_facts(corpus: Corpus) -> float | None:
+    deeds = sum(task.deeds for task in corpus.tasks)
+    return sum(task.deeds_on_facts for task in corpus.tasks) / deeds if deeds else None
 
 
 def _domains(corpus: Corpus) -> Iterator[DomainCount]:

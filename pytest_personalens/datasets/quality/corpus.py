@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from pytest_personalens.datasets.entries import PreferenceType
+    from pytest_personalens.datasets.world.entries import LimitEntry
 
 #: The key of a preference type: its domain and its name. The same name may occur in several domains.
 TypeName = tuple[str, str]
@@ -28,7 +29,7 @@ TypeName = tuple[str, str]
 class Person:
     """One profile.
 
-    `interests` has the values of the file.
+    `interests` has the values of the file. `dealing_devices` holds (file, number of the dealing, device).
     """
 
     id: str
@@ -38,6 +39,9 @@ class Person:
     summaries: Mapping[str, str]
     interests: Mapping[str, int]
     fields: tuple[str, str] = ("domains.{0}.{1}", "domains.{0}.summary")
+    devices: tuple[str, ...] = ()
+    limits: tuple[LimitEntry, ...] = ()
+    dealing_devices: tuple[tuple[str, int, str], ...] = ()
 
     @property
     def mask(self) -> frozenset[str]:
@@ -53,7 +57,8 @@ class Person:
 class TaskText:
     """One task in the words of its author.
 
-    `relevant` holds pairs (domain, type). The domain is empty if the file names only the type.
+    `relevant` holds pairs (domain, type). The domain is empty if the file names only the type. `facts` is
+    the number of facts, or None if the format has none; `deeds_on_facts` of the `deeds` rest on one.
     """
 
     id: str
@@ -63,6 +68,9 @@ class TaskText:
     relevant: tuple[TypeName, ...]
     texts: tuple[str, str, str]
     devices: tuple[str, ...] = ()
+    facts: int | None = None
+    deeds: int = 0
+    deeds_on_facts: int = 0
 
 
 @dataclass(frozen=True)
@@ -81,6 +89,12 @@ class Assignment:
     texts: tuple[str, str, str]
     situation: Mapping[str, str]
     at_home: bool | None = None
+    contradictions: tuple[str, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """Return the name of the scenario: its task and its user."""
+        return f"{self.task}-{self.user}"
 
 
 @dataclass

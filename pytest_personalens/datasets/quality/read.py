@@ -12,12 +12,14 @@ from pytest_personalens.datasets.official import OfficialDataset
 from pytest_personalens.datasets.open import open_dataset
 from pytest_personalens.datasets.quality.corpus import Assignment, Corpus, Person, TaskText
 from pytest_personalens.datasets.quality.read_official import read_official
+from pytest_personalens.datasets.world.consistency import contradictions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from pytest_personalens.core.scenario import DomainWords, Scenario
     from pytest_personalens.datasets.base import Dataset
+    from pytest_personalens.datasets.entries import TaskEntry
 
 
 def read_corpus(spec: str, *, offered: Callable[[str], Dataset | None] = lambda spec: None) -> Corpus:
@@ -49,25 +51,35 @@ def _read_embedded(data: EmbeddedDataset) -> Corpus:
             (name, t): len(spec.values) for t, spec in domain.preferences.items() if spec.values
         }
         corpus.tasks += [
-            TaskText(
-                f"{slug(name)}-{t.number}", file, f"tasks.{t.number}",
-                (name,), tuple((name, r) for r in t.relevant), (t.description, t.intent, t.goal), t.devices,
-            )
+            _task(f"{slug(name)}-{t.number}", file, t, (name,), tuple((name, r) for r in t.relevant))
             for t in domain.tasks
-        ]  # fmt: skip
-    corpus.tasks += [
-        TaskText(
-            f"multi-{t.number}", str(data.multi_file), f"tasks.{t.number}", t.domains,
-            tuple((d, r) for d, names in t.relevant.items() for r in names), (t.description, t.intent,
-            t.goal), t.devices,
-        )
-        for t in data.multi().tasks
-    ]  # fmt: skip
+        ]
+    for task in data.multi().tasks:
+        relevant = tuple((d, r) for d, names in task.relevant.items() for r in names)
+        corpus.tasks.append(_task(f"multi-{task.number}", str(data.multi_file), task, task.domains, relevant))
     for user in data.users():
         file = str(data.root / "profiles" / f"{user}.toml")
         if file not in spoilt:
             _read_person(data, user, file, corpus)
     return corpus
+
+
+def _task(
+    name: str, file: str, task: TaskEntry, domains: tuple[str, ...], relevant: tuple[tuple[str, str], ...]
+) -> TaskText:
+    deeds = [part for part in task.parts if part.done and not part.never]
+    return TaskText(
+        name,
+        file,
+        f"tasks.{task.number}",
+        domains,
+        relevant,
+        (task.description, task.intent, task.goal),
+        task.devices,
+        facts=len(task.fact_names()),
+        deeds=len(deeds),
+        deeds_on_facts=sum(bool(part.facts) for part in deeds),
+    )
 
 
 def _read_person(data: EmbeddedDataset, user: str, file: str, corpus: Corpus) -> None:
@@ -77,8 +89,10 @@ def _read_person(data: EmbeddedDataset, user: str, file: str, corpus: Corpus) ->
             user, file, profile.demographics.model_dump(),
             {(d, t): (v,) if isinstance(v, str) else v for d, e in profile.domains.items() for t,
             v in e.items() if t != "summary"},
-            {d: " ".join(str(e["summary"]).split()) for d, e in profile.domains.items()},
+            {d: data.summary(user, d) for d in profile.domains},
             {d: int(d in profile.domains) for d in corpus.domains},
+            devices=profile.routine.devices, limits=profile.limits,
+            dealing_devices=tuple(_dealing_devices(data, user, profile.domains)),
         )
     )  # fmt: skip
     for ref in data.refs(user):
@@ -87,12 +101,22 @@ def _read_person(data: EmbeddedDataset, user: str, file: str, corpus: Corpus) ->
         corpus.assignments.append(_assignment(scenario, file, "routine", at_home=at_home))
 
 
+def _dealing_devices(
+    data: EmbeddedDataset, user: str, domains: Iterable[str]
+) -> Iterator[tuple[str, int, str]]:
+    for domain in domains:
+        history = data.history(user, domain)
+        file = str(data.root / "histories" / user / f"{slug(domain)}.toml")
+        for number, dealing in enumerate(history.dealings if history is not None else (), 1):
+            yield file, number, dealing.device
+
+
 def _assignment(scenario: Scenario, file: str, field: str, *, at_home: bool | None = None) -> Assignment:
     task = scenario.task
     return Assignment(
         scenario.user, task.id, file, field, scenario.domains, task.relevant, (task.description, task.intent,
         task.goal),
-        scenario.situation.model_dump(), at_home,
+        scenario.situation.model_dump(), at_home, tuple(contradictions(scenario)),
     )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.core.devices import no_device
 from pytest_personalens.core.errors import DataError, short_repr
-from pytest_personalens.core.scenario import clean
+from pytest_personalens.core.frozen import clean
 from pytest_personalens.suites.personaconv.posts import finite
 from pytest_personalens.suites.personaconv.reading import Reading, read_answer, read_logged
 from pytest_personalens.suites.personaconv.values import UNKNOWN_DOMAIN

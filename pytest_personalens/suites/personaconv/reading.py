@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.errors import short_repr
-from pytest_personalens.core.scenario import clean
+from pytest_personalens.core.frozen import clean
 
 if TYPE_CHECKING:
     from pytest_personalens.suites.personaconv.values import Kind, ProtocolName

@@ -77,7 +77,7 @@ def _path(base: str | Path, text: str) -> Path:
 
 
 def _open_dataset(spec: str, base: Path, settings: Mapping[str, Any]) -> Any:
-    from pytest_personalens.datasets.embedded import data_folder
+    from pytest_personalens.datasets.embedded_files import data_folder
     from pytest_personalens.suites.personaconv.open import open_posts
 
     embedded = spec == "embedded"

@@ -13,8 +13,8 @@ from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Final
 
+from pytest_personalens.core.frozen import clean
 from pytest_personalens.core.once import once
-from pytest_personalens.core.scenario import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -9,7 +9,8 @@ from typing import ClassVar, Final, Literal, cast, get_args
 from pydantic import Field
 
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.scenario import BaseScenario, Context, Frozen, ScenarioRef, Text
+from pytest_personalens.core.frozen import Frozen, Text
+from pytest_personalens.core.scenario import BaseScenario, Context, ScenarioRef
 
 Kind = Literal["sentiment", "impact", "next-text"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)

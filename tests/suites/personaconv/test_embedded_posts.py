@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_personalens.cli.check_dataset import main
-from pytest_personalens.datasets.embedded import data_folder
+from pytest_personalens.datasets.embedded_files import data_folder
 from pytest_personalens.suites.personaconv.open import open_posts
 from pytest_personalens.suites.personaconv.quality import check_data
 from tests.support.repository import ROOT as PROJECT

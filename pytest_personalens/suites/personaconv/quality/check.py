@@ -8,7 +8,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.data_check import DataCheck
-from pytest_personalens.datasets.embedded import data_folder
+from pytest_personalens.datasets.embedded_files import data_folder
 from pytest_personalens.datasets.quality.diversity import self_bleu, within_words
 from pytest_personalens.suites.personaconv import fixed
 from pytest_personalens.suites.personaconv.facts import NO_POST

@@ -1,0 +1,128 @@
+"""The values of a scenario that can be checked: its clock, facts, existing things, limits and sessions."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, Literal
+
+from pydantic import AfterValidator, Field
+
+from pytest_personalens.core.frozen import Frozen, Text
+
+#: What a fact is. It decides how its values are written, compared and said.
+FactKind = Literal[
+    "count", "date", "time", "duration", "money", "place", "person", "item", "provider", "text"
+]
+#: Where a fact is known: the user says it in the opening, or tells it when asked; the history tells it, so
+#: that an assistant with a memory need not ask; or it is open, so that the assistant may choose.
+Known = Literal["said", "told", "history", "open"]
+#: Why something must never happen to a person.
+LimitKind = Literal["allergy", "diet", "religion", "health", "access", "phobia"]
+#: Between the ends of a range, in a fact's values.
+RANGE: Final = " .. "
+
+
+def _day(text: str) -> str:
+    import datetime as dt
+
+    try:
+        return dt.date.fromisoformat(text).isoformat()
+    except ValueError:
+        raise ValueError(f"{text!r} is no day of the calendar, such as 2026-03-14") from None
+
+
+def _hour(text: str) -> str:
+    hours, colon, minutes = text.partition(":")
+    if (
+        not (colon and len(hours) == len(minutes) == 2 and hours.isdecimal() and minutes.isdecimal())
+        or int(hours) > 23
+        or int(minutes) > 59
+    ):
+        raise ValueError(f"{text!r} is no time of day, such as 18:40")
+    return text
+
+
+#: A day as an ISO text, such as 2026-03-14.
+Day = Annotated[str, AfterValidator(_day)]
+#: A time of day with 24 hours, such as 18:40.
+Hour = Annotated[str, AfterValidator(_hour)]
+
+
+class Clock(Frozen):
+    """The moment at which a scenario begins, in the user's own time.
+
+    `zone` is the name of the time zone, such as ``Europe/London``; it is empty if it is not known.
+    """
+
+    date: Day
+    time: Hour
+    zone: str = ""
+
+    def __str__(self) -> str:
+        import datetime as dt
+
+        day = dt.date.fromisoformat(self.date)
+        zone = f" ({self.zone})" if self.zone else ""
+        return f"{day:%A} {day.day} {day:%B %Y}, {self.time}{zone}"
+
+
+class Fact(Frozen):
+    """One typed fact of a task.
+
+    `right` holds the values of which any is right; with `every`, all of them are needed. An empty `right`
+    means that any value will do. `wrong` holds values that look right and are not: the neighbour day, one
+    person fewer, the other booking. A value is a text of its kind: ``3``, ``2026-03-14``, ``19:30``,
+    ``2 weeks``, ``45`` (dollars), or the words themselves. ``17:00 .. 22:00`` is a range with both ends.
+
+    `rule` is set if what is right follows from another open fact, such as ``@dinner + 60 minutes``.
+    `example` is one right value. `says` is how a person says what is right; it is empty if all is open.
+    """
+
+    name: str
+    what: Text
+    kind: FactKind
+    known: Known
+    right: tuple[Text, ...] = ()
+    wrong: tuple[Text, ...] = ()
+    every: bool = False
+    rule: str = ""
+    example: Text = ""
+    says: Text = ""
+
+
+class Thing(Frozen):
+    """Something that exists before the dialogue, such as a booking.
+
+    Its fields are facts of the task, named ``booking.time`` and so on. `record` says it in words, and
+    `other` says the second thing of its kind that the user has; it is empty if there is none.
+    """
+
+    name: str
+    what: Text
+    domain: str
+    record: Text
+    other: Text = ""
+
+
+class Limit(Frozen):
+    """What must never happen to the user.
+
+    `words` are words and phrases in small letters by which a reply shows that the limit is broken.
+    """
+
+    kind: LimitKind
+    name: Text
+    text: Text
+    words: tuple[Text, ...] = Field(min_length=1)
+
+
+class Session(Frozen):
+    """A past conversation of the user with an assistant, of one domain.
+
+    `messages` has the shape of the OpenAI protocol: ``{"role": "user", "content": "..."}``.
+    """
+
+    id: str
+    date: Day
+    domain: str
+    device: str = ""
+    messages: tuple[dict[str, str], ...]

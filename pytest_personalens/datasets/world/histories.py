@@ -1,0 +1,75 @@
+"""Composes the summary of a domain and its past sessions from a person's dealings with an assistant."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import TYPE_CHECKING, Final
+
+from pytest_personalens.core.facts import Session
+from pytest_personalens.core.slugs import slug
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_personalens.core.facts import Clock, Thing
+    from pytest_personalens.datasets.world.entries import HistoryEntry
+
+#: How long before a scenario its existing things were arranged.
+_ARRANGED: Final = 4
+
+
+def summary(history: HistoryEntry) -> str:
+    """Return what an assistant remembers of a domain: the dealings in order of date, then the notes.
+
+    The year stands at the first day and wherever it changes.
+    """
+    texts = []
+    year = 0
+    for dealing in history.dealings:
+        day = dt.date.fromisoformat(dealing.date)
+        said = f"{day.day} {day:%B}" if day.year == year else f"{day.day} {day:%B %Y}"
+        texts.append(dealing.noted.replace("{date}", said))
+        year = day.year
+    return " ".join(" ".join([*texts, *history.notes]).split())
+
+
+def sessions(domain: str, history: HistoryEntry) -> tuple[Session, ...]:
+    """Return the conversations that the summary sums up."""
+    return tuple(
+        Session(
+            id=f"{slug(domain)}-{dealing.date}",
+            date=dealing.date,
+            domain=domain,
+            device=dealing.device,
+            messages=(
+                {"role": "user", "content": dealing.asked},
+                {"role": "assistant", "content": dealing.answered},
+                {"role": "user", "content": dealing.chose},
+            ),
+        )
+        for dealing in history.dealings
+    )
+
+
+def on_file(things: Sequence[Thing]) -> str:
+    """Return the sentence of a summary that says which things exist, or an empty text."""
+    records = [record for thing in things for record in (thing.record, thing.other) if record]
+    return f"On file now: {'; '.join(records)}." if records else ""
+
+
+def arranged(domain: str, things: Sequence[Thing], now: Clock) -> tuple[Session, ...]:
+    """Return the conversation in which the things of a domain were put on file."""
+    if not things:
+        return ()
+    day = dt.date.fromisoformat(now.date) - dt.timedelta(days=_ARRANGED)
+    return (
+        Session(
+            id=f"{slug(domain)}-{day.isoformat()}-file",
+            date=day.isoformat(),
+            domain=domain,
+            messages=(
+                {"role": "user", "content": "What do you have on file for me at the moment?"},
+                {"role": "assistant", "content": on_file(things)},
+            ),
+        ),
+    )

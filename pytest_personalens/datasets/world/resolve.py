@@ -1,0 +1,334 @@
+"""Gives the facts of a task their values for one person at one moment."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from pytest_personalens.core.facts import RANGE, Fact, Thing
+from pytest_personalens.datasets.world import values
+from pytest_personalens.datasets.world.dates import days_of
+from pytest_personalens.datasets.world.draws import pick, reference
+from pytest_personalens.datasets.world.entries import FactEntry, Life, ThingEntry
+from pytest_personalens.datasets.world.filling import filled
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_personalens.core.facts import Clock, FactKind, Known
+
+#: Any value is right.
+ANY: Final = "*"
+_REFERENCE: Final = re.compile(
+    r"@(?P<name>[\w.]+)(?: (?P<sign>[+-]) (?P<step>(?:\d+|@(?P<by>\w+))(?: \w+)?))?(?P<unit> days?)?"
+)
+#: The fields of a life that hold people, and those that hold places: what is wrong for one is another.
+_PEOPLE: Final = (
+    "guests", "friends", "close", "sister", "brother", "cousin", "niece", "nephew", "old_friend",
+    "wedding_friend", "far_contact",
+)  # fmt: skip
+_PLACES: Final = ("trip_city", "family_town", "sister_city", "wedding_city", "old_friend_city", "city")
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What the facts of a task draw on.
+
+    `preferences` maps a domain to the person's values by type, `possible` to the values that exist.
+    `histories` holds what an assistant with a memory knows of the task's domains.
+    """
+
+    now: Clock
+    key: str
+    name: str
+    life: Life | None
+    domains: tuple[str, ...]
+    preferences: Mapping[str, Mapping[str, tuple[str, ...]]]
+    possible: Mapping[str, Mapping[str, tuple[str, ...]]]
+    histories: Mapping[str, str]
+
+
+class UnresolvedError(ValueError):
+    """A fact that has no value; `field` is its name."""
+
+    def __init__(self, field: str, problem: str) -> None:
+        super().__init__(problem)
+        self.field, self.problem = field, problem
+
+
+class Resolver:
+    """The facts and things of one task, for one person at one moment.
+
+    Raise `UnresolvedError` for a fact that has no value here.
+    """
+
+    def __init__(self, entries: Mapping[str, FactEntry | ThingEntry], around: Surroundings) -> None:
+        self._around = around
+        self._entries: dict[str, FactEntry] = {}
+        self._things = {n: e for n, e in entries.items() if isinstance(e, ThingEntry)}
+        for name, entry in entries.items():
+            if isinstance(entry, ThingEntry):
+                self._entries |= {f"{name}.{field}": fact for field, fact in entry.has.items()}
+            else:
+                self._entries[name] = entry
+        self._right: dict[str, tuple[str, ...]] = {}
+        self._examples: dict[str, str] = {}
+        self._under_way: list[str] = []
+
+    def facts(self) -> tuple[Fact, ...]:
+        """Return the facts of the task, the fields of things among them."""
+        return tuple(self._fact(name, entry) for name, entry in self._entries.items())
+
+    def things(self) -> tuple[Thing, ...]:
+        """Return the things of the task, in words."""
+        return tuple(self._thing(name, entry) for name, entry in self._things.items())
+
+    def _fact(self, name: str, entry: FactEntry) -> Fact:
+        right = self.right(name)
+        example = self.example(name)
+        known = entry.known or self._where_known(name, entry, right)
+        return Fact(
+            name=name,
+            what=entry.what
+            or (entry.preference.split(": ")[-1] if entry.preference else name.split(".")[-1]),
+            kind=entry.kind,
+            known=known,
+            right=right,
+            wrong=self._wrong(name, entry, right),
+            every=entry.every,
+            rule=next((v for v in (entry.value, *entry.open) if self._on_open(v)), ""),
+            example=example,
+            says=says(entry.kind, right, every=entry.every),
+        )
+
+    def right(self, name: str) -> tuple[str, ...]:
+        """Return the values and ranges of which any is right; empty if any value is."""
+        if name not in self._right:
+            entry = self._entry(name)
+            self._under_way.append(name)
+            try:
+                self._right[name] = self._values(name, entry)
+            except UnresolvedError:
+                raise
+            except ValueError as error:
+                raise UnresolvedError(name, str(error)) from None
+            finally:
+                self._under_way.pop()
+        return self._right[name]
+
+    def example(self, name: str) -> str:
+        """Return one right value, which an assistant could choose."""
+        if name not in self._examples:
+            self._examples[name] = self._example(name, self._entry(name))
+        return self._examples[name]
+
+    def _entry(self, name: str) -> FactEntry:
+        if name in self._under_way:
+            raise UnresolvedError(name, f"depends on itself: {' -> '.join([*self._under_way, name])}")
+        if name not in self._entries:
+            raise UnresolvedError(
+                self._under_way[-1] if self._under_way else name,
+                f"no fact {name!r}; known: {', '.join(self._entries)}",
+            )
+        return self._entries[name]
+
+    def _values(self, name: str, entry: FactEntry) -> tuple[str, ...]:
+        if entry.open:
+            return () if ANY in entry.open else tuple(self._span(name, entry.kind, v) for v in entry.open)
+        found = self._source(name, entry)
+        if entry.pick:
+            found = (pick(found, self._around.key, name),)
+        return tuple(self._written(entry.kind, value) for value in found)
+
+    def _source(self, name: str, entry: FactEntry) -> tuple[str, ...]:
+        """Return the values before they are read."""
+        if entry.code:
+            return (reference(self._around.key, name),)
+        if entry.draw:
+            drawn = pick(entry.draw, self._around.key, name)
+            return (self._span(name, entry.kind, drawn),)
+        if entry.value:
+            return (self._span(name, entry.kind, entry.value),)
+        if entry.life:
+            return self._of_life(name, entry.life)
+        return self._preferred(name, entry.preference)
+
+    def _of_life(self, name: str, field: str) -> tuple[str, ...]:
+        if field == "name":
+            return (self._around.name,)
+        if self._around.life is None or field not in Life.model_fields:
+            problem = (
+                "the person has no [life]"
+                if field in Life.model_fields
+                else f"no field {field!r} in a [life]"
+            )
+            raise UnresolvedError(name, problem)
+        value = getattr(self._around.life, field)
+        return (value,) if isinstance(value, str) else tuple(value)
+
+    def _preferred(self, name: str, preference: str) -> tuple[str, ...]:
+        domain, colon, kind = preference.partition(": ")
+        domain, kind = (domain, kind) if colon else (self._around.domains[0], preference)
+        held = self._around.preferences.get(domain, {}).get(kind, ())
+        if not held:
+            raise UnresolvedError(name, f"the person has no preference {kind!r} in {domain}")
+        return held
+
+    def _written(self, kind: FactKind, value: str) -> str:
+        first, last = values.ends(value)
+        return value if first != last else values.read(kind, value)
+
+    def _span(self, name: str, kind: FactKind, text: str, *, by_example: bool = False) -> str:
+        """Return a value or a range in its written form, with references put in."""
+        first, dots, last = text.partition(RANGE)
+        if not dots:
+            return self._one(kind, text, by_example=by_example)
+        low = values.ends(self._one(kind, first, by_example=by_example))[0]
+        high = values.ends(self._one(kind, last, by_example=by_example))[1]
+        if values.size(kind, low) > values.size(kind, high):
+            raise UnresolvedError(name, f"the range {low}{RANGE}{high} is upside down")
+        return f"{low}{RANGE}{high}" if low != high else low
+
+    def _one(self, kind: FactKind, text: str, *, by_example: bool) -> str:
+        if match := _REFERENCE.fullmatch(text):
+            return self._referred(kind, match, by_example=by_example)
+        if kind == "date":
+            life = self._around.life
+            first, last = days_of(text, self._today, life.birthday if life else "")
+            return first.isoformat() if first == last else f"{first.isoformat()}{RANGE}{last.isoformat()}"
+        return values.read(kind, text)
+
+    def _referred(self, kind: FactKind, match: re.Match[str], *, by_example: bool) -> str:
+        name = match["name"]
+        if name == "now":
+            base = self._around.now.time
+        elif name.startswith("life."):
+            base = self._of_life(name, name.removeprefix("life."))[0]
+        elif by_example:
+            base = self.example(name)
+        else:
+            base = (self.right(name) or (self.example(name),))[0]
+        if match["unit"]:  # "@days days": a number as a duration
+            return values.read(kind, f"{base}{match['unit']}")
+        if not match["step"]:
+            return base
+        step = match["step"]
+        if match["by"]:
+            step = step.replace(f"@{match['by']}", self.example(match["by"]))
+        ends = dict.fromkeys(values.moved(kind, end, f"{match['sign']}{step}") for end in values.ends(base))
+        return RANGE.join(ends)
+
+    @property
+    def _today(self) -> dt.date:
+        return dt.date.fromisoformat(self._around.now.date)
+
+    def _on_open(self, text: str) -> bool:
+        """Return True if a value follows from a fact that is itself open."""
+        names = [m["name"] for m in _REFERENCE.finditer(text)]
+        return any(n in self._entries and self._entries[n].open for n in names)
+
+    def _example(self, name: str, entry: FactEntry) -> str:
+        key = self._around.key
+        if entry.value and self._on_open(entry.value):
+            return self._span(name, entry.kind, entry.value, by_example=True)
+        if entry.examples:
+            return self._written(entry.kind, pick(entry.examples, key, name))
+        if entry.open and (entry.preference or entry.life):
+            return self._written(entry.kind, pick(self._source(name, entry), key, name))
+        if entry.open:
+            span = self._span(name, entry.kind, pick(entry.open, key, name), by_example=True)
+            excluded = self._excluded(name, entry)
+            return inside(entry.kind, span, excluded)
+        if entry.every:
+            return values.listed([values.said(entry.kind, v) for v in self.right(name)])
+        return values.ends(pick(self.right(name), key, name))[0]
+
+    def _excluded(self, name: str, entry: FactEntry) -> tuple[str, ...]:
+        return (self._span(name, entry.kind, entry.excluded),) if entry.excluded else ()
+
+    def _wrong(self, name: str, entry: FactEntry, right: Sequence[str]) -> tuple[str, ...]:
+        found = [*self._excluded(name, entry), *entry.wrong]
+        thing, _, field = name.rpartition(".")
+        if thing and field in self._things[thing].other:
+            found.append(self._other_value(thing, field, entry))
+        for value in right:
+            found += values.neighbours(entry.kind, value)
+        if entry.draw:
+            found += [self._span(name, entry.kind, v) for v in entry.draw]
+        if entry.life:
+            life, names = self._around.life, _PEOPLE if entry.kind == "person" else _PLACES
+            found += [v for n in names for v in self._of_life(name, n)] if life is not None else []
+        if entry.preference and right:
+            domain, colon, kind = entry.preference.partition(": ")
+            domain, kind = (domain, kind) if colon else (self._around.domains[0], entry.preference)
+            held = self._around.preferences.get(domain, {}).get(kind, ())
+            possible = self._around.possible.get(domain, {}).get(kind, ())
+            found += [self._written(entry.kind, v) for v in possible if v not in held]
+        return tuple(dict.fromkeys(v for v in found if v not in right))
+
+    def _other_value(self, thing: str, field: str, entry: FactEntry) -> str:
+        text = self._things[thing].other[field]
+        if entry.code:
+            return reference(self._around.key, thing, "other")
+        return self._span(f"{thing}.{field}", entry.kind, text)
+
+    def _thing(self, name: str, entry: ThingEntry) -> Thing:
+        today = self._around.now.date
+        own: dict[str, tuple[FactKind, Sequence[str]]] = {
+            field: (fact.kind, self.right(f"{name}.{field}")[:1] or (self.example(f"{name}.{field}"),))
+            for field, fact in entry.has.items()
+        }
+        # A field that `other` leaves out is the same for both.
+        other: dict[str, tuple[FactKind, Sequence[str]]] = {
+            field: (entry.has[field].kind, (self._other_value(name, field, entry.has[field]),))
+            for field in entry.other
+        }
+        return Thing(
+            name=name,
+            what=entry.what,
+            domain=entry.domain or self._around.domains[0],
+            record=filled(entry.record, own, today),
+            other=filled(entry.record, own | other, today) if entry.other else "",
+        )
+
+    def _where_known(self, name: str, entry: FactEntry, right: Sequence[str]) -> Known:
+        """Return where a fact is known that does not say it: what the histories tell need not be asked."""
+        if entry.open:
+            return "open"
+        if entry.preference or "." in name:
+            return "history"
+        histories = " ".join(self._around.histories.values()).casefold()
+        return "history" if entry.life and all(v.casefold() in histories for v in right) else "told"
+
+
+def inside(kind: FactKind, span: str, excluded: Sequence[str]) -> str:
+    """Return a value inside a range, and none of the excluded ones.
+
+    The value lies near the beginning, where an assistant would choose it; a price lies below the most that
+    it may be.
+    """
+    first, last = values.ends(span)
+    if first == last:
+        return first
+    if kind == "money":
+        return str(max(int(first), int(last) * 4 // 5))
+    step = {"date": "+1 day", "time": "+15 minutes"}.get(kind, "+1")
+    value = first
+    while kind != "duration":
+        try:
+            later = values.moved(kind, value, step)
+        except ValueError:
+            break
+        if values.size(kind, later) > values.size(kind, last):
+            break
+        if later not in excluded:
+            return later
+        value = later
+    return first
+
+
+def says(kind: FactKind, right: Sequence[str], *, every: bool) -> str:
+    """Return how a person says what is right; empty if any value is."""
+    return values.listed([values.said(kind, v) for v in right], "and" if every else "or") if right else ""

@@ -1,0 +1,214 @@
+"""The written form of typed values: reads them, moves them, finds their neighbours, and says them."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from typing import TYPE_CHECKING, Final
+
+from pytest_personalens.core.facts import RANGE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytest_personalens.core.facts import FactKind
+
+_NUMBERS: Final = (
+    "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+)  # fmt: skip
+_TIMES: Final = {"1": "once", "2": "twice"}
+#: The minutes of each unit of a duration. A month has thirty days here.
+UNITS: Final = {"minute": 1, "hour": 60, "day": 1440, "night": 1440, "week": 10_080, "month": 43_200}
+_SPAN: Final = re.compile(r"(?P<number>\d+) (?P<unit>minute|hour|day|night|week|month)s?")
+_CLOCK: Final = re.compile(r"(?P<hour>\d{1,2}):(?P<minute>\d\d)(?: (?P<half>[AP]M))?")
+_STEP: Final = re.compile(r"(?P<number>\d+)(?: (?P<unit>minute|hour|day|week)s?)?")
+
+
+def read(kind: FactKind, text: str) -> str:
+    """Return the value in its written form, such as ``19:30`` for ``7:30 PM``.
+
+    Raise ValueError for a text that is no value of this kind. A date must be an ISO text already.
+    """
+    if kind in ("count", "money"):
+        if not text.isdecimal():
+            raise ValueError(f"{text!r} is no number, such as 3")
+        return str(int(text))
+    if kind == "time":
+        match = _CLOCK.fullmatch(text)
+        if match is None or int(match["hour"]) > 23 or int(match["minute"]) > 59:
+            raise ValueError(f"{text!r} is no time of day, such as 19:30")
+        hour = int(match["hour"])
+        if match["half"]:
+            hour = hour % 12 + (12 if match["half"] == "PM" else 0)
+        return f"{hour:02}:{match['minute']}"
+    if kind == "duration":
+        text = {"half an hour": "30 minutes"}.get(text, text)
+        span = _SPAN.fullmatch(text)
+        if span is None:
+            raise ValueError(f"{text!r} is no duration, such as 2 weeks or 30 minutes")
+        return f"{int(span['number'])} {span['unit']}{'' if int(span['number']) == 1 else 's'}"
+    if kind == "date":
+        return dt.date.fromisoformat(text).isoformat()
+    if not text.strip():
+        raise ValueError("expected a text that is not empty")
+    return text
+
+
+def size(kind: FactKind, value: str) -> float:
+    """Return a number by which two values of a kind can be ordered.
+
+    Days count from year 1, times and durations in minutes.
+    """
+    if kind == "date":
+        return dt.date.fromisoformat(value).toordinal()
+    if kind == "time":
+        hour, minute = value.split(":")
+        return int(hour) * 60 + int(minute)
+    if kind == "duration":
+        span = _SPAN.fullmatch(value)
+        assert span is not None
+        return int(span["number"]) * UNITS[span["unit"]]
+    return float(value)
+
+
+def moved(kind: FactKind, value: str, step: str) -> str:
+    """Return the value and a step, such as ``-1 hour`` or ``+2``.
+
+    Raise ValueError for a step that does not fit the kind, and for a time on another day.
+    """
+    sign = -1 if step[0] == "-" else 1
+    match = _STEP.fullmatch(step.lstrip("+-").strip())
+    if match is None:
+        raise ValueError(f"{step!r} is no step, such as + 2 days")
+    number, unit = sign * int(match["number"]), match["unit"]
+    if kind == "date" and unit in ("day", "week"):
+        days = number * (7 if unit == "week" else 1)
+        return (dt.date.fromisoformat(value) + dt.timedelta(days=days)).isoformat()
+    if kind == "time" and unit in ("minute", "hour"):
+        minute = int(size(kind, value)) + number * UNITS[unit]
+        if not 0 <= minute < UNITS["day"]:
+            raise ValueError(f"{value} {step} lies on another day")
+        return f"{minute // 60:02}:{minute % 60:02}"
+    if kind in ("count", "money") and unit is None:
+        if int(value) + number < 0:
+            raise ValueError(f"{value} {step} is less than nothing")
+        return str(int(value) + number)
+    raise ValueError(f"{step!r} does not fit a {kind}")
+
+
+def ends(value: str) -> tuple[str, str]:
+    """Return the ends of a range, or twice the value if it is none."""
+    first, dots, last = value.partition(RANGE)
+    return (first, last) if dots else (value, value)
+
+
+def neighbours(kind: FactKind, value: str) -> tuple[str, ...]:
+    """Return values beside a value or a range that look right and are wrong.
+
+    They are the days around, one fewer and one more, an hour earlier and later, half as much money again.
+    Only the kinds that can be ordered have neighbours.
+    """
+    first, last = ends(value)
+    below, above = _BESIDE.get(kind, ((), ()))
+    found = []
+    for end, steps in ((first, below), (last, above)):
+        for step in steps:
+            try:
+                found.append(_money(end, step) if kind == "money" else _beside(kind, end, step))
+            except (ValueError, OverflowError):
+                continue
+    return tuple(dict.fromkeys(v for v in found if v and v not in (first, last)))
+
+
+#: The steps to the neighbours below the first end and above the last one.
+_BESIDE: Final[dict[FactKind, tuple[tuple[str, ...], tuple[str, ...]]]] = {
+    "count": (("-1",), ("+1",)),
+    "date": (("-1 day",), ("+1 day", "+1 week")),
+    "time": (("-1 hour",), ("+1 hour",)),
+    "duration": (("-1",), ("+1",)),
+    "money": (("half",), ("more",)),
+}
+
+
+def _beside(kind: FactKind, value: str, step: str) -> str:
+    if kind != "duration":
+        return moved(kind, value, step)
+    number, _, unit = value.partition(" ")
+    other = int(number) + (int(step) if UNITS[unit.rstrip("s")] > 1 else 15 * int(step))
+    return read(kind, f"{other} {unit}") if other > 0 else ""
+
+
+def _money(value: str, step: str) -> str:
+    return str(int(value) // 2 if step == "half" else int(value) + max(10, int(value) // 2))
+
+
+def said(kind: FactKind, value: str, form: str = "") -> str:
+    """Return the value in a person's words, such as ``Friday 10 April``.
+
+    `form` asks for another: ``weekday`` or ``dayname`` (Friday), ``digits``, ``times`` (twice), ``nights``
+    (two nights) or ``capital``. A range is said as "between ... and ...".
+    """
+    first, last = ends(value)
+    if first != last:
+        form = "digits" if kind == "count" else form
+        return f"between {_say(kind, first, form)} and {_say(kind, last, form)}"
+    return _say(kind, value, form)
+
+
+#: The forms in which a placeholder may ask for a value.
+FORMS: Final = ("weekday", "dayname", "digits", "times", "nights", "capital")
+
+
+def _say(kind: FactKind, value: str, form: str) -> str:
+    if form in ("weekday", "dayname") and kind == "date":
+        return f"{dt.date.fromisoformat(value):%A}"
+    if form == "digits":
+        return value
+    if form == "times":
+        return _TIMES.get(value, f"{number_word(value)} times")
+    if form == "nights":
+        return f"{number_word(value)} night{'' if value == '1' else 's'}"
+    text = _SAY[kind](value)
+    return text[:1].upper() + text[1:] if form == "capital" else text
+
+
+def number_word(digits: str) -> str:
+    """Return the word of a number up to twelve, and else its digits."""
+    return _NUMBERS[int(digits)] if int(digits) < len(_NUMBERS) else digits
+
+
+def _date(value: str) -> str:
+    day = dt.date.fromisoformat(value)
+    return f"{day:%A} {day.day} {day:%B}"
+
+
+def _duration(value: str) -> str:
+    if value == "30 minutes":
+        return "half an hour"
+    number, unit = value.split()
+    if number == "1":
+        return f"{'an' if unit == 'hour' else 'a'} {unit}"
+    return f"{number_word(number)} {unit}"
+
+
+def _text(value: str) -> str:
+    return value
+
+
+_SAY: Final[dict[FactKind, Callable[[str], str]]] = {
+    "count": number_word,
+    "date": _date,
+    "time": _text,
+    "duration": _duration,
+    "money": lambda value: f"${value}",
+    "place": _text,
+    "person": _text,
+    "item": _text,
+    "provider": _text,
+    "text": _text,
+}
+
+
+def listed(texts: list[str], word: str = "and") -> str:
+    """Return the texts as a list in a sentence."""
+    return f" {word} ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
