@@ -6,6 +6,7 @@ import re
 from functools import cache
 
 from helpbot.catalogue import CHOICES, HABITS, PARTS, SKILLS, THINGS, Skill
+from helpbot.details import DETAILS, later, told
 from helpbot.memory import Memory, Options, named
 
 Messages = list[dict[str, str]]
@@ -128,7 +129,9 @@ class Helpbot:
             filled = _PLACE.sub(place, match[1])
             return _PLACE.sub(place, match[2] or "") if _PLACE.search(filled) else filled
 
-        text = _PLACE.sub(place, _GROUP.sub(group, template))
+        # A thing may hold a detail, such as the day in the text of an invitation.
+        text = _PLACE.sub(place, _PLACE.sub(place, _GROUP.sub(group, template)))
+        text = re.sub(r"\{day\d?\}", "Saturday", text)
         return (
             re.sub(r"(^|[.!?] )([a-z])(?=\w* )", lambda m: m[1] + m[2].upper(), " ".join(text.split()))
             if text
@@ -137,12 +140,26 @@ class Helpbot:
 
     def value(self, name: str, number: int, said: list[str]) -> str | None:
         """What to put in a place: a choice of the user's, or a thing that goes with such a choice."""
+        if name in DETAILS:
+            return told(name, number, said)
+        if name in ("old_hour", "new_hour", "after"):
+            return self.moved_hour(name, said)
         if name in THINGS:
             by, things = THINGS[name]
             known = self.choose(by, said) if by else None
             fitting = things.get(known or "", things.get("", []))
             return fitting[number - 1] if number <= len(fitting) else None
         return self.choose(name, said, number)
+
+    def moved_hour(self, name: str, said: list[str]) -> str | None:
+        """The hour of the booking on file, an hour later, or a little after the hour that was said."""
+        if name == "after":
+            hour = told("hour", 1, said)
+            return later(hour, 25) if hour else None
+        booked = re.search(r"On file now: .*? at (\d\d:\d\d)", self.memory.notes(self.user, "Restaurants"))
+        if booked is None:
+            return None
+        return booked[1] if name == "old_hour" else later(booked[1], 60)
 
     def choose(self, name: str, said: list[str], number: int = 1) -> str | None:
         """The user's choice: the last one said, or one that the notes speak of."""

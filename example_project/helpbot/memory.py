@@ -11,7 +11,7 @@ Options = dict[str, list[str]]
 _SENTENCE = re.compile(r"[^.!?]+[.!?]*")
 _NOT = re.compile(
     r"\b(?:no|not|never|nor|nothing|without|except|instead"
-    r" of|than|hates?|avoids?|(?:ca|wo|would|do|does|is)n't)\b[^,;:]{0,24}$",
+    r" of|than|hates?|avoids?|refused|turned down|rejected|(?:ca|wo|would|do|does|is)n't)\b[^,;:]{0,24}$",
     re.IGNORECASE,
 )
 _NAME = re.compile(r"(?<=[a-z,] )(?!I\b|[A-Z]\w*days?\b)[A-Z][^\W\d_]+")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from pytest_personalens.agents.embedded_user.phrases import drawn_number, phrases_for
 from pytest_personalens.agents.embedded_user.style import first_person, lower_first, manner, upper_first
 from pytest_personalens.agents.language.text import mentions, sentences, stems
+from pytest_personalens.datasets.world import values
 
 if TYPE_CHECKING:
     from pytest_personalens.agents.embedded_user.style import Manner
@@ -46,24 +47,48 @@ def opening(scenario: Scenario) -> str:
 
     It may begin with a greeting, says the intent in the first person, and may end with a request for help.
     """
-    values = [v for types in scenario.preferences.values() for vs in types.values() for v in vs]
+    secret = _Secret(scenario)
     intent_sentences = [
-        clean for s in sentences(_plain(scenario.task.intent)) if (clean := _without(s, values))
+        clean for s in sentences(_plain(scenario.task.intent)) if (clean := _without(s, secret))
     ][:2]
-    intent_sentences = intent_sentences or _fallback(scenario, values)
+    intent_sentences = intent_sentences or _fallback(scenario, secret)
     for attempt in range(_TRIES if intent_sentences else 0):
         text = _compose(scenario, intent_sentences, str(attempt))
-        if not any(mentions(v, text) for v in values):
+        if not secret.told_by(text):
             return text
     return "Hello! Could you help me with something?"  # anything more would tell too much
 
 
-def _fallback(scenario: Scenario, values: list[str]) -> list[str]:
+class _Secret:
+    """The preferences of a user, which an opening may not name.
+
+    What the task makes the user say at once is no secret: a day, or the name of somebody who comes along.
+    """
+
+    def __init__(self, scenario: Scenario) -> None:
+        self._values = [v for types in scenario.preferences.values() for vs in types.values() for v in vs]
+        said = {
+            values.said(fact.kind, value, form)
+            for fact in scenario.task.facts
+            if fact.known == "said"
+            for value in fact.right
+            for form in ("", *values.FORMS)
+        }
+        self._said = sorted(said, key=len, reverse=True)
+
+    def told_by(self, text: str) -> bool:
+        """True if the text names a preference."""
+        for words in self._said:
+            text = text.replace(words, "...")
+        return any(mentions(value, text) for value in self._values)
+
+
+def _fallback(scenario: Scenario, secret: _Secret) -> list[str]:
     """Return the parts of a task without its head, or the names of its domains."""
     parts = scenario.task.intent.partition(": ")[2].split(". ")[0].rstrip(".")
-    if parts and not any(mentions(v, parts) for v in values):
+    if parts and not secret.told_by(parts):
         return [f"You need help with a few things: {parts}."]
-    names = [d.lower() for d in scenario.domains if not any(mentions(v, d) for v in values)]
+    names = [d.lower() for d in scenario.domains if not secret.told_by(d)]
     return [f"You need help with {_listed(names)}."] if names else []
 
 
@@ -76,7 +101,7 @@ def task_text(scenario: Scenario) -> str:
 
     The parts of the request are included. The text is empty if there is no request.
     """
-    values = [v for types in scenario.preferences.values() for vs in types.values() for v in vs]
+    secret = _Secret(scenario)
     for sentence in sentences(_plain(scenario.task.intent)):
         text = sentence.rstrip(".!")
         text = text if ": " in text else text.split(", ")[0]
@@ -88,7 +113,7 @@ def task_text(scenario: Scenario) -> str:
             if re.match(r"you", text, re.IGNORECASE)
             else lower_first(text)
         )
-        if rest and not any(mentions(v, rest) for v in values):
+        if rest and not secret.told_by(rest):
             return first_person(rest)
     return ""
 
@@ -100,7 +125,7 @@ def _plain(intent: str) -> str:
     return _ASIDE.sub("", text.rstrip(".")).rstrip(" ,") + "."
 
 
-def _without(sentence: str, values: list[str]) -> str:
+def _without(sentence: str, secret: _Secret) -> str:
     """Return the longest beginning of the sentence that names none of the values.
 
     It may be the whole sentence.
@@ -108,7 +133,7 @@ def _without(sentence: str, values: list[str]) -> str:
     parts = re.split(r"(?<=\w)(?=[,:] | for (?!you)| reserved for | that you| by )", sentence.rstrip(".!"))
     for end in range(len(parts), 0, -1):
         text = re.sub(r",? and$", "", "".join(parts[:end]))
-        if len(text.split()) > 4 and not any(mentions(v, text) for v in values):
+        if len(text.split()) > 4 and not secret.told_by(text):
             return text + "."
     return ""
 
@@ -134,11 +159,11 @@ def _greeting(scenario: Scenario, *key: str) -> str:
     time = "evening" if time not in ("morning", "afternoon") else time
     choices = phrases_for("greeting", manner(scenario))
     choice = choices[drawn_number(*key, "greeting") % len(choices)]
-    values = {
+    words = {
         w for types in scenario.preferences.values() for vs in types.values() for v in vs for w in stems(v)
     }
     # "Good afternoon" would name the preference of a user who prefers afternoons.
-    return "" if "{time}" in choice and not values.isdisjoint(stems(time)) else choice.format(time=time)
+    return "" if "{time}" in choice and not words.isdisjoint(stems(time)) else choice.format(time=time)
 
 
 def _request(sentence: str, how: Manner, key: tuple[str, ...]) -> str:

@@ -164,9 +164,9 @@ def _say(kind: FactKind, value: str, form: str) -> str:
         return f"{dt.date.fromisoformat(value):%A}"
     if form == "digits":
         return value
-    if form == "times":
+    if form == "times" and kind == "count":
         return _TIMES.get(value, f"{number_word(value)} times")
-    if form == "nights":
+    if form == "nights" and kind == "count":
         return f"{number_word(value)} night{'' if value == '1' else 's'}"
     text = _SAY[kind](value)
     return text[:1].upper() + text[1:] if form == "capital" else text

@@ -1,0 +1,46 @@
+"""The details that a request gives: days, hours, numbers, sums, places and names, in the user's own words."""
+
+from __future__ import annotations
+
+import re
+
+_MONTH = (
+    r"(?:January|February|March|April|May|June|July|August|September|October|November|December)"
+)
+_NAME = r"[A-Z][\w'’.-]*(?: (?:of |de |la |el |van |von |bin |al-)*[A-Z][\w'’.-]*)*"
+_NUMBER = r"(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
+
+#: The name of a place in a template, and the words in a request that fill it. The n-th match fills place n.
+DETAILS = {
+    name: re.compile(pattern)
+    for name, pattern in {
+        "day": rf"\b((?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day(?: \d+ {_MONTH}| next week)?|tomorrow)\b",
+        "hour": r"\b(\d\d:\d\d)\b",
+        "sum": r"(\$\d+)",
+        "percent": r"(\d+) %",
+        "hours": rf"\b({_NUMBER} hours)\b",
+        "span": rf"\b((?:{_NUMBER}|a|an) (?:days?|weeks?|months?))\b",
+        "nights": rf"\b({_NUMBER} nights?)\b",
+        "count": rf"\b({_NUMBER}) (?:\w+ )?(?:tickets|places|seats)\b",
+        "city": rf"(?:\bmove to|\btrain to|\bcoach(?: ticket)? to|\bflight to|\bflights? to|\bfares to|'s wedding in|\bfamily in|"
+        rf"\bgraduation in|\btrip to|\bcar in|\bbooking in|\bnights in|\btonight in|\bwork to) ((?:the )?{_NAME})",
+        "address": rf"\bmove to (.+?) on (?={_NAME})",
+        "people": rf"\b(?:with|write to|wait for (?:me|you),|friends,?|invited:|place on [^:]+:|night on \w+ for|people,) "
+        rf"({_NAME}(?:, {_NAME})*(?: and {_NAME})?)",
+    }.items()
+}
+
+
+def told(name: str, number: int, said: list[str]) -> str | None:
+    """The n-th detail of this name in the last message that has one, or None."""
+    for text in reversed(said):
+        found = DETAILS[name].findall(text)
+        if found:
+            return found[number - 1] if number <= len(found) else None
+    return None
+
+
+def later(hour: str, minutes: int) -> str:
+    """The time of day some minutes after another."""
+    total = int(hour[:2]) * 60 + int(hour[3:]) + minutes
+    return f"{total // 60 % 24:02}:{total % 60:02}"
