@@ -4,11 +4,23 @@ from __future__ import annotations
 
 import re
 
-_MONTH = (
-    r"(?:January|February|March|April|May|June|July|August|September|October|November|December)"
-)
-_NAME = r"[A-Z][\w'’.-]*(?: (?:of |de |la |el |van |von |bin |al-)*[A-Z][\w'’.-]*)*"
+_MONTH = "(?:January|February|March|April|May|June|July|August|September|October|November|December)"
+_NAME = r"[A-Z][\w'.-]*(?: (?:of |de |la |el |van |von |bin )*[A-Z][\w'.-]*)*"
 _NUMBER = r"(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
+#: What stands before the name of a place that one goes to or stays in.
+_TOWARDS = "|".join(
+    [
+        r"(?:move|train|work|coach(?: ticket)?|flights?|fares|trip) to",
+        r"(?:family|graduation|wedding|car|booking|nights|tonight) in",
+    ]
+)
+#: What stands before the names of people who come along or are written to.
+_COMPANY = "|".join(
+    [
+        r"with|write to|wait for (?:me|you),|friends,?|invited:|people,",
+        r"place on [^:]+:|night on \w+ for",
+    ]
+)
 
 #: The name of a place in a template, and the words in a request that fill it. The n-th match fills place n.
 DETAILS = {
@@ -22,11 +34,9 @@ DETAILS = {
         "span": rf"\b((?:{_NUMBER}|a|an) (?:days?|weeks?|months?))\b",
         "nights": rf"\b({_NUMBER} nights?)\b",
         "count": rf"\b({_NUMBER}) (?:\w+ )?(?:tickets|places|seats)\b",
-        "city": rf"(?:\bmove to|\btrain to|\bcoach(?: ticket)? to|\bflight to|\bflights? to|\bfares to|'s wedding in|\bfamily in|"
-        rf"\bgraduation in|\btrip to|\bcar in|\bbooking in|\bnights in|\btonight in|\bwork to) ((?:the )?{_NAME})",
+        "city": rf"\b(?:{_TOWARDS}) ((?:the )?{_NAME})",
         "address": rf"\bmove to (.+?) on (?={_NAME})",
-        "people": rf"\b(?:with|write to|wait for (?:me|you),|friends,?|invited:|place on [^:]+:|night on \w+ for|people,) "
-        rf"({_NAME}(?:, {_NAME})*(?: and {_NAME})?)",
+        "people": rf"\b(?:{_COMPANY}) ({_NAME}(?:, {_NAME})*(?: and {_NAME})?)",
     }.items()
 }
 

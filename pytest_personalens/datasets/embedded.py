@@ -13,7 +13,8 @@ from pytest_personalens.datasets.situations import situation
 from pytest_personalens.datasets.world.dates import clock
 from pytest_personalens.datasets.world.filling import filled, of_facts
 from pytest_personalens.datasets.world.histories import arranged, on_file, sessions, summary
-from pytest_personalens.datasets.world.resolve import Resolver, Surroundings, UnresolvedError
+from pytest_personalens.datasets.world.resolve import Resolver
+from pytest_personalens.datasets.world.surroundings import Surroundings, UnresolvedError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -62,7 +63,7 @@ class EmbeddedDataset(EmbeddedFiles):
         task, relevant = self._task(ref)
         key = f"{ref.user}\x1f{ref.task}"
         where = situation(profile.routine, task, key=key)
-        birthday = profile.life.birthday if task.near and profile.life is not None else ""
+        birthday = str(profile.life.get("birthday", "")) if task.near else ""
         now = clock(where, zone=profile.routine.zone, key=key, birthday=birthday)
         preferences = {d: profile.preferences(d) for d in ref.domains}
         summaries = {d: self.summary(ref.user, d) for d in ref.domains}

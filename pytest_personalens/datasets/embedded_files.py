@@ -44,6 +44,7 @@ class EmbeddedFiles:
                 )
         self.name, self.version = str(head["name"]), str(head["version"])
         self.multi = cache(self._read_multi)
+        self._limits = cache(self._examined_limits)
         self.profile = lru_cache(maxsize=256)(self._read_profile)
         self.history = lru_cache(maxsize=4096)(self._read_history)
         self.histories = lru_cache(maxsize=256)(self._find_histories)
@@ -52,6 +53,15 @@ class EmbeddedFiles:
     def multi_file(self) -> Path:
         """Return the path of the file with the tasks over several domains."""
         return self.root / "multi.toml"
+
+    @property
+    def limits_file(self) -> Path:
+        """Return the path of the file with the words that break limits."""
+        return self.root / "limits.toml"
+
+    def history_file(self, user: str, name: str) -> Path:
+        """Return the path of the file that tells of a domain, by the slug of its name."""
+        return self.root / "histories" / user / f"{name}.toml"
 
     def domain_files(self) -> list[Path]:
         """Return the files of ``domains/``, in the order of the domains."""
@@ -64,7 +74,7 @@ class EmbeddedFiles:
         """
         domains, errors = self._examined_domains()
         errors += self._examined_multi(domains)[1]
-        errors += self._examined_limits()[1]
+        errors += self._limits()[1]
         for user in self.users():
             errors += self._examined_profile(user, domains)[1]
             for domain in self.histories(user):
@@ -98,14 +108,14 @@ class EmbeddedFiles:
     @cached_property
     def limit_words(self) -> dict[str, tuple[str, ...]]:
         """Return the words that break each limit of ``limits.toml``. The file may be missing."""
-        return sound(*self._examined_limits())
+        return sound(*self._limits())
 
     def domain_file(self, name: str) -> Path:
         """Return the path of the file of a domain."""
         return self.root / "domains" / f"{slug(name)}.toml"
 
     def _examined_limits(self) -> tuple[dict[str, tuple[str, ...]] | None, list[DataError]]:
-        file = self.root / "limits.toml"
+        file = self.limits_file
         if not os.path.lexists(file):
             return {}, []
         limits, errors = examined_file(file, LimitWords)
@@ -169,7 +179,11 @@ class EmbeddedFiles:
 
     def _find_histories(self, user: str) -> frozenset[str]:
         """Return the slugs of the domains of which a file of ``histories/`` tells."""
-        return frozenset(file.stem for file in (self.root / "histories" / user).glob("*.toml"))
+        try:
+            with os.scandir(self.root / "histories" / user) as entries:
+                return frozenset(e.name.removesuffix(".toml") for e in entries if e.name.endswith(".toml"))
+        except OSError:  # a person without a history
+            return frozenset()
 
     def _read_history(self, user: str, domain: str) -> HistoryEntry | None:
         return (
@@ -179,7 +193,7 @@ class EmbeddedFiles:
         )
 
     def _examined_history(self, user: str, domain: str) -> tuple[HistoryEntry | None, list[DataError]]:
-        file = self.root / "histories" / user / f"{domain}.toml"
+        file = self.history_file(user, domain)
         history, errors = examined_file(file, HistoryEntry)
         problems = history_problems(history) if history is not None else ()
         return history, errors + [DataError(file, message, field=field) for field, message in problems]
@@ -194,12 +208,10 @@ class EmbeddedFiles:
         told = {name for name in domains if slug(name) in self.histories(user)}
         strange = self.histories(user) - {slug(name) for name in (profile.domains if profile else domains)}
         errors += [
-            DataError(
-                self.root / "histories" / user / f"{name}.toml", "this person has no such domain of interest"
-            )
+            DataError(self.history_file(user, name), "this person has no such domain of interest")
             for name in sorted(strange)
         ]
-        limits = self._examined_limits()[0] or {} if profile is not None and profile.limits else {}
+        limits = self._limits()[0] or {} if profile is not None and profile.limits else {}
         problems = (
             profile_problems(profile, domains, histories=told, limits=limits) if profile is not None else ()
         )

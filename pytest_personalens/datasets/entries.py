@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from pytest_personalens.core.scenario import DomainWords, GoalPart, PreferenceWords, Slot
 from pytest_personalens.datasets.world.entries import (
@@ -14,7 +14,6 @@ from pytest_personalens.datasets.world.entries import (
     Life,
     LimitEntry,
     ThingEntry,
-    fact_or_thing,
 )
 
 Place = Literal["home", "work", "transit", "out"]
@@ -90,7 +89,7 @@ class TaskEntry(Entry):
     devices: tuple[Device, ...] = Field(min_length=1)
     times: tuple[TimeOfDay, ...] = Field(min_length=1)
     near: Literal["", "birthday"] = ""
-    facts: dict[str, Annotated[FactEntry | ThingEntry, BeforeValidator(fact_or_thing)]] = Field(
+    facts: dict[str, Annotated[FactEntry | ThingEntry, Field(discriminator="kind")]] = Field(
         default_factory=dict
     )
 
@@ -185,7 +184,7 @@ class ProfileEntry(Entry):
     name: FilledText
     demographics: Demographics
     routine: Routine
-    life: Life | None = None
+    life: Life = Field(default_factory=dict)
     limits: tuple[LimitEntry, ...] = ()
     domains: dict[str, dict[str, str | tuple[str, ...]]]
 

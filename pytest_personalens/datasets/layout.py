@@ -207,4 +207,6 @@ def _preferences(domain: Domain, entry: Mapping[str, str | tuple[str, ...]]) -> 
 
 
 def _twice(values: Collection[str]) -> list[str]:
+    if len(set(values)) == len(values):
+        return []
     return [value for value, times in Counter(values).items() if times > 1]

@@ -21,6 +21,7 @@ from pytest_personalens.datasets.quality import assess, read_corpus
 from tests.fuzz.official import write_official
 from tests.fuzz.spoil import toml
 from tests.support.own_domains import write_own_domains
+from tests.support.own_world import write_own_world
 
 #: Missing, empty, of another type, huge.
 MISSING: Final = object()
@@ -101,6 +102,16 @@ def test_every_field_of_the_embedded_layout(tmp_path: Path, name: str) -> None:
     tree = tomllib.loads(file.read_text(encoding="utf-8"))
     values = tuple(value for value in WRONG if value is not None)  # TOML has no such
     assert every_field(root, file, toml, tree, values) > 2 * len(list(places(tree)))
+
+
+@pytest.mark.parametrize("name", ["domains/pharmacy", "profiles/orla", "limits", "histories/orla/pharmacy"])
+def test_every_field_of_a_world(tmp_path: Path, name: str) -> None:
+    root = write_own_world(tmp_path / "own")
+    assert assess(read_corpus(str(root)), words=10).findings == ()
+    file = root / f"{name}.toml"
+    tree = tomllib.loads(file.read_text(encoding="utf-8"))
+    values = tuple(value for value in WRONG if value is not None)  # TOML has no such
+    assert every_field(root, file, toml, tree, values) > len(list(places(tree)))
 
 
 @pytest.mark.parametrize("name", ["profile", "tasks", "tasks_md"])

@@ -41,7 +41,7 @@ def _read_embedded(data: EmbeddedDataset) -> Corpus:
     corpus = Corpus(f"{data.name} {data.version}")
     corpus.tell(wrong := data.problems())
     spoilt = {error.file for error in wrong}
-    if spoilt & {str(data.multi_file), *map(str, data.domain_files())}:
+    if spoilt & {str(data.multi_file), str(data.limits_file), *map(str, data.domain_files())}:
         return corpus  # people and tasks depend on these files
     corpus.domains = data.domains()
     for name in corpus.domains:
@@ -59,7 +59,8 @@ def _read_embedded(data: EmbeddedDataset) -> Corpus:
         corpus.tasks.append(_task(f"multi-{task.number}", str(data.multi_file), task, task.domains, relevant))
     for user in data.users():
         file = str(data.root / "profiles" / f"{user}.toml")
-        if file not in spoilt:
+        histories = {str(data.history_file(user, name)) for name in data.histories(user)}
+        if not spoilt & {file, *histories}:
             _read_person(data, user, file, corpus)
     return corpus
 
@@ -96,9 +97,10 @@ def _read_person(data: EmbeddedDataset, user: str, file: str, corpus: Corpus) ->
         )
     )  # fmt: skip
     for ref in data.refs(user):
-        scenario = data.load(ref)
-        at_home = scenario.situation.location == profile.routine.home
-        corpus.assignments.append(_assignment(scenario, file, "routine", at_home=at_home))
+        with corpus.telling():
+            scenario = data.load(ref)
+            at_home = scenario.situation.location == profile.routine.home
+            corpus.assignments.append(_assignment(scenario, file, "routine", at_home=at_home))
 
 
 def _dealing_devices(
@@ -106,7 +108,7 @@ def _dealing_devices(
 ) -> Iterator[tuple[str, int, str]]:
     for domain in domains:
         history = data.history(user, domain)
-        file = str(data.root / "histories" / user / f"{slug(domain)}.toml")
+        file = str(data.history_file(user, slug(domain)))
         for number, dealing in enumerate(history.dealings if history is not None else (), 1):
             yield file, number, dealing.device
 

@@ -14,6 +14,18 @@ if TYPE_CHECKING:
 
     from pytest_personalens.datasets.quality.assess import Quality, Spread
 
+#: With fewer people, a share of them is chance.
+_COMPARABLE: Final = 30
+#: The rows that do not compare people with each other.
+_OF_ANY_SIZE: Final = frozenset(
+    {
+        "facts a task (mean)",
+        "deeds that rest on a fact",
+        "words a summary (mean, range)",
+        "values named word for word",
+        "findings",
+    }
+)
 #: The number of examples of each rule without --all.
 _EXAMPLES: Final = 3
 _Row = tuple[str, "Callable[[Quality], str]", str]
@@ -23,12 +35,30 @@ def data_check(data: Quality) -> DataCheck:
     """Return the quality of a dataset in the form that the command prints."""
     return DataCheck(
         dataset=data.dataset,
-        rows=[(label, show(data), goal) for label, show, goal in _ROWS],
+        rows=[(label, show(data), _goal(data, label, goal)) for label, show, goal in _ROWS],
+        summary=_too_few(data),
         details=tuple(detail_lines(data)),
         findings=data.findings,
         rules=len(RULES),
         report=data.model_dump(mode="json"),
     )
+
+
+def _goal(data: Quality, label: str, goal: str) -> str:
+    """Return the goal of a row; with few people, those that compare people say nothing."""
+    return "" if data.users < _COMPARABLE and label not in _OF_ANY_SIZE else goal
+
+
+def _too_few(data: Quality) -> tuple[str, ...]:
+    if data.users >= _COMPARABLE:
+        return ()
+    people = "1 person" if data.users == 1 else f"{data.users} people"
+    line = (
+        f"{people}: shares, evenness, diversity and the distance from the paper's Tables 6 and 7 say nothing"
+        f" with fewer than {_COMPARABLE}, so they have no goal here; what a goal stands beside, and the"
+        " rules below, hold for any number"
+    )
+    return (line,)
 
 
 def overview(checks: Sequence[DataCheck]) -> Iterator[str]:

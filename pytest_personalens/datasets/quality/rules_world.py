@@ -54,10 +54,10 @@ def devices_of_dealings(corpus: Corpus) -> Iterator[Finding]:
 
 def few_facts(corpus: Corpus) -> Iterator[Finding]:
     """Tasks with facts must have three on average, and nine deeds in ten must rest on one."""
-    tasks = [t for t in corpus.tasks if t.facts is not None]
-    if not any(t.facts for t in tasks):
+    tasks = [task for task in corpus.tasks if task.facts]  # facts are optional
+    if not tasks:
         return
-    mean = sum(t.facts or 0 for t in tasks) / len(tasks)
+    mean = sum(task.facts or 0 for task in tasks) / len(tasks)
     if mean < _FEWEST_FACTS:
         yield Finding(
             "facts", corpus.name, "", f"a task has {mean:.1f} facts on average; write three or more"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import itertools
 import re
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
@@ -97,51 +98,25 @@ class ThingEntry(Entry):
         return self
 
 
-def fact_or_thing(value: Any) -> Any:
-    """Return the entry that the kind of a table asks for."""
-    if isinstance(value, dict):
-        return (ThingEntry if value.get("kind") == "thing" else FactEntry).model_validate(value)
+def _in_the_calendar(value: str | tuple[str, ...]) -> str | tuple[str, ...]:
+    try:
+        dt.date.fromisoformat(f"2024-{value}")
+    except ValueError:
+        raise ValueError(f"{value!r} is no day of a year, such as 05-17") from None
     return value
 
 
-class Life(Entry):
-    """The people and places of a person, from which facts of tasks come."""
+def _sound_life(life: dict[str, str | tuple[str, ...]]) -> dict[str, str | tuple[str, ...]]:
+    for name, value in life.items():
+        if not value or not all(v.strip() for v in ((value,) if isinstance(value, str) else value)):
+            raise ValueError(f"{name!r} has no value")
+    if "birthday" in life:
+        _in_the_calendar(life["birthday"])
+    return life
 
-    city: FilledText
-    birthday: str
-    friends: tuple[FilledText, ...] = Field(min_length=2)
-    guests: tuple[FilledText, ...] = Field(min_length=2)
-    close: FilledText
-    sister: FilledText
-    sister_city: FilledText
-    brother: FilledText
-    cousin: FilledText
-    niece: FilledText
-    niece_city: FilledText
-    nephew: FilledText
-    grandmother: FilledText
-    old_friend: FilledText
-    old_friend_city: FilledText
-    wedding_friend: FilledText
-    wedding_city: FilledText
-    family_town: FilledText
-    trip_city: FilledText
-    far_contact: FilledText
-    far_city: FilledText
-    new_address: FilledText
-    dream_trip: FilledText
-    known_place: FilledText
 
-    @field_validator("birthday")
-    @classmethod
-    def _in_the_calendar(cls, value: str) -> str:
-        import datetime as dt
-
-        try:
-            dt.date.fromisoformat(f"2024-{value}")
-        except ValueError:
-            raise ValueError(f"{value!r} is no day of a year, such as 05-17") from None
-        return value
+#: The people and places of a person, by name, from which facts of tasks come. `birthday` is MM-DD.
+Life = Annotated[dict[str, str | tuple[str, ...]], AfterValidator(_sound_life)]
 
 
 class LimitEntry(Entry):
@@ -199,4 +174,4 @@ class HistoryEntry(Entry):
 class LimitWords(Entry):
     """The file ``limits.toml``: the name of a limit -> the words that show that it is broken."""
 
-    words: dict[str, tuple[FilledText, ...]]
+    words: dict[str, Annotated[tuple[FilledText, ...], Field(min_length=1)]]

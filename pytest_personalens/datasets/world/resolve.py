@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.facts import RANGE, Fact, Thing
 from pytest_personalens.datasets.world import values
 from pytest_personalens.datasets.world.dates import days_of
 from pytest_personalens.datasets.world.draws import pick, reference
-from pytest_personalens.datasets.world.entries import FactEntry, Life, ThingEntry
+from pytest_personalens.datasets.world.entries import FactEntry, ThingEntry
 from pytest_personalens.datasets.world.filling import filled
+from pytest_personalens.datasets.world.surroundings import Surroundings, UnresolvedError, inside, says
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_personalens.core.facts import Clock, FactKind, Known
+    from pytest_personalens.core.facts import FactKind, Known
 
 #: Any value is right.
 ANY: Final = "*"
@@ -30,32 +30,6 @@ _PEOPLE: Final = (
     "wedding_friend", "far_contact",
 )  # fmt: skip
 _PLACES: Final = ("trip_city", "family_town", "sister_city", "wedding_city", "old_friend_city", "city")
-
-
-@dataclass(frozen=True)
-class Surroundings:
-    """What the facts of a task draw on.
-
-    `preferences` maps a domain to the person's values by type, `possible` to the values that exist.
-    `histories` holds what an assistant with a memory knows of the task's domains.
-    """
-
-    now: Clock
-    key: str
-    name: str
-    life: Life | None
-    domains: tuple[str, ...]
-    preferences: Mapping[str, Mapping[str, tuple[str, ...]]]
-    possible: Mapping[str, Mapping[str, tuple[str, ...]]]
-    histories: Mapping[str, str]
-
-
-class UnresolvedError(ValueError):
-    """A fact that has no value; `field` is its name."""
-
-    def __init__(self, field: str, problem: str) -> None:
-        super().__init__(problem)
-        self.field, self.problem = field, problem
 
 
 class Resolver:
@@ -158,14 +132,10 @@ class Resolver:
     def _of_life(self, name: str, field: str) -> tuple[str, ...]:
         if field == "name":
             return (self._around.name,)
-        if self._around.life is None or field not in Life.model_fields:
-            problem = (
-                "the person has no [life]"
-                if field in Life.model_fields
-                else f"no field {field!r} in a [life]"
-            )
-            raise UnresolvedError(name, problem)
-        value = getattr(self._around.life, field)
+        if field not in self._around.life:
+            known = ", ".join(self._around.life) or "none"
+            raise UnresolvedError(name, f"the [life] of the person has no {field!r}; known: {known}")
+        value = self._around.life[field]
         return (value,) if isinstance(value, str) else tuple(value)
 
     def _preferred(self, name: str, preference: str) -> tuple[str, ...]:
@@ -195,8 +165,8 @@ class Resolver:
         if match := _REFERENCE.fullmatch(text):
             return self._referred(kind, match, by_example=by_example)
         if kind == "date":
-            life = self._around.life
-            first, last = days_of(text, self._today, life.birthday if life else "")
+            birthday = str(self._around.life.get("birthday", ""))
+            first, last = days_of(text, self._today, birthday)
             return first.isoformat() if first == last else f"{first.isoformat()}{RANGE}{last.isoformat()}"
         return values.read(kind, text)
 
@@ -258,8 +228,8 @@ class Resolver:
         if entry.draw:
             found += [self._span(name, entry.kind, v) for v in entry.draw]
         if entry.life:
-            life, names = self._around.life, _PEOPLE if entry.kind == "person" else _PLACES
-            found += [v for n in names for v in self._of_life(name, n)] if life is not None else []
+            names = _PEOPLE if entry.kind == "person" else _PLACES
+            found += [v for n in names if n in self._around.life for v in self._of_life(name, n)]
         if entry.preference and right:
             domain, colon, kind = entry.preference.partition(": ")
             domain, kind = (domain, kind) if colon else (self._around.domains[0], entry.preference)
@@ -301,34 +271,3 @@ class Resolver:
             return "history"
         histories = " ".join(self._around.histories.values()).casefold()
         return "history" if entry.life and all(v.casefold() in histories for v in right) else "told"
-
-
-def inside(kind: FactKind, span: str, excluded: Sequence[str]) -> str:
-    """Return a value inside a range, and none of the excluded ones.
-
-    The value lies near the beginning, where an assistant would choose it; a price lies below the most that
-    it may be.
-    """
-    first, last = values.ends(span)
-    if first == last:
-        return first
-    if kind == "money":
-        return str(max(int(first), int(last) * 4 // 5))
-    step = {"date": "+1 day", "time": "+15 minutes"}.get(kind, "+1")
-    value = first
-    while kind != "duration":
-        try:
-            later = values.moved(kind, value, step)
-        except ValueError:
-            break
-        if values.size(kind, later) > values.size(kind, last):
-            break
-        if later not in excluded:
-            return later
-        value = later
-    return first
-
-
-def says(kind: FactKind, right: Sequence[str], *, every: bool) -> str:
-    """Return how a person says what is right; empty if any value is."""
-    return values.listed([values.said(kind, v) for v in right], "and" if every else "or") if right else ""
