@@ -215,9 +215,11 @@ class Scenario(BaseScenario):
     def _without_what_is_empty(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
         data: dict[str, Any] = serialize(self)
         # What a dataset does not have is no part of a scenario's digest.
-        for name in ("words", "now", "limits", "sessions", "others"):
-            if not data.get(name, True):
-                del data[name]
+        _drop_empty(data, "words", "now", "limits", "sessions", "others")
+        if isinstance(task := data.get("task"), dict):
+            _drop_empty(task, "facts", "things")
+            for part in task.get("parts", ()):
+                _drop_empty(part, "facts")
         return data
 
     @property
@@ -269,6 +271,12 @@ class Scenario(BaseScenario):
             situation=self.situation if "S" in letters else None,
             now=self.now if "S" in letters else None,
         )
+
+
+def _drop_empty(data: dict[str, Any], *names: str) -> None:
+    for name in names:
+        if not data.get(name, True):
+            del data[name]
 
 
 class Context(Frozen):

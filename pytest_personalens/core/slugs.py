@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
+from functools import lru_cache
 from typing import Final
 
 _SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _SLUG_LIMIT: Final = 80
 
 
+@lru_cache(maxsize=4096)
 def slug(text: str) -> str:
     """Return a name that is safe in file names and test ids.
 

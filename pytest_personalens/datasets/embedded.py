@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pytest_personalens.core.errors import DataError
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.facts import Clock, Fact, Session, Thing
     from pytest_personalens.datasets.entries import ProfileEntry, TaskEntry
+    from pytest_personalens.datasets.world.entries import LimitEntry
 
 
 class EmbeddedDataset(EmbeddedFiles):
@@ -36,6 +38,7 @@ class EmbeddedDataset(EmbeddedFiles):
     def __init__(self, root: Path | None = None, *, whole: bool = False) -> None:
         super().__init__(root or data_folder())
         self.whole = whole
+        self.limits = lru_cache(maxsize=256)(self._limits_of)
         self._says_words = root is not None and root.resolve() != data_folder().resolve()
 
     def refs(self, user: str) -> tuple[ScenarioRef, ...]:
@@ -94,13 +97,21 @@ class EmbeddedDataset(EmbeddedFiles):
             words={d: self.domain(d).as_said() for d in ref.domains} if self._says_words else {},
             now=now,
             limits=tuple(
-                Limit(kind=x.kind, name=x.name, text=x.text, words=x.words or self.limit_words[x.name])
-                for x in profile.limits
-                if set(x.domains) & set(ref.domains)
+                limit for domains, limit in self.limits(ref.user) if not domains.isdisjoint(ref.domains)
             ),
             sessions=self._sessions(ref, (*ref.domains, *others), things, now),
             others={d: self.summary(ref.user, d) for d in others},
         )
+
+    def _limits_of(self, user: str) -> tuple[tuple[frozenset[str], Limit], ...]:
+        """Return the hard limits of a user, each with the domains that it is for."""
+        return tuple(
+            (frozenset(x.domains), Limit(kind=x.kind, name=x.name, text=x.text, words=self._words(x)))
+            for x in self.profile(user).limits
+        )
+
+    def _words(self, limit: LimitEntry) -> tuple[str, ...]:
+        return limit.words or self.limit_words[limit.name]
 
     def summary(self, user: str, domain: str) -> str:
         """Return what an assistant remembers of the user in a domain."""

@@ -206,16 +206,17 @@ class EmbeddedFiles:
             raise DataError(self.root / "profiles", f"no such user: {user!r}")
         profile, errors = examined_file(file, ProfileEntry)
         told = {name for name in domains if slug(name) in self.histories(user)}
+        limits = self._limits()[0] or {} if profile is not None and profile.limits else {}
+        problems = (
+            profile_problems(profile, domains, histories=told, limits=limits) if profile is not None else ()
+        )
+        errors += [DataError(file, message, field=field) for field, message in problems]
         strange = self.histories(user) - {slug(name) for name in (profile.domains if profile else domains)}
         errors += [
             DataError(self.history_file(user, name), "this person has no such domain of interest")
             for name in sorted(strange)
         ]
-        limits = self._limits()[0] or {} if profile is not None and profile.limits else {}
-        problems = (
-            profile_problems(profile, domains, histories=told, limits=limits) if profile is not None else ()
-        )
-        return profile, errors + [DataError(file, message, field=field) for field, message in problems]
+        return profile, errors
 
 
 def data_folder() -> Path:

@@ -50,8 +50,13 @@ def reply(scenario: Scenario, *turns: str) -> UserTurn:
 
 
 def leaked(scenario: Scenario, text: str) -> list[str]:
+    """The preferences that the text names, but for words that a fact of the task makes the user say."""
     return [
-        v for types in scenario.preferences.values() for vs in types.values() for v in vs if mentions(v, text)
+        v
+        for types in scenario.preferences.values()
+        for vs in types.values()
+        for v in vs
+        if mentions(v, text) and not (scenario.task.facts and mentions(v, scenario.task.intent))
     ]
 
 

@@ -5,6 +5,7 @@ for ever.
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -104,9 +105,8 @@ def test_a_dataset_drives_neither_terminal_nor_runner(repo: Repository) -> None:
             continue
         text = file.read_text(encoding="utf-8")
         for name in ("name", "home", "work", "out", "transit"):
-            text = "\n".join(
-                f"{name} = {HOSTILE}" if line.startswith(f"{name} = ") else line for line in text.split("\n")
-            )
+            hostile = f"{name} = {HOSTILE}".replace("\\", r"\\")
+            text = re.sub(rf"(?m)^{name} = .*$", hostile, text, count=1)
         file.write_text(text, encoding="utf-8")
     head = (data / "dataset.toml").read_text(encoding="utf-8")
     lines = [f"{name} = {HOSTILE}" for name in ("name", "version")]

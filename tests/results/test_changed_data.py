@@ -71,10 +71,9 @@ def test_official_data_that_was_rewritten(told: Repository, official: Path) -> N
 def test_one_scenario_that_changed_is_left_out_and_told(own: Repository) -> None:
     assert own.inline(*ARGS, *SAVE).ret == 0
     # One person of the sample, and so one scenario of ten.
-    profile = own.path / "own" / "profiles" / "tinashe.toml"
-    profile.write_text(
-        re.sub(r'(summary = "+)', r"\1Changed. ", profile.read_text(encoding="utf-8")), encoding="utf-8"
-    )
+    for history in (own.path / "own" / "histories" / "tinashe").glob("*.toml"):
+        text = history.read_text(encoding="utf-8")
+        history.write_text(text.replace('noted = "', 'noted = "Changed. '), encoding="utf-8")
     result = own.inline(*ARGS, *HOLD)
     assert result.ret == 0
     result.stdout.fnmatch_lines(

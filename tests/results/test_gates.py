@@ -311,7 +311,7 @@ def test_the_hooks(repo: Repository) -> None:
     result.assert_outcomes(passed=4)
     result.stdout.fnmatch_lines(
         [
-            "personalens: 4 scenarios of small 2.*user echo:small, judge echo:small",
+            "personalens: 4 scenarios of small 3.*user echo:small, judge echo:small",
             "dialogues: 2.0 user turns on average; 16 model calls",
             "all  *16 *1,200 * 120 *",
             "shared with the team: 4 items",

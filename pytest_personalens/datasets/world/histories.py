@@ -35,8 +35,9 @@ def summary(history: HistoryEntry) -> str:
 
 def sessions(domain: str, history: HistoryEntry) -> tuple[Session, ...]:
     """Return the conversations that the summary sums up."""
+    # The dealings are checked already.
     return tuple(
-        Session(
+        Session.model_construct(
             id=f"{slug(domain)}-{dealing.date}",
             date=dealing.date,
             domain=domain,

@@ -63,7 +63,8 @@ class Resolver:
         right = self.right(name)
         example = self.example(name)
         known = entry.known or self._where_known(name, entry, right)
-        return Fact(
+        # Its values come from entries that are checked already, and a run makes thousands of facts.
+        return Fact.model_construct(
             name=name,
             what=entry.what
             or (entry.preference.split(": ")[-1] if entry.preference else name.split(".")[-1]),
