@@ -61,9 +61,9 @@ def main() -> int:
 
 
 def leaks(scenario: Scenario, opening: str) -> bool:
-    """True if the opening names one of the person's values."""
+    """True if the opening names one of the person's values, and the intent does not."""
     return any(
-        mentions(v, opening)
+        mentions(v, opening) and not mentions(v, scenario.task.intent)
         for types in scenario.preferences.values()
         for values in types.values()
         for v in values

@@ -34,8 +34,8 @@ _ENGLISH: Final = frozenset(
 )
 #: A text with a smaller share of the commonest English words is not English. English prose has 0.35 to 0.5.
 _ENGLISH_SHARE: Final = 0.2
-#: Shorter sentences ("That was that.") may occur twice by chance.
-_SENTENCE_WORDS: Final = 5
+#: Shorter sentences ("She reads one book a month.") occur twice by chance, in plain prose often.
+_SENTENCE_WORDS: Final = 8
 
 
 def preamble(corpus: Corpus) -> Iterator[Finding]:
