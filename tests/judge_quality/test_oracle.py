@@ -16,7 +16,7 @@ from pytest_personalens.datasets.embedded_files import data_folder
 from pytest_personalens.datasets.world.values import said
 from pytest_personalens.judge_quality.oracle import FAULTS, TaskWordings, play, read_wordings, replies, table
 from pytest_personalens.judge_quality.oracle.faults import Case, right
-from pytest_personalens.judge_quality.oracle.filling import names_in
+from pytest_personalens.judge_quality.oracle.filling import fits, names_in
 from pytest_personalens.judge_quality.oracle.wordings import SEEN
 from tests.support.own_world import write_own_world
 from tests.support.repository import Repository
@@ -93,6 +93,17 @@ def test_each_mutant_differs_from_the_oracle_in_its_fault() -> None:
     # Every fault has scenarios enough to be measured.
     assert set(made) == {fault.name for fault in FAULTS if not fault.asks} - {"oracle"}
     assert min(made.values()) >= 12, made
+
+
+def test_every_scenario_can_be_played() -> None:
+    for user in DATASET.users()[::4]:
+        for ref in DATASET.refs(user):
+            scenario = DATASET.load(ref)
+            fitting = [case for case in cases(scenario) if fits(scenario, case.wording.parts)]
+            assert any(case.wording.style in SEEN for case in fitting), scenario.id
+            assert any(case.wording.style not in SEEN for case in fitting), scenario.id
+            for fault in FAULTS:
+                assert replies(fault, fitting[:1], acts=False) or fault.name != "oracle"
 
 
 def test_a_mutant_stays_as_it_is_when_it_is_asked_again() -> None:

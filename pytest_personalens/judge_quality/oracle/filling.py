@@ -40,6 +40,14 @@ def fill(text: str, scenario: Scenario, changed: Mapping[str, str]) -> str:
     return _PLACE.sub(place, text)
 
 
+def fits(scenario: Scenario, texts: tuple[str, ...]) -> bool:
+    """True if the user has a value for each preference that the texts name; a diet may be missing."""
+    facts = {fact.name for fact in scenario.task.facts}
+    named = {name for text in texts for name in names_in(text)} - facts
+    keys = (type_of(scenario, name) for name in named)
+    return all(scenario.preferences[domain][kind] for domain, kind in keys)
+
+
 def preferred(scenario: Scenario, name: str) -> str:
     """Return the value of a preference that stands in a wording: one of the user's, by digest."""
     domain, kind = type_of(scenario, name)

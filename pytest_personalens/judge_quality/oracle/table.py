@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.evaluation import evaluate
 from pytest_personalens.judge_quality.oracle.faults import FAULTS, Case, Reply, replies, right
+from pytest_personalens.judge_quality.oracle.filling import fits
 from pytest_personalens.judge_quality.oracle.wordings import SEEN
 
 if TYPE_CHECKING:
@@ -65,7 +66,13 @@ def play(
         task = wordings.get(scenario.task.id)
         if task is None or not scenario.task.facts:
             continue
-        cases = [Case(scenario, task, w, possible) for w in task.wordings if (w.style in SEEN) != held]
+        cases = [
+            Case(scenario, task, wording, possible)
+            for wording in task.wordings
+            if (wording.style in SEEN) != held and fits(scenario, wording.parts)
+        ]
+        if not cases:
+            continue
         for fault in FAULTS:
             assistant = replies(fault, cases, acts=acts)
             if assistant is not None:
