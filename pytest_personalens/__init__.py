@@ -22,8 +22,14 @@ if TYPE_CHECKING:
     from pytest_personalens.core.errors import UserAgentFault as UserAgentFault
     from pytest_personalens.core.evaluation import Evaluation as Evaluation
     from pytest_personalens.core.evaluation import evaluate as evaluate
+    from pytest_personalens.core.facts import Clock as Clock
+    from pytest_personalens.core.facts import Fact as Fact
+    from pytest_personalens.core.facts import Limit as Limit
+    from pytest_personalens.core.facts import Session as Session
+    from pytest_personalens.core.facts import Thing as Thing
     from pytest_personalens.core.scenario import Context as Context
     from pytest_personalens.core.scenario import DomainWords as DomainWords
+    from pytest_personalens.core.scenario import GoalPart as GoalPart
     from pytest_personalens.core.scenario import PreferenceWords as PreferenceWords
     from pytest_personalens.core.scenario import Scenario as Scenario
     from pytest_personalens.core.scenario import ScenarioRef as ScenarioRef
@@ -58,9 +64,11 @@ _PUBLIC: Final = {
         "UserAgentFault",
     ),
     "core.evaluation": ("Evaluation", "evaluate"),
+    "core.facts": ("Clock", "Fact", "Limit", "Session", "Thing"),
     "core.scenario": (
         "Context",
         "DomainWords",
+        "GoalPart",
         "PreferenceWords",
         "Scenario",
         "ScenarioRef",

@@ -138,7 +138,15 @@ def make_base(folder: Path, run: Runs) -> None:
 
 
 def _own_data(own: Path) -> None:
-    for name in ("dataset.toml", "multi.toml", "domains", "profiles/kit.toml", "profiles/aino.toml"):
+    folders = ("domains", "histories/kit", "histories/aino")
+    for name in (
+        "dataset.toml",
+        "multi.toml",
+        "limits.toml",
+        *folders,
+        "profiles/kit.toml",
+        "profiles/aino.toml",
+    ):
         source, target = ROOT / "data" / name, own / name
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copytree(source, target) if source.is_dir() else shutil.copy(source, target)
