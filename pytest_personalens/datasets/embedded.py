@@ -82,7 +82,7 @@ class EmbeddedDataset(EmbeddedFiles):
             domains=ref.domains,
             demographics=profile.demographics.model_dump(),
             preferences=preferences,
-            summaries={d: f"{summaries[d]} {_on_file(d, things)}".rstrip() for d in ref.domains},
+            summaries={d: f"{summaries[d]} {on_file(d, things)}".rstrip() for d in ref.domains},
             situation=where,
             task=Task(
                 id=ref.task,
@@ -127,7 +127,7 @@ class EmbeddedDataset(EmbeddedFiles):
         for domain in domains:
             history = self.history(ref.user, domain)
             found += sessions(domain, history) if history is not None else ()
-            found += arranged(domain, [t for t in things if t.domain == domain], now)
+            found += arranged(domain, things, now)
         return tuple(sorted(found, key=lambda session: session.date))
 
     def _facts(
@@ -152,7 +152,7 @@ class EmbeddedDataset(EmbeddedFiles):
                 d: {n: t.values or t.others for n, t in self.domain(d).preferences.items()}
                 for d in ref.domains
             },
-            histories=summaries,
+            known=" ".join(summaries.values()).casefold(),
         )
         resolver = Resolver(task.facts, around)
         try:
@@ -171,7 +171,3 @@ class EmbeddedDataset(EmbeddedFiles):
             return multi, tuple((d, name) for d, names in multi.relevant.items() for name in names)
         task = next(t for t in self.domain(ref.domains[0]).tasks if t.number == number)
         return task, tuple((ref.domains[0], name) for name in task.relevant)
-
-
-def _on_file(domain: str, things: Sequence[Thing]) -> str:
-    return on_file([thing for thing in things if thing.domain == domain])

@@ -52,15 +52,17 @@ def sessions(domain: str, history: HistoryEntry) -> tuple[Session, ...]:
     )
 
 
-def on_file(things: Sequence[Thing]) -> str:
-    """Return the sentence of a summary that says which things exist, or an empty text."""
-    records = [record for thing in things for record in (thing.record, thing.other) if record]
+def on_file(domain: str, things: Sequence[Thing]) -> str:
+    """Return the sentence of a summary that says which things of a domain exist, or an empty text."""
+    own = [thing for thing in things if thing.domain == domain]
+    records = [record for thing in own for record in (thing.record, thing.other) if record]
     return f"On file now: {'; '.join(records)}." if records else ""
 
 
 def arranged(domain: str, things: Sequence[Thing], now: Clock) -> tuple[Session, ...]:
     """Return the conversation in which the things of a domain were put on file."""
-    if not things:
+    said = on_file(domain, things)
+    if not said:
         return ()
     day = dt.date.fromisoformat(now.date) - dt.timedelta(days=_ARRANGED)
     return (
@@ -70,7 +72,7 @@ def arranged(domain: str, things: Sequence[Thing], now: Clock) -> tuple[Session,
             domain=domain,
             messages=(
                 {"role": "user", "content": "What do you have on file for me at the moment?"},
-                {"role": "assistant", "content": on_file(things)},
+                {"role": "assistant", "content": said},
             ),
         ),
     )

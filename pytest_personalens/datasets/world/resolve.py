@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.facts import RANGE, Fact, Thing
@@ -12,10 +13,16 @@ from pytest_personalens.datasets.world.dates import days_of
 from pytest_personalens.datasets.world.draws import pick, reference
 from pytest_personalens.datasets.world.entries import FactEntry, ThingEntry
 from pytest_personalens.datasets.world.filling import filled
-from pytest_personalens.datasets.world.surroundings import Surroundings, UnresolvedError, inside, says
+from pytest_personalens.datasets.world.surroundings import (
+    Surroundings,
+    UnresolvedError,
+    inside,
+    named_type,
+    says,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_personalens.core.facts import FactKind, Known
 
@@ -32,6 +39,15 @@ _PEOPLE: Final = (
 _PLACES: Final = ("trip_city", "family_town", "sister_city", "wedding_city", "old_friend_city", "city")
 
 
+@contextmanager
+def _telling(name: str) -> Iterator[None]:
+    """Name the fact at a value that cannot be read, or that lies outside the calendar."""
+    try:
+        yield
+    except (ValueError, OverflowError) as error:
+        raise UnresolvedError(name, str(error)) from None
+
+
 class Resolver:
     """The facts and things of one task, for one person at one moment.
 
@@ -40,6 +56,7 @@ class Resolver:
 
     def __init__(self, entries: Mapping[str, FactEntry | ThingEntry], around: Surroundings) -> None:
         self._around = around
+        self._today = dt.date.fromisoformat(around.now.date)
         self._entries: dict[str, FactEntry] = {}
         self._things = {n: e for n, e in entries.items() if isinstance(e, ThingEntry)}
         for name, entry in entries.items():
@@ -84,11 +101,8 @@ class Resolver:
             entry = self._entry(name)
             self._under_way.append(name)
             try:
-                self._right[name] = self._values(name, entry)
-            except UnresolvedError:
-                raise
-            except ValueError as error:
-                raise UnresolvedError(name, str(error)) from None
+                with _telling(name):
+                    self._right[name] = self._values(name, entry)
             finally:
                 self._under_way.pop()
         return self._right[name]
@@ -96,7 +110,8 @@ class Resolver:
     def example(self, name: str) -> str:
         """Return one right value, which an assistant could choose."""
         if name not in self._examples:
-            self._examples[name] = self._example(name, self._entry(name))
+            with _telling(name):
+                self._examples[name] = self._example(name, self._entry(name))
         return self._examples[name]
 
     def _entry(self, name: str) -> FactEntry:
@@ -140,10 +155,9 @@ class Resolver:
         return (value,) if isinstance(value, str) else tuple(value)
 
     def _preferred(self, name: str, preference: str) -> tuple[str, ...]:
-        domain, colon, kind = preference.partition(": ")
-        domain, kind = (domain, kind) if colon else (self._around.domains[0], preference)
-        held = self._around.preferences.get(domain, {}).get(kind, ())
+        held = self._around.preferred(preference)
         if not held:
+            domain, kind = named_type(preference, self._around.domains)
             raise UnresolvedError(name, f"the person has no preference {kind!r} in {domain}")
         return held
 
@@ -191,10 +205,6 @@ class Resolver:
         ends = dict.fromkeys(values.moved(kind, end, f"{match['sign']}{step}") for end in values.ends(base))
         return RANGE.join(ends)
 
-    @property
-    def _today(self) -> dt.date:
-        return dt.date.fromisoformat(self._around.now.date)
-
     def _on_open(self, text: str) -> bool:
         """Return True if a value follows from a fact that is itself open."""
         names = [m["name"] for m in _REFERENCE.finditer(text)]
@@ -220,6 +230,10 @@ class Resolver:
         return (self._span(name, entry.kind, entry.excluded),) if entry.excluded else ()
 
     def _wrong(self, name: str, entry: FactEntry, right: Sequence[str]) -> tuple[str, ...]:
+        with _telling(name):
+            return self._wrong_values(name, entry, right)
+
+    def _wrong_values(self, name: str, entry: FactEntry, right: Sequence[str]) -> tuple[str, ...]:
         found = [*self._excluded(name, entry), *entry.wrong]
         thing, _, field = name.rpartition(".")
         if thing and field in self._things[thing].other:
@@ -232,11 +246,7 @@ class Resolver:
             names = _PEOPLE if entry.kind == "person" else _PLACES
             found += [v for n in names if n in self._around.life for v in self._of_life(name, n)]
         if entry.preference and right:
-            domain, colon, kind = entry.preference.partition(": ")
-            domain, kind = (domain, kind) if colon else (self._around.domains[0], entry.preference)
-            held = self._around.preferences.get(domain, {}).get(kind, ())
-            possible = self._around.possible.get(domain, {}).get(kind, ())
-            found += [self._written(entry.kind, v) for v in possible if v not in held]
+            found += [self._written(entry.kind, v) for v in self._around.strange(entry.preference)]
         return tuple(dict.fromkeys(v for v in found if v not in right))
 
     def _other_value(self, thing: str, field: str, entry: FactEntry) -> str:
@@ -270,5 +280,5 @@ class Resolver:
             return "open"
         if entry.preference or "." in name:
             return "history"
-        histories = " ".join(self._around.histories.values()).casefold()
-        return "history" if entry.life and all(v.casefold() in histories for v in right) else "told"
+        told = entry.life and all(v.casefold() in self._around.known for v in right)
+        return "history" if told else "told"

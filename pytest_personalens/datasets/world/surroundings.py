@@ -18,7 +18,7 @@ class Surroundings:
     """What the facts of a task draw on.
 
     `preferences` maps a domain to the person's values by type, `possible` to the values that exist.
-    `histories` holds what an assistant with a memory knows of the task's domains.
+    `known` is what an assistant with a memory knows of the task's domains, in small letters.
     """
 
     now: Clock
@@ -28,15 +28,32 @@ class Surroundings:
     domains: tuple[str, ...]
     preferences: Mapping[str, Mapping[str, tuple[str, ...]]]
     possible: Mapping[str, Mapping[str, tuple[str, ...]]]
-    histories: Mapping[str, str]
+    known: str
+
+    def preferred(self, name: str) -> tuple[str, ...]:
+        """Return the person's values of a preference; empty if there are none."""
+        domain, kind = named_type(name, self.domains)
+        return self.preferences.get(domain, {}).get(kind, ())
+
+    def strange(self, name: str) -> list[str]:
+        """Return the values of a preference that exist and that the person has not."""
+        domain, kind = named_type(name, self.domains)
+        held = self.preferred(name)
+        return [v for v in self.possible.get(domain, {}).get(kind, ()) if v not in held]
 
 
-class UnresolvedError(ValueError):
+class UnresolvedError(Exception):
     """A fact that has no value; `field` is its name."""
 
     def __init__(self, field: str, problem: str) -> None:
         super().__init__(problem)
         self.field, self.problem = field, problem
+
+
+def named_type(name: str, domains: Sequence[str]) -> tuple[str, str]:
+    """Return the domain and the type of a preference that is called ``Type`` or ``Domain: Type``."""
+    domain, colon, kind = name.partition(": ")
+    return (domain, kind) if colon else (domains[0], name)
 
 
 def inside(kind: FactKind, span: str, excluded: Sequence[str]) -> str:

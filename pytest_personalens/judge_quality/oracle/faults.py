@@ -11,7 +11,7 @@ from pytest_personalens.judge_quality.oracle.filling import fill, in_texts, name
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pytest_personalens.core.facts import Fact
+    from pytest_personalens.core.facts import Fact, Thing
     from pytest_personalens.core.scenario import Scenario
     from pytest_personalens.judge_quality.oracle.wordings import TaskWordings, Wording
 
@@ -123,7 +123,7 @@ def _other_thing(case: Case) -> Reply | None:
     return _reply(case, changed) if changed else None
 
 
-def _thing(scenario: Scenario, fact: Fact) -> Any:
+def _thing(scenario: Scenario, fact: Fact) -> Thing:
     name = fact.name.partition(".")[0]
     return next(thing for thing in scenario.task.things if thing.name == name)
 
@@ -137,8 +137,13 @@ def _left_out(case: Case) -> Reply | None:
     if len(places) < 2:
         return None
     place = pick(places, scenario.id, "left out")
-    texts = ["" if i == place else text for i, text in enumerate(whole.texts)]
-    calls = [None if i == place else call for i, call in enumerate(whole.calls)]
+    return _instead_of(whole, place, "")
+
+
+def _instead_of(whole: Reply, place: int, said: str) -> Reply:
+    """Return the reply with another text for one part, and without its call."""
+    texts = (said if i == place else text for i, text in enumerate(whole.texts))
+    calls = (None if i == place else call for i, call in enumerate(whole.calls))
     return Reply(tuple(texts), tuple(calls))
 
 
@@ -153,8 +158,7 @@ def _instead(field: str) -> Callable[[Case], Reply | None]:
             return None
         whole = right(case)
         place = pick(places, scenario.id, field)
-        texts = [fill(said[place], scenario, {}) if i == place else t for i, t in enumerate(whole.texts)]
-        return Reply(tuple(texts), tuple(None if i == place else c for i, c in enumerate(whole.calls)))
+        return _instead_of(whole, place, fill(said[place], scenario, {}))
 
     return make
 

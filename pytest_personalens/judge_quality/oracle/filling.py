@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.datasets.world import values
 from pytest_personalens.datasets.world.draws import pick
+from pytest_personalens.datasets.world.surroundings import named_type
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -56,8 +57,7 @@ def preferred(scenario: Scenario, name: str) -> str:
 
 def type_of(scenario: Scenario, name: str) -> tuple[str, str]:
     """Return the domain and the type of a preference that is named ``Type`` or ``Domain: Type``."""
-    domain, colon, kind = name.partition(": ")
-    return (domain, kind) if colon else (scenario.domains[0], name)
+    return named_type(name, scenario.domains)
 
 
 def in_texts(scenario: Scenario, texts: tuple[str, ...]) -> Iterator[Fact]:
