@@ -10,9 +10,17 @@ import json
 import re
 from collections import Counter
 from statistics import median_low
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 
 from pytest_personalens.agents.language.text import sentences
 from pytest_personalens.core.devices import no_device
@@ -67,7 +75,9 @@ class _Scenario(_Line):
 
 class _Entry(_Line):
     id: str = Field(min_length=1)
-    scenario: _Scenario
+    scenario: _Scenario | None = None
+    #: The whole scenario, with the facts of its task, as a record has it.
+    whole: Scenario | None = None
     dialogue: Annotated[list[Message], Field(min_length=2), AfterValidator(folded)]
     end: Literal["user", "silence", "limit"] | None = None
     labels: dict[str, dict[str, Any]] = {}
@@ -75,6 +85,12 @@ class _Entry(_Line):
     pieces: list[list[tuple[str, str]]] = []
     parts: list[str] = []
     voice: str = ""
+
+    @model_validator(mode="after")
+    def _has_one(self) -> Self:
+        if (self.scenario is None) == (self.whole is None):
+            raise ValueError("expected either 'scenario' or 'whole'")
+        return self
 
 
 class Labelled(BaseModel):
@@ -155,8 +171,9 @@ def read_labels(path: Path) -> list[Labelled]:
     return list(by_id.values())
 
 
-def _labelled(entry: _Entry, path: Path, where: str) -> Labelled:
+def _scenario(entry: _Entry, path: Path, where: str) -> Scenario:
     s = entry.scenario
+    assert s is not None
     for domain in s.task.domains:
         if domain not in s.preferences:
             raise DataError(path, f"no preferences for {domain!r}", field=f"{where}: scenario.preferences")
@@ -165,27 +182,31 @@ def _labelled(entry: _Entry, path: Path, where: str) -> Labelled:
         for k, v in s.situation.items()
     }
     parts = ("location", "device", "time_of_day", "day_of_week", "environment")
+    return Scenario(
+        id=entry.id,
+        user=entry.id,
+        dataset="labelled",
+        kind=s.kind,
+        domains=tuple(s.task.domains),
+        demographics=s.demographics,
+        preferences={d: {t: tuple(v) for t, v in types.items()} for d, types in s.preferences.items()},
+        summaries={d: s.interactions.get(d, "") for d in s.task.domains},
+        situation=Situation(**{part: situation.get(part, "unknown") for part in parts}),
+        task=Task(
+            id=entry.id,
+            description=s.task.description or s.task.intent,
+            intent=s.task.intent,
+            goal=s.task.goal,
+            relevant=_relevant(s),
+            parts=_parts_of(s.task.goal),
+        ),
+    )
+
+
+def _labelled(entry: _Entry, path: Path, where: str) -> Labelled:
     return Labelled(
         id=entry.id,
-        scenario=Scenario(
-            id=entry.id,
-            user=entry.id,
-            dataset="labelled",
-            kind=s.kind,
-            domains=tuple(s.task.domains),
-            demographics=s.demographics,
-            preferences={d: {t: tuple(v) for t, v in types.items()} for d, types in s.preferences.items()},
-            summaries={d: s.interactions.get(d, "") for d in s.task.domains},
-            situation=Situation(**{part: situation.get(part, "unknown") for part in parts}),
-            task=Task(
-                id=entry.id,
-                description=s.task.description or s.task.intent,
-                intent=s.task.intent,
-                goal=s.task.goal,
-                relevant=_relevant(s),
-                parts=_parts_of(s.task.goal),
-            ),
-        ),
+        scenario=entry.whole or _scenario(entry, path, where),
         dialogue=Dialogue(
             messages=tuple(entry.dialogue),
             end=entry.end or ("user" if entry.dialogue[-1].role == "assistant" else "silence"),
