@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 _MONTH = "(?:January|February|March|April|May|June|July|August|September|October|November|December)"
-_NAME = r"[A-Z][\w'.-]*(?: (?:of |de |la |el |van |von |bin )*[A-Z][\w'.-]*)*"
+_WORD = r"(?:(?:Mr|Mrs|Ms|Dr|St)\.|[A-Z][\w'-]*)"
+_NAME = rf"{_WORD}(?: (?:of |de |la |el |van |von |bin )*{_WORD})*"
 _NUMBER = r"(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
 #: What stands before the name of a place that one goes to or stays in.
 _TOWARDS = "|".join(

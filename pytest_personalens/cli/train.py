@@ -9,14 +9,18 @@ from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.agents.embedded_judge.weights import words
+from pytest_personalens.agents.language.weights import words
 from pytest_personalens.cli.command import Parser, errors_told
 from pytest_personalens.core.atomic_write import write_atomically
 from pytest_personalens.core.verdict import Dimension
+from pytest_personalens.datasets import EmbeddedDataset
+from pytest_personalens.datasets.embedded_files import data_folder
 from pytest_personalens.judge_quality.examples import Example, examples, tagged_statements, word_lists
 from pytest_personalens.judge_quality.fitting import SCORED, Tagged, train
 from pytest_personalens.judge_quality.kappa import cohen
 from pytest_personalens.judge_quality.labels import read_labels
+from pytest_personalens.judge_quality.oracle import read_wordings
+from pytest_personalens.judge_quality.reading_training import train_reading
 from pytest_personalens.judge_quality.train import Scores, cross_validate
 
 if TYPE_CHECKING:
@@ -86,6 +90,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         help="single statements with tags, to learn acts from as well",
     )
     parser.add_argument(
+        "--reading",
+        type=Path,
+        metavar="FILE",
+        help="train only the reader of work, on these tagged statements too and on data/wordings/",
+    )
+    parser.add_argument(
         "--write", type=Path, metavar="FOLDER", help="train on all of them and write the tables here"
     )
     args = parser.parse_args(argv)
@@ -95,6 +105,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         statements = tagged_statements(args.statements) if args.statements else []
         known = {id(e.labelled): e for e in examples(labelled)}
         print(_report(((name, [known[id(one)] for one in part]) for name, part in everything), statements))
+        return 0
+    if args.reading is not None:
+        tagged = [one for file in (args.statements, args.reading) if file for one in tagged_statements(file)]
+        wordings = read_wordings(data_folder() / "wordings")
+        for name, table in train_reading(labelled, tagged, EmbeddedDataset(), wordings).items():
+            write_atomically(args.write / f"{name}.tsv", table.render())
         return 0
     for name, listed in word_lists(labelled).items():
         write_atomically(args.write / f"{name}.txt", "\n".join(listed) + "\n")

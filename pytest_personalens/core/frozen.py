@@ -12,6 +12,8 @@ def clean(text: str) -> str:
 
     The result is a plain str. Lone surrogates (half of an emoji) are replaced.
     """
+    if type(text) is str and text.isascii():  # most texts, and each value of a scenario has some
+        return text
     return str(text).encode("utf-8", "replace").decode("utf-8")
 
 

@@ -65,7 +65,7 @@ class Evidence(Frozen):
 
 #: How the assistant treated a preference. A verdict on personalization is based on it.
 PreferenceCode = Literal[
-    "asks-known", "contradicts", "ignores", "recites", "uses-stated", "applies", "anticipates"
+    "limit-broken", "asks-known", "contradicts", "ignores", "recites", "uses-stated", "applies", "anticipates"
 ]
 #: The last state of a part of the goal. A verdict on task completion is based on it.
 PartState = Literal["done", "promised", "proposed", "refused", "handed-back", "wrong", "missing"]
@@ -77,6 +77,8 @@ class Reason(Frozen):
 
     A reason about a preference has `domain`, `type` and `value`. A reason about a part of the goal has
     `part`, and `code` is the last state of that part. `turn` is the message in which the judge saw it.
+    `detail` says what is wrong with a part, found and wanted: ``the day: Sunday 28 June, wanted Friday 26
+    June``; it is stored only if it is not empty.
     """
 
     code: ReasonCode
@@ -85,6 +87,12 @@ class Reason(Frozen):
     value: str = ""
     part: str = ""
     turn: int | None = Field(default=None, ge=0)
+    detail: str = ""
+
+    @model_serializer(mode="wrap")
+    def _without_the_usual(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        data: dict[str, Any] = serialize(self)
+        return {name: value for name, value in data.items() if value or name != "detail"}
 
 
 class Vote(Frozen):

@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +22,15 @@ def cache_folder() -> Path:
 
     Raise `RuntimeError` if the user has no home folder.
     """
-    if folder := os.environ.get("PERSONALENS_CACHE_DIR"):
-        return Path(folder)
-    shared = os.environ.get("XDG_CACHE_HOME")
+    return _folder(
+        os.environ.get("PERSONALENS_CACHE_DIR"), os.environ.get("XDG_CACHE_HOME"), os.environ.get("HOME")
+    )
+
+
+@lru_cache(maxsize=8)
+def _folder(own: str | None, shared: str | None, home: str | None) -> Path:
+    if own:
+        return Path(own)
     return (Path(shared) if shared else Path.home() / ".cache") / "pytest-personalens"
 
 

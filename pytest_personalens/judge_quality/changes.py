@@ -8,10 +8,10 @@ import tomllib
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from pytest_personalens.agents.embedded_judge.verb_forms import forms, gist
 from pytest_personalens.agents.language.slots import days, times
 from pytest_personalens.agents.language.statements import plain
 from pytest_personalens.agents.language.text import sentences
+from pytest_personalens.agents.wording.verb_forms import forms, gist
 from pytest_personalens.core.dialogue import Dialogue
 from pytest_personalens.datasets.embedded_files import data_folder
 

@@ -11,9 +11,9 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.agents.embedded_judge.cues import Line, lines, read
-from pytest_personalens.agents.embedded_judge.wording_cues import alone
 from pytest_personalens.agents.language.statements import of_message, plain
 from pytest_personalens.agents.language.text import content
+from pytest_personalens.agents.wording.wording_cues import alone
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,7 +74,7 @@ def examples(labelled: Sequence[Labelled]) -> list[Example]:
 def _example(entry: Labelled, other_user: Scenario) -> Example:
     messages = entry.dialogue.messages
     tags = (
-        tuple(t for m, pieces in zip(messages, entry.pieces, strict=True) for t in _aligned(m, pieces))
+        tuple(t for m, pieces in zip(messages, entry.pieces, strict=True) for t in aligned(m, pieces))
         if entry.pieces
         else (None,) * sum(len(read(m)) for m in messages)
     )
@@ -83,7 +83,7 @@ def _example(entry: Labelled, other_user: Scenario) -> Example:
     return Example(entry, user, Side(other_user, lines(other_user, messages), ungrounded))
 
 
-def _aligned(message: Message, pieces: Sequence[tuple[str, str]]) -> list[str | None]:
+def aligned(message: Message, pieces: Sequence[tuple[str, str]]) -> list[str | None]:
     """Return the letters of the pieces that hold the words of each statement.
 
     The value is None for a statement that the pieces do not hold.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from pytest_personalens.agents.embedded_judge.acts import ACTS, Spoken, contexts, of_lists
 from pytest_personalens.agents.embedded_judge.features import Features, completion
 from pytest_personalens.agents.embedded_judge.scores import capped
-from pytest_personalens.agents.embedded_judge.weights import BIAS, UNIT, Table
+from pytest_personalens.agents.language.weights import BIAS, UNIT, Table
 from pytest_personalens.core.errors import PersonalensError
 from pytest_personalens.core.verdict import Dimension
 
@@ -158,7 +158,7 @@ def _acts(chosen: Sequence[Example], statements: Sequence[Tagged]) -> dict[str, 
                 f"{len(chosen)} tagged dialogues are too few to learn from (some hundred are a start)"
             )
         kept = {cue for cue, n in seen.items() if n >= RARE}
-        fit = _Fit([dict.fromkeys(cues & kept, 1.0) for cues, _ in rows], scaled=False)
+        fit = Fit([dict.fromkeys(cues & kept, 1.0) for cues, _ in rows], scaled=False)
         tables[f"acts-{role}"] = fit.table(
             {act: [letter in tag for _, tag in rows] for letter, act in acts.items()}, C_ACTS
         )
@@ -175,7 +175,7 @@ def _in_context(
         for numbers, line, tag in zip(contexts(alone), side.lines, side.tags, strict=True)
         if line.role == "assistant" and tag is not None
     ]
-    fit = _Fit([numbers for numbers, _ in rows])
+    fit = Fit([numbers for numbers, _ in rows])
     return fit.table(
         {act: [letter in tag for _, tag in rows] for letter, act in ACTS["assistant"].items()}, C_CONTEXT
     )
@@ -190,7 +190,7 @@ def _parts(chosen: Sequence[Example], user_features: Sequence[Features]) -> Tabl
         )
         if label is not None
     ]
-    return _Fit([numbers for numbers, _ in rows]).table({"reached": [label for _, label in rows]}, C_PARTS)
+    return Fit([numbers for numbers, _ in rows]).table({"reached": [label for _, label in rows]}, C_PARTS)
 
 
 def part_labels(example: Example, count: int) -> list[bool | None]:
@@ -226,14 +226,14 @@ def _score(
             for e, features in zip(chosen, other_features, strict=True)
             if len(_sides(e)) > 1 and (label := e.labelled.majority(dimension)) is not None
         ]
-    fit = _Fit([numbers for numbers, _ in rows])
+    fit = Fit([numbers for numbers, _ in rows])
     return fit.table(
         {str(step): [label >= step for _, label in rows] for step in range(low + 1, high + 1)},
         C_SCORES[dimension],
     )
 
 
-class _Fit:
+class Fit:
     """Rows of numbers, from which linear models for yes-or-no questions are learned."""
 
     def __init__(self, rows: Sequence[Mapping[str, float]], *, scaled: bool = True) -> None:
@@ -252,23 +252,42 @@ class _Fit:
             self._table = (self._table[:, kept] - mean[kept]) / spread[kept]
             self._mean, self._spread = list(mean[kept]), list(spread[kept])
 
-    def table(self, questions: Mapping[str, Sequence[bool]], strength: float) -> Table:
+    def table(
+        self,
+        questions: Mapping[str, Sequence[bool]],
+        strength: float,
+        *,
+        weights: Sequence[float] | None = None,
+        least: int = 1,
+    ) -> Table:
         """Return a table with one column for each question.
 
-        If every example has the same answer to a question, its column always gives that answer.
+        If every example has the same answer to a question, its column always gives that answer. `weights`
+        says how much each row counts. Weights of the table below `least` hundredths are left out.
         """
-        columns = {name: self._column(yes, strength) for name, yes in questions.items()}
+        columns = {
+            name: {
+                cue: weight
+                for cue, weight in self._column(yes, strength, weights).items()
+                if cue == BIAS or abs(weight) >= least
+            }
+            for name, yes in questions.items()
+        }
         cues = sorted(
             {cue for column in columns.values() for cue, weight in column.items() if weight} | {BIAS}
         )
         return Table(columns, {cue: [column.get(cue, 0) for column in columns.values()] for cue in cues})
 
-    def _column(self, yes: Sequence[bool], strength: float) -> dict[str, int]:
+    def _column(
+        self, yes: Sequence[bool], strength: float, weights: Sequence[float] | None
+    ) -> dict[str, int]:
         from sklearn.linear_model import LogisticRegression
 
         if len(set(yes)) == 1:
             return {BIAS: 10 * UNIT if yes[0] else -10 * UNIT}
-        model = LogisticRegression(C=strength, max_iter=1000, tol=1e-3).fit(self._table, yes)
+        model = LogisticRegression(C=strength, max_iter=1000, tol=1e-3).fit(
+            self._table, yes, sample_weight=weights
+        )
         slope = [c / s for c, s in zip(model.coef_[0], self._spread, strict=True)]
         bias = model.intercept_[0] - sum(c * m for c, m in zip(slope, self._mean, strict=True))
         return {

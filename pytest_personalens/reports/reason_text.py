@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 #: What the assistant does, in a sentence about it.
 DOES: Final[Mapping[CountedCode, str]] = {
+    "limit-broken": "breaks a hard limit of the user",
     "asks-known": "asks for what it was told",
     "contradicts": "goes against what it was told",
     "recites": "names what it was told and does nothing with it",
@@ -36,6 +37,7 @@ DOES: Final[Mapping[CountedCode, str]] = {
 }
 #: The same before the name of a preference or of a part.
 _ABOUT: Final[Mapping[ReasonCode, str]] = {
+    "limit-broken": "breaks a limit:",
     "asks-known": "asks for",
     "contradicts": "goes against",
     "recites": "names without use",
@@ -53,6 +55,7 @@ _ABOUT: Final[Mapping[ReasonCode, str]] = {
 }
 #: What became of a preference.
 OUTCOMES: Final[Mapping[ReasonCode, str]] = {
+    "limit-broken": "broken",
     "asks-known": "asked for",
     "contradicts": "gone against",
     "recites": "named and not used",
@@ -79,7 +82,8 @@ def reason_text(reasons: Iterable[Reason], scenario: BaseScenario | None = None)
 
 def _about(reason: Reason, scenario: BaseScenario | None) -> str:
     if not reason.type:
-        return f"“{short_line(reason.part.rstrip('.'), _LONGEST)}”" if reason.part else ""
+        part = f"“{short_line(reason.part.rstrip('.'), _LONGEST)}”" if reason.part else ""
+        return f"{part} ({short_line(reason.detail, _LONGEST)})" if reason.detail else part
     preferences = scenario.preferences if isinstance(scenario, Scenario) else {}
     known = preferences.get(reason.domain, {}).get(reason.type, ())
     value = reason.value

@@ -29,7 +29,14 @@ COSTS: Final[Mapping[Measure, tuple[CountedCode, ...]]] = {
         "missing",
         "whole",
     ),
-    Dimension.PERSONALIZATION: ("contradicts", "asks-known", "recites", "ignores", "uses-stated"),
+    Dimension.PERSONALIZATION: (
+        "limit-broken",
+        "contradicts",
+        "asks-known",
+        "recites",
+        "ignores",
+        "uses-stated",
+    ),
 }
 
 

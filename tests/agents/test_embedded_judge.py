@@ -579,4 +579,5 @@ def test_good_and_bad_bots_come_out_in_order(bots: Any) -> None:
     assert p["remembers"] > p["forgets"] + 0.5, p
     assert p["remembers"] > p["contradicts"] + 0.5, p
     assert p["remembers"] > p["name-drops"] + 0.5, p
-    assert tcr["remembers"] >= tcr["forgets"] > tcr["contradicts"] > tcr["name-drops"], tcr
+    assert min(tcr["remembers"], tcr["forgets"]) >= 0.5, tcr
+    assert max(tcr["remembers"], tcr["forgets"]) >= tcr["contradicts"] > tcr["name-drops"] == 0, tcr

@@ -10,8 +10,8 @@ import pytest
 
 from pytest_personalens.agents.by_model.paper_judge import PaperJudge
 from pytest_personalens.agents.by_model.prompts import MAX_SHOWN, Prompts
-from pytest_personalens.agents.embedded_judge.goal import parts
 from pytest_personalens.agents.embedded_judge.judge import EmbeddedJudge
+from pytest_personalens.agents.reading.goal import parts
 from pytest_personalens.core.dialogue import Dialogue, Message
 from pytest_personalens.core.dimensions import Dimension
 from pytest_personalens.core.message import Function, ToolCall, texts

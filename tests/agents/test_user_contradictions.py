@@ -79,7 +79,9 @@ def pairs(dataset: EmbeddedDataset, domain: str) -> Iterator[Pair]:
                 k: vs for k, vs in base.preferences[domain].items()
                 if k != name and not any(mentions(x, y) or mentions(y, x) for x in vs for y in (own, other))
             }  # fmt: skip
-            task = base.task.model_copy(update={"relevant": ((domain, name),)})
+            # Facts that the user tells when asked answer the question better than a preference does.
+            facts = tuple(fact for fact in base.task.facts if fact.known not in ("told", "said"))
+            task = base.task.model_copy(update={"relevant": ((domain, name),), "facts": facts})
             scenario = base.model_copy(
                 update={"preferences": {domain: {**beside, name: (own,)}}, "task": task}
             )

@@ -9,7 +9,7 @@ import pytest
 from tests.support.repository import ROOT, Repository
 
 
-@pytest.mark.parametrize(("bot", "tcr", "unbacked"), [("remembers", 0.97, 0.0), ("claims", 0.17, 0.97)])
+@pytest.mark.parametrize(("bot", "tcr", "unbacked"), [("remembers", 0.70, 0.0), ("claims", 0.13, 0.97)])
 def test_who_acts_completes_tasks_and_who_claims_does_not(
     empty_repo: Repository, monkeypatch: pytest.MonkeyPatch, bot: str, tcr: float, unbacked: float
 ) -> None:

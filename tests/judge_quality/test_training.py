@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from pytest_personalens.agents.embedded_judge.acts import ACTS
-from pytest_personalens.agents.embedded_judge.weights import Table, table
+from pytest_personalens.agents.language.weights import Table, table
 from pytest_personalens.cli.train import main
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.verdict import Dimension
@@ -24,6 +24,8 @@ from pytest_personalens.judge_quality import Labelled, examples, fitting, read_l
 LABELS = data_folder() / "agreement"
 TRAINED_ON = ("calibration", "embedded", "written", "simulated", "voices")
 TABLES = ("acts-assistant", "acts-user", "acts-in-context", "goal-parts", *(d.value for d in fitting.SCORED))
+
+READING = ("statements", "parts-done", "parts-told")
 
 
 @cache
@@ -80,7 +82,23 @@ def test_cross_validation_has_rows_for_a_voice_with_enough_dialogues(
     assert all(-1 <= float(row[4]) <= 1 for row in rows)
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.slow
+def test_the_reader_of_work_is_trained_on_statements_and_labelled_parts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("sklearn", reason="scikit-learn is a development dependency")
+    monkeypatch.setattr("pytest_personalens.judge_quality.reading_training._SCENARIOS", 30)
+    chosen = [str(slice_of("embedded", 20, tmp_path)), str(slice_of("by-hand", 12, tmp_path))]
+    folder = tmp_path / "weights"
+    folder.mkdir()
+    assert main([*chosen, "--reading", str(LABELS / "acts.txt"), "--write", str(folder)]) == 0
+    for name in READING:
+        found, shipped = Table.parse((folder / f"{name}.tsv").read_text(encoding="utf-8")), table(name)
+        assert found.questions == shipped.questions
+        assert found.rows
+
+
+@pytest.mark.parametrize("name", (*TABLES, *READING))
 def test_a_table_is_the_same_after_it_is_written_and_read(name: str) -> None:
     found = table(name)
     again = Table.parse(found.render())

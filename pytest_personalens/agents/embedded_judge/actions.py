@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.agents.embedded_judge.call_results import has_failed
 from pytest_personalens.agents.embedded_judge.deeds import deeds_of
-from pytest_personalens.agents.embedded_judge.goal import classes
 from pytest_personalens.agents.language.text import fold, stem
+from pytest_personalens.agents.reading.goal import classes
 from pytest_personalens.core.tool_calls import Call, calls_of
 
 if TYPE_CHECKING:

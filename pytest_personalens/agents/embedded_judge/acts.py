@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.agents.embedded_judge.cues import LISTED, Line, lines
-from pytest_personalens.agents.embedded_judge.weights import table
+from pytest_personalens.agents.language.weights import table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from pytest_personalens.agents.embedded_judge.actions import Action, actions, values
 from pytest_personalens.agents.embedded_judge.call_values import Values, named_things
 from pytest_personalens.agents.embedded_judge.deeds import deeds_of, deeds_of_classes, may_do
-from pytest_personalens.agents.embedded_judge.goal import classes
 from pytest_personalens.agents.language import slots
 from pytest_personalens.agents.language.lexicon import domain_words
 from pytest_personalens.agents.language.statements import plain
 from pytest_personalens.agents.language.text import content, fold, mentions, stems
+from pytest_personalens.agents.reading.goal import classes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_personalens.agents.embedded_judge.acts import Spoken
-    from pytest_personalens.agents.embedded_judge.goal import Part
     from pytest_personalens.agents.embedded_judge.knowledge import PreferenceFinding
+    from pytest_personalens.agents.reading.goal import Part
     from pytest_personalens.core.message import Message
     from pytest_personalens.core.scenario import Scenario
 

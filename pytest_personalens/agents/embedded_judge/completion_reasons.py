@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.embedded_judge import signs
-from pytest_personalens.agents.embedded_judge.goal import classes
 from pytest_personalens.agents.embedded_judge.scores import REACHED
 from pytest_personalens.agents.embedded_judge.signs import CLEAR, Sign, Told, clear_signs
+from pytest_personalens.agents.reading.goal import classes
 from pytest_personalens.core.tool_calls import in_one_line
 from pytest_personalens.core.verdict import Evidence, Reason, ReasonCode
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pytest_personalens.agents.embedded_judge.acts import Spoken
     from pytest_personalens.agents.embedded_judge.backing import Backing
     from pytest_personalens.agents.embedded_judge.features import Features
-    from pytest_personalens.agents.embedded_judge.goal import Part
+    from pytest_personalens.agents.reading.goal import Part
 
 #: The last state of a part, by the act of the last statement about it.
 _STATES: Final[tuple[tuple[str, ReasonCode, str], ...]] = (

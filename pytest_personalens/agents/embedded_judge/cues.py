@@ -9,16 +9,16 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.agents.embedded_judge.goal import classes, parts
-from pytest_personalens.agents.embedded_judge.verb_forms import forms, gist
-from pytest_personalens.agents.embedded_judge.weights import words as listed
-from pytest_personalens.agents.embedded_judge.wording_cues import form_cues, reactions, word_cues
 from pytest_personalens.agents.language import slots
 from pytest_personalens.agents.language.detail_kinds import details
 from pytest_personalens.agents.language.lexicon import domain_words
 from pytest_personalens.agents.language.reading import DialogueReading
 from pytest_personalens.agents.language.statements import of_message, plain, substance
 from pytest_personalens.agents.language.text import content, mentions, runs
+from pytest_personalens.agents.language.weights import words as listed
+from pytest_personalens.agents.reading.goal import classes, parts
+from pytest_personalens.agents.wording.verb_forms import forms, gist
+from pytest_personalens.agents.wording.wording_cues import form_cues, reactions, word_cues
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

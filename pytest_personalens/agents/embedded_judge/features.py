@@ -11,8 +11,6 @@ from math import log, log1p
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.embedded_judge import (
-    emptiness,
-    goal,
     goal_parts,
     knowledge,
     objections,
@@ -23,7 +21,10 @@ from pytest_personalens.agents.embedded_judge import (
 )
 from pytest_personalens.agents.embedded_judge.acts import ACTS, Spoken, spoken
 from pytest_personalens.agents.embedded_judge.backing import Backed
-from pytest_personalens.agents.embedded_judge.weights import table
+from pytest_personalens.agents.language.weights import table
+from pytest_personalens.agents.reading import emptiness, goal
+from pytest_personalens.agents.reading.limits import Broken, broken_limits
+from pytest_personalens.agents.reading.work import Work
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -104,6 +105,17 @@ class Features:
         """The tool calls against the goal and the words; None where the assistant tells of none."""
         acts = any(m.acts for m in self.messages)
         return Backed(self.scenario, self.messages, self.parts, self.spoken) if acts else None
+
+    @cached_property
+    def work(self) -> Work | None:
+        """The work by the facts of the task; None where the task has none."""
+        return Work(self.scenario, self.messages) if self.scenario.task.facts else None
+
+    @cached_property
+    def broken(self) -> tuple[Broken, ...]:
+        """The hard limits of the user that the assistant breaks."""
+        work = self.work or Work(self.scenario, self.messages)
+        return broken_limits(self.scenario.limits, work.statements) if self.scenario.limits else ()
 
     @cached_property
     def findings(self) -> tuple[knowledge.PreferenceFinding, ...]:

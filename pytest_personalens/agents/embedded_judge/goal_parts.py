@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.agents.embedded_judge.goal import Part, classes, parts
 from pytest_personalens.agents.language import slots
 from pytest_personalens.agents.language.detail_kinds import details
 from pytest_personalens.agents.language.statements import plain
+from pytest_personalens.agents.reading.goal import Part, classes, own_words, parts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,11 +69,6 @@ def numbers(task: Task, statements: Sequence[AssistantStatement]) -> list[dict[s
     """
     all_parts = parts(task)
     return [_numbers(part, own_words(part, all_parts), statements) for part in all_parts]
-
-
-def own_words(part: Part, every: Sequence[Part]) -> frozenset[str]:
-    """Return the words that no other part has."""
-    return frozenset(w for w in part.words if sum(w in p.words for p in every) == 1) or part.words
 
 
 def is_about(part: Part, words: frozenset[str], statement: AssistantStatement) -> bool:

@@ -29,7 +29,7 @@ class EmbeddedJudge:
     It serves as a smoke test: it reads what is said and done, and not how well.
     """
 
-    identity = "embedded-judge 3"
+    identity = "embedded-judge 4"
     paid = False
     #: Its readings of the user agree with annotators no better than chance, so it gives none.
     dimensions = (
@@ -64,6 +64,10 @@ class EmbeddedJudge:
         if dimension is Dimension.PERSONALIZATION_TURNS:
             return self._by_turn(scenario, dialogue)
         features = self._features(scenario, dialogue.messages)
+        if dimension is Dimension.TASK_COMPLETION and features.work is not None:
+            from pytest_personalens.agents.embedded_judge import work_completion
+
+            return work_completion.completion(features.work, features.backed, _ended(dialogue))
         if dimension is Dimension.TASK_COMPLETION and (ended := _ended(dialogue)):
             return Verdict(
                 dimension=dimension,

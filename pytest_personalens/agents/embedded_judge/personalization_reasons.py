@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pytest_personalens.agents.embedded_judge.knowledge import PreferenceFinding
 
 _NOTES: Final[dict[ReasonCode, str]] = {
+    "limit-broken": "breaks a hard limit",
     "applies": "applies what is known",
     "anticipates": "foresees it from habits, past or situation",
     "asks-known": "asks for what is known",
@@ -28,6 +29,8 @@ _NOTES: Final[dict[ReasonCode, str]] = {
 
 def personalization(score: int, features: Features) -> Told:
     """Return the reasons for a score on personalization."""
+    if features.broken:
+        return _broken(features)
     coded_findings = [_anticipated(f, features.spoken) for f in features.findings]
     order: tuple[ReasonCode, ...] = (
         ("anticipates", "applies", "uses-stated", "asks-known", "contradicts", "recites", "ignores")
@@ -64,6 +67,26 @@ def personalization(score: int, features: Features) -> Told:
         return "uses nothing that is known of the user, and little of what they say", evidence, codes
     code, f = named
     return f"{_NOTES[code]}: {f.type}, {f.value}", evidence, codes
+
+
+def _broken(features: Features) -> Told:
+    """Return the reasons for the lowest score of an assistant that breaks a limit, whatever else it used."""
+    first = features.broken[0]
+    codes = tuple(
+        Reason(
+            code="limit-broken", type=b.limit.name, value=b.said, turn=b.statement.turn, detail=b.limit.text
+        )
+        for b in features.broken
+    )
+    rest = tuple(
+        Reason(code=code, domain=f.domain, type=f.type, value=f.value, turn=f.turn)
+        for code, f in (_anticipated(f, features.spoken) for f in features.findings)
+    )
+    evidence = tuple(
+        Evidence.of(b.statement.turn, b.statement.quote, f"breaks {b.limit.name}: {b.said}")
+        for b in features.broken
+    )
+    return f"breaks a hard limit: {first.limit.name} ({first.said})", evidence, (*codes, *rest)
 
 
 def _anticipated(

@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.agents.embedded_judge.goal import classes, deed_classes
-from pytest_personalens.agents.embedded_judge.goal_parts import is_about, own_words
-from pytest_personalens.agents.embedded_judge.verb_forms import forms
+from pytest_personalens.agents.embedded_judge.goal_parts import is_about
 from pytest_personalens.agents.language.text import content
+from pytest_personalens.agents.reading.goal import classes, deed_classes, own_words
+from pytest_personalens.agents.wording.verb_forms import forms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_personalens.agents.embedded_judge.acts import Spoken
-    from pytest_personalens.agents.embedded_judge.goal import Part
     from pytest_personalens.agents.embedded_judge.goal_parts import AssistantStatement
+    from pytest_personalens.agents.reading.goal import Part
 
 #: A statement is a deed from this probability on.
 _DEED: Final = 0.5

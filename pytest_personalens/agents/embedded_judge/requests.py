@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.agents.embedded_judge.goal import classes
 from pytest_personalens.agents.language import slots
 from pytest_personalens.agents.language.statements import plain
 from pytest_personalens.agents.language.text import content
+from pytest_personalens.agents.reading.goal import classes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.agents.embedded_judge.weights import table
+from pytest_personalens.agents.language.weights import table
 from pytest_personalens.core.verdict import Dimension
 
 if TYPE_CHECKING:
@@ -46,6 +46,8 @@ def capped(features: Features, dimension: Dimension, raw_score: int) -> int:
     Task completion is also capped if a deed has another value than the user asked for, is only promised, or
     is taken back at the end, and if the user's last word is that it is not done.
     """
+    if dimension is Dimension.PERSONALIZATION and features.broken:
+        return dimension.scale.low
     if dimension is Dimension.TASK_COMPLETION and (
         features.conflicts or features.undone or features.promised or features.objection
     ):

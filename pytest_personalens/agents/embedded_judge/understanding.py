@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.agents.embedded_judge.weights import words
 from pytest_personalens.agents.language.statements import plain
 from pytest_personalens.agents.language.text import STOPWORDS
 from pytest_personalens.agents.language.visible import foreign
+from pytest_personalens.agents.language.weights import words
 from pytest_personalens.core.errors import JudgeFault
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ class EmbeddedUserAgent:
     digest chooses the wording, and no sentence occurs twice in a dialogue.
     """
 
-    identity = "embedded-user 3"
+    identity = "embedded-user 4"
     paid = False
 
     def turn(self, scenario: Scenario, transcript: Sequence[Message]) -> UserTurn:
@@ -34,6 +34,10 @@ class EmbeddedUserAgent:
             from pytest_personalens.agents.embedded_user.openings import opening
 
             return UserTurn(opening(scenario))
+        if scenario.task.facts:
+            from pytest_personalens.agents.embedded_user.errand import Errand
+
+            return Errand(scenario, transcript).next()
         from pytest_personalens.agents.embedded_user.agenda import Agenda
 
         return Agenda(scenario, transcript).next()

@@ -221,7 +221,7 @@ class Answers:
 
         Return None if nothing is listed.
         """
-        choices = options(self.reply) if listed else []
+        choices = [c for c in options(self.reply) if _NAMES.match(c.name)] if listed else []
         if not choices:
             return (
                 Answer("option_first")
@@ -244,6 +244,13 @@ class Answers:
                 else Answer("option", choices[best].name)
             )
         return Answer("option", choices[best].name)
+
+
+#: An option that has a name, and not only a number or the middle of a sentence.
+_NAMES: Final = re.compile(
+    r"(?!(?:which|what|when|where|who|how|do|is|are|would|shall|can|it|you|your|in|on|at|to|for|with|of|by|if|and|or|the)\b)[^\W\d_][\w'’ &.-]+",
+    re.IGNORECASE,
+)
 
 
 def _lengths(texts: Sequence[str]) -> list[float]:

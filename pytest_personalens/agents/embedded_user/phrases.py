@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.embedded_user.style import upper_first
 from pytest_personalens.agents.language.text import fold, sentences
@@ -21,15 +21,31 @@ class SpeechlessError(Exception):
     """The user has said every phrase of a bank."""
 
 
+#: With so many phrases of its own, a manner needs none of those for everybody.
+_ENOUGH: Final = 4
+
+
 @once
-def _banks() -> dict[str, dict[str, list[str]]]:
-    return tomllib.loads((Path(__file__).parent / "phrases.toml").read_text(encoding="utf-8"))
+def banks() -> dict[str, dict[str, list[str]]]:
+    """Return the phrases of each occasion by the manner of speaking.
+
+    A list of beginnings (``any_first``) and one of endings (``any_second``) make a phrase of each pair.
+    """
+    read = tomllib.loads((Path(__file__).parent / "phrases.toml").read_text(encoding="utf-8"))
+    for lists in read.values():
+        for name in [n for n in lists if n.endswith("_first")]:
+            manner = name.removesuffix("_first")
+            endings = lists.pop(f"{manner}_second")
+            pairs = [f"{first} {second}" for first in lists.pop(name) for second in endings]
+            lists[manner] = [*lists.get(manner, []), *pairs]
+    return read
 
 
 def phrases_for(bank: str, manner: Manner) -> list[str]:
     """Return the phrases of an occasion for a manner of speaking."""
-    phrases = _banks()[bank]
-    return [*phrases.get(manner, []), *phrases.get("any", [])]
+    phrases = banks()[bank]
+    own = phrases.get(manner, [])
+    return own if manner == "simple" and len(own) >= _ENOUGH else [*own, *phrases.get("any", [])]
 
 
 def drawn_number(*key: str) -> int:

@@ -73,7 +73,8 @@ _INLINE: Final = re.compile(
     r"\b(?:found|have|got|are|options?|between|choices?|available)\b:?\s+((?:[^,.?!]+, )*[^,.?!]+,? (?:and|or) [^,.?!]+)[.?!]"
 )
 _AND: Final = re.compile(
-    r",? and (?=(?:what|which|when|who|where|how|do|would|shall|should|is|are|any|will)\b)", re.IGNORECASE
+    r",? and (?=(?:(?:on|at|for|in|from|to|by|with|under|around) )?(?:what|which|when|who|where|how)\b|(?:do|would|shall|should|is|are|any|will)\b)",
+    re.IGNORECASE,
 )
 _NAME_END: Final = re.compile(
     r"\s+[-–—]\s+|\s*[:(;]|,\s|\s+(?=\d)|\s+(?:at|for|with|from|in|on|by|which|that)\s+", re.IGNORECASE
@@ -214,7 +215,17 @@ def alternatives(question: str) -> list[str]:
         r"|will that be|want|prefer|make it|be|for you|either|between|go with)\s+|^.*:\s+", "", left, flags=re.IGNORECASE,
     )  # fmt: skip
     parts = [part.strip(" ,.\"'“”‘’") for part in (*left.split(", "), right)]
+    parts = [re.sub(r"^it (?=\w+ )", "", part, flags=re.IGNORECASE) for part in parts]
+    if any(_NO_OPTION.match(part) for part in parts):
+        return []
     return [part for part in parts if part and len(part.split()) <= 6]
+
+
+#: A clause, and nothing to choose.
+_NO_OPTION: Final = re.compile(
+    r"(?:which|what|when|where|who|whom|why|how|do|does|did|is|are|was|will|would|should|shall|can|could|may|has|have|had|it|you|your|there|to|from|if|that|any|also|and|so|not|let|tell)\b",
+    re.IGNORECASE,
+)
 
 
 def the_one(question: str) -> str:

@@ -15,10 +15,10 @@ from pytest_personalens.agents.language.detail_kinds import details
 from pytest_personalens.agents.language.reading import DialogueReading
 from pytest_personalens.agents.language.sentence_types import DEED, is_delivery, is_idle, is_proposal
 from pytest_personalens.agents.language.statements import plain
-from pytest_personalens.agents.language.text import stems
+from pytest_personalens.agents.language.text import repeats, stems
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
 Act = Literal[
     "question", "courtesy", "refusal", "deed", "proposal", "promise", "boast", "echo", "card", "told"
@@ -85,8 +85,6 @@ _VERB: Final = re.compile(
 )
 #: The least number of lines with details that make up a result.
 _CARD_LINES: Final = 2
-#: With this many words of the user in a row, a statement is an echo.
-_ECHO: Final = 4
 
 
 class Said(NamedTuple):
@@ -123,7 +121,7 @@ class Replies(DialogueReading):
                             turn,
                             text,
                             plain(text),
-                            "echo" if _repeats(stems(text), user) else act(text, quote),
+                            "echo" if repeats(stems(text), user) else act(text, quote),
                         )
                     )
         return tuple(sentences)
@@ -201,24 +199,6 @@ class Replies(DialogueReading):
             if s.act in ("deed", "proposal", "card") or goes_on:
                 kept.append(s)
         return tuple(kept)
-
-
-def _repeats(row: tuple[str, ...], user: Sequence[tuple[str, ...]]) -> bool:
-    """True if the words occur in a message of the user in this order.
-
-    The words also count if they repeat a large part of such a message.
-    """
-    if len(row) < _ECHO:
-        return False
-    for said in user:
-        if any(said[i : i + len(row)] == row for i in range(len(said) - len(row) + 1)):
-            return True
-        shared = len(
-            set(zip(row, row[1:], row[2:], strict=False)) & set(zip(said, said[1:], said[2:], strict=False))
-        )
-        if shared >= _ECHO and shared >= 0.6 * (len(row) - 2):
-            return True
-    return False
 
 
 @lru_cache(maxsize=16384)

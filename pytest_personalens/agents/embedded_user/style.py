@@ -24,6 +24,7 @@ _SWAPS: Final = tuple(
         (r"\byou're\b", "I'm"), (r"\byou are\b", "I am"), (r"\byou were\b", "I was"), (r"\bare you\b", "am I"),
         (r"\byou aren't\b", "I'm not"), (r"\byou weren't\b", "I wasn't"),
         (r"\byou've\b", "I've"), (r"\byou'd\b", "I'd"), (r"\byou'll\b", "I'll"), (r"\byours\b", "mine"), (r"\byourself\b", "myself"),
+        (r"\b(two|three|four|five|six|seven|eight|nine|ten|\d+) of you\b", r"\1 of us"),
         (r"\byour\b", "my"), (r"\b(\w+) you(?=[.,;!?]|$)", r"\1 me"),
         (rf"\b({_OBJECT}) you\b", r"\1 me"),
         (r"\byou\b", "I"),

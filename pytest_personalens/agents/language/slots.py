@@ -63,8 +63,9 @@ _DATE: Final = re.compile(
 _NEAR: Final = re.compile(
     r"\b(today|tonight|tomorrow|day after tomorrow|this weekend|next week|next month|this week)\b"
 )
-_MONEY: Final = re.compile(
-    r"(?:[$€£¥₦₹₱₺₩]|\b(?:usd|eur|gbp|ksh|kes|rs|inr|nok|sek|dkk|chf|zar|ngn|php|aud|cad|nzd|mxn|brl|us\$|a\$|r\$|nz\$|c\$)\.?)\s?(\d[\d,.]*\d|\d)|(\d[\d,.]*\d|\d)\s?(?:[€£$¥₫₺₩₦₹₱]|(?:euros?|dollars?|pounds?|pesos?|rupees?|kroner|kronor|crowns?|yen|rand|naira|shillings?|soles|reais|lira|zloty|zł|kr|eur|usd|gbp|baht|won|dirhams?|francs?|chf|hryvnias?|uah|vnd|dong|nok|sek|dkk|bob|quid|bucks|cents?)\b)"
+#: A sum of money, with its currency.
+MONEY: Final = re.compile(
+    r"(?:[$€£¥₦₹₱₺₩]|\b(?:usd|eur|gbp|ksh|kes|rs|inr|nok|sek|dkk|chf|zar|ngn|php|aud|cad|nzd|mxn|brl|us\$|a\$|r\$|nz\$|c\$|r(?=\d))\.?)\s?(\d[\d,.]*\d|\d)|(\d[\d,.]*\d|\d)\s?(?:[€£$¥₫₺₩₦₹₱]|(?:euros?|dollars?|pounds?|pesos?|rupees?|kroner|kronor|crowns?|yen|rand|naira|shillings?|soles|reais|lira|zloty|zł|kr|eur|usd|gbp|baht|won|dirhams?|francs?|chf|hryvnias?|uah|vnd|dong|nok|sek|dkk|bob|quid|bucks|cents?)\b)"
 )
 _COUNT: Final = re.compile(
     rf"\b(\d{{1,3}}|{NUMBER_WORD}|both|a pair of|a couple of) (?:more |other |named |extra |library |cinema |return |single )?(people|persons?|guests?|tickets?|seats?|places?|nights?|days?|weeks?|months?|hours?|minutes?|rooms?|beds?|copies|adults|kids|children|of us|titles?|books?|tracks?|songs?|bags?|cars?|boxes|pieces|bottles|rounds?|players?|sessions?|times|films?|spots?|packs?)\b|\b(?:for|party of|table for) ({NUMBER_WORD}|\d{{1,2}})\b(?![:.]\d| (?:nights?|days?|weeks?|hours?|o'clock|a\.?m|p\.?m))"
@@ -220,7 +221,7 @@ def near(folded: str) -> frozenset[str]:
 def amounts(folded: str) -> frozenset[float]:
     """Return the sums of money in a folded text."""
     sums = set()
-    for m in _MONEY.finditer(folded):
+    for m in MONEY.finditer(folded):
         text = (m[1] or m[2]).replace(" ", "")
         text = re.sub(r"[.,](?=\d{3}\b)", "", text).replace(",", ".")
         try:

@@ -8,7 +8,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _WORD = re.compile(r"utc[+-]?\d{1,2}(?::\d{2})?|\d{1,2}[:.]\d{2}|\d+|[^\W\d_]+(?:'[^\W\d_]+)?")
 _SENTENCE = re.compile(r"[^.!?\n;]*(?:[.!?](?![\s\n]|$)[^.!?\n;]*)*[.!?;]*")
@@ -162,3 +165,25 @@ def _span(hay: tuple[str, ...], words: frozenset[str]) -> int:
                 best = min(best, i - start + 1)
                 break
     return best
+
+
+#: With this many words of the user in a row, a statement is an echo.
+_ECHO: Final = 4
+
+
+def repeats(row: tuple[str, ...], user: Sequence[tuple[str, ...]]) -> bool:
+    """True if the words occur in a message of the user in this order.
+
+    The words also count if they repeat a large part of such a message.
+    """
+    if len(row) < _ECHO:
+        return False
+    for said in user:
+        if any(said[i : i + len(row)] == row for i in range(len(said) - len(row) + 1)):
+            return True
+        shared = len(
+            set(zip(row, row[1:], row[2:], strict=False)) & set(zip(said, said[1:], said[2:], strict=False))
+        )
+        if shared >= _ECHO and shared >= 0.6 * (len(row) - 2):
+            return True
+    return False

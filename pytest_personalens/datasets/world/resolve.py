@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.facts import RANGE, Fact, Thing
@@ -22,7 +21,7 @@ from pytest_personalens.datasets.world.surroundings import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from pytest_personalens.core.facts import FactKind, Known
 
@@ -39,13 +38,17 @@ _PEOPLE: Final = (
 _PLACES: Final = ("trip_city", "family_town", "sister_city", "wedding_city", "old_friend_city", "city")
 
 
-@contextmanager
-def _telling(name: str) -> Iterator[None]:
-    """Name the fact at a value that cannot be read, or that lies outside the calendar."""
-    try:
-        yield
-    except (ValueError, OverflowError) as error:
-        raise UnresolvedError(name, str(error)) from None
+class _Telling:
+    """Names the fact at a value that cannot be read, or that lies outside the calendar."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        if isinstance(error, (ValueError, OverflowError)):
+            raise UnresolvedError(self._name, str(error)) from None
 
 
 class Resolver:
@@ -101,7 +104,7 @@ class Resolver:
             entry = self._entry(name)
             self._under_way.append(name)
             try:
-                with _telling(name):
+                with _Telling(name):
                     self._right[name] = self._values(name, entry)
             finally:
                 self._under_way.pop()
@@ -110,7 +113,7 @@ class Resolver:
     def example(self, name: str) -> str:
         """Return one right value, which an assistant could choose."""
         if name not in self._examples:
-            with _telling(name):
+            with _Telling(name):
                 self._examples[name] = self._example(name, self._entry(name))
         return self._examples[name]
 
@@ -230,7 +233,7 @@ class Resolver:
         return (self._span(name, entry.kind, entry.excluded),) if entry.excluded else ()
 
     def _wrong(self, name: str, entry: FactEntry, right: Sequence[str]) -> tuple[str, ...]:
-        with _telling(name):
+        with _Telling(name):
             return self._wrong_values(name, entry, right)
 
     def _wrong_values(self, name: str, entry: FactEntry, right: Sequence[str]) -> tuple[str, ...]:

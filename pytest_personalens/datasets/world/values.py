@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.facts import RANGE
@@ -102,6 +103,7 @@ def ends(value: str) -> tuple[str, str]:
     return (first, last) if dots else (value, value)
 
 
+@lru_cache(maxsize=4096)
 def neighbours(kind: FactKind, value: str) -> tuple[str, ...]:
     """Return values beside a value or a range that look right and are wrong.
 

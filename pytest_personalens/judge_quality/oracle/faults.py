@@ -27,7 +27,16 @@ class Reply(NamedTuple):
     @property
     def text(self) -> str:
         """Return the whole reply."""
-        return " ".join(text for text in self.texts if text)
+        return joined(self.texts)
+
+
+def joined(texts: Sequence[str]) -> str:
+    """Return texts as one reply; the lines of a list stay lines."""
+    reply = ""
+    for text in texts:
+        if text:
+            reply += ("\n" if text.startswith("- ") else " ") * bool(reply) + text
+    return reply
 
 
 class Case(NamedTuple):

@@ -14,6 +14,8 @@ from pytest_personalens.agents.language.statements import plain
 from pytest_personalens.agents.language.text import content, stem
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pytest_personalens.core.scenario import GoalPart, Task
 
 _NUMBERED: Final = re.compile(r"(?:^|[;,.]?\s*)\(?\b\d\)\s*")
@@ -169,3 +171,8 @@ def classes(words: frozenset[str]) -> frozenset[str]:
 def deed_classes(words: frozenset[str]) -> frozenset[str]:
     """Return the classes among words that `classes` returned. Nearly all of them are deeds."""
     return frozenset(w for w in words if w.startswith("="))
+
+
+def own_words(part: Part, every: Sequence[Part]) -> frozenset[str]:
+    """Return the words that no other part has."""
+    return frozenset(w for w in part.words if sum(w in p.words for p in every) == 1) or part.words

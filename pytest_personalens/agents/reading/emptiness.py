@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.agents.embedded_judge.goal import classes
 from pytest_personalens.agents.language.lexicon import domain_words
 from pytest_personalens.agents.language.statements import of_message, plain
 from pytest_personalens.agents.language.text import content, runs, stem
+from pytest_personalens.agents.reading.goal import classes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,8 +26,10 @@ _FEW: Final = 2
 _OF_ANY_TASK: Final = content(
     "reference number code confirmation minute hour evening morning thing request task message details option help anything everything"
 )
-#: With this many words of the goal in a row, a reply recites it. The assistant never sees the goal.
+#: With this many words of the goal in a row, a reply recites it. The assistant never sees the goal. A goal with
+#: values has runs of words that anybody would say: "a table for three on Friday 10 April".
 _RECITAL: Final = 8
+_WITH_VALUES: Final = 12
 
 
 def of(scenario: Scenario, messages: Sequence[Message]) -> str:
@@ -36,7 +38,8 @@ def of(scenario: Scenario, messages: Sequence[Message]) -> str:
     texts = [plain(" ".join(text for text, _ in of_message(r))) for r in replies]
     words = frozenset[str]().union(*(content(t) for t in texts))
     user = content(" ".join(m.content for m in messages if m.role == "user"))
-    if any(len(runs(t, _RECITAL) & runs(plain(scenario.task.goal), _RECITAL)) for t in texts):
+    row = _WITH_VALUES if scenario.task.facts else _RECITAL
+    if any(runs(t, row) & runs(plain(scenario.task.goal), row) for t in texts):
         return "it recites the goal"
     if words and len(words & user) >= _ECHO * len(words):
         return "it echoes the user"

@@ -9,7 +9,7 @@ import re
 import tomllib
 from functools import lru_cache
 
-from pytest_personalens.agents.embedded_judge.weights import text
+from pytest_personalens.agents.language.weights import text
 from pytest_personalens.core.once import once
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.agents.embedded_judge.verb_forms import forms, gist
-from pytest_personalens.agents.embedded_judge.weights import words as listed
-from pytest_personalens.agents.embedded_judge.word_classes import word_classes
 from pytest_personalens.agents.language import slots
 from pytest_personalens.agents.language.detail_kinds import details
 from pytest_personalens.agents.language.statements import plain
 from pytest_personalens.agents.language.text import stem
+from pytest_personalens.agents.language.weights import words as listed
+from pytest_personalens.agents.wording.verb_forms import forms, gist
+from pytest_personalens.agents.wording.word_classes import word_classes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,0 +1,143 @@
+"""Task completion where the goal rests on facts: each part stands, nothing is wrong, nothing was taken back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from pytest_personalens.agents.embedded_judge.actions import values
+from pytest_personalens.core.tool_calls import in_one_line
+from pytest_personalens.core.verdict import Dimension, Evidence, Reason, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pytest_personalens.agents.embedded_judge.actions import Action
+    from pytest_personalens.agents.embedded_judge.backing import Backed, BackedPart, Backing
+    from pytest_personalens.agents.reading.findings import Finding
+    from pytest_personalens.agents.reading.work import Stand, Work
+    from pytest_personalens.core.verdict import PartState
+
+_MOST_EVIDENCE: Final = 4
+#: A part by its last state, in a line of justification.
+_SAYS: Final[dict[PartState, str]] = {
+    "done": "done",
+    "promised": "only promised",
+    "proposed": "only proposed or asked",
+    "refused": "refused or failed",
+    "handed-back": "left to the user",
+    "wrong": "not as it was wanted",
+    "missing": "not seen",
+}
+
+
+def completion(work: Work, backed: Backed | None, ended: tuple[str, Evidence] | None) -> Verdict:
+    """Return the verdict.
+
+    `backed` holds the tool calls, where the assistant tells them: then they decide what was done. `ended` says
+    why the dialogue ended without success, with its evidence.
+    """
+    stands = work.stands if backed is None else _by_calls(work, backed)
+    reasons = tuple(
+        Reason(code=stand.state, part=stand.part.text, turn=stand.turn, detail=_detail(work, stand))
+        for stand in stands
+    )
+    open_parts = [stand for stand in stands if stand.state != "done"]
+    if ended:
+        return Verdict(
+            dimension=Dimension.TASK_COMPLETION,
+            score=0,
+            justification=ended[0],
+            evidence=(ended[1],),
+            reasons=reasons,
+        )
+    if not open_parts:
+        quotes = [Evidence.of(s.turn, s.quote, "done") for s in stands if s.turn is not None and s.quote]
+        return Verdict(
+            dimension=Dimension.TASK_COMPLETION,
+            score=1,
+            justification="each part of the goal stands, and no value is wrong",
+            evidence=tuple(dict.fromkeys(quotes))[:_MOST_EVIDENCE],
+            reasons=reasons,
+        )
+    return Verdict(
+        dimension=Dimension.TASK_COMPLETION,
+        score=0,
+        justification="; ".join(
+            f"{_detail(work, stand) or stand.part.text}: {_SAYS[stand.state]}" for stand in open_parts[:3]
+        ),
+        evidence=tuple(_evidence(open_parts))[:_MOST_EVIDENCE],
+        reasons=reasons,
+    )
+
+
+def _by_calls(work: Work, backed: Backed) -> tuple[Stand, ...]:
+    """Return the state of each part, where tool calls decide what was done and words what was told."""
+    by_text = {b.part.text: b for b in backed.parts}
+    called = [(action, work.facts.findings(_arguments(action))) for action in backed.actions if action.did]
+    return tuple(
+        _by_call(stand, by_text[stand.part.text], called) if stand.part.text in by_text else stand
+        for stand in work.stands
+    )
+
+
+def _arguments(action: Action) -> str:
+    """Return the arguments of a call as a text that can be read like a statement."""
+    return "; ".join(
+        f"{name.replace('_', ' ')}: {value}"
+        for name, one in action.call.arguments.items()
+        for value in values([one])
+    )
+
+
+def _by_call(stand: Stand, call: BackedPart, called: Sequence[tuple[Action, tuple[Finding, ...]]]) -> Stand:
+    action, backing = call.action, call.backing
+    if backing == "claimed" and not stand.part.never:
+        # A call with the values of the part did it, whatever its words are.
+        action = next(
+            (
+                a
+                for a, found in reversed(called)
+                if any(f.right and f.fact.name in stand.part.facts for f in found)
+            ),
+            None,
+        )
+        backing = "done" if action is not None else backing
+    turn, quote = (action.call.turn, in_one_line(action.call)) if action else (stand.turn, stand.quote)
+    if stand.part.never or backing != "done" or action is None:
+        return stand._replace(state=_BY_CALLS[backing], turn=turn, quote=quote)
+    found = next((one for a, one in called if a is action), ())
+    right = {f.fact.name for f in found if f.right}
+    wrong = tuple(
+        f
+        for f in found
+        if f.fact.name in stand.part.facts and not (f.right or f.of_taste) and f.fact.name not in right
+    )
+    if wrong:
+        return stand._replace(state="wrong", turn=turn, quote=quote, wrong=wrong)
+    return stand if stand.state == "wrong" else stand._replace(state="done", turn=turn, quote=quote)
+
+
+#: The state of a part by what its tool calls make of it.
+_BY_CALLS: Final[dict[Backing, PartState]] = {
+    "done": "done",
+    "failed": "refused",
+    "wrong": "wrong",
+    "claimed": "missing",
+}
+
+
+def _evidence(open_parts: list[Stand]) -> Iterator[Evidence]:
+    for stand in open_parts:
+        if stand.turn is not None and stand.quote:
+            yield Evidence.of(stand.turn, stand.quote, _SAYS[stand.state])
+
+
+def _detail(work: Work, stand: Stand) -> str:
+    """Return what is wrong with a part: ``the day: Sunday 28 June, wanted Friday 26 June``."""
+    said = [f"{finding.fact.what}: {finding.said}, wanted {finding.fact.says}" for finding in stand.wrong]
+    said += [
+        f"{fact.what}: without {' and '.join(missing)}"
+        for fact, missing in work.short
+        if fact.name in stand.part.facts
+    ]
+    return "; ".join(said)
