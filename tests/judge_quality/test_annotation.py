@@ -15,7 +15,8 @@ from pytest_personalens.cli import agreement, draw_for_annotation
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.judge_quality import read_labels
 from pytest_personalens.results.values import Results, read_results, write_json
-from tests.support.repository import ROOT, Repository
+from tests.support.example_bot import BOT
+from tests.support.repository import Repository
 from tests.support.rich_results import rich_results
 
 TC, P = Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION
@@ -27,26 +28,6 @@ def stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     write_json(rich_results(150, arms=("none",)), tmp_path / "results.json")
     write_json(rich_results(60, seed="another"), tmp_path / "others.json")
     return tmp_path
-
-
-#: The example's bot that remembers: its P differs from scenario to scenario.
-REMEMBERS = f"""
-    import sys
-
-    import pytest
-
-    sys.path.insert(0, {str(ROOT / "example_project")!r})
-
-    from helpbot import Memory
-    from helpbot.bot import BOTS
-
-    @pytest.fixture
-    def personalens_assistant(personalens_context):
-        memory = Memory()
-        for topic, summary in personalens_context.interactions.items():
-            memory.remember(personalens_context.user, topic, summary)
-        return BOTS["remembers"](personalens_context.user, memory)
-"""
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
@@ -101,7 +82,7 @@ def test_the_file_says_nothing_of_the_judge_or_the_run(stored: Path) -> None:
 def test_labels_that_are_the_judges_own_agree_with_it(
     repo: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    repo.write(conftest=REMEMBERS)
+    repo.write(conftest=BOT)  # its P differs from scenario to scenario
     args = ("--personalens-sample", "15", "--personalens-gate", "none")
     assert repo.inline(*args, "--personalens-report", "results.json").ret == 0
     assert draw_for_annotation.main(["results.json", "--count", "15", "--write", "labels.jsonl"]) == 0

@@ -17,27 +17,10 @@ from pytest_personalens.core.suite import suite_named
 from pytest_personalens.results.stats.limit_power import smallest_limit
 from pytest_personalens.results.stats.non_inferiority import excluded, least_change
 from pytest_personalens.results.stats.power import Noise
-from tests.support.repository import ROOT, Repository
+from tests.support.example_bot import BOT
+from tests.support.repository import Repository
 
 SUITE = suite_named("personalens")
-BOT = f"""
-    import os
-    import sys
-
-    import pytest
-
-    sys.path.insert(0, {str(ROOT / "example_project")!r})
-    from helpbot import Memory
-    from helpbot.bot import BOTS
-
-    @pytest.fixture
-    def personalens_assistant(personalens_context):
-        memory = Memory()
-        for topic, summary in personalens_context.interactions.items():
-            memory.remember(personalens_context.user, topic, summary)
-        forgets = personalens_context.user[0] in os.environ.get("FORGETS", "").split(",")
-        return BOTS["forgets" if forgets else "remembers"](personalens_context.user, memory)
-"""
 
 
 @pytest.mark.parametrize(("count", "broken"), [(3, 0), (3, 2), (30, 0), (30, 1), (30, 7), (400, 3)])

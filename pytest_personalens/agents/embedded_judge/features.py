@@ -114,8 +114,10 @@ class Features:
     @cached_property
     def broken(self) -> tuple[Broken, ...]:
         """The hard limits of the user that the assistant breaks."""
+        if not self.scenario.limits:
+            return ()
         work = self.work or Work(self.scenario, self.messages)
-        return broken_limits(self.scenario.limits, work.statements) if self.scenario.limits else ()
+        return broken_limits(self.scenario.limits, work.statements)
 
     @cached_property
     def findings(self) -> tuple[knowledge.PreferenceFinding, ...]:

@@ -43,29 +43,20 @@ def completion(work: Work, backed: Backed | None, ended: tuple[str, Evidence] | 
     )
     open_parts = [stand for stand in stands if stand.state != "done"]
     if ended:
-        return Verdict(
-            dimension=Dimension.TASK_COMPLETION,
-            score=0,
-            justification=ended[0],
-            evidence=(ended[1],),
-            reasons=reasons,
+        justification, evidence = ended[0], [ended[1]]
+    elif open_parts:
+        justification = "; ".join(
+            f"{_detail(work, stand) or stand.part.text}: {_SAYS[stand.state]}" for stand in open_parts[:3]
         )
-    if not open_parts:
-        quotes = [Evidence.of(s.turn, s.quote, "done") for s in stands if s.turn is not None and s.quote]
-        return Verdict(
-            dimension=Dimension.TASK_COMPLETION,
-            score=1,
-            justification="each part of the goal stands, and no value is wrong",
-            evidence=tuple(dict.fromkeys(quotes))[:_MOST_EVIDENCE],
-            reasons=reasons,
-        )
+        evidence = list(_evidence(open_parts))
+    else:
+        justification = "each part of the goal stands, and no value is wrong"
+        evidence = list(dict.fromkeys(_evidence(stands)))
     return Verdict(
         dimension=Dimension.TASK_COMPLETION,
-        score=0,
-        justification="; ".join(
-            f"{_detail(work, stand) or stand.part.text}: {_SAYS[stand.state]}" for stand in open_parts[:3]
-        ),
-        evidence=tuple(_evidence(open_parts))[:_MOST_EVIDENCE],
+        score=int(not (ended or open_parts)),
+        justification=justification,
+        evidence=tuple(evidence[:_MOST_EVIDENCE]),
         reasons=reasons,
     )
 
@@ -126,8 +117,8 @@ _BY_CALLS: Final[dict[Backing, PartState]] = {
 }
 
 
-def _evidence(open_parts: list[Stand]) -> Iterator[Evidence]:
-    for stand in open_parts:
+def _evidence(stands: Sequence[Stand]) -> Iterator[Evidence]:
+    for stand in stands:
         if stand.turn is not None and stand.quote:
             yield Evidence.of(stand.turn, stand.quote, _SAYS[stand.state])
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.embedded_user.agenda import Agenda
-from pytest_personalens.agents.embedded_user.fact_answers import FactAnswers, said, spoken
+from pytest_personalens.agents.embedded_user.fact_answers import FactAnswer, FactAnswers, said, spoken
 from pytest_personalens.agents.embedded_user.heard import heard
 from pytest_personalens.agents.embedded_user.openings import task_text
 from pytest_personalens.agents.embedded_user.questions import Question, is_courtesy, options, questions
@@ -23,6 +23,7 @@ from pytest_personalens.core.dialogue import UserTurn
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pytest_personalens.agents.reading.statements import Statement
     from pytest_personalens.agents.reading.work import Stand
     from pytest_personalens.core.facts import Fact
     from pytest_personalens.core.message import Message
@@ -65,6 +66,15 @@ class Errand(Agenda):
         """Return what the user has said so far, by its phrases."""
         return [found for m in self.transcript[2:] if m.role == "user" for found in heard(m.content)]
 
+    @cached_property
+    def _now(self) -> list[Statement]:
+        """Return the statements of the last reply."""
+        return [s for s in self.work.statements if s.turn == self.now]
+
+    def _reports(self) -> bool:
+        """True if the last reply says that something is done, or tells something."""
+        return any(s.act in FIRM and s.words for s in self._now)
+
     def _count(self, *banks: str) -> int:
         return sum(bank in banks for bank, _ in self._pushed)
 
@@ -91,11 +101,7 @@ class Errand(Agenda):
         if lines:
             return UserTurn(" ".join(lines[:_MOST]))
         if settled:
-            more = any(
-                s.act == "asked" or is_courtesy(plain(s.text))
-                for s in self.work.statements
-                if s.turn == self.now
-            )
+            more = any(s.act == "asked" or is_courtesy(plain(s.text)) for s in self._now)
             return self._leave("thanks_more" if more else "thanks")
         if self._count(*_PUSHES) >= _MOST_PUSHES + len(self.work.goal) // 3:
             return self._leave("give_up")
@@ -116,9 +122,7 @@ class Errand(Agenda):
     def _ignored(self) -> bool:
         """True if the user has just objected, and the reply says nothing."""
         objected = any(bank.startswith("correction") for bank, _ in heard(self.transcript[-2].content))
-        return objected and not any(
-            s.act in ("done", "told") and s.words for s in self.work.statements if s.turn == self.now
-        )
+        return objected and not self._reports()
 
     def _is_needed(self, question: Question) -> bool:
         """True if a question must be answered, although the work looks done: it asks for more than a wish."""
@@ -134,31 +138,22 @@ class Errand(Agenda):
         """Return objections to what is wrong; None if it was said before and is still wrong."""
         lines: list[str] = []
         for finding, statement in self.work.wrong:
-            if self._left_free(finding.fact):
-                continue
-            if statement.turn != self.now and self._raised_before(spoken(finding.fact)):
-                continue
             wanted = spoken(finding.fact)
             times = self._raised_before(wanted)
+            if self._left_free(finding.fact) or (times and statement.turn != self.now):
+                continue
             if times > 1:
                 return None
-            if statement.turn == self.now or not times:
-                bank = "still_wrong" if times else "fact_wrong"
-                lines.append(self.speaker.say(bank, v=wanted, o=said(finding, statement.text)))
+            bank = "still_wrong" if times else "fact_wrong"
+            lines.append(self.speaker.say(bank, v=wanted, o=said(finding, statement.text)))
         for _, missing in self.work.short:
             names = " and ".join(missing)
             if self._raised_before(names) > 1:
                 return None
             lines.append(self.speaker.say("fact_short", v=names))
-        now = [s for s in self.work.statements if s.turn == self.now]
-        for broken in broken_limits(self.scenario.limits, now):
-            if (
-                sum(
-                    bank == "limit" and values.get("n") == plain(broken.limit.name)
-                    for bank, values in self._pushed
-                )
-                > 1
-            ):
+        for broken in broken_limits(self.scenario.limits, self._now):
+            name = plain(broken.limit.name)
+            if sum(bank == "limit" and values.get("n") == name for bank, values in self._pushed) > 1:
                 return None
             lines.append(self.speaker.say("limit", o=broken.said, n=broken.limit.name))
         return lines[:2]
@@ -177,23 +172,16 @@ class Errand(Agenda):
         )
 
     def _answers(self, asked: Sequence[Question], corrected: set[tuple[str, str] | None]) -> list[str]:
-        found: list[tuple[str, str, str]] = []
+        found: dict[str, FactAnswer] = {}
         rest = []
         for question in asked:
             of_type = self.answers.to(question).pair is not None
             answer = self._facts.to(question, of_type=of_type)
-            if answer is not None:
-                if all(answer.fact != fact for *_, fact in found):
-                    found.append(
-                        (
-                            answer.bank,
-                            answer.value if not answer.other else f"{answer.value}\x1f{answer.other}",
-                            answer.fact,
-                        )
-                    )
-            else:
+            if answer is None:
                 rest.append(question)
-        lines = self._told(found)
+            else:
+                found.setdefault(answer.fact, answer)
+        lines = self._told(tuple(found.values()))
         pairs = [(q, self.answers.to(q)) for q in rest if not self._rhetorical(q)]
         kept = [
             a
@@ -208,30 +196,23 @@ class Errand(Agenda):
     def _rhetorical(self, question: Question) -> bool:
         """True for a question about another wish while the work is open: the user comes back to the work."""
         return is_courtesy(plain(question.text)) and not any(
-            s.act in ("proposed", "confirming") for s in self.work.statements if s.turn == self.now
+            s.act in ("proposed", "confirming") for s in self._now
         )
 
-    def _told(self, found: Sequence[tuple[str, str, str]]) -> list[str]:
-        told = [(bank, value) for bank, value, _ in found if bank.startswith("tell") and bank != "tell_thing"]
+    def _told(self, found: Sequence[FactAnswer]) -> list[str]:
+        told = [a for a in found if a.bank.startswith("tell") and a.bank != "tell_thing"]
         lines = []
         if len(told) == 1:
-            lines.append(self.speaker.say(told[0][0], v=told[0][1]))
+            lines.append(self.speaker.say(told[0].bank, v=told[0].value))
         elif told:
-            values = [
-                {"tell_date": "on ", "tell_time": "at "}.get(bank, "") + value for bank, value in told[:3]
-            ]
-            values[0] = told[0][1]
-            lines.append(self._together(values))
-        for bank, value, _ in found:
-            if (bank, value) not in told:
-                value, _, other = value.partition("\x1f")
-                lines.append(self.speaker.say(bank, v=value, o=other))
+            joined = ({"tell_date": "on ", "tell_time": "at "}.get(a.bank, "") + a.value for a in told[1:3])
+            lines.append(self._together([told[0].value, *joined]))
+        lines += [self.speaker.say(a.bank, v=a.value, o=a.other) for a in found if a not in told]
         return lines
 
     def _push(self, open_parts: Sequence[Stand], replies: int) -> UserTurn:
-        now = [s for s in self.work.statements if s.turn == self.now]
         states = {stand.state for stand in open_parts}
-        acts = {s.act for s in now}
+        acts = {s.act for s in self._now}
         offers = bool({"proposed", "confirming"} & acts) or bool(options(self.last)[1:])
         accepted = self._count("accept_proposal", "accept", "option", "option_first")
         if offers and "done" not in acts and accepted < _MOST_ACCEPTED:
@@ -243,9 +224,7 @@ class Errand(Agenda):
         if "refused" in acts and "refused" in states:
             return self._once("other_way", 1)
         task = task_text(self.scenario)
-        if not any(stand.state == "done" for stand in self.work.stands) and not any(
-            s.act in ("done", "told") and s.words for s in now
-        ):
+        if not any(stand.state == "done" for stand in self.work.stands) and not self._reports():
             return UserTurn(
                 self.speaker.say("restate", x=task) if task and replies < 3 else self.speaker.say("nudge")
             )

@@ -1,0 +1,25 @@
+"""A conftest.py that hands over the example's bot that remembers."""
+
+from __future__ import annotations
+
+from tests.support.repository import ROOT
+
+#: It forgets the users whose first letters the variable FORGETS lists.
+BOT = f"""
+    import os
+    import sys
+
+    import pytest
+
+    sys.path.insert(0, {str(ROOT / "example_project")!r})
+    from helpbot import Memory
+    from helpbot.bot import BOTS
+
+    @pytest.fixture
+    def personalens_assistant(personalens_context):
+        memory = Memory()
+        for topic, summary in personalens_context.interactions.items():
+            memory.remember(personalens_context.user, topic, summary)
+        forgets = personalens_context.user[0] in os.environ.get("FORGETS", "").split(",")
+        return BOTS["forgets" if forgets else "remembers"](personalens_context.user, memory)
+"""
