@@ -6,7 +6,7 @@ import re
 from functools import cache
 
 from helpbot.catalogue import CHOICES, HABITS, PARTS, SKILLS, THINGS, Skill
-from helpbot.details import DETAILS, later, told
+from helpbot.details import DETAILS, corrected, later, told
 from helpbot.memory import Memory, Options, named
 
 Messages = list[dict[str, str]]
@@ -45,7 +45,8 @@ _LOST = (
 )
 _PLACE = re.compile(r"\{(\w+?)(\d?)\}")
 _GROUP = re.compile(r"\[([^\[\]|]*)(?:\|([^\[\]]*))?\]")
-_CAPITALIZED = re.compile(r"(?<=\w[ ,] )[A-Z]\w+|(?<=\w )[A-Z]\w+|^[A-Z]\w+(?=,| please|\.$)")
+_NAMED = r"[A-Z]\w+(?: [A-Z]\w+)*"
+_CAPITALIZED = re.compile(rf"(?<=\w[ ,] ){_NAMED}|(?<=\w ){_NAMED}|^{_NAMED}(?=,| please|\.$)")
 _NO_NAMES = {
     "I",
     "No",
@@ -103,8 +104,8 @@ class Helpbot:
 
     def follow_up(self, skill: Skill, said: list[str]) -> str:
         """After the deed: redo it with a new value, or confirm it, or the part of it that was asked about."""
-        deed, last = self.fill(skill.reply, said), said[-1].lower()
-        if deed != self.fill(skill.reply, said[:-1]):
+        deed, last = self.deed(skill, said), said[-1].lower()
+        if deed != self.deed(skill, said[:-1]):
             return f"I've changed that for you. {deed}"
         sentences = re.split(r"(?<=[.!]) ", deed)
         parts = [
@@ -118,6 +119,10 @@ class Helpbot:
         if _LEFT.search(last):
             return f"Then it stays as it is, all done. {deed}"
         return f"{'Yes, all done.' if _CHASE.search(last) else 'This is how it stands.'} {deed}"
+
+    def deed(self, skill: Skill, said: list[str]) -> str:
+        """What was done, with what the user has corrected since."""
+        return corrected(self.fill(skill.reply, said), said[1:])
 
     def fill(self, template: str, said: list[str]) -> str:
         """The template with the choices in their places; [a|b] is b where a has a place that stays open."""

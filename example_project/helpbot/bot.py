@@ -35,6 +35,9 @@ class ContradictingBot(Helpbot):
     def foresight(self, skill: Skill) -> str:
         return ""
 
+    def deed(self, skill: Skill, said: list[str]) -> str:
+        return self.fill(skill.reply, said)
+
     def choose(self, name: str, said: list[str], number: int = 1) -> str | None:
         if name == "person":
             return "your former landlord"

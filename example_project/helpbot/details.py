@@ -51,6 +51,30 @@ def told(name: str, number: int, said: list[str]) -> str | None:
     return None
 
 
+#: Values that a correction may name: "not 18:00 but 18:15", "Friday, please".
+_VALUES = [
+    re.compile(pattern)
+    for pattern in (
+        r"\b\d{1,2}:\d\d(?: [AP]M)?\b",
+        r"\$\d+",
+        rf"\b(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day(?: \d+ {_MONTH})?|tomorrow|tonight)\b",
+        rf"\b(?:{_NUMBER} or )?{_NUMBER} (?:minutes|hours|days|weeks|nights|tickets|people)\b",
+    )
+]
+
+
+def corrected(deed: str, said: list[str]) -> str:
+    """The deed with the values that later messages name in place of its own."""
+    for text in said:
+        for values in _VALUES:
+            named = dict.fromkeys(values.findall(text))
+            old = [v for v in dict.fromkeys(values.findall(deed)) if v in named or len(named) == 1]
+            new = [v for v in named if v not in deed]
+            if len(old) == len(new) == 1:
+                deed = deed.replace(old[0], new[0])
+    return deed
+
+
 def later(hour: str, minutes: int) -> str:
     """The time of day some minutes after another."""
     total = int(hour[:2]) * 60 + int(hour[3:]) + minutes

@@ -69,6 +69,7 @@ class GoalPart(Frozen):
     domain: str = ""
     never: bool = Field(default=False, description="True for what must not happen.")
     facts: tuple[str, ...] = ()
+    ask: str = Field("", description="How a user asks for it: what to do, or what to tell.")
 
 
 class Task(Frozen):

@@ -90,7 +90,10 @@ class EmbeddedDataset(EmbeddedFiles):
                 intent=filled(task.intent, places, now.date),
                 goal=filled(task.goal, places, now.date),
                 relevant=relevant,
-                parts=tuple(part.part(filled(part.text, places, now.date)) for part in task.parts),
+                parts=tuple(
+                    part.part(*(filled(text, places, now.date) for text in (part.text, part.ask)))
+                    for part in task.parts
+                ),
                 facts=facts,
                 things=things,
             ),

@@ -50,6 +50,7 @@ class PartEntry(Entry):
     domain: str = ""
     never: bool = False
     facts: tuple[str, ...] = ()
+    ask: str = ""
 
     @model_validator(mode="after")
     def _one_of_two(self) -> Self:
@@ -62,8 +63,8 @@ class PartEntry(Entry):
         """Return what is to be done or told."""
         return self.done or self.told
 
-    def part(self, text: str) -> GoalPart:
-        """Return the part in the form that scenarios hold, with the facts put into its text."""
+    def part(self, text: str, ask: str) -> GoalPart:
+        """Return the part in the form that scenarios hold, with the facts put into its texts."""
         kind: Literal["done", "told"] = "done" if self.done else "told"
         return GoalPart(
             text=text,
@@ -73,6 +74,7 @@ class PartEntry(Entry):
             domain=self.domain,
             never=self.never,
             facts=self.facts,
+            ask=ask,
         )
 
 

@@ -254,7 +254,8 @@ def _parts_of(goal: str) -> tuple[GoalPart, ...]:
     """Return the parts of a goal of the embedded benchmark, whatever values stand in it."""
     for pattern, parts in _embedded_goals():
         if match := pattern.fullmatch(goal):
-            return tuple(p.part(with_values(p.text, match.groupdict())) for p in parts)
+            values = match.groupdict()
+            return tuple(p.part(with_values(p.text, values), "") for p in parts)
     return ()
 
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.embedded_user.agenda import Agenda
-from pytest_personalens.agents.embedded_user.fact_answers import FactAnswer, FactAnswers, said, spoken
+from pytest_personalens.agents.embedded_user.fact_answers import FactAnswer, FactAnswers, required, said
 from pytest_personalens.agents.embedded_user.heard import heard
 from pytest_personalens.agents.embedded_user.openings import task_text
 from pytest_personalens.agents.embedded_user.questions import Question, is_courtesy, options, questions
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.scenario import Scenario
 
 #: Sentences by which the user pushes on, and how often in all before it leaves.
-_PUSHES: Final = ("chase", "insist", "other_way", "fact_wrong", "fact_short", "limit", "still_wrong", "ask_part", "ask_deed", "ask_wh", "nudge", "puzzled", "rest", "restate")  # fmt: skip
+_PUSHES: Final = ("chase", "insist", "other_way", "fact_wrong", "fact_short", "limit", "still_wrong", "ask_part", "ask_deed", "ask_to", "ask_wh", "nudge", "puzzled", "rest", "restate")  # fmt: skip
 _MOST_PUSHES: Final = 4
 #: How often the user accepts proposals.
 _MOST_ACCEPTED: Final = 3
@@ -41,7 +41,9 @@ _LONGEST: Final = 6
 _CLAUSE: Final = re.compile(
     r"\b(?:is|are|has|have|was|were|will|can|stands|runs|repeats|rings|sits|comes|agree|lie|agrees)\b"
 )
-_WH: Final = re.compile(r"(?:who|whom|whose|where|why|what|which|how|when|whether)\b")
+_WH: Final = re.compile(
+    r"(?:(?:at|on|in|for|under) )?(?:who|whom|whose|where|why|what|which|how|when|whether)\b"
+)
 #: A goal speaks of the user, who speaks of itself.
 _OF_USER: Final = (
     (re.compile(r"\bthe user's\b"), "my"),
@@ -138,7 +140,7 @@ class Errand(Agenda):
         """Return objections to what is wrong; None if it was said before and is still wrong."""
         lines: list[str] = []
         for finding, statement in self.work.wrong:
-            wanted = spoken(finding.fact)
+            wanted = required(finding.fact)
             times = self._raised_before(wanted)
             if self._left_free(finding.fact) or (times and statement.turn != self.now):
                 continue
@@ -245,8 +247,13 @@ class Errand(Agenda):
 
     def _request(self, stand: Stand) -> str:
         words = part_words(stand, self.scenario)
-        deed = stand.part.kind == "done" or _CLAUSE.search(words)
-        return self.speaker.say("ask_wh" if _WH.match(words) else "ask_deed" if deed else "ask_part", p=words)
+        if _WH.match(words):
+            bank = "ask_wh"
+        elif stand.part.kind == "done":
+            bank = "ask_to" if stand.part.ask else "ask_deed"
+        else:
+            bank = "ask_deed" if _CLAUSE.search(words) else "ask_part"
+        return self.speaker.say(bank, p=words)
 
 
 def _wants_answer(text: str) -> bool:
@@ -254,7 +261,12 @@ def _wants_answer(text: str) -> bool:
 
 
 def part_words(stand: Stand, scenario: Scenario) -> str:
-    """Return how a person speaks of a part of the goal: ``the hour``, ``the table is reserved``."""
+    """Return how a person asks for a part of the goal: ``when it leaves``, ``book the table``.
+
+    Without the words of the dataset it is the text of the part: ``the hour``, ``the table is reserved``.
+    """
+    if stand.part.ask:
+        return stand.part.ask
     text = stand.part.text
     facts = [f for f in scenario.task.facts if f.name in stand.part.facts]
     if stand.part.kind == "told" and _CLAUSE.search(text) and facts and facts[0].what[:1].islower():

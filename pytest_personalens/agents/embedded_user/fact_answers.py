@@ -165,6 +165,17 @@ def spoken(fact: Fact) -> str:
     return text if fact.kind in ("person", "place", "provider", "text", "item", "date") else lower_first(text)
 
 
+def required(fact: Fact) -> str:
+    """Return what a person insists on: as `spoken`, and ``a day between Friday and Sunday`` for a range."""
+    text = spoken(fact)
+    return f"{_ONE_OF.get(fact.kind, 'one')} {text}" if text.startswith("between ") else text
+
+
+_ONE_OF: Final[dict[FactKind, str]] = {
+    "date": "a day", "time": "a time", "money": "a price", "count": "a number", "duration": "a length",
+}  # fmt: skip
+
+
 def _bank(fact: Fact) -> str:
     if spoken(fact).startswith("between "):
         return "tell_range"
@@ -174,4 +185,10 @@ def _bank(fact: Fact) -> str:
 def said(finding: Finding, text: str) -> str:
     """Return the words of a finding as the text has them, with their capitals."""
     match = re.search(re.escape(finding.said), text, re.IGNORECASE)
+    if match is None and _DAYS.search(finding.said):
+        match = _DAYS.search(text)
     return match[0] if match else finding.said
+
+
+#: Days of the week in a row. Those of a wrong value may not be all those of the text.
+_DAYS: Final = re.compile(r"\w+day(?:, \w+day)*,? and \w+day")

@@ -63,6 +63,9 @@ _OPEN: Final[tuple[tuple[Act, re.Pattern[str]], ...]] = (
         ),
     ),
 )
+_HAVE_DONE: Final = re.compile(rf"(?:\w+, )?(?:i|we) have (?:now |just |already |also )*(?:{_DONE}|done)\b")
+#: An act that undoes a deed needs a clear lead over the deed.
+_NEARLY: Final = 0.6
 _MAY_BE: Final = frozenset({"done", "told", "other", "promised", "proposed"})
 
 
@@ -86,8 +89,12 @@ def act(text: str, model: Table | None = None) -> Act:
 def _of_words(text: str, model: Table | None) -> Act:
     probabilities = (model or table("statements")).of_cues(alone(text))
     best = cast("Act", max(probabilities, key=lambda name: probabilities[name]))
+    folded = plain(text)
+    if best == "taken-back" and probabilities["done"] > _NEARLY * probabilities[best]:
+        return "done"
+    if best == "promised" and _HAVE_DONE.match(folded):
+        return "done"  # "I've set up your alert: you will hear from me"
     if best in _MAY_BE:
-        folded = plain(text)
         for open_act, pattern in _OPEN:
             if pattern.search(folded) and probabilities[open_act] > _LEAST:
                 return open_act

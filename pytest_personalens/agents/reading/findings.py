@@ -94,7 +94,9 @@ class FactReader:
             before = kept[max(kept.rfind(mark, 0, value.start) for mark in ",;.!?") + 1 : value.start]
             beside = value.kind in ("time", "date") and bool(_BESIDE.search(before))
             for fact in alike:
-                if fact.name not in self._of_parts or _keeps_limit(value, fact):
+                if _keeps_limit(value, fact):
+                    continue
+                if fact.name not in self._of_parts:
                     if value.kind == "money" and fact.known == "said" and len(alike) == 1:
                         yield Finding(fact, value.said, right=False, beside=True)
                     continue
@@ -166,7 +168,11 @@ class FactReader:
     def _alike(self, value: TypedValue) -> list[Fact]:
         """Return the facts that the value may be about."""
         facts = [f for f in self.facts if f.kind == value.kind]
-        if value.kind == "duration" and any(_counts_units(f, value) for f in self.facts):
+        if (
+            value.kind == "duration"
+            and any(_counts_units(f, value) for f in self.facts)
+            and not any(self._fits(value, f) for f in facts)
+        ):
             return []  # "the four-hour limit" is a count of hours
         if value.kind != "count":
             return facts

@@ -54,7 +54,9 @@ class PartReader:
         self.goal = task.parts or tuple(
             GoalPart(text=p.text, kind="told" if p.to_tell else "done", slots=_slots(p)) for p in self.words
         )
-        self._own = [own_words(part, self.words) for part in self.words]
+        deeds = [part for part, of in zip(self.words, self.goal, strict=True) if of.kind == "done"]
+        # "Food is ordered" keeps "food", although "its delivery time" speaks of food too.
+        self._own = [own_words(part, self.words if part not in deeds else deeds) for part in self.words]
         self._deeds = [deed_classes(part.words) for part in self.words]
         self._facts = [[f for f in task.facts if f.name in p.facts] for p in self.goal]
         self._shared = [
@@ -73,6 +75,8 @@ class PartReader:
         value = max((0.4 if n in self._shared[i] else 1.0 for n in names if n in part.facts), default=0.0)
         wanted = set(part.slots)
         shown = 0.3 if wanted & s.details else 0.0
+        if "place" in wanted and _ADDRESS.search(s.text):
+            shown = 0.6
         deed = part.kind == "done" and s.act == "done" and bool(self._deeds[i] & s.words)
         return own + 0.5 * share + value + shown + 0.4 * deed
 
@@ -143,6 +147,8 @@ class PartReader:
         numbers["own fact right"] = float(
             any(f.name in right and f.name not in self._shared[i] for f in closed)
         )
+        hinted = {f.fact.name for s in statements if s.act == "promised" for f in s.findings if f.right}
+        numbers["right in a promise"] = sum(f.name in hinted - right for f in closed) / max(1, len(closed))
         numbers["none said"] = float(bool(closed) and not any(f.name in right | wrong for f in closed))
         done_right = {f.fact.name for s in firm if s.act == "done" for f in s.findings if f.right}
         numbers["right in a deed"] = float(any(f.name in done_right for f in closed))
@@ -188,7 +194,7 @@ class PartReader:
         return numbers
 
     def touches(self, i: int, statements: Sequence[Statement]) -> bool:
-        """True unless other deeds are asked for too, and nobody used a word that is this part's own."""
+        """True unless other deeds are asked for too, and nobody used a word that is this deed's own."""
         others = sum(part.kind == "done" and not part.never for part in self.goal) > 1
         spoken = frozenset[str]().union(*(s.words for s in statements))
         whole = any(s.act == "done" and _WHOLE.search(s.text) for s in statements)

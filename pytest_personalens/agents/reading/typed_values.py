@@ -89,8 +89,10 @@ def _durations(folded: str) -> Iterator[TypedValue]:
         elif m["fortnight"]:
             minutes = 20_160.0
         elif m["unit"]:
-            if m["unit"] in ("day", "week", "month") and not _LASTS.search(
-                folded[max(0, m.start() - 14) : m.start()]
+            if (
+                m["unit"] in ("day", "week", "month")
+                and m["one"] + m["unit"] not in ("oneweek", "onemonth")
+                and not _LASTS.search(folded[max(0, m.start() - 14) : m.start()])
             ):
                 continue  # "A Day in Rome", "three times a week"
             minutes = float(values.UNITS[m["unit"]])

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.verdict import PartState
 
 #: A part stands from this probability on.
-_STANDS: Final = {"done": 0.5, "told": 0.55}
+_STANDS: Final = {"done": 0.5, "told": 0.5}
 #: The acts that leave a deed undone.
 UNDOES: Final[frozenset[Act]] = frozenset({"promised", "handed-back", "refused", "taken-back"})
 #: A statement that takes something back touches a part from this score on.
