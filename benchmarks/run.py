@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import shutil
@@ -74,11 +75,14 @@ def main() -> int:
         ratio = statistics.median(r / w for r, w in zip(replay, without, strict=True))
         many = replay_many(Path(folder) / "many", plain)
         opened, needed = files_opened(Path(folder) / "official")
+    milliseconds, opening = opened_embedded()
+    print(f"opening 30 embedded scenarios takes {milliseconds:.0f} ms")
     goals = [
         Goal("installed but unused, added to start-up", added, 30.0, "ms"),
         Goal("30 items replayed / 30 empty tests, -n 0", ratio, 2.0, "x"),
         Goal(f"{MANY:,} items replayed / tests that read a file, -n 0", many, 1.5, "x"),
         Goal("files read to draw 30 of 1,500 users / theirs", opened / needed, 1.0, "x"),
+        Goal("30 embedded scenarios opened / their files read", opening, 3.0, "x"),
     ]
     for goal in goals:
         print(
@@ -136,6 +140,41 @@ def files_opened(root: Path) -> tuple[int, int]:
     )
     users = {ref.user for ref in draw(OfficialDataset(root), 30, seed="benchmark").refs}
     return len(opened), 2 * len(users)
+
+
+def opened_embedded() -> tuple[float, float]:
+    """CPU time in milliseconds to draw and load 30 embedded scenarios, and how many times it is that of
+    reading their files from the cache of parsed files.
+    """
+    from pytest_personalens.core.slugs import slug
+    from pytest_personalens.datasets import EmbeddedDataset, draw
+    from pytest_personalens.datasets.cached import read_toml
+
+    dataset = EmbeddedDataset()
+    refs = draw(dataset, 30, seed="benchmark").refs
+    files = [*dataset.domain_files(), dataset.multi_file, dataset.limits_file]
+    files += {dataset.root / "profiles" / f"{ref.user}.toml" for ref in refs}
+    files += {dataset.history_file(ref.user, slug(name)) for ref in refs for name in ref.domains}
+
+    def read() -> None:
+        for file in files:
+            read_toml(file)
+
+    def load() -> None:
+        fresh = EmbeddedDataset()
+        for ref in draw(fresh, 30, seed="benchmark").refs:
+            fresh.load(ref)
+
+    times: dict[str, list[float]] = {"read": [], "load": []}
+    read()
+    gc.disable()  # as in a run
+    for _ in range(5 * ROUNDS):
+        for name, work in (("read", read), ("load", load)):
+            started = time.process_time()
+            work()
+            times[name].append(time.process_time() - started)
+    gc.enable()
+    return min(times["load"]) * 1000, min(times["load"]) / min(times["read"])
 
 
 def pytest_in(folder: Path, args: list[str]) -> float:

@@ -174,12 +174,12 @@ class Helpbot:
         plain: Options = {
             option: [] for option in choice.options
         }  # a request may hold other words for options by chance
-        spoken = [
+        spoken = (
             options
             for turn in reversed(range(len(said)))
             if (options := named(choice.options if turn else plain, said[turn]))
-        ]
-        options = spoken[0] if spoken else self.memory.find(self.user, choice.topic, choice.options)
+        )
+        options = next(spoken, []) or self.memory.find(self.user, choice.topic, choice.options)
         return options[number - 1] if number <= len(options) else None
 
 
@@ -188,10 +188,16 @@ def wanted(said: list[str]) -> tuple[Skill | None, int]:
     skill: Skill | None = None
     start = 0
     for turn, text in enumerate(said):
-        best = max(SKILLS, key=lambda skill: skill.score(text))
-        if best.score(text) >= (3 if skill else 1) and best is not skill:
+        score, best = _best(text)
+        if score >= (3 if skill else 1) and best is not skill:
             skill, start = best, turn
     return skill, start
+
+
+@cache
+def _best(text: str) -> tuple[int, Skill]:
+    best = max(SKILLS, key=lambda skill: skill.score(text))
+    return best.score(text), best
 
 
 def is_closing(said: list[str]) -> bool:

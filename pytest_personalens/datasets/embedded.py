@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.facts import Limit
-from pytest_personalens.core.scenario import Scenario, ScenarioRef, Task
+from pytest_personalens.core.frozen import unchecked
+from pytest_personalens.core.scenario import Kind, Scenario, ScenarioRef, Task
 from pytest_personalens.core.slugs import slug
 from pytest_personalens.datasets.embedded_files import EmbeddedFiles, data_folder
 from pytest_personalens.datasets.situations import situation
@@ -36,26 +37,33 @@ class EmbeddedDataset(EmbeddedFiles):
     """
 
     def __init__(self, root: Path | None = None, *, whole: bool = False) -> None:
-        super().__init__(root or data_folder())
+        shipped = root is None or root.resolve() == data_folder().resolve()
+        super().__init__(root or data_folder(), shipped=shipped)
         self.whole = whole
         self.limits = lru_cache(maxsize=256)(self._limits_of)
-        self._says_words = root is not None and root.resolve() != data_folder().resolve()
+        self.summary = lru_cache(maxsize=4096)(self._summary_of)
+        self._past = lru_cache(maxsize=4096)(self._past_of)
+        self._possible = cache(self._possible_of)
+        self._says_words = not shipped
 
     def refs(self, user: str) -> tuple[ScenarioRef, ...]:
         """Return the user's scenarios: the tasks whose domains are all among the user's interests."""
-        interests = self.profile(user).domains
-        single = [
-            ScenarioRef(user, f"{slug(name)}-{task.number}", "single", (name,))
+        interests = self.profile(user).domains.keys()
+        return tuple(
+            ScenarioRef(user, task, kind, domains)
+            for task, kind, domains in self._tasks
+            if interests >= set(domains)
+        )
+
+    @cached_property
+    def _tasks(self) -> list[tuple[str, Kind, tuple[str, ...]]]:
+        """The name, the kind and the domains of each task."""
+        single: list[tuple[str, Kind, tuple[str, ...]]] = [
+            (f"{slug(name)}-{task.number}", "single", (name,))
             for name in self.domains()
-            if name in interests
             for task in self.domain(name).tasks
         ]
-        multi = [
-            ScenarioRef(user, f"multi-{task.number}", "multi", task.domains)
-            for task in self.multi().tasks
-            if all(d in interests for d in task.domains)
-        ]
-        return (*single, *multi)
+        return [*single, *((f"multi-{task.number}", "multi", task.domains) for task in self.multi().tasks)]
 
     def load(self, ref: ScenarioRef) -> Scenario:
         """Return the whole scenario.
@@ -109,27 +117,37 @@ class EmbeddedDataset(EmbeddedFiles):
     def _limits_of(self, user: str) -> tuple[tuple[frozenset[str], Limit], ...]:
         """Return the hard limits of a user, each with the domains that it is for."""
         return tuple(
-            (frozenset(x.domains), Limit(kind=x.kind, name=x.name, text=x.text, words=self._words(x)))
+            (
+                frozenset(x.domains),
+                unchecked(Limit, kind=x.kind, name=x.name, text=x.text, words=self._words(x)),
+            )
             for x in self.profile(user).limits
         )
 
     def _words(self, limit: LimitEntry) -> tuple[str, ...]:
         return limit.words or self.limit_words[limit.name]
 
-    def summary(self, user: str, domain: str) -> str:
+    def _summary_of(self, user: str, domain: str) -> str:
         """Return what an assistant remembers of the user in a domain."""
         history = self.history(user, domain)
         if history is not None:
             return summary(history)
         return " ".join(str(self.profile(user).domains[domain]["summary"]).split())
 
+    def _past_of(self, user: str, domain: str) -> tuple[Session, ...]:
+        history = self.history(user, domain)
+        return sessions(domain, history) if history is not None else ()
+
+    def _possible_of(self, domain: str) -> dict[str, tuple[str, ...]]:
+        """Return the values of each preference type that a person may have."""
+        return {name: t.values or t.others for name, t in self.domain(domain).preferences.items()}
+
     def _sessions(
         self, ref: ScenarioRef, domains: Sequence[str], things: Sequence[Thing], now: Clock
     ) -> tuple[Session, ...]:
         found: list[Session] = []
         for domain in domains:
-            history = self.history(ref.user, domain)
-            found += sessions(domain, history) if history is not None else ()
+            found += self._past(ref.user, domain)
             found += arranged(domain, things, now)
         return tuple(sorted(found, key=lambda session: session.date))
 
@@ -151,10 +169,7 @@ class EmbeddedDataset(EmbeddedFiles):
             life=profile.life,
             domains=ref.domains,
             preferences=preferences,
-            possible={
-                d: {n: t.values or t.others for n, t in self.domain(d).preferences.items()}
-                for d in ref.domains
-            },
+            possible={d: self._possible(d) for d in ref.domains},
             known=" ".join(summaries.values()).casefold(),
         )
         resolver = Resolver(task.facts, around)

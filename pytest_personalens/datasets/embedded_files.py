@@ -23,7 +23,9 @@ from pytest_personalens.datasets.layout import (
 from pytest_personalens.datasets.world.entries import HistoryEntry, LimitWords
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
+
+    from pytest_personalens.datasets.layout import Problem
 
 _PACKAGE: Final = Path(__file__).resolve().parent.parent
 
@@ -31,11 +33,13 @@ _PACKAGE: Final = Path(__file__).resolve().parent.parent
 class EmbeddedFiles:
     """The files of a folder in the embedded layout, read when they are needed.
 
-    Raise `DataError` for the first problem of a file. `problems` lists all of them.
+    Raise `DataError` for the first problem of a file. `problems` lists all of them. With `shipped`, the
+    files are those of the package: they fit each other, which its tests check, and no run checks it again.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *, shipped: bool = False) -> None:
         self.root = root
+        self._shipped = shipped
         head = read_table(self.root / "dataset.toml")
         for field in ("name", "version"):
             if not isinstance(head.get(field), str) or not head[field].strip():
@@ -61,7 +65,7 @@ class EmbeddedFiles:
 
     def history_file(self, user: str, name: str) -> Path:
         """Return the path of the file that tells of a domain, by the slug of its name."""
-        return self.root / "histories" / user / f"{name}.toml"
+        return Path(self.root, "histories", user, f"{name}.toml")
 
     def domain_files(self) -> list[Path]:
         """Return the files of ``domains/``, in the order of the domains."""
@@ -72,6 +76,8 @@ class EmbeddedFiles:
 
         The other methods raise one such problem at a time.
         """
+        if self._shipped:
+            return EmbeddedFiles(self.root).problems()
         domains, errors = self._examined_domains()
         errors += self._examined_multi(domains)[1]
         errors += self._limits()[1]
@@ -129,7 +135,7 @@ class EmbeddedFiles:
     def users(self) -> tuple[str, ...]:
         """Return the names of the files in ``profiles/``, in alphabetical order."""
         folder = self.root / "profiles"
-        return tuple(sorted(readable_name(folder, p.stem) for p in folder.glob("*.toml")))
+        return tuple(sorted(readable_name(folder, name) for name in _stems(folder)))
 
     def _read_multi(self) -> MultiTasks:
         return sound(*self._examined_multi(self._catalogue))
@@ -151,11 +157,9 @@ class EmbeddedFiles:
             name = domain.name if domain is not None else name_in(file)
             if name is None:
                 continue
-            problems = [
-                *name_problems(file.stem, name, slugs),
-                *(domain_problems(domain) if domain is not None else ()),
-            ]
-            errors += [DataError(file, message, field=field) for field, message in problems]
+            errors += self._errors(file, name_problems(file.stem, name, slugs))
+            if domain is not None:
+                errors += self._errors(file, domain_problems(domain))
             slugs.setdefault(slug(name), name)
             domains.setdefault(name, domain)
         if not domains and not errors:
@@ -174,16 +178,19 @@ class EmbeddedFiles:
         if not os.path.lexists(file):
             return MultiTasks(tasks=()), []  # a folder may have no such tasks
         multi, errors = examined_file(file, MultiTasks)
-        problems = multi_problems(multi, domains) if multi is not None else ()
-        return multi, errors + [DataError(file, message, field=field) for field, message in problems]
+        if multi is not None:
+            errors += self._errors(file, multi_problems(multi, domains))
+        return multi, errors
+
+    def _errors(self, file: Path, problems: Iterator[Problem]) -> list[DataError]:
+        """Return the problems with what a file says, beside those with its form."""
+        if self._shipped:
+            return []
+        return [DataError(file, message, field=field) for field, message in problems]
 
     def _find_histories(self, user: str) -> frozenset[str]:
         """Return the slugs of the domains of which a file of ``histories/`` tells."""
-        try:
-            with os.scandir(self.root / "histories" / user) as entries:
-                return frozenset(e.name.removesuffix(".toml") for e in entries if e.name.endswith(".toml"))
-        except OSError:  # a person without a history
-            return frozenset()
+        return frozenset(_stems(Path(self.root, "histories", user)))
 
     def _read_history(self, user: str, domain: str) -> HistoryEntry | None:
         return (
@@ -195,28 +202,38 @@ class EmbeddedFiles:
     def _examined_history(self, user: str, domain: str) -> tuple[HistoryEntry | None, list[DataError]]:
         file = self.history_file(user, domain)
         history, errors = examined_file(file, HistoryEntry)
-        problems = history_problems(history) if history is not None else ()
-        return history, errors + [DataError(file, message, field=field) for field, message in problems]
+        if history is not None:
+            errors += self._errors(file, history_problems(history))
+        return history, errors
 
     def _examined_profile(
         self, user: str, domains: Mapping[str, Domain | None]
     ) -> tuple[ProfileEntry | None, list[DataError]]:
-        file = self.root / "profiles" / f"{user}.toml"
+        file = Path(self.root, "profiles", f"{user}.toml")
         if Path(user).name != user or not file.is_file():
             raise DataError(self.root / "profiles", f"no such user: {user!r}")
         profile, errors = examined_file(file, ProfileEntry)
+        if self._shipped:
+            return profile, errors
         told = {name for name in domains if slug(name) in self.histories(user)}
         limits = self._limits()[0] or {} if profile is not None and profile.limits else {}
-        problems = (
-            profile_problems(profile, domains, histories=told, limits=limits) if profile is not None else ()
-        )
-        errors += [DataError(file, message, field=field) for field, message in problems]
+        if profile is not None:
+            errors += self._errors(file, profile_problems(profile, domains, histories=told, limits=limits))
         strange = self.histories(user) - {slug(name) for name in (profile.domains if profile else domains)}
         errors += [
             DataError(self.history_file(user, name), "this person has no such domain of interest")
             for name in sorted(strange)
         ]
         return profile, errors
+
+
+def _stems(folder: Path) -> list[str]:
+    """Return the names of the TOML files in a folder, without their ending; none if it cannot be read."""
+    try:
+        with os.scandir(folder) as entries:
+            return [e.name.removesuffix(".toml") for e in entries if e.name.endswith(".toml")]
+    except OSError:
+        return []
 
 
 def data_folder() -> Path:

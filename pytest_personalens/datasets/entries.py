@@ -6,6 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from pytest_personalens.core.frozen import unchecked
 from pytest_personalens.core.scenario import DomainWords, GoalPart, PreferenceWords, Slot
 from pytest_personalens.datasets.world.entries import (
     Entry,
@@ -66,7 +67,8 @@ class PartEntry(Entry):
     def part(self, text: str, ask: str) -> GoalPart:
         """Return the part in the form that scenarios hold, with the facts put into its texts."""
         kind: Literal["done", "told"] = "done" if self.done else "told"
-        return GoalPart(
+        return unchecked(
+            GoalPart,
             text=text,
             kind=kind,
             slots=self.slots,

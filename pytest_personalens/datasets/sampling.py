@@ -126,15 +126,15 @@ def draw(
         for user in waiting:
             if user not in left:
                 left[user] = _grouped(
-                    seed, [ref for ref in dataset.refs(user) if _matches(ref, domains, kinds)], balances
+                    [ref for ref in dataset.refs(user) if _matches(ref, domains, kinds)], balances
                 )
             stratum = next((name for name in strata(drawn) if left[user].get(name)), None)
             if stratum is None:
                 continue
             groups = left[user][stratum]
             least = min([span.load for span in groups])
-            _, span = min([(group[-1], span) for span, group in groups.items() if span.load == least])
-            chosen.append(groups[span].pop()[2])
+            _, span = min([(group.next(seed), span) for span, group in groups.items() if span.load == least])
+            chosen.append(groups[span].pop())
             if not groups[span]:
                 del groups[span]
             balances[stratum].count(span)
@@ -171,10 +171,42 @@ class _Span:
         self.domains, self.load = domains, 0.0
 
 
-#: The scenarios of a user that are not drawn yet: (digest, position, scenario). The next one to be drawn is
-#: the last of its group. All scenarios of a group have the same load, so a choice compares one scenario of
-#: each group.
-_Groups = dict[_Span, list[tuple[bytes, int, "ScenarioRef"]]]
+class _Group:
+    """The scenarios of a user with the same domains that are not drawn yet, and their positions.
+
+    All of them have the same load, so a choice compares one scenario of each group. They are sorted when they
+    are first compared: a small draw ends before most groups are.
+    """
+
+    __slots__ = ("_refs", "_sorted")
+
+    def __init__(self) -> None:
+        self._refs: list[tuple[int, ScenarioRef]] = []
+        self._sorted: list[tuple[bytes, int, ScenarioRef]] = []
+
+    def add(self, position: int, ref: ScenarioRef) -> None:
+        """Add a scenario. None may be added after the first comparison."""
+        self._refs.append((position, ref))
+
+    def next(self, seed: str) -> tuple[bytes, int, ScenarioRef]:
+        """Return the next scenario to be drawn, with its digest and position."""
+        if self._refs:
+            self._sorted = sorted(
+                ((_digest(seed, ref.user, ref.task), position, ref) for position, ref in self._refs),
+                reverse=True,
+            )
+            self._refs = []
+        return self._sorted[-1]
+
+    def pop(self) -> ScenarioRef:
+        """Remove the next scenario, and return it."""
+        return self._sorted.pop()[2]
+
+    def __bool__(self) -> bool:
+        return bool(self._sorted or self._refs)
+
+
+_Groups = dict[_Span, _Group]
 
 
 class _Balance:
@@ -209,17 +241,15 @@ class _Balance:
         span.load = sum([self._drawn[name] for name in span.domains]) / len(span.domains)
 
 
-def _grouped(
-    seed: str, refs: Iterable[ScenarioRef], balances: defaultdict[str, _Balance]
-) -> dict[str, _Groups]:
+def _grouped(refs: Iterable[ScenarioRef], balances: defaultdict[str, _Balance]) -> dict[str, _Groups]:
     strata: defaultdict[str, _Groups] = defaultdict(dict)
     for position, ref in enumerate(dict.fromkeys(refs)):
         stratum = ref.stratum or ref.kind
         span = balances[stratum].span(ref.domains)
-        strata[stratum].setdefault(span, []).append((_digest(seed, ref.user, ref.task), position, ref))
-    for groups in strata.values():
-        for group in groups.values():
-            group.sort(reverse=True)
+        groups = strata[stratum]
+        if span not in groups:
+            groups[span] = _Group()
+        groups[span].add(position, ref)
     return strata
 
 

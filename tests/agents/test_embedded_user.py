@@ -66,8 +66,8 @@ def no_sentence_twice(dialogue: Dialogue) -> bool:
 
 
 def test_no_opening_names_a_preference() -> None:
-    for user in EMBEDDED.users():
-        for ref in EMBEDDED.refs(user)[::2]:
+    for number, user in enumerate(EMBEDDED.users()):
+        for ref in EMBEDDED.refs(user)[number % 6 :: 6]:  # each task, of other users
             scenario = EMBEDDED.load(ref)
             text = opening(scenario)
             assert not leaked(scenario, text), (scenario.id, text)
@@ -134,8 +134,8 @@ def test_first_person(second: str, first: str) -> None:
 
 
 def test_dialogues_with_the_example_bots_end_by_decision_and_repeat_nothing(bots: Any) -> None:
-    for name, bot in bots.BOTS.items():
-        for scenario in SCENARIOS[:60]:
+    for number, (name, bot) in enumerate(bots.BOTS.items()):
+        for scenario in SCENARIOS[number : 120 + number : 4]:
             memory = bots.Memory()
             for topic, summary in scenario.summaries.items():
                 memory.remember(scenario.user, topic, summary)
@@ -167,7 +167,7 @@ def test_dialogues_with_a_bot_that_says_anything_end_too() -> None:
     def bot(rng: random.Random) -> Callable[[AssistantMessages], str]:
         return lambda _: " ".join(rng.sample(lines, rng.randint(1, 3)))
 
-    for seed, scenario in enumerate(SCENARIOS[:120]):
+    for seed, scenario in enumerate(SCENARIOS[:60]):
         dialogue = converse(scenario, bot(random.Random(seed)), EmbeddedUserAgent()).dialogue
         assert dialogue.end == "user", (scenario.id, dialogue)
         assert no_sentence_twice(dialogue), (scenario.id, dialogue)

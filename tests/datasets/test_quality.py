@@ -13,7 +13,9 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
@@ -21,7 +23,7 @@ from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 from pytest_personalens.cli.check_dataset import main
 from pytest_personalens.datasets.embedded import EmbeddedDataset
 from pytest_personalens.datasets.embedded_files import data_folder
-from pytest_personalens.datasets.quality import Quality, assess, read_corpus
+from pytest_personalens.datasets.quality import Corpus, Quality, assess, read_corpus
 from pytest_personalens.datasets.quality import diversity as d
 from pytest_personalens.datasets.quality.demography import MARGINALS, countries, country, minutes
 
@@ -34,9 +36,24 @@ TEXTS = [
 ]
 
 
+@cache
+def _corpus() -> Corpus:
+    return read_corpus("embedded")
+
+
 @pytest.fixture(scope="module")
 def embedded() -> Quality:
-    return assess(read_corpus("embedded"))
+    return assess(_corpus())
+
+
+@pytest.fixture
+def read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command gets the embedded data from memory: reading it takes longer than what is tested."""
+
+    def read(spec: str, **more: Any) -> Corpus:
+        return _corpus() if spec == "embedded" else read_corpus(spec, **more)
+
+    monkeypatch.setattr("pytest_personalens.datasets.quality.read_corpus", read)
 
 
 # measures
@@ -162,7 +179,7 @@ def test_the_embedded_people_are_as_many_of_each_kind_as_in_the_paper(embedded: 
 
 
 def test_embedded_names_and_ids_are_unique() -> None:
-    people = read_corpus("embedded").people
+    people = _corpus().people
     assert all(re.fullmatch(r"[a-z][a-z-]*", p.id) for p in people)
     names = Counter(
         re.search(r'^name = "(.+)"$', Path(p.file).read_text(encoding="utf-8"), re.MULTILINE)[1]  # type: ignore[index]
@@ -313,7 +330,7 @@ def test_ours_beside_the_official_data_at_the_same_number_of_words(embedded: Qua
 
 
 def test_the_comparison_in_the_data_card_is_what_the_command_prints(
-    official: Path, capsys: pytest.CaptureFixture[str]
+    official: Path, read_once: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     page = (Path(__file__).parents[2] / "docs/explanation/embedded-data.md").read_text(encoding="utf-8")
     main(["embedded", str(official)])
@@ -336,7 +353,7 @@ def test_the_command_prints_a_table_and_says_that_all_is_well(capsys: pytest.Cap
 
 
 def test_two_datasets_stand_side_by_side_and_findings_make_it_fail(
-    small: Path, capsys: pytest.CaptureFixture[str]
+    small: Path, read_once: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = small / "profiles" / "kenji.toml"
     path.write_text(_field("age", '"25-34"')(path.read_text(encoding="utf-8")), encoding="utf-8")

@@ -477,6 +477,8 @@ def test_a_sample_larger_than_the_universe_says_so(repo: Repository) -> None:
             "1000",
             "--personalens-users",
             "kenji",
+            "--personalens-kind",
+            "multi",
             "--personalens-gate",
             "p >= 1",
             *extra,

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.own_domains import write_own_domains
 from tests.support.repository import Repository
 from tests.support.scripted_agents import TOLD, TOLD_AGENTS
 
@@ -196,7 +197,8 @@ def test_a_link_to_the_results_keeps_pointing_there(told: Repository) -> None:
 
 def test_a_dataset_that_is_checked_replaces_no_file_of_somebody_elses(repo: Repository) -> None:
     (repo.path / "notes.json").write_text('{"cats": 3}\n')
-    command = ("check-dataset", "embedded", "--report")
+    write_own_domains(repo.path / "shop")
+    command = ("check-dataset", "shop", "--report")
     assert repo.command(*command, "conftest.py").ret == 4
     for path in ("notes.json",):
         before = (repo.path / path).read_bytes()

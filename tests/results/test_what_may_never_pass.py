@@ -20,13 +20,19 @@ ASKED = {
 }
 
 
-@pytest.mark.parametrize("asked", ASKED)
-@pytest.mark.parametrize("fixture", ["personalens_scenario", "personalens_context"])
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
+@pytest.mark.parametrize(
+    ("asked", "fixture", "workers"),
+    [
+        *((asked, "personalens_scenario", ()) for asked in ASKED),
+        ("a floor", "personalens_context", ()),
+        ("results", "personalens_context", ("-n", "2")),
+    ],
+)
 def test_tests_that_ask_for_no_dialogue_decide_nothing(
     told: Repository, asked: str, fixture: str, workers: tuple[str, ...]
 ) -> None:
-    told.inline(*ARGS, "--personalens-save-baseline", "base.json")
+    if asked == "a baseline":
+        told.inline(*ARGS, "--personalens-save-baseline", "base.json")
     told.write(test_bot=f"def test_bot({fixture}, personalens_assistant):\n    pass\n")
     result = told.run(*ARGS, *ASKED[asked], *workers)
     assert result.ret == 4
@@ -69,8 +75,14 @@ HALF = """
 """
 
 
-@pytest.mark.parametrize("mode", ["plain", "tools+none", "+D", "x-+swapped", "books-1-user7+none"])
-@pytest.mark.parametrize("place", ["test_bot", "a+none__test_bot"])
+@pytest.mark.parametrize(
+    ("mode", "place"),
+    [
+        *((mode, "test_bot") for mode in ("plain", "tools+none", "+D", "x-+swapped", "books-1-user7+none")),
+        ("plain", "a+none__test_bot"),
+        ("tools+none", "a+none__test_bot"),
+    ],
+)
 def test_what_is_skipped_counts_however_its_test_is_called(told: Repository, mode: str, place: str) -> None:
     (told.path / "test_bot.py").unlink()
     told.write(**{place: HALF.format(mode=mode, end="pytest.skip('no key')")})
@@ -134,8 +146,14 @@ SELECTIONS = {
 }
 
 
-@pytest.mark.parametrize("selection", SELECTIONS)
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
+@pytest.mark.parametrize(
+    ("selection", "workers"),
+    [
+        *((selection, ()) for selection in SELECTIONS),
+        # Workers select by the same code; what differs is how the controller hears of it.
+        *((selection, ("-n", "2")) for selection in ("-k", "another test of ours", "none")),
+    ],
+)
 def test_what_a_selection_left_out_is_said_and_makes_no_baseline(
     told: Repository, selection: str, workers: tuple[str, ...]
 ) -> None:
@@ -264,6 +282,10 @@ FLAKY = """
 """
 
 
+#: Of each kind one: of the scores, of their number, of several trials.
+MISSED = ("tcr >= 0.1", "valid >= 0.5", "pass^1 >= 0.1")
+
+
 def test_pass_k_of_scenarios_that_lack_a_trial(told: Repository) -> None:
     args = (
         "--personalens-trials",
@@ -286,8 +308,13 @@ def test_pass_k_of_scenarios_that_lack_a_trial(told: Repository) -> None:
     )
 
 
-@pytest.mark.parametrize("end", ["skipped", "judge", "lost"])
-@pytest.mark.parametrize("metric", ["tcr >= 0.1", "valid >= 0.5", "pass^1 >= 0.1"])
+@pytest.mark.parametrize(
+    ("end", "metric"),
+    [
+        *((end, metric) for end in ("skipped", "judge") for metric in MISSED),
+        ("lost", MISSED[0]),
+    ],
+)
 def test_a_gate_on_a_group_most_of_which_is_missing(told: Repository, metric: str, end: str) -> None:
     gate = ("--personalens-gate", f"multi: {metric}", "--personalens-gate", "valid >= 0.5")
     assert told.inline(*ARGS[:1], "30", *ARGS[2:], *gate).ret == 0

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import importlib.metadata
+import pickle
 import pkgutil
 import re
 import sys
+import tomllib
+from collections.abc import Iterable
 from contextlib import suppress
+from functools import cache
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest_personalens
 
@@ -24,6 +30,54 @@ def import_package() -> None:
     for module in pkgutil.walk_packages(pytest_personalens.__path__, "pytest_personalens."):
         with suppress(ImportError):
             import_module(module.name)
+    _remember_distributions()
+    _remember_toml()
+
+
+def _remember_distributions() -> None:
+    """Read what is known of an installed distribution once.
+
+    Each start of pytest reads it of all that are installed, which is a quarter of a short run.
+    """
+    import _pytest.config
+
+    for name in ("entry_points", "files", "metadata"):
+        setattr(importlib.metadata.Distribution, name, _remembered(name))
+    with suppress(AttributeError):  # a function of pytest's own: which modules the files of a plugin are
+        modules = cache(lambda files: list(find(files)))
+        find: Any = _pytest.config._iter_rewritable_modules  # noqa: SLF001
+
+        def found(files: Iterable[str]) -> list[str]:
+            return modules(tuple(files))
+
+        _pytest.config._iter_rewritable_modules = found  # type: ignore[assignment]  # noqa: SLF001
+
+
+def _remembered(name: str) -> property:
+    read: Any = getattr(importlib.metadata.Distribution, name).fget
+    known: dict[str, Any] = {}
+
+    def remembered(distribution: Any) -> Any:
+        folder = str(getattr(distribution, "_path", ""))
+        if not folder:
+            return read(distribution)
+        if folder not in known:
+            known[folder] = read(distribution)
+        return known[folder]
+
+    return property(remembered)
+
+
+def _remember_toml() -> None:
+    """Parse a text once: the example's bot reads its catalogue whenever a run imports it."""
+    parse = tomllib.loads
+    parsed = cache(lambda text: pickle.dumps(parse(text)))
+
+    def loads(text: str, /, **options: Any) -> dict[str, Any]:
+        found: dict[str, Any] = parse(text, **options) if options else pickle.loads(parsed(text))
+        return found
+
+    tomllib.loads = loads
 
 
 def play_one_dialogue() -> None:

@@ -175,10 +175,9 @@ class DialogueReading:
                 if (turn, domain, name) in self._named:
                     continue
                 for value in words.values:
-                    is_own = any(mentions(value, v) or mentions(v, value) for v in values)
                     if (
-                        is_own
-                        or not mentions(value, sentence)
+                        not mentions(value, sentence)
+                        or any(mentions(value, v) or mentions(v, value) for v in values)
                         or self._user_wanted(value, turn)
                         or is_negated(value, sentence)
                     ):

@@ -55,6 +55,7 @@ def fold(text: str) -> str:
     return "".join(kept).lower()
 
 
+@lru_cache(maxsize=16_384)
 def stem(word: str) -> str:
     """Return a word without its most common English endings.
 

@@ -6,6 +6,7 @@ import datetime as dt
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.facts import Session
+from pytest_personalens.core.frozen import unchecked
 from pytest_personalens.core.slugs import slug
 
 if TYPE_CHECKING:
@@ -37,7 +38,8 @@ def sessions(domain: str, history: HistoryEntry) -> tuple[Session, ...]:
     """Return the conversations that the summary sums up."""
     # The dealings are checked already.
     return tuple(
-        Session.model_construct(
+        unchecked(
+            Session,
             id=f"{slug(domain)}-{dealing.date}",
             date=dealing.date,
             domain=domain,

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.facts import RANGE, Fact, Thing
+from pytest_personalens.core.frozen import unchecked
 from pytest_personalens.datasets.world import values
 from pytest_personalens.datasets.world.dates import days_of
 from pytest_personalens.datasets.world.draws import pick, reference
@@ -84,7 +85,8 @@ class Resolver:
         example = self.example(name)
         known = entry.known or self._where_known(name, entry, right)
         # Its values come from entries that are checked already, and a run makes thousands of facts.
-        return Fact.model_construct(
+        return unchecked(
+            Fact,
             name=name,
             what=entry.what
             or (entry.preference.split(": ")[-1] if entry.preference else name.split(".")[-1]),

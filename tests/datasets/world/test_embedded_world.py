@@ -11,6 +11,7 @@ from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.datasets import open_dataset
 from pytest_personalens.datasets.embedded import EmbeddedDataset
 from pytest_personalens.datasets.world.consistency import contradictions
+from tests.datasets.conftest import Every
 
 DIETS = {
     "vegetarian", "vegan", "pescatarian", "halal", "kosher", "gluten-free", "lactose-free", "no nuts",
@@ -24,8 +25,8 @@ def dataset() -> EmbeddedDataset:
 
 
 @pytest.fixture(scope="module")
-def scenarios(dataset: EmbeddedDataset) -> list[Scenario]:
-    return [dataset.load(ref) for user in dataset.users() for ref in dataset.refs(user)]
+def scenarios(every_scenario: Every) -> list[Scenario]:
+    return list(every_scenario.values())
 
 
 def texts(scenario: Scenario) -> Iterator[str]:
