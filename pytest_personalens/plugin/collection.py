@@ -23,7 +23,7 @@ from pytest_personalens.plugin.items import (
     to_be_evaluated,
 )
 from pytest_personalens.plugin.keys import RUN, SETTINGS, is_worker
-from pytest_personalens.plugin.marks import settings_of, suite_of_marks
+from pytest_personalens.plugin.marks import AnyCase, settings_of, suite_of_marks, why_nothing_fits
 from pytest_personalens.plugin.option_checks import hint_of_node_ids, refuse_an_empty_run
 from pytest_personalens.plugin.pytest_internals import files_not_collected
 
@@ -57,7 +57,7 @@ def _collection(session: pytest.Session) -> Generator[None, Any, Any]:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if PARAM not in metafunc.fixturenames or RUN not in metafunc.config.stash:
         return
-    from pytest_personalens.core.errors import PersonalensError
+    from pytest_personalens.core.errors import NothingFits, PersonalensError
 
     config, where = metafunc.config, metafunc.definition.nodeid
     try:
@@ -66,6 +66,14 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         planned = (
             config.stash[RUN].plan(settings_of(run, config, marks, where)) if suite == run.suite else None
         )
+    except NothingFits as error:
+        unfit = why_nothing_fits(config, marks, where, run.of_suite)
+        if not unfit:
+            raise pytest.Collector.CollectError(f"personalens: {error}") from None
+        config.stash[RUN].tally.add_unfit(unfit)
+        skip = pytest.mark.skip(reason=unfit)
+        metafunc.parametrize(PARAM, [pytest.param(None, id="none", marks=skip)], indirect=True)
+        return
     except PersonalensError as error:
         raise pytest.Collector.CollectError(f"personalens: {error}") from None
     mark = cache(pytest.mark.personalens)  # each mark is made once, as the sample may be large
@@ -74,7 +82,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         pytest.param(
             case,
             id=case.id,
-            marks=[own, *(mark(domain=d, kind=case.ref.kind, user=case.ref.user) for d in case.ref.domains)],
+            marks=[
+                own,
+                *(
+                    mark(domain=AnyCase(d), kind=AnyCase(case.ref.kind), user=case.ref.user)
+                    for d in case.ref.domains
+                ),
+            ],
         )
         for case in planned or ()
     ]
@@ -141,7 +155,13 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     if not session.testsfailed and (
         session.config.option.setuponly or not any(map(is_to_be_evaluated, session.items))
     ):
-        refuse_an_empty_run(session.config, settings, planned=bool(tally.made), left=bool(tally.remaining))
+        refuse_an_empty_run(
+            session.config,
+            settings,
+            planned=bool(tally.made),
+            left=bool(tally.remaining),
+            unfit=tally.unfit,
+        )
     if settings.shares_assistant:
         from pytest_personalens.plugin.prefetch import why_not_concurrent
 

@@ -141,6 +141,7 @@ class Controller:
                 self._settings,
                 planned=bool(self._reported.drawn[0]),
                 left=bool(self._drawn().remaining),
+                unfit=self._drawn().unfit,
             )  # with workers, this is known only now
         self._end_run()
         if self._watch is not None and whole and self._results is not None:

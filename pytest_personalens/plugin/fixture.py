@@ -14,7 +14,7 @@ from pytest_personalens.engine.record import earlier_by, first_difference
 from pytest_personalens.engine.work import work
 from pytest_personalens.plugin.failures import ItemFailed, ItemFailure, traceback_style
 from pytest_personalens.plugin.items import asks_for_context, spec_of, test_of
-from pytest_personalens.plugin.keys import ITEM_KEY, SECONDS
+from pytest_personalens.plugin.keys import EVALUATED, ITEM_KEY, SECONDS
 from pytest_personalens.plugin.prefetch import prefetcher_of
 from pytest_personalens.plugin.prepare import job_of, rerun_command, store_of
 from pytest_personalens.reports.failure_layout import error_lines
@@ -73,7 +73,7 @@ class Personalens:
         """
         if self._evaluation is None:
             result = self._item.stash[ITEM_KEY] = self._result_of_item()
-            self._evaluation = result.evaluation
+            self._evaluation = self._item.config.stash[EVALUATED] = result.evaluation
             self._item.ihook.pytest_personalens_evaluated(
                 item=self._item, scenario=self.scenario, evaluation=self._evaluation
             )
