@@ -57,9 +57,9 @@ __all__ = [  # pytest finds these here by name
 DEATHS: pytest.StashKey[Deaths] = pytest.StashKey()
 
 _TWO_SNAPSHOTS = (
-    "personalens: pytest-snapshot and syrupy, which keeps our records, have the option --snapshot-update"
-    " both, and pytest cannot start with the two; run with -p no:snapshot, or with -p no:syrupy where no test"
-    " of personalens is run, or uninstall pytest-snapshot"
+    "personalens: pytest-snapshot and syrupy, which is installed with personalens, have the option"
+    " --snapshot-update both, and pytest cannot start with the two; run with -p no:syrupy (personalens works"
+    " without that plugin), or with -p no:snapshot, or add it to addopts"
 )
 
 
@@ -102,10 +102,6 @@ def pytest_configure(config: pytest.Config) -> None:
     # This undoes the freeze of the run and of its items, so that everything is cleared away at the end. A
     # cleanup that is added here runs after pytest's own last garbage collection.
     config.add_cleanup(unfreezing())
-    if not config.pluginmanager.hasplugin("syrupy"):
-        raise pytest.UsageError(
-            "personalens: its records need the plugin syrupy, which is blocked (-p no:syrupy)"
-        )
     if not is_worker(config):
         from pytest_personalens.plugin.controller import Controller
 

@@ -77,17 +77,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     except PersonalensError as error:
         raise pytest.Collector.CollectError(f"personalens: {error}") from None
     mark = cache(pytest.mark.personalens)  # each mark is made once, as the sample may be large
-    own = pytest.mark.syrupy_snapshot  # syrupy itself would set this mark if each item asked for its fixture
     params = [
         pytest.param(
             case,
             id=case.id,
             marks=[
-                own,
-                *(
-                    mark(domain=AnyCase(d), kind=AnyCase(case.ref.kind), user=case.ref.user)
-                    for d in case.ref.domains
-                ),
+                mark(domain=AnyCase(d), kind=AnyCase(case.ref.kind), user=case.ref.user)
+                for d in case.ref.domains
             ],
         )
         for case in planned or ()
@@ -134,7 +130,7 @@ def pytest_collection_modifyitems(
     if not has_scenario_items and _whole_repository(config):
         from pytest_personalens.plugin import suite
 
-        # The items are added first, so that -k, -m and syrupy treat them like any others.
+        # The items are added first, so that -k, -m and other plugins treat them like any others.
         module = pytest.Module.from_parent(session, path=Path(suite.__file__), nodeid=BUILT_IN)
         items.extend(item for item in session.genitems(module) if isinstance(item, pytest.Item))
 

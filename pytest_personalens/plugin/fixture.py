@@ -25,8 +25,6 @@ from pytest_personalens.results.shortfalls import shortfalls_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from syrupy.session import SnapshotSession
-
     from pytest_personalens.core.scenario import BaseScenario, Context
     from pytest_personalens.plugin.run import Run
 
@@ -51,7 +49,6 @@ class Personalens:
         scenario: BaseScenario,
         context: Context,
         assistant: Callable[[list[dict[str, str]]], object],
-        syrupy: SnapshotSession,
     ) -> None:
         #: A `Scenario`, or the class that the suite of the run uses instead.
         self.scenario: Any = scenario
@@ -60,7 +57,6 @@ class Personalens:
         self._settings = self._spec.settings
         self.control = self._spec.control
         self._item, self._run, self._assistant = item, run, assistant
-        self._syrupy = syrupy
         self._evaluation: Evaluation | None = None
         #: The first difference between the dialogue and its record, as lines.
         self._difference: list[str] = []
@@ -149,7 +145,7 @@ class Personalens:
             self._difference = difference_lines(departs.before, departs.now) if departs is not None else []
         self._raised = done.raised
         try:
-            record = store.settle(self._syrupy, done)
+            record = store.settle(done)
         except RecordError as error:
             lost = {"verdicts": (), "cause": "record", "detail": str(error)}
             return self._result(done.evaluation.model_copy(update=lost))

@@ -337,7 +337,6 @@ def test_no_assistant_at_all(empty_repo: Repository) -> None:
             ["--personalens-sample", "1", "--personalens-report", "test_bot.py/r.json"],
             "--personalens-report: cannot write to",
         ),
-        (["--personalens-sample", "1", "-p", "no:syrupy"], "need the plugin syrupy"),
     ],
 )
 def test_a_bad_option_is_one_line_and_exit_4(repo: Repository, args: list[str], told: str) -> None:
