@@ -5,6 +5,8 @@ It also counts the items that a selection leaves out.
 
 from __future__ import annotations
 
+import os
+from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -142,9 +144,12 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     if RUN not in session.config.stash:
         return
     tally = session.config.stash[RUN].tally
-    # --lf does not collect files without failures. From each of them, at least one item is left out.
+    # --lf does not collect files without failures. From each of them, at least one item is left out. So it is
+    # with files beside the paths that were given. These count for a baseline, which is to hold the whole.
+    beside = _files_beside(session.config) if settings.save_baseline is not None else 0
     tally.select(
-        to_be_evaluated(session.items), uncollected=files_not_collected(session.config) if tally.made else 0
+        to_be_evaluated(session.items),
+        uncollected=files_not_collected(session.config) + beside if tally.made else 0,
     )
     if is_worker(session.config):
         return
@@ -163,6 +168,30 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
         if problem := why_not_concurrent(filter(is_scenario_item, session.items), settings.concurrency):
             raise pytest.UsageError(problem)
+
+
+def _files_beside(config: pytest.Config) -> int:
+    """Return how many test files that may have tests of this plugin lie outside the paths of this run."""
+    named = [(config.invocation_params.dir / arg.partition("::")[0]).resolve() for arg in config.args]
+    if not all(path.exists() for path in named):  # modules, under --pyargs
+        return 0
+    patterns, apart = config.getini("python_files"), config.getini("norecursedirs")
+    tops = [config.rootpath / path for path in config.getini("testpaths")] or [config.rootpath]
+    found: set[Path] = set()
+    for top in tops:
+        for parent, folders, files in os.walk(top):
+            here = Path(parent)
+            folders[:] = [
+                name
+                for name in folders
+                if not any(fnmatch(name, pattern) for pattern in apart)
+                and not (here / name / "pyvenv.cfg").exists()
+            ]
+            found |= {here / name for name in files if any(fnmatch(name, pattern) for pattern in patterns)}
+    return sum(
+        not any(file.resolve().is_relative_to(path) for path in named) and b"personalens" in file.read_bytes()
+        for file in found
+    )
 
 
 def _whole_repository(config: pytest.Config) -> bool:

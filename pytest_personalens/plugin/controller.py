@@ -6,6 +6,7 @@ It gathers reports, decides gates, writes reports and sets the exit status.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -280,9 +281,19 @@ class Controller:
 
     def _write(self) -> None:
         if self._results is not None:
+            self._keep_last(self._results)
             self._written = self._outputs.write(self._results, self._reported.lines)
         else:
             self._outputs.put_back()
+
+    def _keep_last(self, results: Results) -> None:
+        from pytest_personalens.plugin.keys import RUN
+        from pytest_personalens.results.last_run import keep_last
+
+        run = self._config.stash[RUN]
+        if run.folder is not None and results.items:
+            with suppress(PersonalensError):  # a data file changed during the run
+                keep_last(run.folder, results, run.scenarios)
 
     def _end_run(self) -> None:
         from pytest_personalens.plugin.keys import RUN

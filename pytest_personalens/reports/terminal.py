@@ -124,8 +124,8 @@ def _notes(results: Results, *, verbose: bool, records: str, short: bool) -> Ite
     if results.left_out:
         left = count(results.left_out, "item")
         yield (
-            f"left out by a selection (-k, -m, --lf, node ids): {left} of the sample; all figures are over"
-            " the rest"
+            f"left out by a selection (-k, -m, --lf, node ids, paths): {left} of the sample; all figures are"
+            " over the rest"
         )
     if results.drawn < results.requested:
         yield (
