@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_personalens.core.errors import PersonalensError
+from pytest_personalens.core.options import BY_KEY
 from pytest_personalens.core.parse import ALL, size_text
 from pytest_personalens.engine.source import origin
 from pytest_personalens.plugin.gate_reports import RedGates, red_gates, report_gate, scores_text
@@ -99,8 +100,16 @@ class Controller:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         # First of all: others print the report, and ask for the scores of its item.
+        if report.failed and report.when == "setup":
+            self._refuse(str(report.longrepr))
         colour_failure(report, told=self._told)
         self._reported.add(report)
+
+    def _refuse(self, told: str) -> None:
+        # Only workers see the fixtures of their items. What is wrong for every item ends the run as it does
+        # without workers.
+        if told.startswith(f"{BY_KEY['concurrency'].long} "):
+            raise pytest.UsageError(told)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:

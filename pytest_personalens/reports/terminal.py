@@ -14,6 +14,7 @@ from pytest_personalens.results.wording import (
     CAUSES,
     REPORT_ONLY,
     REPORTED_GATES,
+    asked_again_note,
     count,
     gate_outcome,
     part_note,
@@ -146,6 +147,8 @@ def _notes(results: Results, *, verbose: bool, records: str, short: bool) -> Ite
         )
     if stale:
         yield stale
+    if again := asked_again_note(results):
+        yield again
     if quotes := quotes_note(results):
         yield quotes
     for cause, number in results.uncounted.items():
