@@ -32,6 +32,7 @@ COMMANDS: Final = {
         "report",
         "make a summary, Markdown, a page or a table from stored results, of one run or two",
     ),
+    "show": ("show", "print the transcript, the scores and the reasons of one item"),
     "history": ("history", "show several runs as a table, a page with lines of TCR and P, and a badge"),
     "comment": ("comment", "write or update one comment on the pull request, with the results of a run"),
     "merge": ("merge", "put the shards of a run together and decide its gates"),

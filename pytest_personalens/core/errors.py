@@ -5,6 +5,7 @@ The tree shows what each error leads to: the cause of an item without a score, o
     PersonalensError
     ├── DataError          exit 4: a data, record, baseline or result file cannot be used
     ├── SpecError          exit 4: an option, ini value, mark or model spec cannot be understood
+    │   └── NothingFits    the same, or a skipped test: no scenario is what was asked for
     ├── RecordError        cause "record"
     ├── ModelError         the fault of the role that the model plays
     │   └── ModelBusy      the call is repeated, and then treated as ModelError
@@ -88,6 +89,10 @@ def ends_the_run(error: BaseException) -> bool:
 
 class SpecError(PersonalensError):
     """An option, ini value, mark or model spec that cannot be understood."""
+
+
+class NothingFits(SpecError):
+    """Options and marks that each can be understood, and that no scenario fits together."""
 
 
 class RecordError(PersonalensError):

@@ -83,7 +83,7 @@ def context(text: str, suite: Suite) -> str:
 
 def kind(text: str, suite: Suite) -> str:
     """Read ``all``, a kind of the suite, or several kinds with commas."""
-    named = [part.strip() for part in text.split(",")]
+    named = [part.strip().lower() for part in text.split(",")]
     if not set(named) <= {*suite.kinds, "all"}:
         raise ValueError(f"expected one of: {', '.join((*suite.kinds, 'all'))}")
     wanted = [name for name in suite.kinds if name in named]

@@ -78,6 +78,7 @@ def draw(
     seed: str,
     users: Sequence[str] = (),
     domains: Collection[str] = (),
+    within: Collection[str] = (),
     kind: str = "all",
     strata: Callable[[Mapping[str, int]], Sequence[str]] = every_fifth_multi,
 ) -> Sample:
@@ -89,9 +90,10 @@ def draw(
     draw reads only the files of the drawn users. With a `domains` filter, it also reads the files of users
     who turn out to have no such task.
 
-    `users` and `domains` restrict the dataset before sampling. A multi-domain task belongs to each domain
-    that it spans. Domain names ignore case. "7" stands for "user7" if the dataset has that user and no user
-    "7". `kind` is "all", one kind, or several kinds separated by commas.
+    `users`, `domains` and `within` restrict the dataset before sampling. A multi-domain task belongs to each
+    domain that it spans. If both are given, a scenario spans one of `domains` and one of `within`. Domain
+    names ignore case. "7" stands for "user7" if the dataset has that user and no user "7". `kind` is "all",
+    one kind, or several kinds separated by commas.
 
     `strata` gets how many scenarios of each stratum are drawn, and returns the strata in the order of
     preference. The draw takes the first stratum of which the user has a scenario left. The stratum of a
@@ -99,7 +101,7 @@ def draw(
 
     Raise `SpecError` for an unknown user or domain.
     """
-    domains = [_domain(name, dataset.domains()) for name in domains]
+    spans = [[_domain(name, dataset.domains()) for name in names] for names in (domains, within) if names]
     everyone = dataset.users()
     if users:
         present = set(everyone)
@@ -126,7 +128,7 @@ def draw(
         for user in waiting:
             if user not in left:
                 left[user] = _grouped(
-                    [ref for ref in dataset.refs(user) if _matches(ref, domains, kinds)], balances
+                    [ref for ref in dataset.refs(user) if _matches(ref, spans, kinds)], balances
                 )
             stratum = next((name for name in strata(drawn) if left[user].get(name)), None)
             if stratum is None:
@@ -253,8 +255,8 @@ def _grouped(refs: Iterable[ScenarioRef], balances: defaultdict[str, _Balance]) 
     return strata
 
 
-def _matches(ref: ScenarioRef, domains: Collection[str], kinds: Collection[str]) -> bool:
-    return (not kinds or ref.kind in kinds) and (not domains or not set(domains).isdisjoint(ref.domains))
+def _matches(ref: ScenarioRef, spans: Iterable[Collection[str]], kinds: Collection[str]) -> bool:
+    return (not kinds or ref.kind in kinds) and not any(set(ref.domains).isdisjoint(span) for span in spans)
 
 
 def _digest(*parts: str) -> bytes:

@@ -28,7 +28,7 @@ from pytest_personalens.plugin.fixtures import (
 )
 from pytest_personalens.plugin.input_errors import errors_in_one_line
 from pytest_personalens.plugin.items import is_to_be_evaluated, spec_of
-from pytest_personalens.plugin.keys import IN_TURN, RUN, SETTINGS, is_worker
+from pytest_personalens.plugin.keys import EVALUATED, IN_TURN, RUN, SETTINGS, is_worker
 from pytest_personalens.plugin.option_checks import check_paths, gates_without_sample
 from pytest_personalens.plugin.options import add_options, read_settings
 from pytest_personalens.plugin.pytest_internals import Failed, run_instead_of_tests, shorten_crash
@@ -57,9 +57,9 @@ __all__ = [  # pytest finds these here by name
 DEATHS: pytest.StashKey[Deaths] = pytest.StashKey()
 
 _TWO_SNAPSHOTS = (
-    "personalens: pytest-snapshot and syrupy, which keeps our records, have the option --snapshot-update"
-    " both, and pytest cannot start with the two; run with -p no:snapshot, or with -p no:syrupy where no test"
-    " of personalens is run, or uninstall pytest-snapshot"
+    "personalens: pytest-snapshot and syrupy, which is installed with personalens, have the option"
+    " --snapshot-update both, and pytest cannot start with the two; run with -p no:syrupy (personalens works"
+    " without that plugin), or with -p no:snapshot, or add it to addopts"
 )
 
 
@@ -102,10 +102,6 @@ def pytest_configure(config: pytest.Config) -> None:
     # This undoes the freeze of the run and of its items, so that everything is cleared away at the end. A
     # cleanup that is added here runs after pytest's own last garbage collection.
     config.add_cleanup(unfreezing())
-    if not config.pluginmanager.hasplugin("syrupy"):
-        raise pytest.UsageError(
-            "personalens: its records need the plugin syrupy, which is blocked (-p no:syrupy)"
-        )
     if not is_worker(config):
         from pytest_personalens.plugin.controller import Controller
 
@@ -213,12 +209,27 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
             raised = None if call.excinfo is None else call.excinfo.value
             if isinstance(raised, Failed):
                 _show(item.config, report, raised)
+            elif report.failed:
+                _tell_unscored(item.config, report)
+            if EVALUATED in item.config.stash:
+                del item.config.stash[EVALUATED]
         elif is_to_be_evaluated(item):
             case = spec_of(item)
             report.user_properties.append(
                 (UNEVALUATED, json.dumps([case.control, case.ref.kind, *case.ref.domains]))
             )
     return report
+
+
+def _tell_unscored(config: pytest.Config, report: pytest.TestReport) -> None:
+    """Say why an item was not scored, where a test of its own failed on that and did not say it."""
+    evaluation = config.stash.get(EVALUATED, None)
+    if evaluation is None or not evaluation.cause:
+        return
+    from pytest_personalens.reports.transcript import failure_headline
+
+    if (told := failure_headline(evaluation, ())) not in report.longreprtext:
+        report.sections.append(("personalens", told))
 
 
 def _show(config: pytest.Config, report: pytest.TestReport, raised: Failed) -> None:
@@ -230,13 +241,21 @@ def _show(config: pytest.Config, report: pytest.TestReport, raised: Failed) -> N
         shorten_crash(report)  # otherwise the output would show every dialogue twice
 
 
-def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:
+def pytest_assertrepr_compare(
+    config: pytest.Config, op: str, left: object, right: object
+) -> list[str] | None:
     # By its name first: a run that does not use it imports nothing for it.
     if op not in ("in", "not in") or type(left).__name__ != "Called" or not isinstance(right, list):
         return None
     from pytest_personalens.core.tool_calls import explained
 
-    return [f"{left!r} {op} the calls of the dialogue", *explained(right)]
+    why = ""
+    evaluation = config.stash.get(EVALUATED, None)
+    if evaluation is not None and evaluation.cause:
+        from pytest_personalens.reports.transcript import failure_headline
+
+        why = f", which was {failure_headline(evaluation, ())}"
+    return [f"{left!r} {op} the calls of the dialogue{why}", *explained(right)]
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -5,6 +5,8 @@ It also counts the items that a selection leaves out.
 
 from __future__ import annotations
 
+import os
+from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +25,7 @@ from pytest_personalens.plugin.items import (
     to_be_evaluated,
 )
 from pytest_personalens.plugin.keys import RUN, SETTINGS, is_worker
-from pytest_personalens.plugin.marks import settings_of, suite_of_marks
+from pytest_personalens.plugin.marks import AnyCase, settings_of, suite_of_marks, why_nothing_fits
 from pytest_personalens.plugin.option_checks import hint_of_node_ids, refuse_an_empty_run
 from pytest_personalens.plugin.pytest_internals import files_not_collected
 
@@ -57,7 +59,7 @@ def _collection(session: pytest.Session) -> Generator[None, Any, Any]:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if PARAM not in metafunc.fixturenames or RUN not in metafunc.config.stash:
         return
-    from pytest_personalens.core.errors import PersonalensError
+    from pytest_personalens.core.errors import NothingFits, PersonalensError
 
     config, where = metafunc.config, metafunc.definition.nodeid
     try:
@@ -66,15 +68,25 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         planned = (
             config.stash[RUN].plan(settings_of(run, config, marks, where)) if suite == run.suite else None
         )
+    except NothingFits as error:
+        unfit = why_nothing_fits(config, marks, where, run.of_suite)
+        if not unfit:
+            raise pytest.Collector.CollectError(f"personalens: {error}") from None
+        config.stash[RUN].tally.add_unfit(unfit)
+        skip = pytest.mark.skip(reason=unfit)
+        metafunc.parametrize(PARAM, [pytest.param(None, id="none", marks=skip)], indirect=True)
+        return
     except PersonalensError as error:
         raise pytest.Collector.CollectError(f"personalens: {error}") from None
     mark = cache(pytest.mark.personalens)  # each mark is made once, as the sample may be large
-    own = pytest.mark.syrupy_snapshot  # syrupy itself would set this mark if each item asked for its fixture
     params = [
         pytest.param(
             case,
             id=case.id,
-            marks=[own, *(mark(domain=d, kind=case.ref.kind, user=case.ref.user) for d in case.ref.domains)],
+            marks=[
+                mark(domain=AnyCase(d), kind=AnyCase(case.ref.kind), user=case.ref.user)
+                for d in case.ref.domains
+            ],
         )
         for case in planned or ()
     ]
@@ -120,7 +132,7 @@ def pytest_collection_modifyitems(
     if not has_scenario_items and _whole_repository(config):
         from pytest_personalens.plugin import suite
 
-        # The items are added first, so that -k, -m and syrupy treat them like any others.
+        # The items are added first, so that -k, -m and other plugins treat them like any others.
         module = pytest.Module.from_parent(session, path=Path(suite.__file__), nodeid=BUILT_IN)
         items.extend(item for item in session.genitems(module) if isinstance(item, pytest.Item))
 
@@ -132,21 +144,54 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     if RUN not in session.config.stash:
         return
     tally = session.config.stash[RUN].tally
-    # --lf does not collect files without failures. From each of them, at least one item is left out.
+    # --lf does not collect files without failures. From each of them, at least one item is left out. So it is
+    # with files beside the paths that were given. These count for a baseline, which is to hold the whole.
+    beside = _files_beside(session.config) if settings.save_baseline is not None else 0
     tally.select(
-        to_be_evaluated(session.items), uncollected=files_not_collected(session.config) if tally.made else 0
+        to_be_evaluated(session.items),
+        uncollected=files_not_collected(session.config) + beside if tally.made else 0,
     )
     if is_worker(session.config):
         return
     if not session.testsfailed and (
         session.config.option.setuponly or not any(map(is_to_be_evaluated, session.items))
     ):
-        refuse_an_empty_run(session.config, settings, planned=bool(tally.made), left=bool(tally.remaining))
+        refuse_an_empty_run(
+            session.config,
+            settings,
+            planned=bool(tally.made),
+            left=bool(tally.remaining),
+            unfit=tally.unfit,
+        )
     if settings.shares_assistant:
         from pytest_personalens.plugin.prefetch import why_not_concurrent
 
         if problem := why_not_concurrent(filter(is_scenario_item, session.items), settings.concurrency):
             raise pytest.UsageError(problem)
+
+
+def _files_beside(config: pytest.Config) -> int:
+    """Return how many test files that may have tests of this plugin lie outside the paths of this run."""
+    named = [(config.invocation_params.dir / arg.partition("::")[0]).resolve() for arg in config.args]
+    if not all(path.exists() for path in named):  # modules, under --pyargs
+        return 0
+    patterns, apart = config.getini("python_files"), config.getini("norecursedirs")
+    tops = [config.rootpath / path for path in config.getini("testpaths")] or [config.rootpath]
+    found: set[Path] = set()
+    for top in tops:
+        for parent, folders, files in os.walk(top):
+            here = Path(parent)
+            folders[:] = [
+                name
+                for name in folders
+                if not any(fnmatch(name, pattern) for pattern in apart)
+                and not (here / name / "pyvenv.cfg").exists()
+            ]
+            found |= {here / name for name in files if any(fnmatch(name, pattern) for pattern in patterns)}
+    return sum(
+        not any(file.resolve().is_relative_to(path) for path in named) and b"personalens" in file.read_bytes()
+        for file in found
+    )
 
 
 def _whole_repository(config: pytest.Config) -> bool:

@@ -6,11 +6,13 @@ It gathers reports, decides gates, writes reports and sets the exit status.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_personalens.core.errors import PersonalensError
+from pytest_personalens.core.options import BY_KEY
 from pytest_personalens.core.parse import ALL, size_text
 from pytest_personalens.engine.source import origin
 from pytest_personalens.plugin.gate_reports import RedGates, red_gates, report_gate, scores_text
@@ -98,8 +100,16 @@ class Controller:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         # First of all: others print the report, and ask for the scores of its item.
+        if report.failed and report.when == "setup":
+            self._refuse(str(report.longrepr))
         colour_failure(report, told=self._told)
         self._reported.add(report)
+
+    def _refuse(self, told: str) -> None:
+        # Only workers see the fixtures of their items. What is wrong for every item ends the run as it does
+        # without workers.
+        if told.startswith(f"{BY_KEY['concurrency'].long} "):
+            raise pytest.UsageError(told)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
@@ -141,6 +151,7 @@ class Controller:
                 self._settings,
                 planned=bool(self._reported.drawn[0]),
                 left=bool(self._drawn().remaining),
+                unfit=self._drawn().unfit,
             )  # with workers, this is known only now
         self._end_run()
         if self._watch is not None and whole and self._results is not None:
@@ -279,9 +290,19 @@ class Controller:
 
     def _write(self) -> None:
         if self._results is not None:
+            self._keep_last(self._results)
             self._written = self._outputs.write(self._results, self._reported.lines)
         else:
             self._outputs.put_back()
+
+    def _keep_last(self, results: Results) -> None:
+        from pytest_personalens.plugin.keys import RUN
+        from pytest_personalens.results.last_run import keep_last
+
+        run = self._config.stash[RUN]
+        if run.folder is not None and results.items:
+            with suppress(PersonalensError):  # a data file changed during the run
+                keep_last(run.folder, results, run.scenarios)
 
     def _end_run(self) -> None:
         from pytest_personalens.plugin.keys import RUN

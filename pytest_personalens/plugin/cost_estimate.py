@@ -128,6 +128,13 @@ def print_estimate(run: Run) -> None:
         print(f"no role of this run is played by a model of ours: it costs nothing{beside}")
         return
     print(*usage_table(usage, usd), sep="\n")
+    if again := [purpose for purpose in usage if role_of(purpose) == "judge"]:
+        dollars = f", US$ {sum(usd[purpose] for purpose in again):.4f}" if set(again) <= usd.keys() else ""
+        calls = sum(usage[purpose].calls for purpose in again)
+        print(
+            f"and up to {calls:,} more calls of the judge{dollars}: it is asked once more where its answer"
+            " cannot be read, or quotes nothing that is in the transcript"
+        )
     unpriced = sorted({model.name for role, model in run.participants.models().items() if role not in prices})
     if unpriced:
         print(f"without a price: {', '.join(unpriced)} (personalens_prices)")

@@ -14,7 +14,7 @@ from pytest_personalens.engine.record import earlier_by, first_difference
 from pytest_personalens.engine.work import work
 from pytest_personalens.plugin.failures import ItemFailed, ItemFailure, traceback_style
 from pytest_personalens.plugin.items import asks_for_context, spec_of, test_of
-from pytest_personalens.plugin.keys import ITEM_KEY, SECONDS
+from pytest_personalens.plugin.keys import EVALUATED, ITEM_KEY, SECONDS
 from pytest_personalens.plugin.prefetch import prefetcher_of
 from pytest_personalens.plugin.prepare import job_of, rerun_command, store_of
 from pytest_personalens.reports.failure_layout import error_lines
@@ -24,8 +24,6 @@ from pytest_personalens.results.shortfalls import shortfalls_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from syrupy.session import SnapshotSession
 
     from pytest_personalens.core.scenario import BaseScenario, Context
     from pytest_personalens.plugin.run import Run
@@ -51,7 +49,6 @@ class Personalens:
         scenario: BaseScenario,
         context: Context,
         assistant: Callable[[list[dict[str, str]]], object],
-        syrupy: SnapshotSession,
     ) -> None:
         #: A `Scenario`, or the class that the suite of the run uses instead.
         self.scenario: Any = scenario
@@ -60,7 +57,6 @@ class Personalens:
         self._settings = self._spec.settings
         self.control = self._spec.control
         self._item, self._run, self._assistant = item, run, assistant
-        self._syrupy = syrupy
         self._evaluation: Evaluation | None = None
         #: The first difference between the dialogue and its record, as lines.
         self._difference: list[str] = []
@@ -73,7 +69,7 @@ class Personalens:
         """
         if self._evaluation is None:
             result = self._item.stash[ITEM_KEY] = self._result_of_item()
-            self._evaluation = result.evaluation
+            self._evaluation = self._item.config.stash[EVALUATED] = result.evaluation
             self._item.ihook.pytest_personalens_evaluated(
                 item=self._item, scenario=self.scenario, evaluation=self._evaluation
             )
@@ -149,7 +145,7 @@ class Personalens:
             self._difference = difference_lines(departs.before, departs.now) if departs is not None else []
         self._raised = done.raised
         try:
-            record = store.settle(self._syrupy, done)
+            record = store.settle(done)
         except RecordError as error:
             lost = {"verdicts": (), "cause": "record", "detail": str(error)}
             return self._result(done.evaluation.model_copy(update=lost))

@@ -13,13 +13,10 @@ import pytest
 
 from pytest_personalens.core.node_ids import BUILT_IN, file_of
 from pytest_personalens.plugin.items import spec_of
-from pytest_personalens.plugin.keys import ATTEMPT, RUN, SETTINGS, SYRUPY, is_worker
-from pytest_personalens.plugin.pytest_internals import syrupy_session
+from pytest_personalens.plugin.keys import ATTEMPT, RUN, SETTINGS, is_worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from syrupy.session import SnapshotSession
 
     from pytest_personalens.core.scenario import BaseScenario, Context
     from pytest_personalens.plugin.fixture import Personalens
@@ -113,34 +110,13 @@ def personalens(
 
         if problem := why_not_concurrent([request.node], settings.concurrency):
             _stop(request, problem)
-    if SYRUPY not in stash:
-        stash[SYRUPY] = _syrupy(request)
     return Personalens(
         item=request.node,
         run=stash[RUN],
         scenario=personalens_scenario,
         context=personalens_context,
         assistant=personalens_assistant,
-        syrupy=stash[SYRUPY],
     )
-
-
-def _syrupy(request: pytest.FixtureRequest) -> SnapshotSession:
-    """Return syrupy's session, from its fixture.
-
-    If the team has its own fixture with the same name, the session comes from syrupy's config attribute.
-    """
-    from syrupy.session import SnapshotSession
-
-    of_fixture = getattr(request.getfixturevalue("snapshot"), "session", None)
-    session = of_fixture if isinstance(of_fixture, SnapshotSession) else syrupy_session(request.config)
-    if not isinstance(session, SnapshotSession):
-        _stop(
-            request,
-            "personalens: the fixture snapshot is not that of syrupy, which keeps our records; call your own"
-            " by another name",
-        )
-    return session
 
 
 def _check_scenario(value: object) -> None:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 if TYPE_CHECKING:
-    from syrupy.session import SnapshotSession
-
+    from pytest_personalens.core.evaluation import Evaluation
     from pytest_personalens.core.settings import Settings
     from pytest_personalens.plugin.run import Run
     from pytest_personalens.results.item import Item
@@ -19,9 +18,8 @@ if TYPE_CHECKING:
 # Of the run.
 SETTINGS: pytest.StashKey[Settings] = pytest.StashKey()
 RUN: pytest.StashKey[Run] = pytest.StashKey()
-#: syrupy's session, which its fixture `snapshot` provides. Only one item asks for it, because the fixture
-#: takes long for each item.
-SYRUPY: pytest.StashKey[SnapshotSession] = pytest.StashKey()
+#: The evaluation of the item that runs, for the text of an assertion that fails.
+EVALUATED: pytest.StashKey[Evaluation] = pytest.StashKey()
 
 # Of an item.
 ITEM_KEY: pytest.StashKey[Item] = pytest.StashKey()

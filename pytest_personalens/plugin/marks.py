@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from pytest_personalens.core.errors import SpecError, short_repr
+from pytest_personalens.core.errors import NothingFits, SpecError, short_repr
 from pytest_personalens.core.option_types import threshold
 from pytest_personalens.core.options import BY_KEY, OPTIONS
 from pytest_personalens.core.suite_names import SUITES
@@ -20,13 +20,28 @@ if TYPE_CHECKING:
     from pytest_personalens.core.settings import Settings
     from pytest_personalens.core.suite import Suite
 
+#: What selects scenarios: a mark and the command line narrow each other.
+_NARROW: Final = ("sample", "domain", "kind")
+
+
+class AnyCase(str):
+    """A name in a mark that is equal to itself in capitals, so that ``-m`` reads it as the options do."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return self.lower() == other.lower() if isinstance(other, str) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.lower())
+
 
 def settings_of(run: Settings, config: pytest.Config, marks: Sequence[pytest.Mark], where: str) -> Settings:
     """Return the settings of one test.
 
-    An option comes before a mark, and a mark before the ini file. The closest mark wins. The plugin's own
-    marks on items carry `domain`, `kind` and `user`. For this reason, `domain` and `kind` in a user's mark
-    restrict the draw. Raise `SpecError` for an invalid mark.
+    An option comes before a mark, and a mark before the ini file. The closest mark wins. What selects
+    scenarios (`sample`, `domain`, `kind`) narrows: the option and the mark hold both, as with ``-k`` and
+    ``-m``. Raise `NothingFits` if no kind is left, and `SpecError` for an invalid mark.
     """
     from pytest_personalens.core.suite import other_suites
 
@@ -63,11 +78,46 @@ def settings_of(run: Settings, config: pytest.Config, marks: Sequence[pytest.Mar
                 changed[key] = read
     if "threshold" in changed:
         changed["threshold"] = tuple({**dict(run.threshold), **changed["threshold"]}.items())
-    settings = run._replace(
-        **{k: v for k, v in changed.items() if config.getoption(BY_KEY[k].ini, None) is None}
-    )
+    here = {k for k in changed if config.getoption(BY_KEY[k].ini, None) is not None}
+    if "sample" in here:
+        changed["sample"] = min(changed["sample"], run.sample or changed["sample"])
+    if "kind" in here:
+        changed["kind"] = _common(changed["kind"], run.kind, run.of_suite)
+    settings = run._replace(**{k: v for k, v in changed.items() if k not in here or k in _NARROW})
     check_thresholds(settings.threshold, settings.dimensions, where)
     return settings
+
+
+def _common(one: str, other: str, suite: Suite) -> str:
+    """Return the kinds that both values of `kind` name."""
+    wanted = [set(suite.kinds if kind == "all" else kind.split(",")) for kind in (one, other)]
+    if not (both := [kind for kind in suite.kinds if kind in wanted[0] & wanted[1]]):
+        raise NothingFits(f"no {suite.item} is of the kinds asked for")
+    return "all" if len(both) == len(suite.kinds) else ",".join(both)
+
+
+def why_nothing_fits(config: pytest.Config, marks: Sequence[pytest.Mark], where: str, suite: Suite) -> str:
+    """Return why a test has no item: its marks and the command line have nothing in common.
+
+    The text is empty if one of the two does not restrict the draw, so that the other is at fault.
+    """
+    of_marks = [
+        f"{key}={value!r}"
+        for mark in marks
+        for key, value in mark.kwargs.items()
+        if key in _NARROW and key != "sample"
+    ]
+    of_line = [
+        f"{option.long} {','.join([value] if isinstance(value, str) else value)}"
+        for option in (BY_KEY[key] for key in ("domain", "kind", "users"))
+        if (value := config.getoption(option.ini, None))
+    ]
+    if not of_marks or not of_line:
+        return ""
+    return (
+        f"personalens: {where}: no {suite.item} fits both its mark ({', '.join(of_marks)}) and the command"
+        f" line ({' '.join(of_line)})"
+    )
 
 
 def suite_of_marks(marks: Sequence[pytest.Mark], run: Settings, where: str) -> str:

@@ -22,6 +22,7 @@ class Missing(NamedTuple):
 
     lost: list[str]
     unevaluated: list[str]
+    skipped: list[str]
     of_controls: list[str]
     missing_by_group: Counter[str]
 
@@ -46,6 +47,7 @@ def missing_items(
     return Missing(
         lost=sorted(lost),
         unevaluated=sorted(others),
+        skipped=sorted(others.keys() & reported.skipped),
         of_controls=sorted(n for n, (control, *_) in every.items() if control),
         missing_by_group=Counter(
             group for control, *groups in every.values() if not control for group in groups

@@ -201,16 +201,18 @@ def gates_without_sample(config: pytest.Config, settings: Settings) -> bool:
     return settings.sample is None and any(_in_configuration(config, key) for key in keys)
 
 
-def refuse_an_empty_run(config: pytest.Config, settings: Settings, *, planned: bool, left: bool) -> None:
+def refuse_an_empty_run(
+    config: pytest.Config, settings: Settings, *, planned: bool, left: bool, unfit: str = ""
+) -> None:
     """Raise `pytest.UsageError` for a run that evaluates nothing.
 
     It is raised only if the command line, and not only the configuration, asks for a sample or a gate.
     `planned` says that tests of this plugin were collected. `left` says that some of them run, although they
-    need no dialogue.
+    need no dialogue. `unfit` says of a test why its mark and the command line leave it no item.
     """
     judged = settings.adopt_judge or settings.check_judge  # a check of the judge needs no item
     files = [] if judged else _given(config, "report")
-    here = "--personalens-sample" in flags_of(config) or _given(config, "gate")
+    here = "--personalens-sample" in flags_of(config) or _given(config, "gate") or (unfit and not planned)
     if (
         not here
         or (judged and not settings.asks_for_gates)
@@ -229,12 +231,15 @@ def refuse_an_empty_run(config: pytest.Config, settings: Settings, *, planned: b
         raise pytest.UsageError(
             f"--personalens-sample: --setup-only and --setup-plan run no test, so {nothing}; leave them out"
         )
+    if unfit and not planned:
+        raise pytest.UsageError(f"{unfit}, so {nothing}")
     if planned:
         raise pytest.UsageError(
             f"--personalens-sample: no test that is left asks for the fixture personalens, so {nothing}; ask"
             " for it and call personalens.check(), or see what the selection (-k, -m, --lf, --deselect)"
             f" leaves of those that do: the sample of {size_text(settings.sample or 0)} is drawn first, and"
-            " what fits them may not be in it (restrict the draw with --personalens-domain, -kind or -users)"
+            " what fits them may not be in it (restrict the draw with --personalens-domain,"
+            " --personalens-kind or --personalens-users)"
         )
     raise pytest.UsageError(
         f"--personalens-sample: no test of what was collected asks for the fixture personalens, so {nothing}:"

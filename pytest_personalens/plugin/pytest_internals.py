@@ -1,6 +1,6 @@
-"""All uses of private names of pytest and syrupy, each in a function.
+"""All uses of private names of pytest, each in a function.
 
-If an upgrade of theirs changes such a name, only this module must change.
+If an upgrade changes such a name, only this module must change.
 """
 
 from __future__ import annotations
@@ -148,14 +148,6 @@ def colour_failure(report: pytest.TestReport, *, told: set[str]) -> None:
         told.add(fault)
         place = getattr(one, "reprfileloc", None)
         traceback.reprentries = [_Coloured(one.lines, None, None, place, one.style)]
-
-
-def syrupy_session(config: pytest.Config) -> object:
-    """Return the session in syrupy's private attribute.
-
-    Return None if this version of syrupy has no such attribute.
-    """
-    return getattr(config, "_syrupy", None)
 
 
 def shorten_crash(report: pytest.TestReport) -> None:

@@ -1,7 +1,4 @@
-"""Records on disk: one JSON file for each item.
-
-syrupy keeps them next to the tests.
-"""
+"""Records on disk: one JSON file for each item, next to the tests."""
 
 from __future__ import annotations
 
@@ -11,23 +8,18 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from syrupy.assertion import SnapshotAssertion
-from syrupy.location import PyTestLocation
-
 from pytest_personalens.core.atomic_write import write_atomically
 from pytest_personalens.core.devices import no_device
 from pytest_personalens.core.errors import RecordError
 from pytest_personalens.core.slugs import slug
 from pytest_personalens.core.usage import Usage
 from pytest_personalens.engine.record import ADVICE, Record, StoredVerdict, read_record, record_of
-from pytest_personalens.plugin.record_files import RecordExtension, Verbatim
+from pytest_personalens.plugin.record_files import record_path, record_text, write_record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import pytest
-    from syrupy.session import SnapshotSession
-    from syrupy.types import SerializableData
 
     from pytest_personalens.core.evaluation import Evaluation
     from pytest_personalens.core.scenario import BaseScenario
@@ -65,8 +57,7 @@ class RecordStore:
         mode: Literal["none", "live", "new", "all"],
     ) -> None:
         self.scenario = scenario
-        self._location = PyTestLocation(item)
-        self.path = Path(RecordExtension.get_location(test_location=self._location, index=0))
+        self.path = record_path(item)
         # syrupy's own options are only for the team's snapshots. A user who accepts those has not agreed to
         # pay for dialogues, and the other way round.
         self.writes, self._all = mode in ("new", "all"), mode == "all"
@@ -149,9 +140,7 @@ class RecordStore:
                 why = f"{self._journal}: what was bought cannot be kept: {error.strerror}"
                 raise RecordError(f"{why}; make room or remove it, and run again") from None
 
-    def settle(
-        self, syrupy: SnapshotSession, done: JobResult
-    ) -> Literal["none", "replayed", "stale", "written"]:
+    def settle(self, done: JobResult) -> Literal["none", "replayed", "stale", "written"]:
         """Update the record if this run may, with the whole cost of its content.
 
         Return what happened to the record. Raise `RecordError` if it could not be written; the paid results
@@ -161,42 +150,22 @@ class RecordStore:
             record = record_of(done.evaluation.model_copy(update={"usage": done.cost}), self.scenario)
             if self.stored is not None:
                 record = _with_other_verdicts(record.with_ids_of(self.stored), self.stored)
-            changed = self._all or record != self.stored
-            self._compare(self._snapshot(syrupy), record.data())
-            return "written" if changed else "replayed"
+            self._write(record_text(record.data()))
+            return "written" if self._all or record != self.stored else "replayed"
         if self.stored is None:
             return "none"
-        if done.questions or not done.evaluation.scored:
-            return "stale"
-        # The comparison only tells syrupy's summary that the snapshot was used. A record file with another
-        # format is still valid.
-        snapshot = self._snapshot(syrupy)
-        snapshot.extension.known = self._text  # type: ignore[attr-defined]  # a `RecordExtension`, as `_snapshot` asks for
-        self._compare(snapshot, Verbatim(self._text))
-        return "replayed"
+        return "stale" if done.questions or not done.evaluation.scored else "replayed"
 
-    def _compare(self, snapshot: SnapshotAssertion, data: SerializableData) -> None:
-        # syrupy writes during the comparison. It must never be in an `assert`, because Python may run without
-        # them.
-        if snapshot != data:
-            error = list(snapshot.executions.values())[-1].exception
-            reason = (
-                error.strerror if isinstance(error, OSError) else None
-            ) or f"{type(error).__name__}: {error}"
+    def _write(self, text: str) -> None:
+        if text == self._text:
+            return
+        try:
+            write_record(self.path, text)
+        except OSError as error:
             raise RecordError(
-                f"{self.path}: the record cannot be written: {reason}; make it writable and run again, what"
-                " was bought is kept"
-            )
-
-    def _snapshot(self, syrupy: SnapshotSession) -> SnapshotAssertion:
-        # This is the value of syrupy's fixture, without the work of the default extension. That took as long
-        # as the rest of a record.
-        return SnapshotAssertion(
-            session=syrupy,
-            extension_class=RecordExtension,
-            test_location=self._location,
-            update_snapshots=self.writes,
-        )
+                f"{self.path}: the record cannot be written: {error.strerror or error}; make it writable and"
+                " run again, what was bought is kept"
+            ) from None
 
 
 def journal_file(folder: Path, nodeid: str) -> Path:

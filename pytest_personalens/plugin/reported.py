@@ -31,6 +31,7 @@ class Reported:
     #: Items whose worker died.
     crashed: set[str] = field(default_factory=set)
     failed: set[str] = field(default_factory=set)
+    skipped: set[str] = field(default_factory=set)
     #: Node id -> the item's control (if any), its kind and its domains.
     unevaluated: dict[str, tuple[str, ...]] = field(default_factory=dict)
     #: Node id -> the line of its test, from 1.
@@ -50,6 +51,8 @@ class Reported:
             self.crashed.add(report.nodeid)
         if report.failed:
             self.failed.add(report.nodeid)
+        if report.skipped:
+            self.skipped.add(report.nodeid)
         if report.location[1] is not None:
             self.lines[report.nodeid] = report.location[1] + 1
         for name, value in report.user_properties:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from pytest_personalens.core.errors import PersonalensError, SpecError, error_text
+from pytest_personalens.core.errors import NothingFits, PersonalensError, SpecError, error_text
 from pytest_personalens.core.garbage import no_collection
+from pytest_personalens.core.options import BY_KEY
 from pytest_personalens.core.parse import ALL
 from pytest_personalens.core.scenario import Context, ScenarioRef
 from pytest_personalens.datasets import CheckedDataset, OtherUsers, Sample, draw
@@ -69,6 +70,8 @@ class Run:
         self.participants.refuse_context(settings.context)
         self.folder = _cache(config)
         self.cluster = self._open_cluster()
+        #: Domains of the command line, which narrow those of a mark.
+        self._within = settings.domain if config.getoption(BY_KEY["domain"].ini, None) is not None else ()
         self._samples: dict[object, Sample] = {}
         self._used: dict[object, Sample] = {}
         self.tally = Tally()
@@ -95,11 +98,12 @@ class Run:
                     seed=settings.seed,
                     users=self.settings.users,
                     domains=settings.domain,
+                    within=self._within,
                     kind=settings.kind,
                     strata=self.suite.draw_order,
                 )
             if not sample.refs:
-                raise SpecError(
+                raise NothingFits(
                     f"no {self.suite.item} of dataset {self.dataset.name!r} fits the domains, kind and users"
                     " asked for"
                 )
@@ -205,6 +209,7 @@ class Run:
             tuple(self.tally.skipped),
             self.tally.knows,
             self.tally.remaining,
+            self.tally.unfit,
         )
 
     @property

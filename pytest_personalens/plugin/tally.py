@@ -12,7 +12,7 @@ class Drawn(NamedTuple):
     `left_out` is the number of items that a selection left out. `ids` are those of scenarios that only the
     sample of a mark has. `skipped` are files with tests of this plugin that skipped themselves completely.
     `knows` is true if an assistant that was asked could see its context. `remaining` is the number of items
-    that a selection left.
+    that a selection left. `unfit` says of one test why its mark and the command line leave it no item.
     """
 
     requested: int = 0
@@ -22,6 +22,7 @@ class Drawn(NamedTuple):
     skipped: tuple[str, ...] = ()
     knows: bool = False
     remaining: int = 0
+    unfit: str = ""
 
 
 class Tally:
@@ -35,6 +36,8 @@ class Tally:
         self.left_out = 0
         #: Node ids of files that use fixtures of this plugin and skipped themselves during the collection.
         self.skipped: list[str] = []
+        #: Why the first test without an item has none.
+        self.unfit = ""
         #: True once an assistant was asked that can see the user's context.
         self.knows = False
 
@@ -45,6 +48,10 @@ class Tally:
     def add_skipped(self, nodeid: str) -> None:
         """Note a file that skipped itself."""
         self.skipped.append(nodeid)
+
+    def add_unfit(self, why: str) -> None:
+        """Note a test whose mark and the command line leave it no item."""
+        self.unfit = self.unfit or why
 
     def select(self, items: int, *, uncollected: int) -> None:
         """Note the result of a selection.

@@ -14,6 +14,7 @@ from pytest_personalens.results.wording import (
     CAUSES,
     REPORT_ONLY,
     REPORTED_GATES,
+    asked_again_note,
     count,
     gate_outcome,
     part_note,
@@ -124,8 +125,8 @@ def _notes(results: Results, *, verbose: bool, records: str, short: bool) -> Ite
     if results.left_out:
         left = count(results.left_out, "item")
         yield (
-            f"left out by a selection (-k, -m, --lf, node ids): {left} of the sample; all figures are over"
-            " the rest"
+            f"left out by a selection (-k, -m, --lf, node ids, paths): {left} of the sample; all figures are"
+            " over the rest"
         )
     if results.drawn < results.requested:
         yield (
@@ -146,6 +147,8 @@ def _notes(results: Results, *, verbose: bool, records: str, short: bool) -> Ite
         )
     if stale:
         yield stale
+    if again := asked_again_note(results):
+        yield again
     if quotes := quotes_note(results):
         yield quotes
     for cause, number in results.uncounted.items():

@@ -65,23 +65,26 @@ def failure_lines(
     *,
     width: int,
     brief: bool = False,
+    whole: bool = False,
 ) -> list[str]:
     """What a failing item prints, in lines of at most `width` columns but for the command that runs it again.
 
-    `brief` leaves out who asked, what went well, and all turns but those that cost the score.
+    `brief` leaves out who asked, what went well, and all turns but those that cost the score. `whole` prints
+    every reading with its evidence. Without a command (`rerun`), its line is left out.
     """
     low = {shortfall.dimension for shortfall in shortfalls}
     failed = [verdict for verdict in evaluation.verdicts if verdict.dimension in low]
-    lines = [*_wrong(evaluation, scenario, shortfalls, width), ""]
+    wrong = [*_wrong(evaluation, scenario, shortfalls, width)]
+    lines = [*wrong, ""] if wrong else []
     if not brief:
         lines += [*_who(evaluation, scenario, width), ""]
     lines += [*_turns(evaluation, failed, earlier, width, brief=brief), ""]
     if not brief:
         for verdict in evaluation.verdicts:
-            lines += _reading(verdict, width, passed=verdict not in failed)
+            lines += _reading(verdict, width, passed=verdict not in failed and not whole)
     # Each line by itself: names, places and devices come from a dataset, which somebody else or a model may
     # have written.
-    return [one_line(line) for line in (*lines, f"again:  {rerun}")]
+    return [one_line(line) for line in (*lines, *([f"again:  {rerun}"] if rerun else []))]
 
 
 def _wrong(

@@ -224,7 +224,7 @@ def _partial(results: Results) -> str:
     if not results.complete:
         return "the run was stopped, or an item of it never reported"
     if results.left_out:
-        return f"a selection left {results.left_out} items of the sample out (-k, -m, --lf, node ids)"
+        return f"a selection left {results.left_out} items of the sample out (-k, -m, --lf, node ids, paths)"
     return ""
 
 

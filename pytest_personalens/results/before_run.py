@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from pytest_personalens.core.message import numbered
+from pytest_personalens.core.node_ids import within_file
 from pytest_personalens.results.earlier import Earlier, codes_in, scores_in
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from pytest_personalens.core.message import Message
     from pytest_personalens.results.baseline import Baseline, Entry
     from pytest_personalens.results.item import Item
@@ -20,6 +24,34 @@ def earlier_of(item: Item) -> Earlier | None:
         verdicts = item.evaluation.verdicts
         return Earlier(source="record", scores=scores_in(verdicts), reasons=codes_in(verdicts))
     return item.earlier
+
+
+def following(baseline: Baseline, results: Results) -> Baseline:
+    """Return the baseline with tests that moved to another file under their names of this run.
+
+    A test moved if it is gone, one new test of the run has its name in another file, and the two have a
+    scenario in common. Where several might be meant, none is.
+    """
+    then, now = _scenarios_by_test(baseline.entries), _scenarios_by_test(results.own)
+    gone, new = then.keys() - now.keys(), now.keys() - then.keys()
+    places = {
+        test: [other for other in new if within_file(other) == within_file(test) and then[test] & now[other]]
+        for test in gone
+    }
+    taken = Counter(other for others in places.values() for other in others)
+    moved = {test: others[0] for test, others in places.items() if len(others) == 1 and taken[others[0]] == 1}
+    if not moved:
+        return baseline
+    entries = (e.model_copy(update={"test": moved.get(e.test, e.test)}) for e in baseline.entries)
+    return baseline.model_copy(update={"entries": tuple(entries)})
+
+
+def _scenarios_by_test(asked: Iterable[Entry | Item]) -> dict[str, set[tuple[str, ...]]]:
+    scenarios: dict[str, set[tuple[str, ...]]] = {}
+    for one in asked:
+        *scenario, test = one.key
+        scenarios.setdefault(test, set()).add(tuple(scenario))
+    return scenarios
 
 
 def with_earlier(results: Results, baseline: Baseline) -> Results:

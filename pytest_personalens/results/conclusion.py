@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_personalens.core.gate import GateExpression
 from pytest_personalens.core.measure import measure_named
-from pytest_personalens.results.before_run import with_earlier
+from pytest_personalens.results.before_run import following, with_earlier
 from pytest_personalens.results.gate_expressions import check_expressions, measure_of
 from pytest_personalens.results.gates import check_gates
 
@@ -64,10 +64,11 @@ def conclude(results: Results, demands: Requirements) -> Results:
         from pytest_personalens.results.comparison import compare_with_baseline
 
         margins = {measure_named(name): margin for name, margin in s.margin}
-        results = with_earlier(results, demands.baseline)
+        baseline = following(demands.baseline, results)
+        results = with_earlier(results, baseline)
         bounded = {measure_of(gate, results.of_suite) for gate in demands.gates if gate.metric == "drop"}
         comparison = compare_with_baseline(
-            demands.baseline,
+            baseline,
             results,
             name=str(s.baseline),
             level=s.level,

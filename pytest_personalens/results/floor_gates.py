@@ -139,6 +139,9 @@ def lift_gate(results: Results, floor: GateExpression, least: float) -> Gate:
         message = f"{label}: {some} scored both with and without its context" + (
             f"; {share_text(least)}" if gain else ""
         )
+        skipped = {*results.skipped} & {*results.of_controls}
+        if here := sum(f"+{control}" in nodeid.rpartition("[")[2] for nodeid in skipped):
+            message += f"; {here:,} skipped by your test: in a control, call evaluate() and return"
         return closed(floor, message, "lift")
     basis = f"{over(gain.pairs, gain.users or gain.pairs, suite.item)}, {p_text(gain.p)}"
     gate = _against(floor, gain.value, (gain.low, gain.high), label, basis)

@@ -156,6 +156,7 @@ def merge(
         drawn=first.results.drawn,
         lost=lost,
         unevaluated=unevaluated,
+        skipped=[nodeid for shard in shards for nodeid in shard.results.skipped],
         of_controls=[nodeid for shard in shards for nodeid in shard.results.of_controls],
         missing_by_group=sum((Counter(shard.results.missing_by_group) for shard in shards), Counter()),
         left_out=sum(shard.results.left_out for shard in shards),

@@ -87,6 +87,7 @@ def _computed(stored: Results) -> Results:
         drawn=stored.drawn,
         lost=stored.lost,
         unevaluated=stored.unevaluated,
+        skipped=stored.skipped,
         of_controls=stored.of_controls,
         missing_by_group=stored.missing_by_group,
         left_out=stored.left_out,

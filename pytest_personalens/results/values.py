@@ -76,6 +76,9 @@ class Results(Frozen):
             " its own."
         ),
     )
+    skipped: tuple[str, ...] = Field(
+        default=(), description="Node ids, of those unevaluated, whose test was skipped."
+    )
     of_controls: tuple[str, ...] = Field(
         default=(), description="Node ids, of those lost or unevaluated, that belong to a control."
     )
@@ -88,7 +91,8 @@ class Results(Frozen):
     left_out: int = Field(
         default=0,
         description=(
-            "Items of the sample that a selection left out of the tests it ran (-k, -m, --lf, node ids)."
+            "Items of the sample that a selection left out of the tests it ran (-k, -m, --lf, node ids), and"
+            " files with such tests that its paths left out, if it keeps a baseline."
         ),
     )
     drawn_from: dict[str, int] = Field(

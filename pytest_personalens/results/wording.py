@@ -131,6 +131,25 @@ def quotes_note(results: Results) -> str:
     return f"quotes of the judge that are not in the transcript: {results.unfound_quotes}, dropped{alone}"
 
 
+def asked_again_note(results: Results) -> str:
+    """Return how many readings the judge was asked for twice, and why.
+
+    The text is empty if there is none. Votes are no second asking.
+    """
+    readings = [
+        (used.calls, max(1, len(verdict.votes)))
+        for item in results.items
+        for verdict in item.evaluation.verdicts
+        if (used := item.evaluation.usage.get(f"judge {verdict.dimension.short}")) is not None and used.calls
+    ]
+    if not (again := sum(calls > votes for calls, votes in readings)):
+        return ""
+    return (
+        f"readings that the judge was asked for twice: {again} of {len(readings)}; its first answer could not"
+        " be read, or quoted nothing that is in the transcript"
+    )
+
+
 def stale_note(results: Results) -> str:
     """Return advice on stale records, or an empty text if there are none.
 

@@ -123,6 +123,15 @@ def test_a_gate_that_fails_fails_the_action_at_its_end(job: Job) -> None:
     assert "FAILED" in text
 
 
+def test_arguments_that_cannot_be_read_end_the_step(job: Job) -> None:
+    done = job.github("Run", ARGS="-p no:cacheprovider -k 'movies")
+    assert done.returncode == 4
+    assert done.stdout == "::error title=personalens::The input args cannot be read: No closing quotation\n"
+    assert not job.outputs.exists(), "no run took place without them"
+    assert job.github("Run", ARGS=" ", GATE="tcr >= 0").returncode == 0
+    assert job.outputs.read_text() == "exit-code=0\n"
+
+
 def test_arguments_are_words_and_no_commands(job: Job) -> None:
     job.github(
         "Run",

@@ -178,9 +178,11 @@ def test_an_assistant_made_anew_for_each_item_is_refused_in_one_line(
         "personalens-concurrency 2: the fixture personalens_assistant must have scope 'session' or 'module';"
         f" the one in *conftest.py, line 4, has scope '{scope}'"
     )
-    (result.stdout if where else result.stderr).fnmatch_lines([f"*{line}*"])
-    assert result.ret == (1 if where else 4)
-    assert "Traceback" not in result.stdout.str() + result.stderr.str()
+    result.stderr.fnmatch_lines([f"ERROR: *{line}*"])
+    assert result.ret == 4
+    text = result.stdout.str() + result.stderr.str()
+    assert "Traceback" not in text
+    assert text.count("personalens-concurrency 2") == 1
 
 
 @pytest.mark.parametrize("value", ["0", "-1", "many", "1.5"])

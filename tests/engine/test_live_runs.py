@@ -268,6 +268,26 @@ def test_an_estimate_comes_near_to_what_the_run_takes(repo: Repository, endpoint
     assert estimated == {purpose: used["calls"] for purpose, used in usage.items()}
 
 
+def test_readings_that_are_asked_for_twice_are_estimated_and_told(
+    repo: Repository, endpoint: Endpoint
+) -> None:
+    def invents(call: Call) -> Reply:
+        reply = play(call)
+        if reply.data is None:
+            return reply
+        return Reply(data={**reply.data, "evidence": [{"turn": 0, "quote": "nobody said so"}]})
+
+    told = repo.run(*LIVE, "--personalens-estimate")
+    told.stdout.fnmatch_lines(["and up to 6 more calls of the judge: it is asked once more where *"])
+    run = (*LIVE, "--personalens-record", "live", "--personalens-gate", "p >= 1", "-p", "no:cacheprovider")
+    repo.run(*run).stdout.no_fnmatch_line("*asked for twice*")
+    endpoint.answer = invents
+    endpoint.calls.clear()
+    repo.run(*run).stdout.fnmatch_lines(
+        ["readings that the judge was asked for twice: 6 of 6; *quoted nothing that is in the transcript"]
+    )
+
+
 def test_failing_verdicts_are_put_to_the_vote_and_all_votes_kept(
     repo: Repository, endpoint: Endpoint
 ) -> None:

@@ -452,6 +452,46 @@ def test_calls_are_parsed_and_in_order(scenario: Scenario) -> None:
     assert repr(found[2]) == "note(no JSON)"
 
 
+CRASHES = """
+    import pytest
+
+    @pytest.fixture
+    def personalens_assistant():
+        return lambda messages: {}["profile"]
+"""
+OWN_ASSERTS = """
+    from pytest_personalens import called
+
+    def test_called(personalens):
+        assert called("book", people=5) in personalens.evaluate().dialogue.tool_calls()
+
+    def test_any(personalens):
+        calls = personalens.evaluate().dialogue.tool_calls("book")
+        assert len(calls) == 1
+
+    def test_of_another():
+        assert called("book") in []
+"""
+
+
+def test_a_failed_assertion_says_why_the_dialogue_was_not_scored(empty_repo: Repository) -> None:
+    empty_repo.write(conftest=CRASHES, test_bot=OWN_ASSERTS)
+    result = empty_repo.inline("--personalens-sample", "1", "--personalens-gate", "none", "--tb=short")
+    result.assert_outcomes(failed=4)  # and the gate on the share of scored dialogues
+    why = "not scored, assistant at fault: the assistant raised KeyError: 'profile' (conftest.py, line *)"
+    result.stdout.fnmatch_lines(
+        [
+            f"E*assert called('book', people=5) in the calls of the dialogue, which was {why}",
+            "*_ test_any* _*",
+            "*- personalens -*",
+            why,
+            "*_ test_of_another _*",
+            "E*assert called('book') in the calls of the dialogue",
+        ]
+    )
+    assert str(result.stdout).count("- personalens -") == 1
+
+
 ASSERTS = """
     from pytest_personalens import called
 

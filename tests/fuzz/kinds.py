@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from random import Random
 from typing import Final
 
-from tests.fuzz import of_data, of_options, of_python, of_replies, of_runs
+from tests.fuzz import of_data, of_options, of_processes, of_python, of_replies, of_runs
 from tests.fuzz.case import Maker
 
 #: Kind -> what makes its cases, and how many of them there are in a round.
@@ -16,6 +16,8 @@ KINDS: Final[Mapping[str, tuple[Maker, int]]] = {
     "pairs of options": (of_options.pair, 6),
     "marks": (of_options.mark, 2),
     "commands": (of_options.command, 3),
+    "environment": (of_processes.environment, 6),
+    "workers": (of_processes.workers, 4),
     "own data": (of_data.own_data, 4),
     "official data": (of_data.official, 3),
     "own dataset": (of_python.dataset, 3),

@@ -21,7 +21,7 @@ _ESTIMATE: Final = re.compile(
     r"^no role of this run is played by a model|^\S* ?calls? +.*tokens|^An estimate: ", re.MULTILINE
 )
 #: Options of pytest's own that leave something out, or show it otherwise.
-_PYTEST: Final = (
+PYTEST: Final = (
     ("-k", "nothing_at_all"), ("-k", "kit"), ("-m", "slow"), ("--lf",), ("--ff",), ("-x",), ("--maxfail=1",), ("-q",), ("-qq",), ("-vv",),
     ("--tb=native",), ("--tb=no",), ("--tb=long",), ("-p", "no:cacheprovider"), ("-p", "no:terminal"), ("-p", "no:syrupy"), ("-p", "no:xdist"),
     ("-p", "no:junitxml"), ("-p", "no:logging"), ("-p", "no:warnings"), ("--strict-config",), ("-s",), ("--capture=sys",), ("--deselect=test_bot.py",),
@@ -32,7 +32,7 @@ _PYTEST: Final = (
 )  # fmt: skip
 
 
-def _repository(setup: Setup) -> None:
+def repository(setup: Setup) -> None:
     """With the files that right values of options name."""
     for name in ("own", "official", "prompts", "anchors.jsonl"):
         setup.take(name)
@@ -67,7 +67,7 @@ def _kept(name: str, text: str) -> Callable[[str], bool]:
 
 def option(setup: Setup) -> Case:
     """One option on the command line, with any value."""
-    _repository(setup)
+    repository(setup)
     if not setup.mutates:
         return Case("", RUN)
     name, text = _option(setup.rng)
@@ -92,7 +92,7 @@ def pair(setup: Setup) -> Case:
     """Two or three options, each with a right value or any, which may contradict each other; or one twice; or
     one of pytest's.
     """
-    _repository(setup)
+    repository(setup)
     if not setup.mutates:
         return Case("", RUN)
     rng, words = setup.rng, list[str]()
@@ -106,7 +106,7 @@ def pair(setup: Setup) -> Case:
             words[0] if "=" not in words[0] or rng.random() < 0.5 else f"{again}={rng.choice(HOSTILE)}"
         )
     if rng.random() < 0.4:
-        words += rng.choice(_PYTEST)
+        words += rng.choice(PYTEST)
     if "--personalens-record=live" in words and any("trials" in one for one in words):
         words.remove("--personalens-record=live")
     return Case(" ".join(words)[:200], (*RUN, *words), passes=decided_otherwise, writes=True)
@@ -126,7 +126,7 @@ def _weak_gate(text: str) -> bool:
 
 def ini(setup: Setup) -> Case:
     """One key of the configuration, alone or beside the option that goes before it; in TOML of any type."""
-    _repository(setup)
+    repository(setup)
     rng, sole = setup.rng, setup.rng.random() < 0.5
     name = rng.choice(
         (*IN_CONFIGURATION, "prices", "model-parameters", "assistant-headers", rng.choice(GONE))
@@ -224,6 +224,7 @@ _COMMANDS: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
         ("kind", "protocol", "gate", "report", "embedding", "nltk-data"),
     ),
     "history": (("results.json",), ("branch", "report", "badge")),
+    "show": (("ITEM", "--results=results.json"), ("results",)),
     "sample-size": ((), ("level", "power", "tests", "gate")),
 }
 _OWN_VALUES: Final[dict[str, tuple[str, ...]]] = {
@@ -240,7 +241,7 @@ def command(setup: Setup) -> Case:
         setup.rng,
         setup.rng.choice(sorted(set(_COMMANDS) - ({"sample-size"} if setup.rng.random() < 0.7 else set()))),
     )
-    _repository(setup)
+    repository(setup)
     for file in ("labels.jsonl", "rows.csv", "outputs.jsonl"):
         setup.take(file)
     for number in (1, 2):
@@ -248,6 +249,9 @@ def command(setup: Setup) -> Case:
     if not setup.mutates:
         return Case("", ("shard-1.json", "shard-2.json"), "merge")
     right, options = _COMMANDS[name]
+    if name == "show":
+        items = json.loads((setup.repo / "results.json").read_text(encoding="utf-8"))["items"]
+        right = (rng.choice(items)["nodeid"], *right[1:])
     given = list(right)
     option = rng.choice(options)
     text = (
@@ -281,5 +285,6 @@ def _passes_command(name: str) -> Callable[[str], bool]:
         "show-prompts": lambda text: "=== " in text or "usage:" in text,
         "score": lambda text: "protocol" in text or "usage:" in text,
         "history": lambda text: "commit" in text or "usage:" in text,
+        "show": lambda text: "task completion" in text or "usage:" in text,
         "sample-size": lambda text: "| scenarios |" in text or "usage:" in text,
     }[name]

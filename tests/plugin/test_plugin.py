@@ -60,7 +60,7 @@ def test_items_are_selected_by_mark_also_with_workers(repo: Repository) -> None:
         """
     )
     for extra in ((), ("-n", "2")):
-        for expression in ("personalens(domain='Movies')", "personalens(kind='multi')"):
+        for expression in ("personalens(domain='movies')", "personalens(kind='MULTI')"):
             result = repo.run("--personalens-sample", "20", "--strict-markers", "-m", expression, *extra)
             outcomes = result.parseoutcomes()
             assert outcomes["passed"] >= 1
@@ -337,7 +337,6 @@ def test_no_assistant_at_all(empty_repo: Repository) -> None:
             ["--personalens-sample", "1", "--personalens-report", "test_bot.py/r.json"],
             "--personalens-report: cannot write to",
         ),
-        (["--personalens-sample", "1", "-p", "no:syrupy"], "need the plugin syrupy"),
     ],
 )
 def test_a_bad_option_is_one_line_and_exit_4(repo: Repository, args: list[str], told: str) -> None:
@@ -391,7 +390,59 @@ def test_marks_set_a_test_up_between_ini_and_command_line(repo: Repository) -> N
     )
     repo.inline().assert_outcomes(passed=2)
     repo.inline("--personalens-context", "D").assert_outcomes(failed=2)
-    repo.inline("--personalens-sample", "4").assert_outcomes(passed=4)
+    repo.inline("--personalens-sample", "1").assert_outcomes(passed=1)
+    repo.inline("--personalens-sample", "4").assert_outcomes(passed=2)
+
+
+_TWO_MARKED = """
+import pytest
+
+@pytest.mark.personalens(domain="Restaurants", sample=3)
+def test_table(personalens):
+    assert "Restaurants" in personalens.scenario.domains
+    {calm}
+
+@pytest.mark.personalens(kind="single")
+def test_any(personalens):
+    {calm}
+"""
+
+
+def test_a_mark_and_the_command_line_narrow_each_other(repo: Repository) -> None:
+    repo.write(test_bot=_TWO_MARKED.format(calm="personalens.evaluate()"))
+    args = ("--personalens-sample", "2", "--personalens-gate", "none")
+    one = repo.inline(*args, "--personalens-domain", "music", "--personalens-kind", "single", "-rs")
+    one.assert_outcomes(passed=2, skipped=1)
+    told = "*test_table: no scenario fits both its mark (domain='Restaurants', sample=3) and*"
+    one.stdout.fnmatch_lines(
+        [told.replace(", sample=3", "") + "line (--personalens-domain music --personalens-kind single)"]
+    )
+    both = repo.inline(*args, "--personalens-domain", "Travel,Restaurants", "-v")
+    both.assert_outcomes(passed=4)
+    # Of the two domains, a scenario must span one of the mark's too.
+    spans = repo.inline(*args, "--personalens-domain", "movies", "-k", "test_table", "-v")
+    spans.assert_outcomes(passed=2)
+    spans.stdout.fnmatch_lines(["*test_table[[]multi-*"])
+    multi = repo.inline(*args, "--personalens-kind", "multi", "-k", "test_any or test_table", "-rs")
+    multi.assert_outcomes(passed=2, skipped=1)
+    multi.stdout.fnmatch_lines(
+        [
+            "*test_any: no scenario fits both its mark (kind='single') and the command line (--personalens-kind multi)"
+        ]
+    )
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
+def test_a_mark_and_a_command_line_that_leave_nothing(repo: Repository, workers: tuple[str, ...]) -> None:
+    repo.write(test_bot=_TWO_MARKED.format(calm="personalens.evaluate()"))
+    none = repo.run(
+        "--personalens-sample", "2", "--personalens-domain", "Music", "--personalens-kind", "multi", *workers
+    )
+    assert none.ret == 4
+    told = [line for line in none.errlines if line.startswith("ERROR")]
+    assert len(told) == 1
+    assert "test_bot.py::test_table: no scenario fits both its mark" in told[0]
+    assert told[0].endswith(", so nothing is tested")
 
 
 def test_classes_parameters_and_lists_in_marks(repo: Repository) -> None:

@@ -430,10 +430,39 @@ def test_a_part_of_a_sample_is_no_baseline(told: Repository) -> None:
             [
                 (
                     "the baseline *base.json was not written: a selection left 1? items of the sample out (-k,"
-                    " -m, --lf, node ids)"
+                    " -m, --lf, node ids, paths)"
                 )
             ]
         )
+
+
+def test_paths_that_leave_a_test_file_out_make_no_baseline(told: Repository) -> None:
+    told.write(more__test_other="def test_other(personalens):\n    personalens.check()\n")
+    told.write(more__test_unit="def test_unit():\n    pass\n")
+    for extra in ((), ("-n", "1")):
+        result = told.run(*SAVE, "test_bot.py", *extra)
+        assert result.ret == 3
+        result.stdout.fnmatch_lines(
+            ["the baseline *base.json was not written: a selection left 1 items of the sample out (*, paths)"]
+        )
+    assert told.run(*ARGS, "test_bot.py").ret == 0
+    assert told.inline(*SAVE, "test_bot.py", "more").ret == 0
+    (told.path / "pytest.ini").write_text("[pytest]\ntestpaths = more\n")
+    assert told.inline(*SAVE, "more/test_other.py").ret == 0
+
+
+def test_a_baseline_follows_a_test_to_another_file(saved: Repository) -> None:
+    test = (saved.path / "test_bot.py").read_text()
+    (saved.path / "test_bot.py").rename(saved.path / "test_other.py")
+    result, _ = compared(saved)
+    assert result.ret == 0
+    lower(saved, "tc", ids(saved)[:9])
+    assert compared(saved)[0].ret == 1, "the scores of then and now are held against each other"
+    lower(saved, "tc", [])
+    (saved.path / "test_third.py").write_text(test)
+    result, _ = compared(saved)
+    assert result.ret == 1, "two tests may be the one that moved"
+    result.stdout.fnmatch_lines(["gate regression: FAILED (not decided)*"])
 
 
 def test_saving_over_the_baseline_of_the_configuration_does_not_ask_it(told: Repository) -> None:

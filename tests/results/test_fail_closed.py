@@ -164,7 +164,9 @@ def test_a_shard_of_a_path_that_is_not_there_is_no_success(told: Repository) -> 
 
 def test_what_a_selection_left_out_is_said_and_makes_no_baseline(told: Repository) -> None:
     part = told.inline(*ARGS, "-k", "movies or multi", "--personalens-report", "base.json")
-    part.stdout.fnmatch_lines(["left out by a selection (-k, -m, --lf, node ids): * items of the sample; *"])
+    part.stdout.fnmatch_lines(
+        ["left out by a selection (-k, -m, --lf, node ids, paths): * items of the sample; *"]
+    )
     assert told.results("base.json")["left_out"] > 0
     refused = told.inline(*ARGS, *BASE)
     assert refused.ret == 4
@@ -257,6 +259,32 @@ def test_a_lift_over_few_of_its_scenarios_is_none(told: Repository) -> None:
                 "gate lift: FAILED (not decided), *: only 2 of 10 scenarios were scored both with and without"
                 " its context; the floor is 90%"
             ),
+        ]
+    )
+
+
+SKIPS = """
+    import pytest
+
+    def test_bot(personalens):
+        if personalens.control:
+            pytest.skip("no control")
+        personalens.check()
+"""
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "1")], ids=["alone", "workers"])
+def test_a_control_that_the_test_skips_is_told_apart(told: Repository, workers: tuple[str, ...]) -> None:
+    told.write(test_bot=SKIPS)
+    control = ("--personalens-control", "no-context", "--personalens-gate", "lift >= -3")
+    result = told.run(*ARGS, *control, *workers)
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(
+        [
+            (
+                "gate lift: FAILED (not decided), *: no scenario was scored both with and without its"
+                " context; 10 skipped by your test: in a control, call evaluate() and return"
+            )
         ]
     )
 

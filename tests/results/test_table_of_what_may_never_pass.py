@@ -132,7 +132,7 @@ WAYS: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
     "the gates are blocked": ({}, ("-p", "no:personalens-controller")),
 }
 #: What a selection leaves out is somebody's wish, and said.
-SAID = "left out by a selection (-k, -m, --lf, node ids): *"
+SAID = "left out by a selection (-k, -m, --lf, node ids, paths): *"
 
 
 @pytest.mark.parametrize("gate", GATES)
