@@ -6,7 +6,7 @@ It gathers reports, decides gates, writes reports and sets the exit status.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
@@ -19,7 +19,7 @@ from pytest_personalens.plugin.input_errors import errors_in_one_line
 from pytest_personalens.plugin.missing import missing_items
 from pytest_personalens.plugin.option_checks import refuse_an_empty_run
 from pytest_personalens.plugin.outputs import Outputs
-from pytest_personalens.plugin.pytest_internals import colour_failure
+from pytest_personalens.plugin.pytest_internals import PrintedFailures
 from pytest_personalens.plugin.reported import Reported
 from pytest_personalens.plugin.run_baseline import baseline_of_run, refuse_baseline
 from pytest_personalens.plugin.stored_settings import stored_settings
@@ -36,6 +36,10 @@ if TYPE_CHECKING:
     from pytest_personalens.core.settings import Settings
     from pytest_personalens.plugin.judge_check import JudgeCheck
     from pytest_personalens.plugin.tally import Drawn
+
+
+#: Failed dialogues that are printed in full, unless pytest is verbose.
+_MOST_IN_FULL: Final = 5
 
 
 class Controller:
@@ -56,8 +60,7 @@ class Controller:
         self._written = WrittenFiles()
         self._outputs = Outputs(config, settings)
         self._red = RedGates({})
-        #: What was wrong with items, as it was printed.
-        self._told: set[str] = set()
+        self._printed = PrintedFailures(None if config.get_verbosity() > 0 else _MOST_IN_FULL)
         self._demands = Requirements.of(settings, baseline_of_run(config, settings))
         self._watch: JudgeCheck | None = None
         if settings.adopt_judge or settings.check_judge:
@@ -98,7 +101,7 @@ class Controller:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         # First of all: others print the report, and ask for the scores of its item.
-        colour_failure(report, told=self._told)
+        self._printed.colour(report)
         self._reported.add(report)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
