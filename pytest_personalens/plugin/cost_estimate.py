@@ -124,8 +124,8 @@ def print_estimate(run: Run) -> None:
     }
     if not usage:
         service = run.participants.service
-        beside = f", but what {service} takes for its calls" if service else ""
-        print(f"no role of this run is played by a model of ours: it costs nothing{beside}")
+        beside = f", except those that {service} charges for" if service else ""
+        print(f"this run makes no paid model calls{beside}")
         return
     print(*usage_table(usage, usd), sep="\n")
     unpriced = sorted({model.name for role, model in run.participants.models().items() if role not in prices})

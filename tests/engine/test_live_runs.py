@@ -231,7 +231,7 @@ def test_an_estimate_spends_nothing(repo: Repository, endpoint: Endpoint) -> Non
         ]
     )
     free = repo.run("--personalens-sample", "3", "--personalens-estimate")
-    free.stdout.fnmatch_lines(["no role of this run is played by a model of ours: it costs nothing"])
+    free.stdout.fnmatch_lines(["this run makes no paid model calls"])
     lost = repo.run("--personalens-estimate")
     assert lost.ret == 4
     lost.stderr.fnmatch_lines(["ERROR: --personalens-estimate: give --personalens-sample N too"])

@@ -160,7 +160,7 @@ def test_a_failing_item_shows_what_it_takes_to_understand_it(repo: Repository) -
     result.stdout.fnmatch_lines(
         [
             "E   task not completed: *",
-            "E   personalization ?, 3 or more is wanted: *",
+            "E   personalization ?, below the required 3: *",
             "wants: *",
             "goal: *",
             "known: *",
@@ -614,7 +614,7 @@ def test_the_reading_that_failed_stands_first_and_marks_its_turns_alone(repo: Re
     result = repo.inline("--personalens-sample", "1", "--personalens-judge-model", "own")
     result.stdout.fnmatch_lines(
         [
-            "E   personalization 1, 2 or more is wanted: asks again",
+            "E   personalization 1, below the required 2: asks again",
             "wants: *",
             "task completion: yes, done",
             "personalization: 1 (1 to 4), asks again",
