@@ -139,8 +139,8 @@ def _parser() -> argparse.ArgumentParser:
         example="personalens report --table 3 haiku.json sonnet.json --report table.md",
     )
     parser.usage = (
-        "personalens report [options] RESULTS.json [BEFORE.json]\n       personalens report --table"
-        " N|--figure N RESULTS.json..."
+        "python -m pytest_personalens report [options] RESULTS.json [BEFORE.json]\n       python -m"
+        " pytest_personalens report --table N|--figure N RESULTS.json..."
     )
     parser.add_argument(
         "results",

@@ -43,10 +43,10 @@ def annotation_lines(
     """Return the lines to print as annotations.
 
     Each failed gate is an error, by the sentence that the terminal has, and so are the failed items of each
-    test: the first one, with how many more there are. If a gate failed, low items are warnings alike. There are at most ten of each kind, and
-    the last one says how many more there are. `root` is the start folder of the node ids, relative to the
-    root of the repository. `lines` holds the line of a test, from 1, by the node id of an item, if it is
-    known.
+    test: the first one, with how many more there are. If a gate failed, low items are warnings alike. There
+    are at most ten of each kind, and the last one says how many more there are. `root` is the start folder of
+    the node ids, relative to the root of the repository. `lines` holds the line of a test, from 1, by the
+    node id of an item, if it is known.
     """
     failed_gates = explanations(results)
     wrong = failures(results)

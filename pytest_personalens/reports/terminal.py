@@ -165,8 +165,10 @@ def _notes(results: Results, *, verbose: bool, records: str, short: bool) -> Ite
     states = Counter(i.record for i in results.items if i.record != "none")
     stale = "" if records else stale_note(results)
     if states and not (short and stale):
-        yield "records: " + ", ".join(
-            f"{states[s]} {s}" for s in ("replayed", "written", "stale") if states[s]
+        yield (
+            "records: "
+            + ", ".join(f"{states[s]} {s}" for s in ("replayed", "written", "stale") if states[s])
+            + (" (another dialogue than now)" if states["stale"] else "")
         )
     if stale:
         yield stale
@@ -182,6 +184,9 @@ def _notes(results: Results, *, verbose: bool, records: str, short: bool) -> Ite
     low = low_lines(results)
     if low and short:
         yield f"below a threshold: {count(len(low), results.of_suite.item)} (-v lists them)"
+    elif low and results.of_suite.table_by_kind and not verbose:
+        kinds = Counter(item.evaluation.kind for item in results.own if item.status == "low")
+        yield f"below threshold: {', '.join(f'{n} {kind}' for kind, n in kinds.items())} (-v lists them)"
     elif low:
         yield "below threshold:"
         shown = low if verbose else low[:_MOST_LISTED]

@@ -141,6 +141,8 @@ def _turns(
         sign = "+" if turn == parting else " "
         label = f"{'>' if turn in marked else ' '} {sign} {turn:2} {message.role:9} "
         yield from wrapped(label, _cut(message.content), width)
+    if marked:
+        yield "     (> marks what cost the score)"
     if evaluation.dialogue.truncated:
         yield "     [the turn limit ended the dialogue]"
 
