@@ -299,3 +299,27 @@ def test_too_few_scenarios_are_not_told_as_a_drop(bot: Repository, monkeypatch: 
     assert result.ret == 1
     result.stdout.fnmatch_lines(["E   P 3.00 -> 3.00 * over 3 scenarios:*"])
     assert "fell from" not in result.stdout.str() and "rose from" not in result.stdout.str()
+
+
+def test_five_failing_dialogues_are_printed_in_full(bot: Repository) -> None:
+    lines = end_of(bot.inline(*ARGS))
+    assert sum(line.startswith("again:") for line in lines) == 5
+    assert sum(line.startswith("E   personalization 1, below the required 2") for line in lines) == 12
+    assert lines.count("    (5 dialogues are printed in full; -v prints all)") == 1
+    verbose = end_of(bot.inline(*ARGS, "-v"))
+    assert sum(line.startswith("again:") for line in verbose) == 12
+
+
+def test_the_floor_and_the_regression_of_one_score_are_told_once(
+    bot: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("FORGETS")
+    bot.inline(*ARGS, "--personalens-save-baseline", "base.json")
+    monkeypatch.setenv("FORGETS", "1")
+    result = bot.inline(*ARGS, *GATE, "--personalens-baseline", "base.json", "--personalens-report", "run.md")
+    result.assert_outcomes(passed=15, failed=2)
+    result.stdout.fnmatch_lines(["_* gate[[]regression: p[]] _*", "E   The same fall as under gate p"])
+    result.stdout.no_fnmatch_line("overall *")
+    page = (bot.path / "run.md").read_text(encoding="utf-8")
+    assert page.count("worse for 12 of 12 users") == 1
+    assert page.startswith("## ❌ personalens FAILED: P 3.00 → 1.00\n")
