@@ -69,8 +69,8 @@ def main(
     parser = Parser(
         prog="personalens",
         description=(
-            "Commands for results, judges and datasets. `python -m pytest_personalens COMMAND --help` explains"
-            " one of them."
+            "Commands for results, judges and datasets. `python -m pytest_personalens COMMAND --help`"
+            " explains one of them."
         ),
         example="personalens report results.json --report page.html",
     )

@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 
 _MOST_LISTED: Final = 20
 #: A mean over fewer items says nothing of a domain.
-LEAST_IN_A_DOMAIN: Final = 5
+_LEAST_IN_A_DOMAIN: Final = 4
+#: So many smaller domains are shown all the same.
+_MOST_SMALL: Final = 3
 _LONGEST: Final = 300
 _TRUST_WIDTH: Final = 100
 
@@ -97,7 +99,9 @@ def _table(results: Results, *, domains: bool, short: bool, verbose: bool) -> It
     yield f"{'':14}{'items':>6}{'scored':>8}" + "".join(
         f"{heading:>{wide[key]}}" for key, heading in shown.items()
     )
-    large = [group for group in results.domains if verbose or group.items >= LEAST_IN_A_DOMAIN]
+    large = [group for group in results.domains if group.items >= _LEAST_IN_A_DOMAIN]
+    if verbose or len(results.domains) - len(large) <= _MOST_SMALL:
+        large = [*results.domains]
     groups = [
         results.overall,
         *(results.kinds if len(results.kinds) > 1 else ()),
@@ -111,7 +115,7 @@ def _table(results: Results, *, domains: bool, short: bool, verbose: bool) -> It
             f"{_figure(group, key):>{wide[key]}}" for key in shown
         )
     if (folded := len(results.domains) - len(large)) and domains and not short:
-        yield f"{count(folded, 'domain')} with fewer than {LEAST_IN_A_DOMAIN} items (-v lists them)"
+        yield f"{count(folded, 'domain')} with fewer than {_LEAST_IN_A_DOMAIN} items (-v lists them)"
 
 
 def _gates_tell_all(results: Results) -> bool:
