@@ -171,7 +171,7 @@ def _reading(verdict: Verdict, scenario: BaseScenario, width: int, *, passed: bo
     title, parts = measure.names.title.lower(), goal_parts(verdict)
     said = said_by_judge(verdict.justification, verdict, scenario)
     # The reasons stand above the dialogue.
-    told = not passed and said in why(verdict, costs_of(verdict), scenario)
+    told = not passed and bool(costs_of(verdict)) and said in why(verdict, costs_of(verdict), scenario)
     yield from wrapped(f"{title}: ", score if told else f"{score}, {said}", width, hang="  ")
     for part in parts:
         yield from wrapped("  ", part.line, width, hang="      ")
