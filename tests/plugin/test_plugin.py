@@ -166,7 +166,7 @@ def test_a_failing_item_shows_what_it_takes_to_understand_it(repo: Repository) -
             "known: *",
             "*0 user *",
             "*1 assistant I will see. *x1b[[]31mred*",
-            "task completion: no, *",
+            "task completion: no*",
             "personalization: ? (1 to 4), *",
             (
                 "again:  pytest --personalens-sample 1 --personalens-seed 'my seed' --personalens-threshold"
