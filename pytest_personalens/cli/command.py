@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 #: The exit status of a command with bad input, the same as pytest's for a bad option.
 BAD_INPUT: Final = 4
+#: How a command is called in its help, as in the documentation.
+_CALLED: Final = "python -m pytest_personalens"
 _Arguments = ParamSpec("_Arguments")
 _Value = TypeVar("_Value")
 
@@ -68,7 +70,8 @@ def main(
     parser = Parser(
         prog="personalens",
         description=(
-            "Commands for results, judges and datasets. `personalens COMMAND --help` explains one of them."
+            "Commands for results, judges and datasets. `python -m pytest_personalens COMMAND --help`"
+            " explains one of them."
         ),
         example="personalens report results.json --report page.html",
     )
@@ -191,10 +194,10 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, *, prog: str, description: str | None, example: str, usage: str | None = None) -> None:
         super().__init__(
-            prog=prog,
+            prog=prog.replace("personalens", _CALLED, 1),
             usage=usage,
             description=description,
-            epilog=f"example: {example}",
+            epilog=f"example: {example.replace('personalens', _CALLED, 1)}",
             allow_abbrev=False,
         )
 

@@ -13,6 +13,7 @@ from pytest_personalens.cli.command import Parser, at_least, errors_told
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.safe_text import harmless
 from pytest_personalens.reports.baseline_age import baseline_age
+from pytest_personalens.reports.github import link, root_in_repository
 from pytest_personalens.reports.markdown import markdown_report
 from pytest_personalens.reports.markup import escaped
 from pytest_personalens.reports.pull_request import post, thread_of
@@ -29,7 +30,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     if not re.fullmatch(r"[\w .-]{1,60}", options.name):
         raise SpecError(f"--name: expected up to 60 letters, digits, spaces, '.', '-', not {options.name!r}")
-    text = markdown_report(read_computed(options.results))
+    here = link(root_in_repository(Path.cwd()))
+    text = markdown_report(read_computed(options.results), link=here, brief=True)
     if options.baseline is not None:
         age = baseline_age(read_baseline(options.baseline), datetime.now(UTC), most=options.max_age)
         text += f"\n\n{'⚠️ ' if age.old else ''}{escaped(age.text, 400)}\n"

@@ -19,11 +19,13 @@ from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.safe_text import harmless
 from pytest_personalens.reports.beside import beside_lines, side_by_side
 from pytest_personalens.reports.files import Files, checked, write_files
+from pytest_personalens.reports.gate_failure import gate_failure
 from pytest_personalens.reports.markdown import markdown_report
 from pytest_personalens.reports.terminal import summary_lines
 from pytest_personalens.results.baseline import baseline_of, terms_of
 from pytest_personalens.results.before_run import with_earlier, with_messages
 from pytest_personalens.results.comparison import compare_with_baseline
+from pytest_personalens.results.explanation import explanations
 from pytest_personalens.results.stored import read_computed
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 
 _MOST_LISTED: Final = 20
 _LEVEL: Final = 0.05
+_WIDTH: Final = 100
 _STDOUT: Final = "-"
 
 
@@ -106,7 +109,13 @@ def _compared(results: Results, before: Results, name: str) -> Results:
 def _summary(results: Results, before: Results | None, *, verbose: bool) -> Iterator[str]:
     drawn = f"{results.drawn} {results.of_suite.item}s"
     yield f"personalens: {results.overall.items} items over {drawn} of {results.dataset}"
-    yield from (text for text, _ in summary_lines(results, verbose=verbose))
+    explained_gates = explanations(results)
+    for explained in explained_gates:
+        yield f"gate {explained.gate.name}:"
+        yield from gate_failure(explained, results, results.scenarios, width=_WIDTH)
+        yield ""
+    lines = summary_lines(results, verbose=verbose, explained=bool(explained_gates))
+    yield from (text for text, _ in lines)
     if before is not None:
         yield ""
         yield from beside_lines(side_by_side(before, results), most=None if verbose else _MOST_LISTED)
@@ -130,8 +139,8 @@ def _parser() -> argparse.ArgumentParser:
         example="personalens report --table 3 haiku.json sonnet.json --report table.md",
     )
     parser.usage = (
-        "personalens report [options] RESULTS.json [BEFORE.json]\n       personalens report --table"
-        " N|--figure N RESULTS.json..."
+        "python -m pytest_personalens report [options] RESULTS.json [BEFORE.json]\n       python -m"
+        " pytest_personalens report --table N|--figure N RESULTS.json..."
     )
     parser.add_argument(
         "results",

@@ -245,11 +245,11 @@ def _shortened(text: str) -> str:
     return line if len(line) <= _LONGEST_ERROR else f"{line[:_LONGEST_ERROR]}..."
 
 
-def _place(error: Exception) -> str:
-    """Return where the error was raised, by module file and line.
+def own_place(error: BaseException) -> tuple[FrameType, int] | None:
+    """Return the frame and the line of the assistant's own code where the error was raised.
 
-    The path starts at the top package of the module, because the folders above it differ between machines.
-    The line is the last one in the assistant's own code, not in a library that it called.
+    It is the last one that is not in a library. Return None if the call failed before the assistant's first
+    line.
     """
     package = str(Path(__file__).parent.parent)
     frames = [
@@ -257,15 +257,24 @@ def _place(error: Exception) -> str:
         for frame, line in traceback.walk_tb(error.__traceback__)
         if not frame.f_code.co_filename.startswith(package)
     ]
-    if not frames:  # the call failed before the assistant's first line
-        return "; it is called with one argument, the messages so far" if isinstance(error, TypeError) else ""
     names = [frame.f_code.co_filename for frame, _ in frames]
     own_frames = [
         place
         for place, name in zip(frames, names, strict=True)
         if not name.startswith(_LIBRARIES) and "<" not in name
     ]
-    frame, line = (own_frames or frames)[-1]
+    return (own_frames or frames)[-1] if frames else None
+
+
+def _place(error: Exception) -> str:
+    """Return where the error was raised, by module file and line.
+
+    The path starts at the top package of the module, because the folders above it differ between machines.
+    """
+    place = own_place(error)
+    if place is None:
+        return "; it is called with one argument, the messages so far" if isinstance(error, TypeError) else ""
+    frame, line = place
     return f" ({_module_file(frame)}, line {line})"
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
@@ -21,7 +21,7 @@ from pytest_personalens.plugin.input_errors import errors_in_one_line
 from pytest_personalens.plugin.missing import missing_items
 from pytest_personalens.plugin.option_checks import refuse_an_empty_run
 from pytest_personalens.plugin.outputs import Outputs
-from pytest_personalens.plugin.pytest_internals import colour_failure
+from pytest_personalens.plugin.pytest_internals import PrintedFailures
 from pytest_personalens.plugin.reported import Reported
 from pytest_personalens.plugin.run_baseline import baseline_of_run, refuse_baseline
 from pytest_personalens.plugin.stored_settings import stored_settings
@@ -38,6 +38,10 @@ if TYPE_CHECKING:
     from pytest_personalens.core.settings import Settings
     from pytest_personalens.plugin.judge_check import JudgeCheck
     from pytest_personalens.plugin.tally import Drawn
+
+
+#: Failed dialogues that are printed in full, unless pytest is verbose.
+_MOST_IN_FULL: Final = 5
 
 
 class Controller:
@@ -58,8 +62,7 @@ class Controller:
         self._written = WrittenFiles()
         self._outputs = Outputs(config, settings)
         self._red = RedGates({})
-        #: What was wrong with items, as it was printed.
-        self._told: set[str] = set()
+        self._printed = PrintedFailures(None if config.get_verbosity() > 0 else _MOST_IN_FULL)
         self._demands = Requirements.of(settings, baseline_of_run(config, settings))
         self._watch: JudgeCheck | None = None
         if settings.adopt_judge or settings.check_judge:
@@ -102,7 +105,7 @@ class Controller:
         # First of all: others print the report, and ask for the scores of its item.
         if report.failed and report.when == "setup":
             self._refuse(str(report.longrepr))
-        colour_failure(report, told=self._told)
+        self._printed.colour(report)
         self._reported.add(report)
 
     def _refuse(self, told: str) -> None:

@@ -30,6 +30,8 @@ from pytest_personalens.results.summary import role_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import pytest
+
     from pytest_personalens.core.dialogue import Dialogue, Message
     from pytest_personalens.core.scenario import BaseScenario
     from pytest_personalens.plugin.run import Run
@@ -124,8 +126,8 @@ def print_estimate(run: Run) -> None:
     }
     if not usage:
         service = run.participants.service
-        beside = f", but what {service} takes for its calls" if service else ""
-        print(f"no role of this run is played by a model of ours: it costs nothing{beside}")
+        beside = f", except those that {service} charges for" if service else ""
+        print(f"this run makes no paid model calls{beside}")
         return
     print(*usage_table(usage, usd), sep="\n")
     if again := [purpose for purpose in usage if role_of(purpose) == "judge"]:
@@ -137,9 +139,18 @@ def print_estimate(run: Run) -> None:
         )
     unpriced = sorted({model.name for role, model in run.participants.models().items() if role not in prices})
     if unpriced:
-        print(f"without a price: {', '.join(unpriced)} (personalens_prices)")
+        print("without a price; for dollars, configure pytest with yours for a million tokens:")
+        print(_price_lines(run.config, unpriced))
     length = "dialogues of the paper's length" if run.suite.has_turns else "one reply to each"
     print(
         f"An estimate: these prompts, {length}, nothing recorded yet, nothing read from a cache"
         + (f", no further votes ({run.settings.judge_votes} allowed)" if run.settings.judge_votes > 1 else "")
     )
+
+
+def _price_lines(config: pytest.Config, models: Sequence[str]) -> str:
+    """Return the key `personalens_prices` in the syntax of the configuration file, to be filled in."""
+    lines = [f"{model} = INPUT, OUTPUT" for model in models]
+    if config.inipath is not None and config.inipath.suffix == ".toml":
+        return "\n".join(("personalens_prices = [", *(f'    "{line}",' for line in lines), "]"))
+    return "\n".join(("personalens_prices =", *(f"    {line}" for line in lines)))

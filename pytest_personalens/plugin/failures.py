@@ -21,10 +21,14 @@ _PLAIN_WIDTH: Final = 100
 
 
 class ItemFailure(NamedTuple):
-    """What is wrong with an item in one line, and the lines that it prints for a width, briefly or not."""
+    """What is wrong with an item in one line, and the lines that it prints for a width, briefly or not.
+
+    `place` is the file and the line of the assistant that raised an error.
+    """
 
     headline: str
     lines: Callable[[int, bool], list[str]]
+    place: tuple[str, int] | None = None
 
 
 class ItemFailed(Failed):
@@ -50,7 +54,10 @@ def show_failure(config: pytest.Config, report: pytest.TestReport, failed: ItemF
     """Make the report of a failed item what ``--tb`` asks for."""
     style = traceback_style(config)
     lines = [] if style == "line" else failed.failure.lines(columns(config), style == "short")
-    failed_at(report, lines, failed.failure.headline, brief=style == "short", place=bool(lines))
+    failure = failed.failure
+    failed_at(
+        report, lines, failure.headline, brief=style == "short", place=bool(lines), raised_at=failure.place
+    )
 
 
 class GateFailure:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
+from pytest_personalens.core.dialogue import own_place
 from pytest_personalens.core.errors import RecordError
 from pytest_personalens.core.evaluation import Evaluation, unscored
 from pytest_personalens.core.safe_text import harmless
@@ -115,12 +116,15 @@ class Personalens:
         evaluation, scenario, rerun = result.evaluation, self.scenario, rerun_command(self._item)
 
         def lines(width: int, brief: bool) -> list[str]:
-            return failure_lines(
+            printed = failure_lines(
                 evaluation, scenario, result.shortfalls, result.earlier, rerun, width=width, brief=brief
             )
+            return printed if trace is None else [*printed, "trace:  add --tb=long"]
 
-        headline = failure_headline(evaluation, result.shortfalls)
-        raise ItemFailed(ItemFailure(headline, lines), pytrace=shown).with_traceback(trace)
+        headline = failure_headline(evaluation, result.shortfalls, scenario)
+        frame, line = (own_place(self._raised) if self._raised is not None else None) or (None, 0)
+        place = None if frame is None else (frame.f_code.co_filename, line)
+        raise ItemFailed(ItemFailure(headline, lines, place), pytrace=shown).with_traceback(trace)
 
     def _record_lines(self, width: int, brief: bool) -> list[str]:
         detail = self._item.stash[ITEM_KEY].evaluation.detail

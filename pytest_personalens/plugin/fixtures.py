@@ -5,9 +5,10 @@ They give the scenario of an item, its context, the assistant under test, and `p
 
 from __future__ import annotations
 
+import difflib
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import pytest
 
@@ -26,11 +27,17 @@ _NO_PARAMETERS = (
     " test_it(personalens), and let no fixture with autouse=True ask for a fixture of personalens where such"
     " tests are"
 )
-_NO_ASSISTANT = (
-    "personalens: no assistant to test; define a fixture personalens_assistant in conftest.py that returns a"
-    " callable taking the messages so far ([{'role': ..., 'content': ...}, ...]) and returning the reply's"
-    " text"
-)
+_ASSISTANT: Final = "personalens_assistant"
+_NO_ASSISTANT: Final = f"personalens: no assistant to test; define a fixture {_ASSISTANT} in conftest.py"
+_PASTE: Final = f"""
+
+    import pytest
+
+    @pytest.fixture
+    def {_ASSISTANT}(personalens_context):
+        memory = personalens_context.text()  # what your assistant may know of this user
+        return lambda messages: "the reply of your assistant to " + messages[-1]["content"]
+"""
 
 
 @pytest.fixture
@@ -71,7 +78,7 @@ def personalens_context(
 def personalens_assistant(request: pytest.FixtureRequest) -> Callable[[list[dict[str, str]]], str]:
     """The assistant under test: override this fixture to return a callable, messages -> reply."""
     if request.config.stash[SETTINGS].assistant is None:
-        _stop(request, _NO_ASSISTANT + _elsewhere(request))
+        _stop(request, _NO_ASSISTANT + (_misspelt(request) or _elsewhere(request)), _PASTE)
     return lambda messages: ""  # this is never called, because --personalens-assistant names the assistant
 
 
@@ -155,8 +162,25 @@ def _elsewhere(request: pytest.FixtureRequest) -> str:
     )
 
 
-def _stop(request: pytest.FixtureRequest, message: str) -> NoReturn:
-    """Fail this item and stop the run, because every other item would fail alike."""
+def _misspelt(request: pytest.FixtureRequest) -> str:
+    """Return the name that a conftest.py or the test's file nearly has."""
+    files = [
+        plugin
+        for plugin in request.config.pluginmanager.get_plugins()
+        if Path(getattr(plugin, "__file__", None) or "").name == "conftest.py"
+    ]
+    names = {
+        name for file in (*files, getattr(request.node, "module", None)) for name in vars(file or object)
+    }
+    near = difflib.get_close_matches(_ASSISTANT, names - {_ASSISTANT}, n=1, cutoff=0.8)
+    return f"; there is {near[0]}: did you mean {_ASSISTANT}?" if near else ""
+
+
+def _stop(request: pytest.FixtureRequest, message: str, further: str = "") -> NoReturn:
+    """Fail this item and stop the run, because every other item would fail alike.
+
+    `further` lines are printed below the message.
+    """
     if not is_worker(request.config):
-        request.session.shouldfail = message
-    pytest.fail(message, pytrace=False)
+        request.session.shouldfail = message.partition(";")[0] if further else message
+    pytest.fail(message + further, pytrace=False)

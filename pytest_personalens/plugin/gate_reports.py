@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from pytest_personalens.core.node_ids import CaseId, gate_id
-from pytest_personalens.core.options import OPTIONS
 from pytest_personalens.core.safe_text import harmless
 from pytest_personalens.plugin.failures import GateFailure, traceback_style
 from pytest_personalens.plugin.prepare import command_for
+from pytest_personalens.reports.command_line import gates_off
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -53,7 +53,8 @@ def red_gates(config: pytest.Config, run: Run, results: Results, pages: Sequence
         )
         for explained in explained_gates
     }
-    again = ["the worst alone, where each fails by its own scores:", f"again:  {_command(config, cases)}"]
+    worst = "the two worst" if len(cases) > 1 else "the worst"
+    again = [f"re-run {worst}, gates off:", f"again:  {_command(config, cases)}"]
     # The line on the report names a page that was written.
     page = () if pages else ("page:   add --personalens-report report.html",)
     return RedGates(failures, (*(again if cases else ()), *page))
@@ -61,8 +62,7 @@ def red_gates(config: pytest.Config, run: Run, results: Results, pages: Sequence
 
 def _command(config: pytest.Config, cases: Sequence[WorstCase]) -> str:
     """The command that runs these dialogues alone and prints them, as items that fail by their scores."""
-    gates = [o.ini for o in OPTIONS if o.shapes == "gate" and o.on != "command line" and config.getini(o.ini)]
-    words = [word for ini in gates for word in ("-o", f"{ini}=")]
+    words = gates_off(lambda option: config.getini(option.ini))
     # What passes its threshold would print nothing.
     spared = [case.verdict for case in cases if case.item.status == "passed"]
     least = {v.dimension.short: v.score + v.dimension.sign * float(v.dimension.grid) for v in spared}

@@ -94,15 +94,23 @@ def terminal_width(config: pytest.Config) -> int | None:
 
 
 def failed_at(
-    report: pytest.TestReport, lines: Sequence[str], headline: str, *, brief: bool, place: bool
+    report: pytest.TestReport,
+    lines: Sequence[str],
+    headline: str,
+    *,
+    brief: bool,
+    place: bool,
+    raised_at: tuple[str, int] | None = None,
 ) -> None:
     """Make `lines` what the report of a failure prints, `headline` its line in the short summary.
 
-    The place is that of pytest's own report, which leaves out what hides itself: the line of the test. Where
+    The place is `raised_at`, or that of pytest's own report, which leaves out what hides itself: the line of
+    the test. Where
     it is to be shown, it stands first in a `brief` report, as pytest has it, and else last.
     """
     crash = getattr(report.longrepr, "reprcrash", None)
     path, number = (crash.path, crash.lineno) if crash is not None else (report.location[0], 0)
+    path, number = raised_at or (path, number)
     # The built-in suite is no file of the repository's.
     ours = Path(path).parent == Path(__file__).parent
     shown = ReprFileLocation(_from_here(path), number, "Failed") if place and not ours else None
@@ -121,33 +129,57 @@ def _from_here(path: str) -> str:
 
 
 class _Coloured(ReprEntry):
-    """Lines that are each in the colour of its own mark, and no source of Python's."""
+    """Lines that are each in the colour of its own mark, and no source of Python's.
+
+    `others` counts the items of the same fault, which are not printed again.
+    """
+
+    others = 0
 
     def _write_entry_lines(self, tw: TerminalWriter) -> None:
-        from pytest_personalens.reports.failure_layout import style_of
+        from pytest_personalens.reports.failure_layout import ERROR, style_of
 
-        for line in self.lines:
+        wrong = sum(line.startswith(ERROR) for line in self.lines)
+        for number, line in enumerate(self.lines, 1):
             tw.line(line, **style_of(line))
+            if number == wrong and self.others:
+                tw.line(f"    (and so in {self.others} more)")
 
 
-def colour_failure(report: pytest.TestReport, *, told: set[str]) -> None:
-    """Colour the report of `failed_at`, where it is printed: only pytest's own entries may travel.
+class PrintedFailures:
+    """The failures of items that were printed: each fault of the assistant once, and `most` in full."""
 
-    What is wrong, if it was `told` of another item of the same fault, stands there without what led to it.
-    """
-    from pytest_personalens.reports.failure_layout import ERROR, NOT_SCORED
+    def __init__(self, most: int | None) -> None:
+        self._most, self._full = most, 0
+        self._by_fault: dict[str, _Coloured] = {}
 
-    traceback: Any = getattr(report.longrepr, "reprtraceback", None)
-    entries = traceback.reprentries if isinstance(traceback, ReprTraceback) else ()
-    if len(entries) == 1 and entries[0].lines and entries[0].lines[0].startswith(ERROR):
+    def colour(self, report: pytest.TestReport) -> None:
+        """Colour the report of `failed_at`, where it is printed: only pytest's own entries may travel.
+
+        What is wrong, if it was printed of another item without scores, is not printed again. Of a further
+        failure than the first `most`, only what is wrong is printed.
+        """
+        from pytest_personalens.reports.failure_layout import ERROR, NOT_SCORED
+
+        traceback: Any = getattr(report.longrepr, "reprtraceback", None)
+        entries = traceback.reprentries if isinstance(traceback, ReprTraceback) else ()
+        if len(entries) != 1 or not entries[0].lines or not entries[0].lines[0].startswith(ERROR):
+            return
         (one,) = entries
-        wrong = [line for line in one.lines if line.startswith(ERROR)]
+        lines, place = one.lines, getattr(one, "reprfileloc", None)
+        wrong = [line for line in lines if line.startswith(ERROR)]
         fault = "\n".join(wrong)
-        if fault.startswith(NOT_SCORED) and fault in told:
-            one.lines = [*wrong, "    (as above)", one.lines[-1]]
-        told.add(fault)
-        place = getattr(one, "reprfileloc", None)
-        traceback.reprentries = [_Coloured(one.lines, None, None, place, one.style)]
+        first = self._by_fault.get(fault) if fault.startswith(NOT_SCORED) else None
+        if first is not None:
+            first.others += 1
+            lines, place = ["    (as above)"], None
+        elif self._most is not None and self._full >= self._most:
+            note = f"    ({self._most} dialogues are printed in full; -v prints all)"
+            lines, place = [*wrong, *([note] if self._full == self._most else [])], None
+        self._full += first is None
+        coloured = _Coloured([*lines], None, None, place, one.style)
+        self._by_fault.setdefault(fault, coloured)
+        traceback.reprentries = [coloured]
 
 
 def shorten_crash(report: pytest.TestReport) -> None:

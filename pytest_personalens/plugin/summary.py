@@ -47,7 +47,9 @@ def write_summary(
         reporter.write_line(f"this run {run.state.history}")
     if run.keeps and run.folder is None:
         reporter.write_line(f"personalens: {KEPT_NOWHERE}", yellow=True)
-    _write_section(reporter, results, written, red)
+    # Of a run that was stopped before its first dialogue, pytest has said why.
+    if results.items or results.complete or results.lost or results.usage:
+        _write_section(reporter, results, written, red)
     if run.settings.control and results.items and not knows:
         reporter.write_line(_WITHHOLDS_NOTHING, yellow=True)
     if line := _replies_left(run, results):

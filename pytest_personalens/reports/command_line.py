@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.gate import GateExpression
+from pytest_personalens.core.node_ids import BUILT_IN, file_of, within_file
 from pytest_personalens.core.options import OPTIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
+    from pytest_personalens.core.options import Option
     from pytest_personalens.core.suite import Suite
+    from pytest_personalens.results.item import Item
+    from pytest_personalens.results.values import Results
 
 
 #: What shapes the dialogue and the verdicts of a single item.
@@ -44,9 +48,31 @@ def command_line(settings: Mapping[str, Any], suite: Suite, *, of_item: bool = F
             words += ["-o", f"{option.ini}={text}"]
         else:
             words += [option.long] if option.flag else [option.long, text]
-    if settings.get("report_only") is True and not of_item:
+    report_only = settings.get("report_only") is True
+    if report_only and not of_item:
         words += ["--personalens-gate", "none"]
+    if of_item:
+        words += gates_off(lambda option: settings.get(option.key) or (option.key == "gate" and report_only))
     return shlex.join(words)
+
+
+def rerun_line(items: Iterable[Item], results: Results) -> str:
+    """The command that runs these items alone, each failing by its own scores."""
+    items = list(items)
+    suite = results.of_suite
+    line = [command_line(results.settings, suite, of_item=True)]
+    built_in = [f"[{within_file(i.nodeid).partition('[')[2]}" for i in items if file_of(i.nodeid) == BUILT_IN]
+    line += [shlex.join(["-k", " or ".join(built_in)])] if built_in else []
+    line += [shlex.quote(i.nodeid) for i in items if file_of(i.nodeid) != BUILT_IN]
+    return " ".join(line)
+
+
+def gates_off(configured: Callable[[Option], object]) -> list[str]:
+    """``-o personalens_gate=``: the words without which the gates that are `configured` would decide, and an
+    item that is run alone would pass whatever its scores.
+    """
+    gates = [o for o in OPTIONS if o.shapes == "gate" and o.on != "command line" and configured(o)]
+    return [word for option in gates for word in ("-o", f"{option.ini}=")]
 
 
 def thresholds_in_force(settings: Mapping[str, Any], suite: Suite) -> str:

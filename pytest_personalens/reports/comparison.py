@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final
 
+from pytest_personalens.reports.markup import short_line
+from pytest_personalens.reports.reason_text import said_by_judge, why
+from pytest_personalens.results.reasons import costs_of
 from pytest_personalens.results.shortfalls import in_words
 from pytest_personalens.results.wording import count, p_text, sentence, signed, signed_interval
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
+    from pytest_personalens.core.verdict import Verdict
     from pytest_personalens.results.changes import Comparison, Flip, Paired
     from pytest_personalens.results.item import Item
     from pytest_personalens.results.values import Results
 
 _MOST_LISTED: Final = 10
-_LONGEST: Final = 100
+_LONGEST: Final = 120
 
 
 def outcome_lines(results: Results, *, verbose: bool, listed: bool = True) -> Iterator[str]:
@@ -92,21 +96,28 @@ def _comparison(
     for difference in comparison.differences:
         if not (gated and difference.gated):
             yield f"  {sentence(difference, results.of_suite.item)}"
-    items = {item.nodeid: item for item in results.own}
     worse = [flip for flip in comparison.flips if flip.fell]
     better = [flip for flip in comparison.flips if not flip.fell]
     if listed:
-        yield from _flips(worse, "worse", items, most=len(worse) if verbose else _MOST_LISTED)
+        yield from _flips(worse, "worse", results, most=len(worse) if verbose else _MOST_LISTED)
         # What got better is good to know, but nobody needs to look at it.
-        yield from _flips(better, "better", items, most=len(better) if verbose else 0)
-    for why, scenarios in comparison.left_out.items():
+        yield from _flips(better, "better", results, most=len(better) if verbose else 0)
+    for cause, scenarios in comparison.left_out.items():
         names = f": {', '.join(scenarios)}" if verbose else ""
-        yield f"  not compared, {why}: {len(scenarios)}{names}"
+        yield f"  not compared, {cause}: {len(scenarios)}{names}"
 
 
-def _flips(flips: list[Flip], way: str, items: Mapping[str, Item], *, most: int) -> Iterator[str]:
+def _why(verdict: Verdict, flip: Flip, results: Results) -> str:
+    scenario = results.scenarios.get(flip.scenario)
+    if flip.fell:
+        return why(verdict, costs_of(verdict), scenario)
+    return said_by_judge(verdict.justification, verdict, scenario)
+
+
+def _flips(flips: list[Flip], way: str, results: Results, *, most: int) -> Iterator[str]:
     if not flips:
         return
+    items = {item.nodeid: item for item in results.own}
     shown = flips[:most]
     number = f"{count(len(flips), 'score')} {way} than then"
     yield f"  {number}:" if shown else f"  {number} (-v lists them)"
@@ -120,11 +131,11 @@ def _flips(flips: list[Flip], way: str, items: Mapping[str, Item], *, most: int)
         # Of several trials, the one with the largest change explains most.
         outermost = min if (way == "worse") == (flip.dimension.better == "high") else max
         furthest = outermost(verdicts, key=lambda verdict: verdict.score, default=None)
-        why = f", {furthest.justification[:_LONGEST]}" if furthest else ""
+        because = f", {short_line(_why(furthest, flip, results), _LONGEST)}" if furthest else ""
         where = f"  ({', '.join(flip.records)})" if flip.records else ""
         yield (
             f"    {flip.scenario}: {flip.dimension.short} {_short(flip.before)} ->"
-            f" {_short(flip.after)}{why}{where}"
+            f" {_short(flip.after)}{because}{where}"
         )
     if shown and len(shown) < len(flips):
         yield f"    and {len(flips) - len(shown)} more (-v lists them all)"

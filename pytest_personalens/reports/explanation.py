@@ -27,6 +27,10 @@ _MOST_REASONS: Final = 3
 #: Of a judge that gives no reasons: its own sentences.
 _MOST_SENTENCES: Final = 2
 _LONGEST: Final = 100
+#: So much of what is the same is shown before a difference far into a message.
+_BEFORE: Final = 20
+#: What is said of a fall for which the judge has no reason that it had not before.
+UNEXPLAINED: Final = "no reason explains the change; compare the words"
 _SINCE: Final = {"baseline": "since the baseline", "record": "since the records were written"}
 
 
@@ -45,12 +49,15 @@ def sentence_of(explained: Explanation, results: Results) -> str:
         scored = f"{results.overall.scored} of {count(results.expected, suite.dialogue)}"
         if explained.group:
             return f"{explained.group}: {gate.message}"
-        return f"only {scored} could be scored, and {100 * gate.limit:.6g}% is wanted"
+        return f"only {scored} could be scored, below the required {100 * gate.limit:.6g}%"
     in_words = gate.kind in ("floor", "lift") or (gate.kind == "regression" and explained.moved is not None)
     if gate.value is None or measure is None or not in_words:
         return gate.message
-    lead = next((r for r in explained.reasons if (r.change is None or r.change > 0)), None)
+    if explained.same_as:
+        return f"the same fall as under gate {explained.same_as}"
+    lead = explained.lead
     because = f"; it {DOES[lead.code]} in {count(lead.dialogues, suite.dialogue)}" if lead is not None else ""
+    because = f"; {UNEXPLAINED}" if explained.unexplained else because
     return f"{_outcome(explained, measure, suite)}{because}"
 
 
@@ -62,27 +69,27 @@ def _outcome(explained: Explanation, measure: Measure, suite: Suite) -> str:
         way = "fell" if moved.after < moved.before else "rose"
         return f"{title} {way} from {moved.before:.2f} to {moved.after:.2f}: {_people(moved, suite)}"
     measured, limit = apart(gate.value, gate.limit)
-    wanted = f"{limit} is wanted" if gate.direction == ">=" else f"at most {limit} is wanted"
+    wanted = f"{'below' if gate.direction == '>=' else 'above'} the required {limit}"
     if gate.kind == "lift":
-        return (
-            f"what the assistant knows of its user is worth {measured} of {measure.names.mean}, and {wanted}"
-        )
+        return f"what the assistant knows of its user is worth {measured} of {measure.names.mean}, {wanted}"
     if moved is not None and measure.is_worse(moved.after, moved.before):
         then = "in the baseline" if explained.since == "baseline" else "in the records"
         before = f"it was {moved.before:.2f} {then}"
-        return f"{title} is {measured}, and {wanted}; {before}: {_people(moved, suite)}"
-    return f"{title} is {measured}, and {wanted}"
+        return f"{title} is {measured}, {wanted}; {before}: {_people(moved, suite)}"
+    return f"{title} is {measured}, {wanted}"
 
 
 def _people(moved: Moved, suite: Suite) -> str:
-    whose = "people" if moved.users == moved.scenarios else f"{suite.item}s"
-    return f"{moved.worse} of {moved.scenarios} {whose} worse, {moved.better} better"
+    whose = "user" if moved.users == moved.scenarios else suite.item
+    return f"worse for {moved.worse} of {count(moved.scenarios, whose)}, better for {moved.better or 'none'}"
 
 
 def reasons_of(explained: Explanation) -> str:
     """The reasons added up in one line, what grew most first; else the judge's sentences."""
     grown = [reason for reason in explained.reasons if reason.change is None or reason.change > 0]
     shown = (grown or explained.reasons)[:_MOST_REASONS]
+    if explained.unexplained:
+        return ""
     if not shown:
         common = explained.sentences[:_MOST_SENTENCES]
         return "; ".join(f"{short_line(text, _LONGEST)} {number}" for text, number in common)
@@ -122,8 +129,10 @@ def _score(case: WorstCase) -> str:
 
 
 def case_reason(case: WorstCase, scenario: BaseScenario | None) -> str:
-    """Why, with the preferences or the parts by name."""
-    return why(case.verdict, costs_of(case.verdict), scenario)
+    """Why, with the preferences or the parts by name; what the judge said before too is no reason."""
+    if case.unexplained:
+        return UNEXPLAINED
+    return why(case.verdict, case.reasons or costs_of(case.verdict), scenario)
 
 
 def turns_of(exchange: Exchange, scenario: BaseScenario | None) -> Iterator[Turn]:
@@ -140,16 +149,42 @@ def turns_of(exchange: Exchange, scenario: BaseScenario | None) -> Iterator[Turn
     yield Turn("+", "now", exchange.reply)
 
 
+def excerpts(case: WorstCase, scenario: BaseScenario | None, room: int) -> Iterator[Turn]:
+    """The exchange with at most `room` characters of each message, cut around what changed or is quoted."""
+    exchange = case.exchange
+    if exchange is None:
+        return
+    changed = common_length(exchange.recorded, exchange.reply) if exchange.recorded else 0
+    for turn in turns_of(exchange, scenario):
+        quote = exchange.quote if turn.sign == "+" and not case.unexplained else ""
+        begin = turn.text[changed - _BEFORE :][:room] if changed > room // 2 and turn.sign else ""
+        yield turn._replace(text=excerpt(turn.text, quote or begin, room))
+
+
+def common_length(text: str, other: str) -> int:
+    """Return how many characters two texts have in common at their beginning."""
+    pairs = enumerate(zip(text, other, strict=False))
+    return next((n for n, (a, b) in pairs if a != b), min(len(text), len(other)))
+
+
 def excerpt(text: str, quote: str, room: int) -> str:
     """At most `room` characters of a message in a line, from the judge's `quote` on if that is far in."""
     line = one_line(" ".join(harmless(text).split()))
     if len(line) <= room:
         return line
+    quote = " ".join(harmless(quote).split())
     at = line.find(quote[: max(10, room // 4)]) if quote else -1
     start = at if at > room // 2 else 0
-    shown = (
-        line[start:]
-        if len(line) - start <= room - 3
-        else f"{line[start : start + room - 3 - 3 * bool(start)]}..."
-    )
-    return f"...{shown}" if start else shown
+    if start:
+        start = line.find(" ", start - 1) + 1 if line[start - 1] != " " else start
+    lead = "..." if start else ""
+    if len(line) - start + len(lead) <= room:
+        return lead + line[start:]
+    return f"{lead}{_whole_words(line[start:], room - 3 - len(lead))}..."
+
+
+def _whole_words(line: str, room: int) -> str:
+    """Return the beginning of a line, cut before a word where one ends not long before."""
+    cut = line[:room]
+    end = cut.rfind(" ") if line[room : room + 1] != " " else room
+    return cut[:end] if end > room * 3 // 4 else cut

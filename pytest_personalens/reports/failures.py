@@ -8,14 +8,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.reports.markup import code, escaped, short_line
+from pytest_personalens.reports.reason_text import goal_parts, said_by_judge
+from pytest_personalens.results.explanation import explanations
 from pytest_personalens.results.shortfalls import in_words
-from pytest_personalens.results.wording import REPORT_ONLY, unfound_text
+from pytest_personalens.results.wording import REPORT_ONLY, apart, count, unfound_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytest_personalens.core.evaluation import Evaluation
+    from pytest_personalens.core.scenario import BaseScenario
     from pytest_personalens.core.verdict import Verdict
+    from pytest_personalens.results.explanation import Explanation
     from pytest_personalens.results.item import Item
     from pytest_personalens.results.values import Results
 
@@ -29,15 +33,15 @@ def verdict_line(results: Results) -> str:
 
     The line also gives the reason.
     """
-    low = [gate.name for gate in results.gates if not gate.passed]
+    low = losses(results)
     failed = [] if results.report_only else low
     items = sum(item.failed for item in results.items) + len(results.lost)
     parts = []
     if failed:
         more = f" and {len(failed) - _MOST_NAMED} more" if len(failed) > _MOST_NAMED else ""
-        parts.append(f"{_counted(len(failed), 'gate', number=False)} {', '.join(failed[:_MOST_NAMED])}{more}")
+        parts.append(f"{', '.join(failed[:_MOST_NAMED])}{more}")
     if items:
-        parts.append(_counted(items, "item"))
+        parts.append(count(items, "item"))
     if parts:
         return f"FAILED: {'; '.join(parts)}"
     if not results.complete:
@@ -48,20 +52,29 @@ def verdict_line(results: Results) -> str:
     if not results.overall.scored:
         return f"not decided: no {results.of_suite.dialogue} could be scored"
     if results.report_only:
-        return REPORT_ONLY + (
-            f" (it would fail: {_counted(len(low), 'gate', number=False)} {', '.join(low[:_MOST_NAMED])})"
-            if low
-            else ""
-        )
+        return REPORT_ONLY + (f" (it would fail: {', '.join(low[:_MOST_NAMED])})" if low else "")
     return (
-        f"passed: {_counted(len(results.gates), 'gate')}"
+        f"passed: {count(len(results.gates), 'gate')}"
         if results.gates
         else "passed: no item failed; there was no gate"
     )
 
 
-def _counted(number_of: int, what: str, *, number: bool = True) -> str:
-    return (f"{number_of} " if number else "") + (what if number_of == 1 else f"{what}s")
+def losses(results: Results) -> list[str]:
+    """Return what each failed gate is about, each loss once: ``P 2.48 -> 1.08``, ``TCR 0.44 < 0.70``."""
+    return [_loss(explained) for explained in explanations(results) if not explained.same_as]
+
+
+def _loss(explained: Explanation) -> str:
+    gate, moved, measure = explained.gate, explained.moved, explained.measure
+    name = measure.names.mean if measure is not None else gate.name
+    where = f"{explained.group}: " if explained.group else ""
+    if moved is not None and measure is not None and measure.is_worse(moved.after, moved.before):
+        return f"{where}{name} {moved.before:.2f} -> {moved.after:.2f}"
+    if gate.value is None or gate.kind != "floor" or gate.name.startswith("pass^"):
+        return f"gate {gate.name}"
+    value, limit = apart(gate.value, gate.limit)
+    return f"{where}{name} {value} {'<' if gate.direction == '>=' else '>'} {limit}"
 
 
 def failures(results: Results) -> list[Item]:
@@ -106,7 +119,7 @@ def failure_row(item: Item, results: Results, record: str) -> str:
     if scenario is not None and scenario.wish:
         lines.append(f"  - wants: {code(scenario.wish, _LONGEST)}")
     for verdict in short_verdicts(item):
-        lines += [f"  - {line}" for line in _cost(verdict, evaluation)]
+        lines += [f"  - {line}" for line in _cost(verdict, evaluation, scenario)]
     return "\n".join(lines)
 
 
@@ -127,13 +140,20 @@ def costly_turn(item: Item) -> str:
     return ""
 
 
-def _cost(verdict: Verdict, evaluation: Evaluation) -> Iterator[str]:
-    yield f"{verdict.dimension.short} {verdict.score}: {code(verdict.justification, _LONGEST)}"
+def _cost(verdict: Verdict, evaluation: Evaluation, scenario: BaseScenario | None) -> Iterator[str]:
+    said = said_by_judge(verdict.justification, verdict, scenario)
+    yield f"{verdict.dimension.short} {verdict.score}: {code(said, _LONGEST)}"
+    for part in goal_parts(verdict):
+        yield escaped(part.line, _LONGEST)
     messages = evaluation.dialogue.messages
-    for evidence in verdict.evidence[:_MOST_QUOTES]:
-        who = f", {messages[evidence.turn].role}" if evidence.turn < len(messages) else ""
-        note = f" ({code(evidence.note, _LONGEST)})" if evidence.note else ""
-        yield f"turn {evidence.turn}{who}: {code(evidence.quote, _LONGEST)}{note}"
+    quoted: dict[tuple[int, str], list[str]] = {}
+    for evidence in verdict.evidence:
+        notes = quoted.setdefault((evidence.turn, evidence.quote), [])
+        notes += [said_by_judge(evidence.note, verdict, scenario)] if evidence.note else []
+    for (turn, quote), notes in list(quoted.items())[:_MOST_QUOTES]:
+        who = f", {messages[turn].role}" if turn < len(messages) else ""
+        note = f" ({code('; '.join(dict.fromkeys(notes)), _LONGEST)})" if notes else ""
+        yield f"turn {turn}{who}: {code(quote, _LONGEST)}{note}"
     if unfound := unfound_text(verdict):
         yield unfound
     if not verdict.evidence and messages:

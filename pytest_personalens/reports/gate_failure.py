@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Final
 from pytest_personalens.reports.explanation import (
     case_reason,
     case_title,
-    excerpt,
+    excerpts,
     reasons_of,
     sentence_of,
-    turns_of,
     unscored_lines,
 )
 from pytest_personalens.reports.failure_layout import error_lines, wrapped
@@ -26,6 +25,9 @@ if TYPE_CHECKING:
 
 _LABELS: Final = {"user": "      user ", "truth": "     truth "}
 _SIGNS: Final = {"-": "    - then ", "+": "    + now  "}
+#: Lines of each message that are shown, and the least columns of one.
+_MESSAGE_LINES: Final = 2
+_LEAST_ROOM: Final = 20
 
 
 def gate_failure(
@@ -48,11 +50,10 @@ def gate_failure(
 
 def _case(case: WorstCase, scenario: BaseScenario | None, width: int) -> Iterator[str]:
     yield from wrapped("", case_title(case, scenario), width, hang="    ")
-    if case.exchange is not None:
-        for turn in turns_of(case.exchange, scenario):
-            label = _SIGNS.get(turn.sign) or _LABELS[turn.who]
-            quote = case.exchange.quote if turn.sign == "+" else ""
-            yield f"{label}{excerpt(turn.text, quote, max(20, width - len(label)))}"
+    room = max(_LEAST_ROOM, width - len(_SIGNS["-"]))
+    for turn in excerpts(case, scenario, _MESSAGE_LINES * room):
+        label = _SIGNS.get(turn.sign) or _LABELS[turn.who]
+        yield from wrapped(label, turn.text, width, hang=" " * len(label))
     yield from wrapped(
         "      why: ", short_line(case_reason(case, scenario), 2 * width - 30), width, hang="           "
     )

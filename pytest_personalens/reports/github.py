@@ -11,12 +11,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.errors import DataError
-from pytest_personalens.core.node_ids import file_of
+from pytest_personalens.core.node_ids import file_of, without_parameters
 from pytest_personalens.core.safe_text import harmless
 from pytest_personalens.reports.explanation import reasons_of, sentence_of
 from pytest_personalens.reports.failures import costly_turn, failures, reason, title
 from pytest_personalens.reports.markdown import markdown_report
 from pytest_personalens.results.explanation import explanations
+from pytest_personalens.results.wording import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -41,23 +42,24 @@ def annotation_lines(
 ) -> list[str]:
     """Return the lines to print as annotations.
 
-    Each failed gate and item is an error, a gate by the sentence that the terminal has. If a gate failed,
-    each low item is a warning. There are at most ten of each kind, and the last one says how many more there
-    are. `root` is the start folder of the node ids, relative to the root of the repository. `lines` holds the
-    line of a test, from 1, by the node id of an item, if it is known.
+    Each failed gate is an error, by the sentence that the terminal has, and so are the failed items of each
+    test: the first one, with how many more there are. If a gate failed, low items are warnings alike. There
+    are at most ten of each kind, and the last one says how many more there are. `root` is the start folder of
+    the node ids, relative to the root of the repository. `lines` holds the line of a test, from 1, by the
+    node id of an item, if it is known.
     """
     failed_gates = explanations(results)
     wrong = failures(results)
     of_gates = "warning" if results.report_only else "error"
-    gates = [_gate(of_gates, explained, results) for explained in failed_gates]
+    gates = [_gate(of_gates, explained, results) for explained in failed_gates if not explained.same_as]
     errors = [] if results.report_only else gates
-    errors += [_item("error", item, root, lines) for item in wrong if item.failed]
+    errors += _items("error", [item for item in wrong if item.failed], root, lines)
     errors += [
         _command("error", f"{nodeid}: its worker died", title="personalens: lost") for nodeid in results.lost
     ]
     low = [item for item in wrong if not item.failed and not item.evaluation.cause] if failed_gates else []
     warnings = gates if results.report_only else []
-    warnings += [_item("warning", item, root, lines) for item in low]
+    warnings += _items("warning", low, root, lines)
     if not results.complete:
         warnings.insert(
             0,
@@ -140,10 +142,20 @@ def _gate(kind: str, explained: Explanation, results: Results) -> str:
     return _command(kind, message, title=f"personalens: gate {explained.gate.name}")
 
 
-def _item(kind: str, item: Item, root: str, lines: Mapping[str, int]) -> str:
+def _items(kind: str, found: Sequence[Item], root: str, lines: Mapping[str, int]) -> Iterator[str]:
+    """One annotation a test, because GitHub shows all at one line of the code."""
+    by_test: dict[str, list[Item]] = {}
+    for item in found:
+        by_test.setdefault(item.test or without_parameters(item.nodeid), []).append(item)
+    for items in by_test.values():
+        yield _item(kind, items[0], root, lines, others=len(items) - 1)
+
+
+def _item(kind: str, item: Item, root: str, lines: Mapping[str, int], *, others: int) -> str:
     file = file_of(item.nodeid)
     turn = costly_turn(item)
     message = reason(item) + (f"\n{turn}" if turn else "") + f"\n{item.nodeid}"
+    message += f"\nand {count(others, 'item')} more of this test, in the summary" if others else ""
     # The built-in suite has no file in the repository.
     where = {"file": f"{root}/{file}" if root else file} if file.endswith(".py") else {}
     if where and item.nodeid in lines:

@@ -8,7 +8,7 @@ from pytest_personalens.results.controls import gain_of
 from pytest_personalens.results.wording import count, p_value, signed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from pytest_personalens.core.metric import Metric
     from pytest_personalens.core.suite import Suite
@@ -75,25 +75,39 @@ def table_lines(tables: Sequence[KindTable]) -> Iterator[str]:
         yield f"{head:{_NAME + 2}}{table.settings[0]:>{_VALUE}}{controls}".rstrip()
         for row in table.rows:
             cells = "".join(map(_cell, row.cells))
-            yield f"  {row.metric.label:{_NAME}}{_figure(row.own):>{_VALUE}}{cells}".rstrip()
+            yield f"  {label_of(row.metric):{_NAME}}{_figure(row.own):>{_VALUE}}{cells}".rstrip()
         yield from (f"  {note}" for note in table.notes)
 
 
 def domain_figures(
     results: Results,
-) -> tuple[list[str], list[tuple[str, int, list[float | None]]]]:
-    """Return the headings of the main figures, and for each domain its name, its items and these figures."""
+) -> tuple[list[str], list[tuple[str, list[Figure | None]]]]:
+    """Return the headings of the main figures, and for each domain its name and these figures.
+
+    Each figure is of one kind of item, and has the number of items that it is over.
+    """
     shown = [m for m in results.of_suite.main if m.value in results.overall.figures]
-    rows = [(g.name, g.items, [_value(g.figures, m.value) for m in shown]) for g in results.domains]
+    rows = [(g.name, [g.figures.get(m.value) for m in shown]) for g in results.domains]
     return [m.names.heading for m in shown], rows
 
 
 def domain_lines(results: Results) -> Iterator[str]:
     """Yield the main figures of each domain."""
     header, rows = domain_figures(results)
-    yield f"{'by domain':{_NAME}}{'items':>6}" + "".join(f"{heading:>12}" for heading in header)
-    for name, items, values in rows:
-        yield f"  {name:{_NAME - 2}}{items:6}" + "".join(f"{_figure(value):>12}" for value in values)
+    yield f"{'by domain (items)':{_NAME}}" + "".join(f"{heading:>16}" for heading in header)
+    for name, figures in rows:
+        yield f"  {name:{_NAME - 2}}" + "".join(f"{over_items(figure):>16}" for figure in figures)
+
+
+def over_items(figure: Figure | None) -> str:
+    """Return ``0.82 (15)``: a figure, and the number of items that it is over."""
+    return "-" if figure is None or figure.value is None else f"{figure.value:,.2f} ({figure.count})"
+
+
+def label_of(metric: Metric) -> str:
+    """Return the name of a figure in a table, with its better end if that is the low one."""
+    better = metric.better if metric.measure is None else metric.measure.better
+    return f"{metric.label} (low is good)" if better == "low" else metric.label
 
 
 def source_lines(results: Results) -> Iterator[str]:
@@ -188,10 +202,6 @@ def _notes(results: Results, suite: Suite, kind: str, own: Sequence[Item]) -> It
     ]
     if lacking_names:
         yield f"not computed: {', '.join(lacking_names)}"
-
-
-def _value(figures: Mapping[str, Figure], key: str) -> float | None:
-    return figures[key].value if key in figures else None
 
 
 def _cell(cell: Cell) -> str:

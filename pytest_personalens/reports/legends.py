@@ -16,9 +16,9 @@ LEGENDS: Final[Mapping[Dimension, tuple[tuple[str, str], ...]]] = {
         ("no", "a part of it is missing, wrong or only promised"),
     ),
     Dimension.PERSONALIZATION: (
-        ("1", "asks for what it was told, or goes against it"),
+        ("1", "asks for what is known, or goes against it"),
         ("2", "uses only what the user says in the dialogue"),
-        ("3", "uses what it was told, unasked"),
+        ("3", "uses what is known, unasked"),
         ("4", "also foresees what nobody asked for"),
     ),
 }

@@ -5,7 +5,7 @@ It is for the summary of a CI job and for comments on pull requests.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.usage import Usage
 from pytest_personalens.reports.crashes import crash_groups, crashes_title
@@ -17,32 +17,49 @@ from pytest_personalens.reports.markdown_changes import (
     lift_table,
     record_link,
 )
-from pytest_personalens.reports.markdown_failure import failure_section
+from pytest_personalens.reports.markdown_failure import failure_section, onward_lines
 from pytest_personalens.reports.markdown_sections import COMMENT_LIMIT, LONG, Section, fitted, folded, titled
-from pytest_personalens.reports.markup import escaped, figure, interval_text, markdown_table
+from pytest_personalens.reports.markup import escaped, figure, markdown_table
 from pytest_personalens.results.explanation import explanations
-from pytest_personalens.results.wording import gate_outcome, part_note, quotes_note
+from pytest_personalens.results.wording import gate_outcome, part_note, quotes_note, trust_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytest_personalens.results.values import Results
+    from pytest_personalens.results.worst_cases import WorstCase
+
+#: Gates that a comment lists.
+_MOST_GATES: Final = 12
 
 
 def markdown_report(
-    results: Results, *, before: Results | None = None, limit: int = COMMENT_LIMIT, link: str = ""
+    results: Results,
+    *,
+    before: Results | None = None,
+    limit: int = COMMENT_LIMIT,
+    link: str = "",
+    brief: bool = False,
 ) -> str:
     """Return the report, with at most `limit` bytes in UTF-8 (3,000 or more).
 
     The end of the report lists the parts that were cut. `before` is another run to compare with. `link` is
     the web address of the root folder of the tests, such as ``https://github.com/OWNER/NAME/blob/COMMIT``.
-    Links to records start there.
+    Links to records start there. `brief` is for a comment on a pull request: why the run failed, one
+    dialogue, where to go on, and the gates, in at most 60 lines.
     """
-    return fitted(_sections(results, before, link), limit)
+    return fitted((_brief if brief else _sections)(results, before, link), limit)
 
 
-def _sections(results: Results, before: Results | None, link: str) -> Iterator[Section]:
-    outcome = verdict_line(results)
+def _brief(results: Results, before: Results | None, link: str) -> Iterator[Section]:
+    yield from _head(results, link, dialogues=1)
+    gates = _gates(results)
+    yield folded(f"Gates: {len(results.gates)}", gates[:2], gates[2 : 2 + _MOST_GATES], 0, "gates")
+
+
+def _head(results: Results, link: str, *, dialogues: int | None = None) -> Iterator[Section]:
+    """What happened and why, with at most so many dialogues, and where to go on."""
+    outcome = verdict_line(results).replace("->", "→")
     sign = "❌" if outcome.startswith("FAILED") else "✅" if outcome.startswith("passed") else "⚠️"
     yield Section((f"## {sign} personalens {escaped(outcome, 400)}", "", _about(results)))
     if crashed := crashes_title(results):
@@ -52,11 +69,24 @@ def _sections(results: Results, before: Results | None, link: str) -> Iterator[S
             what="what the assistant failed of",
         )
     said = set[str]()
+    shown: list[WorstCase] = []
     for explained in explanations(results):
         what = f"why the gate {explained.gate.name} failed"
-        if (sentence := sentence_of(explained, results)) not in said:
-            yield Section(tuple(failure_section(explained, results)), what=what)
+        sentence = sentence_of(explained, results)
+        left = None if dialogues is None else dialogues - len(shown)
+        explained = explained._replace(cases=explained.cases[:left])
+        if sentence not in said and not explained.same_as:
+            shown += explained.cases
+            lines = failure_section(explained, results, brief=dialogues is not None)
+            yield Section(tuple(lines), what=what)
         said.add(sentence)
+    if note := trust_note(results):
+        yield Section(("", escaped(note, 400)), what="how far to trust the judge")
+    yield Section(tuple(onward_lines(results, shown, link)), what="where to go on")
+
+
+def _sections(results: Results, before: Results | None, link: str) -> Iterator[Section]:
+    yield from _head(results, link)
     if results.gates:
         yield titled("### Gates", _gates(results), "gates")
     if results.overall.items:
@@ -115,13 +145,10 @@ def _gates(results: Results) -> list[str]:
             escaped(gate.name),
             "passed" if gate.passed else f"**{gate_outcome(gate, results)}**",
             escaped(gate.message, 400),
-            figure(gate.value),
-            interval_text(gate.low, gate.high),
-            figure(gate.limit),
         )
         for gate in sorted(results.gates, key=lambda gate: gate.passed)
     )
-    return markdown_table(("gate", "outcome", "measured", "value", "95 % interval", "floor"), rows, words=3)
+    return markdown_table(("gate", "outcome", "measured"), rows, words=3)
 
 
 def _totals(results: Results) -> Iterator[Section]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
@@ -40,22 +41,26 @@ def comparison_sections(comparison: Comparison, link: str, item: str) -> Iterato
         "one-sided p",
         "detectable drop",
     )
-    yield titled(
-        f"### Since the baseline {escaped(comparison.baseline)}: {comparison.compared} {item}s compared",
-        markdown_table(header, rows, words=2),
-        "differences",
-        after=(
-            "",
-            (
-                f"Any false alarm has a chance of {comparison.level:g}; a drop of the last column is found"
-                " with a chance of 0.8."
-            ),
-        ),
+    table = markdown_table(header, rows, words=2)
+    baseline = escaped(PurePath(comparison.baseline).name)
+    note = (
+        f"Any false alarm has a chance of {comparison.level:g}; a drop of the last column is found with a"
+        " chance of 0.8."
     )
+    shown = folded(
+        f"Since the baseline {baseline}: {comparison.compared} {item}s compared",
+        table[:2],
+        table[2:],
+        len(table) - 2,
+        "differences",
+    )
+    yield shown._replace(tail=("", note, *shown.tail))
     flips = sorted(comparison.flips, key=lambda f: (f.after - f.before, f.scenario))
     if flips:
+        recorded = any(flip.records for flip in flips)
+        columns = (item, "score", *(["record"] if recorded else []), "before", "after")
         lines = markdown_table(
-            (item, "score", "record", "before", "after"), (_flip(f, link) for f in flips), words=3
+            columns, (_flip(f, link, recorded=recorded) for f in flips), words=3 if recorded else 2
         )
         yield folded(f"Scores that changed: {len(flips)}", lines[:2], lines[2:], len(flips), "changed scores")
     if comparison.left_out:
@@ -65,12 +70,12 @@ def comparison_sections(comparison: Comparison, link: str, item: str) -> Iterato
         yield Section(("", "Not compared:", ""), left, len(left), f"reasons why {item}s were not compared")
 
 
-def _flip(flip: Flip, link: str) -> tuple[str, ...]:
+def _flip(flip: Flip, link: str, *, recorded: bool) -> tuple[str, ...]:
     records = ", ".join(record_link(file, link) for file in flip.records[:_MOST_NAMED])
     return (
         escaped(flip.scenario),
         flip.dimension.names.heading,
-        records or "-",
+        *([records or "-"] if recorded else []),
         figure(flip.before),
         figure(flip.after),
     )

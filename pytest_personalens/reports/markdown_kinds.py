@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_personalens.reports.kind_tables import domain_figures, kind_tables, source_lines
+from pytest_personalens.reports.kind_tables import (
+    domain_figures,
+    kind_tables,
+    label_of,
+    over_items,
+    source_lines,
+)
 from pytest_personalens.reports.markup import escaped, figure, markdown_table
 from pytest_personalens.results.wording import count, p_value
 
@@ -31,9 +37,9 @@ def kind_sections(results: Results) -> Iterator[TitledTable]:
         after = [line for note in notes for line in ("", f"{escaped(note, 400)}.")]
         yield TitledTable(_title(table), _lines(table), after)
     header, rows = domain_figures(results)
-    cells = [(escaped(name), str(items), *map(figure, values)) for name, items, values in rows]
+    cells = [(escaped(name), *map(over_items, figures)) for name, figures in rows]
     if cells:
-        yield TitledTable("### By domain", markdown_table(("", "items", *header), cells))
+        yield TitledTable("### By domain, with the items of each", markdown_table(("", *header), cells))
 
 
 def _title(table: KindTable) -> str:
@@ -43,7 +49,11 @@ def _title(table: KindTable) -> str:
 def _lines(table: KindTable) -> list[str]:
     controls = [heading for name in table.settings[1:] for heading in (escaped(name), "lift", "one-sided p")]
     rows = [
-        (escaped(row.metric.label), figure(row.own), *(text for cell in row.cells for text in _cell(cell)))
+        (
+            escaped(label_of(row.metric)),
+            figure(row.own),
+            *(text for cell in row.cells for text in _cell(cell)),
+        )
         for row in table.rows
     ]
     return markdown_table(("", escaped(table.settings[0]), *controls), rows)

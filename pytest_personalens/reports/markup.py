@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 _LONGEST_NAME: Final = 200
+#: A text is cut between words only if this share of it is left.
+_NEAR: Final = 0.8
 #: Characters that may begin markup within a line. A single underscore within a word does not.
 _MARKUP: Final = re.compile(r"[\\`*\[\]<>#!|~$&@]|(?<![^\W_])_|_(?![^\W_])")
 #: Texts that GitHub turns into links after Markdown. A character of no width prevents that.
@@ -25,10 +27,14 @@ _APART: Final = "\u200b"
 def short_line(text: str, limit: int) -> str:
     """Return `text` in one line of at most `limit` characters.
 
-    Control characters are escaped. An ellipsis marks a cut.
+    Control characters are escaped. An ellipsis marks a cut, which is between words if one ends near.
     """
     line = harmless(" ".join(text.split()))
-    return line if len(line) <= limit else f"{line[: limit - 1]}…"
+    if len(line) <= limit:
+        return line
+    cut = line[: limit - 1]
+    end = cut.rfind(" ")
+    return f"{cut[:end] if end > limit * _NEAR and line[limit - 1] != ' ' else cut}…"
 
 
 def escaped(text: str, limit: int = _LONGEST_NAME) -> str:

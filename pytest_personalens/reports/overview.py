@@ -278,7 +278,7 @@ def notes(results: Results) -> Iterator[tuple[str, str]]:
     if low and results.gates:
         dialogue = results.of_suite.dialogue
         are = f"{dialogue} is" if low == 1 else f"{dialogue}s are"
-        yield f"{low:,} {are} below a threshold; the gates decide.", "status=low"
+        yield f"{low:,} {are} below threshold; only gates fail the run.", "status=low"
 
 
 def _line(name: str, items: Sequence[Item], dimensions: Sequence[Measure]) -> OverviewLine:

@@ -13,7 +13,7 @@ from pytest_personalens.core.tool_calls import pairs
 from pytest_personalens.reports.command_line import command_line
 from pytest_personalens.reports.moves import personalization_before
 from pytest_personalens.reports.page_reasons import lost_for, row_reason, told
-from pytest_personalens.reports.reason_text import DOES, OUTCOMES
+from pytest_personalens.reports.reason_text import DOES, OUTCOMES, goal_parts, said_by_judge, values_text
 from pytest_personalens.results.wording import control_names, unfound_text
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def payload(results: Results, changes: Changes | None) -> Payload:
         }
         scenario = results.scenarios.get(item.evaluation.scenario)
         rows.append(_without_empty({**_row(item, scenario, dimensions, row_text), **own}))
-        dialogues.append(_without_empty({**_dialogue(item, text), **_request(item, results)}))
+        dialogues.append(_without_empty({**_dialogue(item, scenario, text), **_request(item, results)}))
     codes = {code for item in results.items for code in lost_for(item)}
     return Payload(
         {
@@ -176,7 +176,7 @@ def _wants(scenario: BaseScenario | None) -> str:
     return "" if scenario is None else scenario.wish
 
 
-def _dialogue(item: Item, text: _Pool) -> dict[str, Any]:
+def _dialogue(item: Item, scenario: BaseScenario | None, text: _Pool) -> dict[str, Any]:
     e, earlier = item.evaluation, item.earlier
     said = () if earlier is None else earlier.messages
     return {
@@ -195,14 +195,20 @@ def _dialogue(item: Item, text: _Pool) -> dict[str, Any]:
                 {
                     "dim": v.dimension.value,
                     "score": v.score,
-                    "why": text(v.justification),
-                    "evidence": [[q.turn, text(q.quote), text(q.note)] for q in v.evidence],
+                    "why": text(said_by_judge(v.justification, v, scenario)),
+                    "evidence": [
+                        [q.turn, text(q.quote), text(said_by_judge(q.note, v, scenario))] for q in v.evidence
+                    ],
+                    "goalParts": [[int(part.done), text(part.words), part.turn] for part in goal_parts(v)],
                     "unfound": unfound_text(v),
                     "turns": v.turns,
                     "votes": [[vote.score, text(vote.justification)] for vote in v.votes],
                     "observed": [text(one) for one in v.observations],
                     "better": [text(one) for one in v.improvements],
-                    "reasons": [[r.code, r.domain, r.type, r.value, r.part, r.turn] for r in v.reasons],
+                    "reasons": [
+                        [r.code, r.domain, r.type, values_text(r, scenario), r.part, r.turn]
+                        for r in v.reasons
+                    ],
                 }
             )
             for v in e.verdicts

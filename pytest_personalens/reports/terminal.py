@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
@@ -20,6 +21,7 @@ from pytest_personalens.results.wording import (
     part_note,
     quotes_note,
     stale_note,
+    trust_note,
 )
 
 if TYPE_CHECKING:
@@ -30,7 +32,12 @@ if TYPE_CHECKING:
 
 
 _MOST_LISTED: Final = 20
+#: A mean over fewer items says nothing of a domain.
+_LEAST_IN_A_DOMAIN: Final = 4
+#: So many smaller domains are shown all the same.
+_MOST_SMALL: Final = 3
 _LONGEST: Final = 300
+_TRUST_WIDTH: Final = 100
 
 
 def summary_lines(
@@ -58,11 +65,17 @@ def summary_lines(
         yield f"{crashed}:", ("bold", "red")
         yield from ((f"  {line}", ()) for line in crash_groups(results))
         yield "", ()
-    if part := part_note(results):
+    scored = results.overall.scored
+    if scored and (part := part_note(results)):
         yield f"scores {part}:", ("yellow",)
     table = _kinds if results.of_suite.table_by_kind else _table
+    told = short and _gates_tell_all(results)
     plain = [
-        *(table(results, domains=domains, short=short) if results.items or results.uncounted else ()),
+        *(
+            table(results, domains=domains, short=short, verbose=verbose)
+            if results.overall.scored and not told
+            else ()
+        ),
         *([] if short else [""]),
         *outcome_lines(results, verbose=verbose, listed=not short),
         *_notes(results, verbose=verbose, records=records, short=short),
@@ -73,33 +86,48 @@ def summary_lines(
         colour = "green" if gate.passed else "yellow" if results.report_only else "red"
         line = f"gate {gate.name}: {gate_outcome(gate, results)}, {gate.message}"
         yield short_line(line, width) if short and gate.passed and width else line, (colour,)
+    if results.went_wrong and (trust := trust_note(results)):
+        yield from ((line, ()) for line in textwrap.wrap(trust, width or _TRUST_WIDTH))
     if results.report_only and not (results.lost or any(item.failed for item in results.items)):
         note = f"{REPORT_ONLY}, {REPORTED_GATES}" if results.gates else REPORT_ONLY
         yield f"{note} (--personalens-gate none)", ("yellow",)
     yield from ((line, ()) for line in written)
 
 
-def _table(results: Results, *, domains: bool, short: bool) -> Iterator[str]:
+def _table(results: Results, *, domains: bool, short: bool, verbose: bool) -> Iterator[str]:
     shown = {k: name for k, name in results.of_suite.headings().items() if k in results.overall.figures}
     wide = {key: max(7, len(heading) + 1) for key, heading in shown.items()}
     yield f"{'':14}{'items':>6}{'scored':>8}" + "".join(
         f"{heading:>{wide[key]}}" for key, heading in shown.items()
     )
+    large = [group for group in results.domains if group.items >= _LEAST_IN_A_DOMAIN]
+    if verbose or len(results.domains) - len(large) <= _MOST_SMALL:
+        large = [*results.domains]
     groups = [
         results.overall,
         *(results.kinds if len(results.kinds) > 1 else ()),
-        *(results.domains if domains else ()),
+        *(large if domains else ()),
     ]
     if short:  # and those with a gate of their own
         gated = {gate.name.rpartition(": ")[0] for gate in results.gates}
-        groups = [results.overall, *(group for group in groups[1:] if group.name in gated)]
+        groups = [results.overall, *(g for g in (*results.kinds, *results.domains) if g.name in gated)]
     for group in groups:
         yield f"{group.name:14}{group.items:6}{group.scored:8}" + "".join(
             f"{_figure(group, key):>{wide[key]}}" for key in shown
         )
+    if (folded := len(results.domains) - len(large)) and domains and not short:
+        yield f"{count(folded, 'domain')} with fewer than {_LEAST_IN_A_DOMAIN} items (-v lists them)"
 
 
-def _kinds(results: Results, *, domains: bool, short: bool) -> Iterator[str]:
+def _gates_tell_all(results: Results) -> bool:
+    """True if a gate on the whole run, or on its comparison, prints each figure that the table would have."""
+    suite = results.of_suite
+    names = {m.measure.value: m.name for m in suite.metrics if m.measure is not None}
+    shown = {names.get(key, key) for key in suite.headings() if key in results.overall.figures}
+    return shown <= {g.name.removeprefix("regression: ") for g in results.gates if g.value is not None}
+
+
+def _kinds(results: Results, *, domains: bool, short: bool, verbose: bool) -> Iterator[str]:
     from pytest_personalens.reports.kind_tables import domain_lines, kind_tables, source_lines, table_lines
 
     yield from table_lines(kind_tables(results))
@@ -142,8 +170,10 @@ def _notes(results: Results, *, verbose: bool, records: str, short: bool) -> Ite
     states = Counter(i.record for i in results.items if i.record != "none")
     stale = "" if records else stale_note(results)
     if states and not (short and stale):
-        yield "records: " + ", ".join(
-            f"{states[s]} {s}" for s in ("replayed", "written", "stale") if states[s]
+        yield (
+            "records: "
+            + ", ".join(f"{states[s]} {s}" for s in ("replayed", "written", "stale") if states[s])
+            + (" (another dialogue than now)" if states["stale"] else "")
         )
     if stale:
         yield stale
@@ -161,6 +191,9 @@ def _notes(results: Results, *, verbose: bool, records: str, short: bool) -> Ite
     low = low_lines(results)
     if low and short:
         yield f"below a threshold: {count(len(low), results.of_suite.item)} (-v lists them)"
+    elif low and results.of_suite.table_by_kind and not verbose:
+        kinds = Counter(item.evaluation.kind for item in results.own if item.status == "low")
+        yield f"below threshold: {', '.join(f'{n} {kind}' for kind, n in kinds.items())} (-v lists them)"
     elif low:
         yield "below threshold:"
         shown = low if verbose else low[:_MOST_LISTED]

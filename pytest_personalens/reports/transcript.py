@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Final
 from pytest_personalens.core.dimensions import Dimension
 from pytest_personalens.core.safe_text import harmless, one_line
 from pytest_personalens.core.tool_calls import shown as shown_calls
+from pytest_personalens.reports.explanation import common_length
 from pytest_personalens.reports.failure_layout import error_lines, wrapped
 from pytest_personalens.reports.markup import short_line
-from pytest_personalens.reports.reason_text import OUTCOMES, why
+from pytest_personalens.reports.reason_text import OUTCOMES, goal_parts, said_by_judge, why
 from pytest_personalens.results.reasons import costs_of
 from pytest_personalens.results.wording import unfound_text
 
@@ -35,9 +36,7 @@ _BEFORE: Final = 20
 
 def difference_lines(before: str, now: str) -> list[str]:
     """Two texts as a line each, `-` and `+`, cut down to where they begin to differ."""
-    same = next(
-        (n for n, (a, b) in enumerate(zip(before, now, strict=False)) if a != b), min(len(before), len(now))
-    )
+    same = common_length(before, now)
     start = max(0, same - _BEFORE) if same > _WIDTH // 2 else 0
     return [f"{sign} {_excerpt(text, start)}" for sign, text in (("-", before), ("+", now)) if text]
 
@@ -47,12 +46,15 @@ def _excerpt(text: str, start: int) -> str:
     return ("..." if start else "") + shown + ("..." if start + _WIDTH < len(text) else "")
 
 
-def failure_headline(evaluation: Evaluation, shortfalls: Sequence[Shortfall]) -> str:
-    """What is wrong with an item, in a line for the short summary: ``p 1 < 2: asks for Seat (window)``."""
+def failure_headline(
+    evaluation: Evaluation, shortfalls: Sequence[Shortfall], scenario: BaseScenario | None = None
+) -> str:
+    """What is wrong with an item, in a line: ``p 1 < 2: asks for Seat (known: window)``."""
     if evaluation.cause:
         whose = evaluation.cause if evaluation.cause == "lost" else f"{evaluation.cause} at fault"
         return one_line(f"not scored, {whose}: {harmless(evaluation.detail)}")
-    reasons = "; ".join(f"{s}{_because(evaluation, s)}" for s in shortfalls)
+    because = {s: short_line(_because(evaluation, s, scenario), _LONGEST_REASON) for s in shortfalls}
+    reasons = "; ".join(f"{shortfall}{text}" for shortfall, text in because.items())
     return one_line(harmless(reasons))
 
 
@@ -81,7 +83,7 @@ def failure_lines(
     lines += [*_turns(evaluation, failed, earlier, width, brief=brief), ""]
     if not brief:
         for verdict in evaluation.verdicts:
-            lines += _reading(verdict, width, passed=verdict not in failed and not whole)
+            lines += _reading(verdict, scenario, width, passed=verdict not in failed and not whole)
     # Each line by itself: names, places and devices come from a dataset, which somebody else or a model may
     # have written.
     return [one_line(line) for line in (*lines, *([f"again:  {rerun}"] if rerun else []))]
@@ -97,17 +99,15 @@ def _wrong(
         wrong = (
             "task not completed"
             if measure == Dimension.TASK_COMPLETION
-            else f"{measure.names.title.lower()} {shortfall.score}, {shortfall.limit} or"
-            f" {'more' if measure.better == 'high' else 'less'} is wanted"
+            else f"{measure.names.title.lower()} {shortfall.score},"
+            f" {'below' if measure.better == 'high' else 'above'} the required {shortfall.limit}"
         )
         yield from error_lines(f"{wrong}{_because(evaluation, shortfall, scenario)}", width)
 
 
-def _because(evaluation: Evaluation, shortfall: Shortfall, scenario: BaseScenario | None = None) -> str:
+def _because(evaluation: Evaluation, shortfall: Shortfall, scenario: BaseScenario | None) -> str:
     verdict = next((v for v in evaluation.verdicts if v.dimension == shortfall.dimension), None)
     reason = "" if verdict is None else why(verdict, costs_of(verdict), scenario)
-    if scenario is None:
-        reason = short_line(reason, _LONGEST_REASON)
     return f": {reason}" if reason else ""
 
 
@@ -144,6 +144,8 @@ def _turns(
         sign = "+" if turn == parting else " "
         label = f"{'>' if turn in marked else ' '} {sign} {turn:2} {message.role:9} "
         yield from wrapped(label, _cut(message.content), width)
+    if marked:
+        yield "     (> marks what cost the score)"
     if evaluation.dialogue.truncated:
         yield "     [the turn limit ended the dialogue]"
 
@@ -163,18 +165,23 @@ def _cut(text: str) -> str:
     return f"{text[:_LONGEST_MESSAGE]} [... {len(text) - _LONGEST_MESSAGE:,} more characters]"
 
 
-def _reading(verdict: Verdict, width: int, *, passed: bool) -> Iterator[str]:
-    """A reading: its score and the judge's sentence; of a low one all that was not said by its reasons."""
+def _reading(verdict: Verdict, scenario: BaseScenario, width: int, *, passed: bool) -> Iterator[str]:
+    """A reading: its score, what was done of the goal, and of a low one all that was not said before."""
     measure = verdict.dimension
     of_scale = f" ({measure.range_text()})" if measure.span is not None else ""
     is_rate = measure.span == 1 and measure.grid == 1
     score = ("yes" if verdict.score else "no") if is_rate else f"{verdict.score}{of_scale}"
-    title = measure.names.title.lower()
-    yield from wrapped(f"{title}: ", f"{score}, {verdict.justification}", width, hang="  ")
+    title, parts = measure.names.title.lower(), goal_parts(verdict)
+    said = said_by_judge(verdict.justification, verdict, scenario)
+    # The reasons stand above the dialogue.
+    told = not passed and bool(costs_of(verdict)) and said in why(verdict, costs_of(verdict), scenario)
+    yield from wrapped(f"{title}: ", score if told else f"{score}, {said}", width, hang="  ")
+    for part in parts:
+        yield from wrapped("  ", part.line, width, hang="      ")
     if passed:
         return
     for evidence in () if costs_of(verdict) else verdict.evidence:
-        note = f" ({evidence.note})" if evidence.note else ""
+        note = f" ({said_by_judge(evidence.note, verdict, scenario)})" if evidence.note else ""
         yield from wrapped(f"  turn {evidence.turn}: ", f'"{evidence.quote}"{note}', width)
     for label, notes in (("observed", verdict.observations), ("better", verdict.improvements)):
         for one in notes:

@@ -42,7 +42,7 @@ class Explanation(NamedTuple):
 
     `since` is what `moved` and the changes of the reasons are held against, "" where nothing is known. Of
     several gates on one reading, the first has the reasons, and what the judge says of low dialogues with how
-    often; over all of them at most two dialogues are shown.
+    often; over all of them at most two dialogues are shown. `same_as` is the gate that says the same already.
     """
 
     gate: Gate
@@ -53,6 +53,19 @@ class Explanation(NamedTuple):
     reasons: tuple[ReasonCount, ...] = ()
     sentences: tuple[tuple[str, int], ...] = ()
     cases: tuple[WorstCase, ...] = ()
+    same_as: str = ""
+
+    @property
+    def lead(self) -> ReasonCount | None:
+        """Return what explains the change: what grew most, or the commonest if nothing is known."""
+        return next((r for r in self.reasons if r.change is None or r.change > 0), None)
+
+    @property
+    def unexplained(self) -> bool:
+        """True if the scores fell, and no reason is given more often than before."""
+        m, measure = self.moved, self.measure
+        fell = m is not None and measure is not None and measure.is_worse(m.after, m.before)
+        return fell and bool(self.reasons) and self.lead is None
 
 
 def explanations(results: Results) -> tuple[Explanation, ...]:
@@ -60,6 +73,7 @@ def explanations(results: Results) -> tuple[Explanation, ...]:
     failed = [gate for gate in results.gates if not gate.passed]
     read = [(gate, *_reading(gate, results)) for gate in failed]
     firsts: dict[Measure, str] = {}
+    floors: dict[tuple[str, Measure], str] = {}
     for gate, _, measure in read:
         if measure is not None and gate.value is not None:
             firsts.setdefault(measure, gate.name)
@@ -70,15 +84,18 @@ def explanations(results: Results) -> tuple[Explanation, ...]:
         explained = _explained(results, gate, group, measure)
         if measure is not None and firsts.get(measure) == gate.name:
             items = _members(results, group)
-            cases = [case for case in worst_cases(items, measure) if case.item.nodeid not in shown]
+            explained = explained._replace(
+                reasons=reason_counts(items, measure), sentences=tuple(commonest_sentences(items, measure))
+            )
+            lead = explained.lead.code if explained.lead is not None else None
+            cases = [case for case in worst_cases(items, measure, lead) if case.item.nodeid not in shown]
             cases = cases[: min(share, left)]
             left -= len(cases)
             shown |= {case.item.nodeid for case in cases}
-            explained = explained._replace(
-                reasons=reason_counts(items, measure),
-                sentences=tuple(commonest_sentences(items, measure)),
-                cases=tuple(cases),
-            )
+            explained = explained._replace(cases=tuple(cases))
+        if measure is not None and explained.moved is not None:
+            first = floors.setdefault((group, measure), gate.name)
+            explained = explained._replace(same_as=first if first != gate.name else "")
         gathered.append(explained)
     return tuple(gathered)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from pytest_personalens.core.metric import Metric
 from pytest_personalens.results.controls import gain_of, passes_of
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from pytest_personalens.results.item import Item
     from pytest_personalens.results.means import Estimate
     from pytest_personalens.results.values import Results
+
+#: A lift with a larger one-sided p may be chance.
+_LEVEL: Final = 0.05
 
 
 def too_few(results: Results, floor: GateExpression, least: float) -> str:
@@ -145,7 +148,8 @@ def lift_gate(results: Results, floor: GateExpression, least: float) -> Gate:
         return closed(floor, message, "lift")
     basis = f"{over(gain.pairs, gain.users or gain.pairs, suite.item)}, {p_text(gain.p)}"
     gate = _against(floor, gain.value, (gain.low, gain.high), label, basis)
-    return gate.model_copy(update={"kind": "lift"})
+    doubt = "; not significant" if gate.passed and gain.p > _LEVEL else ""
+    return gate.model_copy(update={"kind": "lift", "message": gate.message + doubt})
 
 
 def valid_gate(results: Results, floor: GateExpression) -> Gate:

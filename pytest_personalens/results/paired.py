@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from pytest_personalens.results.changes import Paired
 from pytest_personalens.results.means import by_user
 from pytest_personalens.results.stats.intervals import mean_interval
-from pytest_personalens.results.stats.paired import sign_flip
+from pytest_personalens.results.stats.paired import flip_interval, sign_flip
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,9 +29,15 @@ def paired(measure: Measure, pairs: Pairs, *, improving: bool = False) -> Paired
     changes = changes_in(pairs)
     span = measure.span
     lowest = None if span is None else -span
-    low, high = mean_interval(changes, lowest, span, grid=measure.grid) or (None, None)
     every = [change for of_user in changes for change in of_user]
-    totals = [sum(of_user, Fraction()) for of_user in gains(changes, measure)]
+    better = gains(changes, measure)
+    totals = [sum(of_user, Fraction()) for of_user in better]
+    p = sign_flip([-total for total in totals] if improving else totals).p
+    ends = mean_interval(changes, lowest, span, grid=measure.grid)
+    if improving and (found := flip_interval(better, p)) is not None:
+        # By the same test as p, so that they never contradict each other.
+        ends = found if measure.sign > 0 else (-found[1], -found[0])
+    low, high = ends or (None, None)
     return Paired(
         dimension=measure,
         pairs=len(pairs),
@@ -43,7 +49,7 @@ def paired(measure: Measure, pairs: Pairs, *, improving: bool = False) -> Paired
         high=None if high is None else round(high, PLACES),
         better=sum(measure.sign * change > 0 for change in every),
         worse=sum(measure.sign * change < 0 for change in every),
-        p=round(sign_flip([-total for total in totals] if improving else totals).p, PLACES),
+        p=round(p, PLACES),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import floor
 from typing import TYPE_CHECKING, Final, Literal
 
+from pytest_personalens.core.dimensions import Dimension
 from pytest_personalens.core.gate import VALID_FLOOR
 
 if TYPE_CHECKING:
@@ -31,6 +32,23 @@ CAUSES: Final[Mapping[Cause, str]] = {
     "unevaluated": "the test ended before it was evaluated (skipped, failed on its own, or without check())",
     "budget": "the cap on calls or money was reached",
 }
+
+
+#: How far a verdict of the embedded judge can be trusted (docs/explanation/scores.md, "Live assistants").
+_TRUST: Final = (
+    "The free judge finds broken memory and drops of P; of its verdicts on task completion of live"
+    " assistants, about two in five are wrong, either way: trust a change of the rate, and read the dialogue."
+)
+
+
+def trust_note(results: Results) -> str:
+    """Return how far the verdicts can be trusted; empty unless the embedded judge read task completion."""
+    read = any(
+        verdict.dimension == Dimension.TASK_COMPLETION
+        for item in results.own[:1]
+        for verdict in item.evaluation.verdicts
+    )
+    return _TRUST if read and results.settings.get("judge_model") == "embedded" else ""
 
 
 def control_names(suite: Suite) -> dict[str, str]:
@@ -160,7 +178,7 @@ def stale_note(results: Results) -> str:
         return ""
     if results.went_wrong:
         every = count(len(results.items), results.of_suite.dialogue)
-        return f"{stale} of {every} differ from their records; see why before you record anew"
+        return f"{stale} of {every} changed since recording; check why before re-recording"
     return (
         f"{count(stale, 'record')} {'is' if stale == 1 else 'are'} stale; bring them up to date with"
         " --personalens-record new"

@@ -1,19 +1,20 @@
-"""The dialogues that lost most on a reading, each with the exchange that cost the score."""
+"""The dialogues that show why a reading fell, each with the exchange that cost the score."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_personalens.results.before_run import earlier_of
-from pytest_personalens.results.reasons import costs_of, verdict_on
+from pytest_personalens.results.reasons import costs_of, counted_codes, verdict_on
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_personalens.core.measure import Measure, Score
     from pytest_personalens.core.message import Message
-    from pytest_personalens.core.verdict import Verdict
+    from pytest_personalens.core.verdict import Reason, Verdict
     from pytest_personalens.results.item import Item
+    from pytest_personalens.results.reasons import CountedCode
 
 
 class Exchange(NamedTuple):
@@ -30,27 +31,62 @@ class Exchange(NamedTuple):
 
 
 class WorstCase(NamedTuple):
-    """An item, its reading on the dimension, its score before where it is known, and the costly exchange."""
+    """An item, its reading on the dimension, its score before where it is known, and the costly exchange.
+
+    `reasons` speak against the reading: the one that is to be shown first, and none that it had before.
+    """
 
     item: Item
     verdict: Verdict
     before: Score | None
     exchange: Exchange | None
+    reasons: tuple[Reason, ...]
+
+    @property
+    def unexplained(self) -> bool:
+        """True if the score fell and the judge gives no reason that it had not given before."""
+        verdict = self.verdict
+        fell = self.before is not None and verdict.dimension.is_worse(verdict.score, self.before)
+        return fell and bool(costs_of(verdict)) and not self.reasons
 
 
-def worst_cases(items: Sequence[Item], measure: Measure) -> list[WorstCase]:
-    """One case a scenario and test, the largest loss first, then the lowest score; none with the highest."""
+def worst_cases(items: Sequence[Item], measure: Measure, lead: CountedCode | None = None) -> list[WorstCase]:
+    """One case a scenario and test; none with the highest score.
+
+    Those that have the reason `lead` and had it not before come first, then the largest loss, then the lowest
+    score.
+    """
     best = measure.high if measure.better == "high" else measure.low
     cases = [
-        WorstCase(item, verdict, _before(item, measure), costly_exchange(item, verdict))
+        WorstCase(
+            item,
+            verdict,
+            _before(item, measure),
+            costly_exchange(item, verdict, lead),
+            _new(item, verdict, lead),
+        )
         for item in items
         if (verdict := verdict_on(item, measure)) is not None and verdict.score != best
     ]
-    cases.sort(key=_order)
+    cases.sort(key=lambda case: (*_shows(case, lead), *_order(case)))
     first: dict[tuple[str, ...], WorstCase] = {}
     for case in cases:
         first.setdefault(case.item.key, case)
     return list(first.values())
+
+
+def _new(item: Item, verdict: Verdict, lead: CountedCode | None) -> tuple[Reason, ...]:
+    costs = sorted(costs_of(verdict), key=lambda reason: reason.code != lead)
+    earlier = earlier_of(item)
+    then = () if earlier is None else earlier.reasons.get(verdict.dimension, ())
+    return tuple(reason for reason in costs if reason.code not in then)
+
+
+def _shows(case: WorstCase, lead: CountedCode | None) -> tuple[bool, bool]:
+    """Whether a case shows the reason `lead` as a new one, and a part of the goal that is not done."""
+    codes = counted_codes(case.verdict)
+    new = lead in {reason.code for reason in case.reasons} or (lead == "whole" and lead in codes)
+    return not new, "whole" in codes
 
 
 def _before(item: Item, measure: Measure) -> Score | None:
@@ -73,12 +109,13 @@ def _share(verdict: Verdict) -> float:
     return abs(verdict.score - measure.worst) / span if span and measure.worst is not None else 0.0
 
 
-def costly_exchange(item: Item, verdict: Verdict) -> Exchange | None:
+def costly_exchange(item: Item, verdict: Verdict, lead: CountedCode | None = None) -> Exchange | None:
     """The exchange that cost the score; None where the assistant said nothing.
 
-    The turns that the judge's reasons and quotes are about; of these the one where the dialogue departs from
-    what was said before, if it is among them. Where the judge names none: that reply, or the last one in
-    which it saw anything, or the last one that answers no goodbye.
+    The turns of the reason `lead`, if the judge names any; else the turns that its reasons and quotes are
+    about; of these the one where the dialogue departs from what was said before, if it is among them. Where
+    the judge names none, or none that it had not before: that reply, or the last one in which it saw
+    anything, or the last one that answers no goodbye.
     """
     messages = item.evaluation.dialogue.messages
     replies = [turn for turn, message in enumerate(messages) if message.role == "assistant"]
@@ -86,7 +123,12 @@ def costly_exchange(item: Item, verdict: Verdict) -> Exchange | None:
         return None
     earlier = earlier_of(item)
     before = () if earlier is None else earlier.messages
-    named = [reason.turn for reason in costs_of(verdict)] + [evidence.turn for evidence in verdict.evidence]
+    costs = costs_of(verdict)
+    named: list[int | None] = [r.turn for r in costs if r.code == lead and r.turn in replies]
+    if before and costs and not _new(item, verdict, lead):
+        named = []
+    elif not named:
+        named = [*(reason.turn for reason in costs), *(evidence.turn for evidence in verdict.evidence)]
     blamed = [turn for turn in named if turn is not None and turn in replies]
     parting = _parting(before, messages)
     turn = parting if parting in (blamed or replies) else (*blamed, _last(item, verdict, replies))[0]

@@ -57,6 +57,10 @@ def _other_user(dataset: Any, seed: str, ref: Any) -> Any:
     return other_user_of(dataset, seed, ref)
 
 
+#: What an assistant may know of its user, by the letters of --personalens-context.
+_LETTERS: Final = {"D": "demographics", "I": "interactions", "S": "situation"}
+
+
 def _given(context: str, arm: str) -> str:
     """Return the letters of D, I, S that the assistant may know."""
     return {"": context, "swapped": context, "none": ""}.get(arm, arm)
@@ -72,7 +76,8 @@ def _context(
 
 def _about(settings: Mapping[str, Any]) -> str:
     context, user, judge = (settings[name] for name in ("context", "user_model", "judge_model"))
-    return f"context {context or 'none'}, user {user}, judge {judge}"
+    known = "+".join(_LETTERS[letter] for letter in context) or "none"
+    return f"context {known}, user {user}, judge {judge}"
 
 
 def _facts(settings: Mapping[str, Any]) -> dict[str, str]:

@@ -18,7 +18,7 @@ from tests.fuzz.trees import ODD
 
 #: What a run says that is only estimated: it runs no test, so that there is nothing to decide.
 _ESTIMATE: Final = re.compile(
-    r"^no role of this run is played by a model|^\S* ?calls? +.*tokens|^An estimate: ", re.MULTILINE
+    r"^this run makes no paid model calls|^\S* ?calls? +.*tokens|^An estimate: ", re.MULTILINE
 )
 #: Options of pytest's own that leave something out, or show it otherwise.
 PYTEST: Final = (

@@ -160,13 +160,13 @@ def test_a_failing_item_shows_what_it_takes_to_understand_it(repo: Repository) -
     result.stdout.fnmatch_lines(
         [
             "E   task not completed: *",
-            "E   personalization ?, 3 or more is wanted: *",
+            "E   personalization ?, below the required 3: *",
             "wants: *",
             "goal: *",
             "known: *",
             "*0 user *",
             "*1 assistant I will see. *x1b[[]31mred*",
-            "task completion: no, *",
+            "task completion: no*",
             "personalization: ? (1 to 4), *",
             (
                 "again:  pytest --personalens-sample 1 --personalens-seed 'my seed' --personalens-threshold"
@@ -256,6 +256,20 @@ def test_no_assistant_at_all(empty_repo: Repository) -> None:
     result.stdout.fnmatch_lines(
         ["*no assistant to test; define a fixture personalens_assistant in conftest.py*"]
     )
+
+
+def test_a_misspelt_assistant_is_named_and_lines_are_given_to_paste(repo: Repository) -> None:
+    fixture = "@pytest.fixture\ndef {}(personalens_context):\n    return lambda messages: 'Hm.'\n"
+    repo.write(conftest=f"import pytest\n{fixture.format('personalens_asistant')}")
+    result = repo.inline("--personalens-sample", "9")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*; there is personalens_asistant: did you mean personalens_assistant?"])
+    result.stdout.no_fnmatch_line("*shards*")
+    result.stdout.no_fnmatch_line("overall *")
+    lines = [line.removeprefix("    ") for line in result.outlines]
+    start = lines.index("import pytest")
+    repo.write(conftest="\n".join(lines[start : start + 6]) + "\n")
+    repo.inline("--personalens-sample", "1", "--personalens-gate", "none").assert_outcomes(passed=1)
 
 
 @pytest.mark.parametrize(
@@ -667,7 +681,7 @@ def test_the_reading_that_failed_stands_first_and_marks_its_turns_alone(repo: Re
     result = repo.inline("--personalens-sample", "1", "--personalens-judge-model", "own")
     result.stdout.fnmatch_lines(
         [
-            "E   personalization 1, 2 or more is wanted: asks again",
+            "E   personalization 1, below the required 2: asks again",
             "wants: *",
             "task completion: yes, done",
             "personalization: 1 (1 to 4), asks again",

@@ -152,7 +152,7 @@ def test_then_and_now_part_where_the_dialogues_do(page: Page, file: Path, compar
         assert page.texts(".now .bubble") == [m.content for m in now[first:]]
         marked = page.texts(".then .first-difference .bubble")
         assert marked == [m.content for m in then[first : first + 1]]
-        assert page.text(".then h3") == "Before, by the baseline"
+        assert page.text(".then h3") == "Before (baseline)"
 
 
 def test_runs_that_cannot_be_compared_stand_side_by_side_all_the_same(
@@ -282,7 +282,7 @@ def test_what_was_tested_is_said_where_it_is_known() -> None:
 
 def test_each_score_of_tcr_and_p_has_its_meaning() -> None:
     page = html_page(rich_results(3))
-    for words in ("<b>1</b> asks for what it was told", "<b>4</b> also foresees", "<b>yes</b> the goal"):
+    for words in ("<b>1</b> asks for what is known", "<b>4</b> also foresees", "<b>yes</b> the goal"):
         assert words in page
 
 

@@ -45,15 +45,17 @@ def test_a_red_gate_says_why_for_whom_and_what_to_do(bot: Repository) -> None:
     result.stdout.fnmatch_lines(
         [
             "_* gate[[]p[]] _*",
-            "E   Personalization is 1.00, and 2.50 is wanted; it was 3.00 in the records: 12",
-            "E   of 12 people worse, 0 better; it asks for what it was told in 12 dialogues",
-            "dialogues by reason: asks for what it was told 12 (+12); change since the",
-            "    records were written",
+            "E   Personalization is 1.00, below the required 2.50; it was 3.00 in the",
+            "E   records: worse for 12 of 12 users, better for none; it asks for what is",
+            "E   known in 12 dialogues",
+            "dialogues by reason: asks for what is known 12 (+12); change since the records",
+            "    were written",
             "*: P 3 -> 1",
             "      user Please book me a seat.",
             "    - then Your window seat is booked.",
-            "    + now  Gladly. Which seat would you like, and which row of the house is i...",
-            "      why: asks for Seat Type (window)",
+            "    + now  Gladly. Which seat would you like, and which row of the house is it",
+            "           to be?",
+            "      why: asks for Seat Type (known: window)",
             "*: P 3 -> 1",
             "    - then *",
             "=* personalens *=",
@@ -61,10 +63,10 @@ def test_a_red_gate_says_why_for_whom_and_what_to_do(bot: Repository) -> None:
             "gate p: FAILED, *",
             "gate tcr: passed, *",
             "gate valid: passed, *",
-            "the worst alone, where each fails by its own scores:",
+            "re-run the two worst, gates off:",
             "again:  pytest *",
             "page:   add --personalens-report report.html",
-            "FAILED personalens::gate[[]p[]] - Personalization is 1.00, and 2.50 is wanted; it*",
+            "FAILED personalens::gate[[]p[]] - Personalization is 1.00, below the required 2.5*",
         ]
     )
     assert columns_of(end_of(result), 80) <= 40
@@ -79,8 +81,8 @@ def test_an_annotation_of_a_red_gate_has_the_sentence_of_the_terminal(
     result = bot.inline(*ARGS, *GATE, "--personalens-report", "github")
     told = next(line for line in result.outlines if line.startswith("::error title=personalens%3A gate p::"))
     sentence = (
-        "Personalization is 1.00, and 2.50 is wanted; it was 3.00 in the records: 12 of 12 people worse,"
-        " 0 better; it asks for what it was told in 12 dialogues"
+        "Personalization is 1.00, below the required 2.50; it was 3.00 in the records: worse for 12 of 12"
+        " users, better for none; it asks for what is known in 12 dialogues"
     )
     assert told.split("::")[2].split("%0A")[0] == sentence
     assert sentence in " ".join(" ".join(result.outlines).replace("E   ", "").split())
@@ -120,10 +122,9 @@ def test_a_drop_from_a_baseline_names_its_reasons_and_their_change(
     result = bot.inline(*ARGS, "--personalens-baseline", kept)
     result.stdout.fnmatch_lines(
         [
-            "E   Personalization fell from 3.00 to 1.00: 12 of 12 people worse, 0 better; it",
-            "E   asks for what it was told in 12 dialogues",
-            "dialogues by reason: asks for what it was told 12 (+12); change since the",
-            "    baseline",
+            "E   Personalization fell from 3.00 to 1.00: worse for 12 of 12 users, better for",
+            "E   none; it asks for what is known in 12 dialogues",
+            "dialogues by reason: asks for what is known 12 (+12); change since the baseline",
         ]
     )
     # A baseline of scores alone holds no dialogue.
@@ -152,8 +153,8 @@ def test_a_task_whose_parts_are_all_done_is_told_as_such(
     result = bot.inline(*ARGS, *GATE, "--personalens-report", "run.md", "--personalens-report", "run.html")
     result.stdout.fnmatch_lines(
         [
-            "E   Task completion is 0.00, and 0.50 is wanted; it does each part, but not the",
-            "E   task as a whole in 12 dialogues",
+            "E   Task completion is 0.00, below the required 0.50; it does each part, but not",
+            "E   the task as a whole in 12 dialogues",
             "dialogues by reason: does each part, but not the task as a whole 12",
             "    + now  Gladly. Which seat*",
             "      why: each part is seen as done, but not the task as a whole; no reply has",
@@ -197,7 +198,7 @@ def test_a_red_gate_obeys_tb(bot: Repository) -> None:
 def test_a_red_gate_in_junit(bot: Repository) -> None:
     bot.inline(*ARGS, *GATE, "--junitxml", "junit.xml")
     (failure,) = ET.parse(bot.path / "junit.xml").iter("failure")
-    assert failure.attrib["message"].startswith("Personalization is 1.00, and 2.50 is wanted")
+    assert failure.attrib["message"].startswith("Personalization is 1.00, below the required 2.50")
     assert "+ now" in (failure.text or "")
 
 
@@ -205,7 +206,7 @@ def test_a_failing_item_is_shown_as_pytest_shows_failures(bot: Repository) -> No
     result = bot.inline(*ARGS[:1], "1", *TOLD_AGENTS, "--color=yes")
     red = "\x1b[31m\x1b[1m"
     for line in (
-        f"{red}E   personalization 1, 2 or more is wanted: asks for Seat Type (window)\x1b[0m",
+        f"{red}E   personalization 1, below the required 2: asks for Seat Type (known: window)\x1b[0m",
         "\x1b[31m  -  1 recorded  Your window seat is booked.\x1b[0m",
         "\x1b[32m> +  1 assistant Gladly. Which seat would you like, and which row of the house\x1b[0m",
         "\x1b[1m\x1b[31mtest_bot.py\x1b[0m:3: Failed",
@@ -230,7 +231,7 @@ def test_a_failing_item_obeys_tb_also_in_a_worker(bot: Repository) -> None:
     short.stdout.fnmatch_lines(
         [
             "test_bot.py:3: Failed",
-            "E   personalization 1, 2 or more is wanted: *",
+            "E   personalization 1, below the required 2: *",
             "",
             "     0 user *",
             "again: *",
@@ -238,7 +239,7 @@ def test_a_failing_item_obeys_tb_also_in_a_worker(bot: Repository) -> None:
     )
     assert not any(line.startswith("wants:") for line in short.outlines)
     (line, *_) = (line for line in bot.inline(*args, "--tb=line").outlines if "test_bot.py:3" in line)
-    assert line.endswith("test_bot.py:3: p 1 < 2: asks for Seat Type (window)")
+    assert line.endswith("test_bot.py:3: p 1 < 2: asks for Seat Type (known: window)")
     none = bot.inline(*args, "--tb=no")
     assert not any("Which seat" in line for line in none.outlines)
 
@@ -258,7 +259,10 @@ def test_the_same_fault_is_told_whole_once(bot: Repository) -> None:
     lines = end_of(result)
     assert sum(line.startswith("wants:") for line in lines) == 1
     assert sum(line == "    (as above)" for line in lines) == 2
-    assert sum(line.startswith("again:") for line in lines) == 3
+    assert sum(line == "    (and so in 2 more)" for line in lines) == 1
+    assert sum(line.startswith("again:") for line in lines) == 1
+    assert sum(line == "trace:  add --tb=long" for line in lines) == 1
+    assert re.search(r"^conftest.py:\d+: Failed$", "\n".join(lines), re.MULTILINE)
     result.stdout.fnmatch_lines(
         ["E   not scored, assistant at fault: the assistant raised KeyError: 'user'*"]
     )
@@ -268,8 +272,8 @@ def test_a_pull_request_reads_why_before_all_else(bot: Repository) -> None:
     bot.inline(*ARGS, *GATE, "--personalens-report", "run.md")
     page = (bot.path / "run.md").read_text(encoding="utf-8")
     why, _, gates = page.partition("### Gates")
-    assert "**Personalization is 1.00, and 2.50 is wanted; it was 3.00 in the records" in why
-    assert "| asks for what it was told | 12 | +12 |" in why
+    assert "**Personalization is 1.00, below the required 2.50; it was 3.00 in the records" in why
+    assert "| asks for what is known | 12 | +12 |" in why
     diff = "```diff\n  user: Please book me a seat.\n- Your window seat is booked.\n+ Gladly. Which seat"
     assert why.count(diff) == 2 and "<details>" not in why
     rows = [
@@ -295,3 +299,27 @@ def test_too_few_scenarios_are_not_told_as_a_drop(bot: Repository, monkeypatch: 
     assert result.ret == 1
     result.stdout.fnmatch_lines(["E   P 3.00 -> 3.00 * over 3 scenarios:*"])
     assert "fell from" not in result.stdout.str() and "rose from" not in result.stdout.str()
+
+
+def test_five_failing_dialogues_are_printed_in_full(bot: Repository) -> None:
+    lines = end_of(bot.inline(*ARGS))
+    assert sum(line.startswith("again:") for line in lines) == 5
+    assert sum(line.startswith("E   personalization 1, below the required 2") for line in lines) == 12
+    assert lines.count("    (5 dialogues are printed in full; -v prints all)") == 1
+    verbose = end_of(bot.inline(*ARGS, "-v"))
+    assert sum(line.startswith("again:") for line in verbose) == 12
+
+
+def test_the_floor_and_the_regression_of_one_score_are_told_once(
+    bot: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("FORGETS")
+    bot.inline(*ARGS, "--personalens-save-baseline", "base.json")
+    monkeypatch.setenv("FORGETS", "1")
+    result = bot.inline(*ARGS, *GATE, "--personalens-baseline", "base.json", "--personalens-report", "run.md")
+    result.assert_outcomes(passed=15, failed=2)
+    result.stdout.fnmatch_lines(["_* gate[[]regression: p[]] _*", "E   The same fall as under gate p"])
+    result.stdout.no_fnmatch_line("overall *")
+    page = (bot.path / "run.md").read_text(encoding="utf-8")
+    assert page.count("worse for 12 of 12 users") == 1
+    assert page.startswith("## ❌ personalens FAILED: P 3.00 → 1.00\n")

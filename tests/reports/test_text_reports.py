@@ -149,8 +149,8 @@ FULL = results(
 def test_markdown_says_it_all() -> None:
     text = markdown_report(FULL, link="https://github.com/o/r/blob/abc")
     for line in (
-        "## ❌ personalens FAILED: gate tcr; 1 item",
-        "| tcr | **FAILED** | tcr 0.50 &#60; 0.70 | 0.50 | 0.20 to 0.80 | 0.70 |",
+        "## ❌ personalens FAILED: TCR 0.50 &#60; 0.70; 1 item",
+        "| tcr | **FAILED** | tcr 0.50 &#60; 0.70 |",
         "| overall | 3 | 2 | 0.50 | 2.00 |",
         "| P | **significant drop** | 2 | 2.50 | 2.00 | -0.50 | -0.90 to -0.10 | 0.010 | 0.40 |",
         "| books-1-ann | P | [record](https://github.com/o/r/blob/abc/tests/a%20b.json) | 3.00 | 1.00 |",
@@ -166,7 +166,7 @@ def test_markdown_says_it_all() -> None:
     assert text.index("books-3-ann") < text.index("- **books-1-ann**: task not completed, p 1 &#60; 2"), (
         "what failed comes first"
     )
-    assert text.count("<details>") == text.count("</details>") == 2
+    assert text.count("<details>") == text.count("</details>") == 3
     assert "blob" not in markdown_report(FULL)
 
 
@@ -175,7 +175,10 @@ def test_markdown_says_it_all() -> None:
     [
         (results([item()]), "passed: no item failed; there was no gate"),
         (results([item()], gates=(gate("p", True),)), "passed: 1 gate"),
-        (results([item(p=1)], gates=(gate("p", False), gate("tcr", False))), "FAILED: gates p, tcr"),
+        (
+            results([item(p=1)], gates=(gate("p", False), gate("tcr", False))),
+            "FAILED: P 0.50 < 0.70, TCR 0.50 < 0.70",
+        ),
         (results([item()], lost=("x",)), "FAILED: 1 item"),
         (results([item()], complete=False), "not decided: a part of the run only"),
         (
@@ -253,7 +256,7 @@ def test_markdown_stays_within_its_limit_and_says_what_is_cut() -> None:
     for limit in (3_000, 10_000, COMMENT_LIMIT, 1_000_000):
         text = markdown_report(whole, limit=limit)
         assert len(text.encode()) <= limit
-        assert text.startswith("## ❌ personalens FAILED: gate p; 399 items\n")
+        assert text.startswith("## ❌ personalens FAILED: P 0.50 &#60; 0.70; 399 items\n")
         assert text.splitlines().count("</details>") == len(re.findall("^<details>", text, re.MULTILINE))
         cut = re.search(r"^Cut, for want of room: (\d+) of 399 failures", text, re.MULTILINE)
         shown = len(re.findall(r"^- \*\*", text, re.MULTILINE))
@@ -281,8 +284,8 @@ def test_annotations_of_gates_and_items() -> None:
     )
     assert lines == [
         (
-            "::error title=personalens%3A gate tcr::Task completion is 0.50, and 0.70 is wanted%0Adialogues by"
-            " reason: Done. 1"
+            "::error title=personalens%3A gate tcr::Task completion is 0.50, below the required"
+            " 0.70%0Adialogues by reason: Done. 1"
         ),
         (
             "::error file=chatbot/tests/test_bot.py,line=12,title=personalens%3A books-3-ann::not scored,"
@@ -312,9 +315,12 @@ def test_annotations_are_escaped_and_few() -> None:
     assert all(line.startswith(("::error ", "::warning ")) for line in lines)
     assert lines[0].startswith("::error title=personalens%3A gate a%2Cb%3A c%25\\r%0A")
     assert not any("\x1b" in line or "##[" in line for line in lines)
-    many = github.annotation_lines(
-        results([item(n, p=1, failed=n < 30) for n in range(60)], gates=(gate("p", False),))
-    )
+    of_one_test = [item(n, p=1, failed=n < 30) for n in range(60)]
+    many = github.annotation_lines(results(of_one_test, gates=(gate("p", False),)))
+    assert [sum(line.startswith(f"::{kind} ") for line in many) for kind in ("error", "warning")] == [2, 1]
+    assert many[1].endswith("and 29 items more of this test, in the summary")
+    tests = [one.model_copy(update={"test": f"t{n}"}) for n, one in enumerate(of_one_test)]
+    many = github.annotation_lines(results(tests, gates=(gate("p", False),)))
     assert [sum(line.startswith(f"::{kind} ") for line in many) for kind in ("error", "warning")] == [10, 10]
     assert many[9] == "::error title=personalens::and 22 more, in the summary of the step"
 
@@ -496,7 +502,7 @@ def test_the_command_in_a_process_of_its_own(stored: Path) -> None:
 
     done = run("now.json", "before.json", "--report", "-")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("## ❌ personalens FAILED: gates tcr, valid; 1 item\n")
+    assert done.stdout.startswith("## ❌ personalens FAILED: TCR 1.00 → 0.50, gate valid; 1 item\n")
     assert "| overall | 1.00 → 0.50 | 3.00 → 2.00 |" in done.stdout
     bad = run("nothing.json")
     assert (bad.returncode, bad.stdout) == (4, "")

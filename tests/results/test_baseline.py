@@ -117,9 +117,7 @@ def test_a_stale_record_is_not_shown_as_the_transcript_of_a_drop(saved: Reposito
     assert {item["record"] for item in saved.results()["items"]} == {"stale"}
     assert all("records" not in flip or flip["records"] == [] for flip in comparison["flips"])
     assert "__personalens__" not in (saved.path / "run.md").read_text()
-    result.stdout.fnmatch_lines(
-        ["20 of 20 dialogues differ from their records; see why before you record anew"]
-    )
+    result.stdout.fnmatch_lines(["20 of 20 dialogues changed since recording; check why before re-recording"])
     result.stdout.no_fnmatch_line("*--personalens-record new*")
 
 

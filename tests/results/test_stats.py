@@ -16,7 +16,7 @@ from scipy import stats as scipy_stats
 
 from pytest_personalens.cli.sample_size import main
 from pytest_personalens.results.stats.intervals import interval, mean_interval, rate_interval
-from pytest_personalens.results.stats.paired import holm, mcnemar, sign_flip
+from pytest_personalens.results.stats.paired import flip_interval, holm, mcnemar, sign_flip
 from pytest_personalens.results.stats.power import Noise, detectable, smallest_drop
 from pytest_personalens.results.stats.quantiles import beta_quantile, beta_share, t_quantile
 from pytest_personalens.results.stats.trials import pass_hat, spread
@@ -594,3 +594,26 @@ def test_the_interval_of_a_rate_with_a_failure_does_not_reach_one(by_user: list[
     assert low < rate < high < 1
     mirrored = interval([[1 - value for value in values] for values in by_user], 0, 1)
     assert mirrored == pytest.approx((1 - high, 1 - low))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_interval_of_a_lift_never_contradicts_its_p(seed: int) -> None:
+    chance = random.Random(seed)
+    shift = chance.choice((0.0, 0.1, 0.3))
+    users = [
+        [Fraction(chance.choice((-1, 0, 0, 0, 1, 1 if chance.random() < shift else 0)))]
+        for _ in range(chance.randrange(6, 40))
+    ]
+    p = sign_flip([-sum(user) for user in users]).p
+    ends = flip_interval(users, p)
+    if ends is None:
+        assert len({user[0] for user in users}) == 1
+        return
+    mean = float(sum(user[0] for user in users)) / len(users)
+    assert (ends[0] > 0) == (p <= 0.025)
+    assert ends[0] <= mean <= ends[1]
+
+
+def test_too_few_users_have_no_interval_of_a_lift() -> None:
+    changes = [[Fraction(1)], [Fraction(0)], [Fraction(1)]]
+    assert flip_interval(changes, sign_flip([-1, 0, -1]).p) is None

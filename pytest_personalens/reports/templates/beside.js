@@ -1,6 +1,6 @@
 // Then and now: what was said before this run, beside what is said now, from the reply that differs first.
 
-const SOURCES = { record: "Before, by the record", baseline: "Before, by the baseline" };
+const SOURCES = { record: "Before (record)", baseline: "Before (baseline)" };
 
 // The number of the first message that is not what it was; null where nothing else is known, or nothing changed.
 function parting(item) {
@@ -28,15 +28,15 @@ function sideBySide(item, turns) {
   ];
 }
 
-// What became of each preference, by the judge's reasons: used, asked for, gone against.
+// How each preference was handled, by the judge's reasons: used, asked for, gone against.
 const FATES = { applies: ["✓", "good"], anticipates: ["✓", "good"], "uses-stated": ["·", "soft"], ignores: ["–", "soft"], recites: ["–", "bad"], "asks-known": ["?", "bad"], contradicts: ["✕", "bad"] };
 
 function fates(item) {
   const found = (item.verdicts || []).flatMap((v) => v.dim === "personalization" ? v.reasons || [] : []).filter(([, , type]) => type);
   if (!found.length) return null;
-  return [make("h2", {}, "What became of them"), make("ul", { class: "fates" }, found.map(([code, domain, type, value, , turn]) => {
+  return [make("h2", {}, "How they were handled"), make("ul", { class: "fates" }, found.map(([code, domain, type, value, , turn]) => {
     const [sign, tone] = FATES[code] || ["·", "soft"];
-    return make("li", {}, make("span", { class: `sign ${tone}`, "aria-hidden": "true" }, sign), make("b", {}, plain(type)), " ", make("span", { class: tone }, data.outcomes[code] || code), value ? `: ${plain(value)}` : null,
+    return make("li", {}, make("span", { class: `sign ${tone}`, "aria-hidden": "true" }, sign), make("b", {}, plain(type)), " ", make("span", { class: tone }, data.outcomes[code] || code), value ? ` (${plain(value)})` : null,
       turn == null || code === "ignores" ? null : [", ", make("a", { href: `#turn-${turn}`, onclick: (event) => { event.preventDefault(); goTo(turn); } }, `turn ${turn}`)]);
   }))];
 }

@@ -150,6 +150,7 @@ function readings(item) {
       flip ? make("p", { class: flip[2] > flip[1] ? "good" : "bad" }, `${scoreBefore(d, flip[1])} before, ${scoreBefore(d, flip[2])} now`) : null,
       make("p", {}, plain(text(v.why)), turns.length ? " · " : null,
         turns.map((turn, n) => [n ? ", " : turns.length > 1 ? "turns " : "turn ", make("a", { href: `#turn-${turn}`, onclick: (event) => { event.preventDefault(); goTo(turn); } }, String(turn))])),
+      v.goalParts ? make("ul", { class: "goal-parts plain" }, v.goalParts.map(([done, words, turn]) => make("li", { class: done ? null : "bad" }, done ? "✓ " : "✗ ", plain(text(words)), turn == null ? null : ` (turn ${turn})`))) : null,
       [["Observations", v.observed], ["Improvements", v.better]].map(([name, found]) => found ? make("details", {}, make("summary", {}, name), make("ul", { class: "plain" }, found.map((one) => make("li", {}, plain(text(one)))))) : null),
       v.unfound ? make("p", { class: "bad" }, v.unfound) : null,
       v.turns ? make("p", {}, `By turn: ${v.turns.join(", ")}`) : null,
@@ -181,7 +182,7 @@ function person(item) {
   return [
     make("h2", {}, "The task"),
     facts([["Wants", text(s.intent)], ["Done when", text(s.goal)]]),
-    make("h2", {}, "Preferences ", make("span", { class: "soft" }, "never told, to be inferred")),
+    make("h2", {}, "Preferences ", make("span", { class: "soft" }, "known from past interactions")),
     Object.entries(s.preferences || {}).map(([domain, types]) => [make("h3", {}, plain(domain)), make("dl", { class: "facts" }, Object.entries(types).map(([name, values]) =>
       [make("dt", { class: wanted.has(`${domain}\n${name}`) ? "wanted" : null }, plain(name)), make("dd", {}, plain(values.map(text).join(", ") || "none"))]))]),
     wanted.size ? make("p", { class: "soft" }, "In bold: those that matter to this task.") : null,

@@ -67,6 +67,32 @@ def sign_flip(differences: Sequence[Fraction | int]) -> Test:
     return Test(_drawn(units, sizes, fallen), exact=False)
 
 
+def flip_interval(by_user: Sequence[Sequence[Fraction]], p: float) -> tuple[float, float] | None:
+    """Return the 95 % interval of the mean change of which `sign_flip` rejects no value as the true one.
+
+    `by_user` holds the improvements of each user's scenarios, and `p` is the one-sided p of their rise. The
+    means over random choices of users are as often above the true change as below it (Hartigan 1969), so
+    their middle 95 % is the interval. It begins above 0 exactly if p is at most 0.025. Return None for fewer
+    than six users, whose test rejects nothing, and if all changes are equal.
+    """
+    users, outside = len(by_user), 0.025
+    if 2**-users > outside or len({change for of_user in by_user for change in of_user}) < 2:
+        return None
+    sums = [sum(of_user, Fraction()) for of_user in by_user]
+    one = lcm(*(total.denominator for total in sums))
+    above = 1 + sum(map(len, by_user))
+    packed = sorted(
+        int(total * one) * above + len(of_user) for total, of_user in zip(sums, by_user, strict=True)
+    )
+    split = (divmod(number, above) for number in random_sums(packed, repr(packed)))
+    means = sorted(total / (one * count) for total, count in split if count)
+    cut = int(outside * len(means))
+    low, high = means[cut], means[-1 - cut]
+    if p <= outside:  # exact, where the draws are not
+        low = low if low > 0 else next(mean for mean in means if mean > 0)
+    return (low if p <= outside else min(low, 0.0)), high
+
+
 def flipped(sizes: Sequence[int], fallen: int) -> float:
     """Return the exact share of choices in which at least `fallen` falls.
 

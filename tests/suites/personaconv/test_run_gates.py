@@ -365,5 +365,5 @@ def test_every_report_speaks_of_predictions(threads: Repository) -> None:
     assert "personalens_log-error" in junit
     failing = threads.inline(*SUITE, "4", KIND, "impact", "--personalens-threshold", "log-error<=0")
     failing.stdout.fnmatch_lines(
-        ["*log error *, 0 or less is wanted: read as *", "truth: *", "again: *"], consecutive=False
+        ["*log error *, above the required 0: read as *", "truth: *", "again: *"], consecutive=False
     )

@@ -98,7 +98,7 @@ def test_a_red_gate_shows_the_truth_in_place_of_the_request(
     assert result.ret == 1
     result.stdout.fnmatch_lines(
         [
-            "E   Accuracy is *, and 0.99 is wanted",
+            "E   Accuracy is *, below the required 0.99",
             "predictions by reason: read as *",
             "     truth *",
             "    + now  *",

@@ -1,0 +1,188 @@
+"""One wording of a reason in all reports, the goal as a list, and the dialogues that explain a headline."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_personalens.cli.report import main
+from pytest_personalens.core.dialogue import Dialogue, Message
+from pytest_personalens.core.evaluation import Evaluation
+from pytest_personalens.core.scenario import Scenario, Situation, Task
+from pytest_personalens.core.verdict import Dimension, Evidence, Reason, ReasonCode, Verdict
+from pytest_personalens.reports.explanation import UNEXPLAINED, case_reason, reasons_of, sentence_of
+from pytest_personalens.reports.markdown import markdown_report
+from pytest_personalens.reports.payload import payload
+from pytest_personalens.reports.reason_text import goal_parts, reason_text, said_by_judge
+from pytest_personalens.results.earlier import Earlier
+from pytest_personalens.results.explanation import explanations
+from pytest_personalens.results.figures import Gate
+from pytest_personalens.results.item import Item
+from pytest_personalens.results.provenance import Provenance
+from pytest_personalens.results.summary import summarize
+from pytest_personalens.results.values import Results, write_json
+from pytest_personalens.results.wording import trust_note
+
+TC, P = Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION
+SCENARIO = Scenario(
+    id="alarm-1-ann", kind="single", user="ann", dataset="d 1", domains=("Alarm",),
+    demographics={}, summaries={},
+    preferences={"Alarm": {"Alarm Time Preference": ("4:30 AM",), "Alarm Sound Preference": ("vibration only",)}},
+    situation=Situation(location="home", device="Phone", time_of_day="Evening", day_of_week="Friday", environment="Quiet"),
+    task=Task(id="alarm-1", description="d", intent="i", goal="g"),
+)  # fmt: skip
+
+
+def of(code: ReasonCode, kind: str = "Alarm Sound Preference", value: str = "vibration only") -> Reason:
+    return Reason(code=code, domain="Alarm", type=kind, value=value, turn=1)
+
+
+AGAINST = of("contradicts", "Alarm Time Preference", "7:00 AM")
+PARTS = Verdict(
+    dimension=TC, score=0, justification="a hotel room is booked: not seen",
+    reasons=(
+        Reason(code="done", part="a train is booked", turn=1),
+        Reason(code="missing", part="a hotel room is booked"),
+        Reason(code="wrong", part="its day", turn=1, detail="its day: Tuesday, wanted Wednesday"),
+    ),
+)  # fmt: skip
+
+
+def item(user: str, reasons: tuple[Reason, ...], *, then: tuple[ReasonCode, ...], said: str = "No.") -> Item:
+    messages = (
+        Message(role="user", content="An alarm, please."),
+        Message(role="assistant", content=said),
+    )
+    before = (
+        messages[0],
+        Message(role="assistant", content=said.removeprefix("I remember you. ") + " Done."),
+    )
+    verdict = Verdict(dimension=P, score=1, justification="low", reasons=reasons)
+    return Item(
+        nodeid=f"test_bot.py::test[alarm-1-{user}]",
+        status="low",
+        evaluation=Evaluation(
+            scenario=f"alarm-1-{user}", user=user, task="alarm-1", kind="single", domains=("Alarm",),
+            dialogue=Dialogue(messages=messages, end="user"), verdicts=(verdict, PARTS),
+            user_agent="u", judge="embedded-judge", assistant="", dataset="d 1",
+        ),
+        earlier=Earlier(source="baseline", scores={P: 3, TC: 0}, reasons={P: then}, messages=before),
+    )  # fmt: skip
+
+
+def run(*items: Item) -> Results:
+    gate = Gate(name="p", value=1.0, limit=2.3, passed=False, message="mean personalization 1.00 < 2.30")
+    settings = {"judge_model": "embedded", "sample": 3, "gate": [["", "p", 2.3, ">=", "", ""]]}
+    made = summarize(items, settings=settings, dataset="d 1", requested=3, drawn=3)
+    tested = Provenance(commit="a" * 40, url="https://github.com/o/r/actions/runs/7")
+    return made.model_copy(
+        update={"gates": (gate,), "scenarios": {"alarm-1-ann": SCENARIO}, "provenance": tested}
+    )
+
+
+ASKS, GOES = of("asks-known"), AGAINST
+#: By the alphabet the dialogues that ask come first; more of those that go against what is known are new.
+MOVED = run(
+    item("ann", (ASKS,), then=("asks-known",)),
+    item("ben", (ASKS,), then=()),
+    item("cleo", (GOES, ASKS), then=("asks-known",)),
+    item("dora", (GOES,), then=()),
+)
+SAME = run(
+    *(
+        item(user, (ASKS,), then=("asks-known",), said="I remember you. It is set.")
+        for user in ("ann", "ben", "cleo")
+    )
+)
+
+
+def test_a_reason_names_what_is_known_and_what_was_done() -> None:
+    assert reason_text([AGAINST, ASKS], SCENARIO) == (
+        "goes against Alarm Time (known 4:30 AM, did 7:00 AM); asks for Alarm Sound (known: vibration only)"
+    )
+    assert reason_text([AGAINST]) == "goes against Alarm Time (did 7:00 AM)"
+
+
+def test_the_sentence_of_a_judge_has_the_same_words() -> None:
+    verdict = Verdict(
+        dimension=P, score=1, justification="goes against what is known: Alarm Time Preference, 7:00 AM",
+        reasons=(AGAINST, ASKS),
+        evidence=(Evidence(turn=1, quote="q", note="asks for what is known: Alarm Sound Preference, vibration only"),),
+    )  # fmt: skip
+    words = "goes against Alarm Time (known 4:30 AM, did 7:00 AM)"
+    assert said_by_judge(verdict.justification, verdict, SCENARIO) == words
+    asked = said_by_judge(verdict.evidence[0].note, verdict, SCENARIO)
+    assert asked == "asks for Alarm Sound (known: vibration only)"
+    assert said_by_judge("a model's own sentence", verdict, SCENARIO) == "a model's own sentence"
+    results = run(item("ann", (AGAINST,), then=()))
+    one = results.items[0]
+    told = one.evaluation.model_copy(update={"verdicts": (verdict, PARTS)})
+    shown = payload(
+        results.model_copy(update={"items": (one.model_copy(update={"evaluation": told}),)}), None
+    )
+    assert {words, asked} <= set(shown.dialogues["texts"])
+
+
+def test_the_goal_is_a_list_of_parts() -> None:
+    assert [part.line for part in goal_parts(PARTS)] == [
+        "✓ a train is booked (turn 1)",
+        "✗ a hotel room is booked: left out",
+        "✗ its day: not as wanted (its day: Tuesday, wanted Wednesday) (turn 1)",
+    ]
+    tables = payload(MOVED, None).dialogues
+    (parts,) = [v["goalParts"] for v in tables["items"][0]["verdicts"] if "goalParts" in v]
+    assert [done for done, _, _ in parts] == [1, 0, 0]
+
+
+def test_the_dialogues_shown_carry_the_reason_of_the_headline() -> None:
+    (explained,) = explanations(MOVED)
+    assert "it goes against what is known in 2 dialogues" in sentence_of(explained, MOVED)
+    assert [case.item.evaluation.user for case in explained.cases] == ["cleo", "dora"]
+    assert case_reason(explained.cases[0], None) == "goes against Alarm Time (did 7:00 AM)"
+
+
+def test_a_fall_without_a_new_reason_is_unexplained_and_shows_the_words() -> None:
+    (explained,) = explanations(SAME)
+    assert UNEXPLAINED in sentence_of(explained, SAME)
+    assert reasons_of(explained) == ""
+    assert case_reason(explained.cases[0], None) == UNEXPLAINED
+    page = markdown_report(SAME, brief=True)
+    assert "- It is set. Done.\n+ I remember you. It is set.\n" in page
+    assert "asks for" not in page
+
+
+def test_a_comment_names_the_loss_and_where_to_go_on() -> None:
+    page = markdown_report(MOVED, brief=True)
+    assert page.startswith("## ❌ personalens FAILED: P 3.00 → 1.00\n")
+    assert page.count("\n") <= 60
+    for part in (
+        f"[`{'a' * 9}`](https://github.com/o/r/commit/{'a' * 40})",
+        "[the run and its report](https://github.com/o/r/actions/runs/7)",
+        "Re-run: `pytest --personalens-sample 3 -o personalens_gate= 'test_bot.py::test[alarm-1-cleo]'`",
+        trust_note(MOVED),
+    ):
+        assert part in page
+    assert page.count("```diff") == 1
+
+
+def test_the_command_of_the_page_turns_the_gates_off() -> None:
+    assert payload(MOVED, None).rows["command"] == "pytest --personalens-sample 3 -o personalens_gate="
+
+
+def test_a_model_judge_needs_no_word_of_trust() -> None:
+    of_model = MOVED.model_copy(update={"settings": {**MOVED.settings, "judge_model": "openai:gpt-4o"}})
+    assert not trust_note(of_model)
+
+
+def test_the_command_report_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_json(MOVED, tmp_path / "bad.json")
+    assert main(["bad.json"]) == 0
+    told = capsys.readouterr().out
+    assert (
+        "gate p:\nE   Personalization is 1.00, below the required 2.30; it was 3.00 in the baseline:" in told
+    )
+    assert "+ now  No." in told
