@@ -15,6 +15,7 @@ from pytest_personalens.core.usage import Usage
 from pytest_personalens.reports import overview
 from pytest_personalens.reports.changes import changes_of
 from pytest_personalens.reports.command_line import command_line, thresholds_in_force
+from pytest_personalens.reports.gate_remark import gate_remark, typeset
 from pytest_personalens.reports.legends import LEGENDS
 from pytest_personalens.reports.moves import moves_of
 from pytest_personalens.reports.page_charts import (
@@ -77,6 +78,7 @@ def html_page(results: Results, *, title: str = TITLE, before: Results | None = 
     environment.filters.update(
         figure=_figure, signed=_signed, interval=interval_text, chance=p_value, decision=decision
     )
+    environment.filters.update(remark=gate_remark, typeset=typeset)
     environment.filters["whole"] = lambda number: f"{number:+d}".replace("-", "\N{MINUS SIGN}")
     environment.filters["outcome"] = lambda gate: gate_outcome(gate, results).replace("FAILED", "failed")
     with no_collection():

@@ -19,6 +19,7 @@ from urllib.parse import quote
 
 import pytest
 
+from pytest_personalens.reports.gate_remark import gate_remark
 from pytest_personalens.reports.html import html_page, write_html
 from pytest_personalens.results.figures import Gate
 from pytest_personalens.results.stats.intervals import rate_interval
@@ -335,6 +336,56 @@ def test_a_link_opens_its_transcript_with_its_evidence(page: Page, file: Path, e
     assert page.console() == []
 
 
+def test_failing_rows_stand_on_the_first_screen_under_a_headline_that_outweighs_the_numbers(
+    page: Page, file: Path
+) -> None:
+    page.open(file, width=1400)
+    row, sentence, number = page.js(
+        "const size = (css) => parseFloat(getComputedStyle(document.querySelector(css)).fontSize);"
+        " return [document.querySelector('#rows tbody tr').getBoundingClientRect().bottom,"
+        " size('.verdict .reasons li'), size('.tile .big')]"
+    )
+    assert row < 900
+    assert sentence > number
+    folded = "return [...document.querySelectorAll('.folded')].map((d) => [d.closest('section').id, d.open])"
+    assert page.js(folded) == [["changes", False], ["figures", False]]
+    page.go("#changes")
+    assert page.js(folded) == [["changes", True], ["figures", False]]
+
+
+def test_tabs_count_what_stands_behind_them(page: Page, tmp_path: Path) -> None:
+    results = rich_results(40, trials=2)
+    write_html(results, tmp_path / "r.html")
+    page.open(tmp_path / "r.html")
+    tabs = page.js("return [...document.querySelectorAll('#tabs button')].map((b) => b.dataset.status)")
+    counts = Counter(i.status for i in results.items)
+    mixed = {i.key for i in results.items if i.status == "passed"} & {
+        i.key for i in results.items if i.status == "low"
+    }
+    assert tabs == ["", "low", "passed", "uncounted", "failed", "flaky"]
+    expected = {**counts, "failed": sum(i.failed for i in results.items), "flaky": 2 * len(mixed)}
+    for tab in tabs[1:]:
+        page.click(f"#tabs [data-status={tab}]")
+        assert page.text("#count").startswith(f"{expected[tab]} of 80 dialogues"), tab
+        assert page.text("#tabs [aria-pressed=true] b") == str(expected[tab])
+        assert page.js("return location.hash") == f"#status={tab}"
+
+
+def test_a_gate_says_why_without_the_columns_beside_it() -> None:
+    results = rich_results(30, compared=True)
+    assert {g.kind for g in results.gates} == {"floor", "regression", "valid"}
+    for gate in results.gates:
+        remark = gate_remark(gate)
+        assert "->" not in remark
+        assert not re.search(r"\((?!not).*to|95 %", remark), remark
+        if gate.kind == "floor":
+            assert not re.search(rf"{gate.value:.2f}|[<>≤≥]", remark), remark
+    compared = next(g for g in results.gates if g.name == "regression: p")
+    assert re.fullmatch(r"P \d.\d\d → \d.\d\d, one-sided p .+, over \d+ scenarios: .+", gate_remark(compared))
+    other = compared.model_copy(update={"message": "judged then -> not now, >= 1 of -0.20 to gpt-4"})
+    assert gate_remark(other) == "judged then → not now, ≥ 1 of \N{MINUS SIGN}0.20 to gpt-4"
+
+
 def test_an_address_of_another_report_says_so(page: Page, file: Path) -> None:
     page.open(file, "#item=test_x.py::test_gone")
     assert page.text("#missing") == "The dialogue that this address names is not in this report."
@@ -344,7 +395,7 @@ def test_an_address_of_another_report_says_so(page: Page, file: Path) -> None:
 def test_flips_lead_to_their_transcripts(page: Page, file: Path, everything: Results) -> None:
     assert everything.comparison is not None
     page.open(file)
-    page.js("document.querySelector('.flips').closest('details').open = true")
+    page.js("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
     name = page.text(".flips a")
     page.click(".flips a")
     assert page.text("#dialogue h1").startswith(name)

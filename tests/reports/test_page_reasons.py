@@ -86,6 +86,14 @@ def test_the_heat_map_leads_to_the_dialogues_that_it_counts(page: Page, file: Pa
         assert page.text("#count") == f"{number} of 40 dialogues", href
 
 
+def test_a_number_of_the_heat_map_says_its_row_and_column(compared: Results) -> None:
+    told = html_page(compared)
+    assert 'aria-label="Favourite Author, asked for: ' in told
+    assert 'aria-label="P 3 before, ' in told
+    assert '<td class="num cost heat-' in told
+    assert '<td class="num gain heat-' in told
+
+
 def test_the_heat_map_says_what_it_counts(compared: Results) -> None:
     told = html_page(compared)
     assert "counted once for each preference in each dialogue where it mattered" in told
@@ -115,13 +123,14 @@ def test_gates_have_their_values_and_limits_on_a_phone(page: Page, file: Path, c
 
 def test_filters_leave_no_holes(page: Page, file: Path) -> None:
     page.open(file)
+    page.click("#chosen")
     holes = page.js(
-        "return [...document.querySelectorAll('#filters label')].filter((l) =>"
+        "return [...document.querySelectorAll('#choices label')].filter((l) =>"
         " l.getBoundingClientRect().width - l.lastElementChild.getBoundingClientRect().width > 1).length"
     )
     assert holes == 0
     rows = page.js(
-        "return new Set([...document.querySelectorAll('#filters label')].map((l) =>"
+        "return new Set([...document.querySelectorAll('#choices label')].map((l) =>"
         " Math.round(l.getBoundingClientRect().bottom))).size"
     )
     assert rows == 1
@@ -219,6 +228,8 @@ def test_trials_share_a_row_and_each_can_be_opened(page: Page, tmp_path: Path) -
     write_html(results, tmp_path / "r.html")
     page.open(tmp_path / "r.html")
     assert page.text("#count") == "36 dialogues in 12 rows"
+    assert len(page.texts("#rows tbody tr")) == 10, "the first rows, until somebody asks for all"
+    page.click("#more")
     assert len(page.texts("#rows tbody tr")) == 12
     by_key: dict[tuple[str, ...], list[Item]] = {}
     for item in results.items:

@@ -96,18 +96,21 @@ function follow() {
     show();
     document.getElementById("scenarios").scrollIntoView();
   } else if (location.hash.length > 1) {
-    document.getElementById(location.hash.slice(1))?.scrollIntoView();
+    const place = document.getElementById(location.hash.slice(1));
+    for (const fold of place?.querySelectorAll(".folded") || []) fold.open = true;
+    place?.scrollIntoView();
   }
 }
 
 function restore(fields) {
   search.value = state.q = fields.get("q") || "";
-  for (const [name] of FILTERS) {
+  for (const [name, , choices] of FILTERS) {
+    const value = fields.get(name) || "";
+    state.filters[name] = choices.some(([one]) => one === value) ? value : "";
     const select = form.elements.namedItem(name);
-    select.value = fields.get(name) || "";
-    if (select.selectedIndex < 0) select.selectedIndex = 0;
-    state.filters[name] = select.value;
+    if (select) select.value = state.filters[name];
   }
+  if (FILTERS.some(([name]) => name !== "status" && state.filters[name])) document.getElementById("more-filters").open = true;
 }
 
 function keys(event) {
@@ -137,7 +140,7 @@ function keys(event) {
   } else if (key === "j" || key === "k" || ((key === "ArrowDown" || key === "ArrowUp") && table.contains(event.target))) {
     const at = table.tBodies[0].contains(event.target) ? state.row : -1;
     event.preventDefault();
-    focusRow(at < 0 ? state.page * PAGE : state.row + (key === "j" || key === "ArrowDown" ? 1 : -1));
+    focusRow(at < 0 ? state.page * pageSize() : state.row + (key === "j" || key === "ArrowDown" ? 1 : -1));
   }
 }
 
@@ -173,10 +176,10 @@ function stored(name) {
 }
 
 function start() {
-  for (const [name, label, choices] of FILTERS) {
+  for (const [name, label, choices] of FILTERS.filter(([name]) => name !== "status")) {
     const select = make("select", { name }, choices.map(([value, words]) => make("option", { value }, plain(words))));
     select.addEventListener("change", () => { state.filters[name] = select.value; show(); remember(); });
-    form.append(make("label", {}, label, select));
+    document.getElementById("choices").append(make("label", {}, label, select));
   }
   let button = THEMES.includes(stored()) ? stored() : "system";
   theme(button);
@@ -194,6 +197,8 @@ function start() {
     remember();
     search.focus();
   });
+  document.getElementById("more").addEventListener("click", () => { showMany(); focusRow(FIRST); });
+  document.getElementById("more-filters").hidden = !document.getElementById("choices").childElementCount;
   document.getElementById("back").addEventListener("click", () => turnPage(-1));
   document.getElementById("forth").addEventListener("click", () => turnPage(1));
   table.tBodies[0].addEventListener("click", (event) => {
@@ -202,7 +207,7 @@ function start() {
   });
   table.addEventListener("focusin", (event) => {
     const line = event.target.closest("tbody tr");
-    if (line) state.row = state.page * PAGE + line.sectionRowIndex;
+    if (line) state.row = state.page * pageSize() + line.sectionRowIndex;
   });
   document.querySelectorAll(".scroll").forEach(watchWidth);
   document.addEventListener("keydown", keys);
