@@ -49,7 +49,17 @@ if TYPE_CHECKING:
 
 TITLE: Final = "Personalization report"
 _STYLES: Final = ("base.css", "charts.css", "reasons.css", "dialogue.css", "beside.css", "print.css")
-_SCRIPTS: Final = ("data.js", "hits.js", "table.js", "csv.js", "beside.js", "dialogue.js", "page.js")
+_SCRIPTS: Final = (
+    "data.js",
+    "hits.js",
+    "table.js",
+    "csv.js",
+    "markdown.js",
+    "labels.js",
+    "beside.js",
+    "dialogue.js",
+    "page.js",
+)
 #: Longer lists stand in the table of scenarios, which can be filtered.
 _MOST_FLIPS: Final = 200
 
@@ -84,11 +94,14 @@ def html_page(results: Results, *, title: str = TITLE, before: Results | None = 
     with no_collection():
         changes = changes_of(results, before)
         shown, kinds = payload(results, changes), kinds_of_page(results, LEAST_FOR_A_CHART)
+        dialogues = packed(shown.dialogues)
+        # The browser keeps a reader's labels by it: those of another report are none of this one.
+        shown.rows["digest"] = hashlib.sha256(dialogues.encode()).hexdigest()[:16]
         # A page without sections by kind, or without requests in parts, does not need their style and script.
         parts = any("parts" in fields for fields in shown.dialogues["items"])
         styles = (*_STYLES, *(["kinds.css"] if kinds else ()), *(["request.css"] if parts else ()))
         scripts = (*_SCRIPTS, *(["request.js"] if parts else ()))
-        style, script = ("\n".join(map(read, names)) for names in (styles, scripts))
+        style, script = (_dense("\n".join(map(read, names))) for names in (styles, scripts))
         return environment.get_template("page.html.jinja").render(
             title=title,
             style=style,
@@ -98,7 +111,7 @@ def html_page(results: Results, *, title: str = TITLE, before: Results | None = 
                 " 'none'; form-action 'none'"
             ),
             data=script_json(shown.rows),
-            dialogues=packed(shown.dialogues),
+            dialogues=dialogues,
             before=before,
             changes=changes,
             kinds=kinds,
@@ -167,6 +180,12 @@ def _figures(results: Results, before: Results | None) -> dict[str, Any]:
         ),
         "histograms": shown,
     }
+
+
+def _dense(source: str) -> str:
+    """Return a style or script without indents and lines of comment, which are a fifteenth of a page."""
+    lines = (line.strip() for line in source.splitlines())
+    return "\n".join(line for line in lines if line and not line.startswith("//"))
 
 
 def _digest(text: str) -> str:

@@ -118,7 +118,8 @@ function keys(event) {
   const typing = event.target.matches("input, select, textarea");
   const key = event.key;
   if (key === "Escape") {
-    if (open) closeItem();
+    if (typing && article.contains(event.target)) event.target.blur();
+    else if (open) closeItem();
     else if (typing && search.value) {
       search.value = state.q = "";
       show();
@@ -165,28 +166,18 @@ function theme(name) {
   document.getElementById("theme").textContent = `Theme: ${name}`;
 }
 
-// Storage may be closed to pages from a file.
-function stored(name) {
-  try {
-    if (name) localStorage.setItem("personalens-theme", name);
-    return localStorage.getItem("personalens-theme");
-  } catch {
-    return null;
-  }
-}
-
 function start() {
   for (const [name, label, choices] of FILTERS.filter(([name]) => name !== "status")) {
     const select = make("select", { name }, choices.map(([value, words]) => make("option", { value }, plain(words))));
     select.addEventListener("change", () => { state.filters[name] = select.value; show(); remember(); });
     document.getElementById("choices").append(make("label", {}, label, select));
   }
-  let button = THEMES.includes(stored()) ? stored() : "system";
+  let button = THEMES.includes(stored("personalens-theme")) ? stored("personalens-theme") : "system";
   theme(button);
   document.getElementById("theme").addEventListener("click", () => {
     button = THEMES[(THEMES.indexOf(button) + 1) % THEMES.length];
     theme(button);
-    stored(button);
+    stored("personalens-theme", button);
   });
   for (const id of ["theme", "filters", "keys", "csv"]) document.getElementById(id).hidden = !data.items.length && id !== "theme";
   search.addEventListener("input", () => { state.q = search.value; show(); rememberSoon(); });
@@ -218,6 +209,7 @@ function start() {
   show();
   performance.mark("ready");
   document.getElementById("csv").addEventListener("click", saveCsv);
+  document.getElementById("labels").addEventListener("click", saveLabels);
   // The table is on the screen before anything else is read.
   requestAnimationFrame(() => setTimeout(load));
 }
@@ -232,6 +224,7 @@ async function load() {
     return;
   }
   performance.mark("unpacked");
+  countLabels();
   if (state.q) show();
   follow();
   // What a search looks through is put together while nobody waits for it.

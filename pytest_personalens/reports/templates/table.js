@@ -141,20 +141,21 @@ function cell(item, d) {
     const up = flip[2] > flip[1];
     parts.push(make("span", { class: up ? "good" : "bad", title: `from ${scoreNumber(flip[1])}` }, up ? " ▲" : " ▼", make("span", { class: "unseen" }, `from ${scoreNumber(flip[1])}`)));
   }
-  return make("td", { class: `num${short(item, d) ? " cut" : ""}${data.main.includes(d.key) ? "" : " wide"}` }, parts);
+  return make("td", { role: "cell", "data-label": d.column, class: `num${short(item, d) ? " cut" : ""}${data.main.includes(d.key) ? "" : " wide"}` }, parts);
 }
 
 function row(item) {
   const [sign, word, tone] = STATUS[item.status];
   const about = [item.name, item.domains.join(", "), item.arm && `control: ${CONTROLS[item.arm]}`].filter(Boolean).join(" · ");
   const why = item.cause ? `${item.cause}: ${item.detail || ""}` : rowText(item.why);
-  return make("tr", {},
-    make("td", { class: tone }, make("span", { "aria-hidden": "true" }, `${sign} `), make("span", { class: item.failed ? "bad" : null }, item.failed && item.status === "passed" ? "test failed" : word)),
-    make("th", { scope: "row", title: plain(rowText(item.wants)) || null }, make("a", { href: linkTo(item) }, plain(item.scenario)), pips(item), make("span", { class: "of" }, ` ${plain(about)}`),
+  // On a phone each row is a block, which would take the roles of a table from its cells.
+  return make("tr", { role: "row" },
+    make("td", { role: "cell", class: tone }, make("span", { "aria-hidden": "true" }, `${sign} `), make("span", { class: item.failed ? "bad" : null }, item.failed && item.status === "passed" ? "test failed" : word)),
+    make("th", { scope: "row", role: "rowheader", title: plain(rowText(item.wants)) || null }, make("a", { href: linkTo(item) }, plain(item.scenario)), pips(item), make("span", { class: "of" }, ` ${plain(about)}`),
       why ? make("span", { class: "about" }, plain(why)) : null),
     columns.map((d) => cell(item, d)),
-    data.hasTurns ? make("td", { class: "num wide" }, String(item.turns)) : null,
-    COSTS.map(([key, , words]) => make("td", { class: "num wide" }, words(spent(item, key)))));
+    data.hasTurns ? make("td", { role: "cell", class: "num wide" }, String(item.turns)) : null,
+    COSTS.map(([key, , words]) => make("td", { role: "cell", class: "num wide" }, words(spent(item, key)))));
 }
 
 function heading(key, label, classes) {
@@ -166,7 +167,7 @@ function heading(key, label, classes) {
     show();
     table.querySelector(`[data-sort="${key}"]`).focus();
   };
-  return make("th", { scope: "col", class: classes, "aria-sort": sorted }, make("button", { type: "button", "data-sort": key, onclick: click }, label));
+  return make("th", { scope: "col", role: "columnheader", class: classes, "aria-sort": sorted }, make("button", { type: "button", "data-sort": key, onclick: click }, label));
 }
 
 const pageSize = () => (state.many || state.q || Object.values(state.filters).some(Boolean) ? PAGE : FIRST);
@@ -175,7 +176,7 @@ function draw(all) {
   const size = pageSize();
   const from = all ? 0 : state.page * size;
   const to = all ? Math.min(state.rows.length, MOST_PRINTED) : Math.min(from + size, state.rows.length);
-  table.tHead.replaceChildren(make("tr", {}, heading("worst", "Status"), heading("scenario", title(ITEM)),
+  table.tHead.replaceChildren(make("tr", { role: "row" }, heading("worst", "Status"), heading("scenario", title(ITEM)),
     columns.map((d) => heading(d.key, d.column, data.main.includes(d.key) ? "num" : "num wide")), data.hasTurns ? heading("turns", "Turns", "num wide") : null, COSTS.map(([key, label]) => heading(key, label, "num wide"))));
   table.tBodies[0].replaceChildren(...state.rows.slice(from, to).map(row));
   markHits(table.tBodies[0]);
