@@ -29,7 +29,7 @@ from pytest_personalens.reports.page_charts import (
 from pytest_personalens.reports.page_kinds import kinds_of_page
 from pytest_personalens.reports.page_reasons import MOST_PREFERENCES, heat_map, reason_charts
 from pytest_personalens.reports.payload import packed, payload, script_json, shown_dimensions
-from pytest_personalens.reports.radar import radar
+from pytest_personalens.reports.settings_chart import settings_chart
 from pytest_personalens.reports.tables.contexts import ablation_table
 from pytest_personalens.results.means import by_turn, estimate, item_scores
 from pytest_personalens.results.wording import (
@@ -115,7 +115,7 @@ def html_page(results: Results, *, title: str = TITLE, before: Results | None = 
             before=before,
             changes=changes,
             kinds=kinds,
-            radar=radar(results, kinds[0].table.settings) if kinds else None,
+            settings_chart=settings_chart(results, kinds[0].table.settings) if kinds else None,
             most_flips=_MOST_FLIPS,
             **_figures(results, before),
         )
