@@ -44,8 +44,9 @@ def command_line(settings: Mapping[str, Any], suite: Suite, *, of_item: bool = F
             words += ["-o", f"{option.ini}={text}"]
         else:
             words += [option.long] if option.flag else [option.long, text]
-    if of_item and settings.get("gate"):
-        words += ["-o", "personalens_gate="]  # a gate over one item has too few
+    if of_item:  # one item is too few for a gate, which the configuration may ask for
+        gates = [o for o in OPTIONS if o.shapes == "gate" and o.on != "command line" and settings.get(o.key)]
+        words += [word for option in gates for word in ("-o", f"{option.ini}=")]
     if settings.get("report_only") is True and not of_item:
         words += ["--personalens-gate", "none"]
     return shlex.join(words)

@@ -330,7 +330,7 @@ def test_a_link_opens_its_transcript_with_its_evidence(page: Page, file: Path, e
             notes = page.texts(f"#turn-{evidence.turn} .why li")
             assert any(evidence.note in note for note in notes)
     assert page.texts("mark")
-    beside = page.text(".beside")
+    beside = page.text(".profile")
     assert everything.scenarios[item.evaluation.scenario].task.goal in beside
     assert "known to the assistant" in beside
     assert page.console() == []
@@ -430,6 +430,50 @@ def test_axe_finds_no_serious_fault(
     assert page.js("return document.documentElement.scrollWidth <= innerWidth")
 
 
+#: Links within a sentence are as high as its line (WCAG 2.5.8); all here that stand alone are not.
+SMALL = """
+return [...document.querySelectorAll('a[href], button, input, select, summary')]
+  .filter((e) => e.getClientRects().length && !e.closest('.skip'))
+  .map((e) => [e, e.getBoundingClientRect()]).filter(([, r]) => r.width < 23.9 || r.height < 23.9)
+  .map(([e, r]) => `${e.outerHTML.slice(0, 90)} ${r.width} x ${r.height}`)
+"""
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("opened", [False, True], ids=["report", "transcript"])
+def test_a_finger_finds_every_link_and_button(
+    page: Page, file: Path, everything: Results, width: int, opened: bool
+) -> None:
+    page.open(file, link(everything, 4) if opened else "", width=width)
+    page.js("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+    assert page.js(SMALL) == []
+
+
+def test_few_tabs_lead_to_the_search(page: Page, file: Path) -> None:
+    page.open(file)
+    for _ in range(24):
+        page.keys("\ue004")
+        if page.focus() == "q":
+            break
+    assert page.focus() == "q"
+
+
+def test_a_phone_shows_verdicts_before_the_chat_and_whole_reasons(
+    page: Page, file: Path, everything: Results
+) -> None:
+    page.open(file, width=390)
+    assert page.js("return document.querySelector('#rows .about').getBoundingClientRect().width") > 300
+    assert not page.js("return document.getElementById('more-filters').open")
+    page.go(link(everything, 4))
+    tops = page.js(
+        "return ['.top .copy', '.verdicts', '.said', '.profile'].map((css) =>"
+        " document.querySelector(css).getBoundingClientRect().top)"
+    )
+    assert tops == sorted(tops)
+    frames = "return [...document.querySelectorAll('.beside')].map((e) => getComputedStyle(e).overflowY)"
+    assert set(page.js(frames)) == {"visible"}
+
+
 @pytest.mark.parametrize("count", [0, 5], ids=["empty", "invalid"])
 def test_a_run_without_scores_is_a_page_too(page: Page, tmp_path: Path, count: int) -> None:
     write_html(rich_results(count, invalid=True, profiles=False), tmp_path / "r.html")
@@ -438,7 +482,7 @@ def test_a_run_without_scores_is_a_page_too(page: Page, tmp_path: Path, count: i
     assert page.faults(axe_source()) == []
     if count:
         page.click("#rows tbody a")
-        assert "These results hold no profile of this user." in page.text(".beside")
+        assert "These results hold no profile of this user." in page.text(".profile")
 
 
 def test_theme_by_hand(page: Page, file: Path) -> None:
@@ -480,7 +524,7 @@ def test_tokens_and_dollars_have_columns_where_there_are_any(page: Page, tmp_pat
     assert page.texts("#rows tbody td:last-child") == [f"{0.02 * n:.4f}" for n in (5, 4, 3, 2, 1, 0)]
     assert page.texts("#rows tbody td:nth-last-child(2)") == ["1,960"] * 6
     page.go("#item=" + quote(paid[2].nodeid))
-    assert "Tokens 980, US$ 0.0100" in page.text(".beside")
+    assert "Tokens 980, US$ 0.0100" in page.text(".profile")
     free = [
         i.model_copy(update={"evaluation": i.evaluation.model_copy(update={"usage": {}})})
         for i in results.items
@@ -516,6 +560,14 @@ def test_paper_has_the_title_and_nothing_to_click(page: Page, file: Path) -> Non
     )
     assert page.js(seen) == [True, False, False]
     assert page.text(".bar .name") == "Personalization report"
+    assert "open" not in page.text("#reasons h2")
+    page.js("dispatchEvent(new Event('beforeprint'))")
+    assert page.js("return [...document.querySelectorAll('.folded')].every((d) => d.open)"), (
+        "paper has it all"
+    )
+    assert len(page.texts("#rows tbody tr")) > 10
+    page.js("dispatchEvent(new Event('afterprint'))")
+    assert not page.js("return [...document.querySelectorAll('.folded')].some((d) => d.open)")
     page.chrome.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
 
 

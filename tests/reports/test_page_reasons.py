@@ -161,7 +161,7 @@ def test_then_and_now_part_where_the_dialogues_do(page: Page, file: Path, compar
         assert page.texts(".now .bubble") == [m.content for m in now[first:]]
         marked = page.texts(".then .first-difference .bubble")
         assert marked == [m.content for m in then[first : first + 1]]
-        assert page.text(".then h3") == "Before, by the baseline"
+        assert page.text(".then h3") == "Before (baseline)"
 
 
 def test_runs_that_cannot_be_compared_stand_side_by_side_all_the_same(
@@ -346,6 +346,22 @@ def test_the_command_line_asks_for_the_same_run(told: Repository, options: list[
     second = results(command[1:], "second.json")
     assert second.settings == first.settings
     assert [i.nodeid for i in second.items] == [i.nodeid for i in first.items]
+
+
+def test_the_command_of_a_dialogue_switches_gates_off_for_which_one_item_is_too_few() -> None:
+    results = rich_results(2)
+    gated = {"sample": 30, "gate": [["", "tcr", 0.5, ">=", "", ""]], "baseline": "main.json"}
+    words = shlex.split(command_line(gated, results.of_suite, of_item=True))
+    assert words == [
+        "pytest",
+        "--personalens-sample",
+        "30",
+        "-o",
+        "personalens_gate=",
+        "-o",
+        "personalens_baseline=",
+    ]
+    assert "-o" not in command_line({"sample": 30}, results.of_suite, of_item=True)
 
 
 @pytest.fixture

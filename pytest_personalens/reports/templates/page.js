@@ -203,8 +203,10 @@ function start() {
   document.querySelectorAll(".scroll").forEach(watchWidth);
   document.addEventListener("keydown", keys);
   window.addEventListener("hashchange", follow);
-  window.addEventListener("beforeprint", () => { if (!open) draw(true); });
-  window.addEventListener("afterprint", () => { if (!open) draw(false); });
+  const folds = [...document.querySelectorAll(".folded:not([open])")];
+  const fold = (shown) => folds.forEach((one) => { one.open = shown; });
+  window.addEventListener("beforeprint", () => { if (!open) { draw(true); fold(true); } });
+  window.addEventListener("afterprint", () => { if (!open) { draw(false); fold(false); } });
   if (location.hash.includes("=")) restore(address());
   show();
   performance.mark("ready");
