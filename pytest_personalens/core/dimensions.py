@@ -92,6 +92,8 @@ add_measures(Dimension)
 #: simulated user states a preference in the opening, which would make P meaningless, and whether the
 #: assistant claims what no tool call did.
 READINGS: Final = tuple(Dimension)[:6]
+#: What annotators may label.
+LABELLED: Final = (*READINGS, Dimension.UNBACKED)
 DEFAULT_DIMENSIONS: Final = (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION)
 
 

@@ -258,6 +258,10 @@ class Scenario(BaseScenario):
         """Return 20 for a single-domain and 30 for a multi-domain task, as the official code."""
         return _ROUNDS[self.kind]
 
+    def to_label(self) -> dict[str, Any]:
+        """Return the scenario for a file of labels: without past conversations, which no judge reads."""
+        return self.model_copy(update={"sessions": (), "others": {}}).model_dump(mode="json")
+
     def context(self, letters: str = "DIS") -> Context:
         """Return what an assistant may know of this user.
 

@@ -16,6 +16,7 @@ from pydantic import (
 )
 
 from pytest_personalens.core.dimensions import DEFAULT_DIMENSIONS as DEFAULT_DIMENSIONS
+from pytest_personalens.core.dimensions import LABELLED as LABELLED
 from pytest_personalens.core.dimensions import READINGS as READINGS
 from pytest_personalens.core.dimensions import Dimension as Dimension
 from pytest_personalens.core.frozen import Frozen, Text

@@ -104,7 +104,7 @@ def _entry(item: Item, scenario: Scenario, name: str, annotators: Sequence[str])
     to_label: dict[str, Any] = {d.value: None for d in READINGS if item.evaluation.score(d) is not None}
     return {
         "id": name,
-        **({"whole": _whole(scenario)} if task.facts else {"scenario": _short(scenario)}),
+        **({"whole": scenario.to_label()} if task.facts else {"scenario": _short(scenario)}),
         "dialogue": [message.model_dump() for message in dialogue.messages],
         "end": dialogue.end,
         "labels": {annotator: {**to_label, "why": ""} for annotator in annotators},
@@ -129,11 +129,6 @@ def _places(sizes: dict[_Stratum, int], count: int) -> dict[_Stratum, int]:
 
 def _digest(*parts: object) -> str:
     return hashlib.sha256("\x1f".join(map(str, parts)).encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _whole(scenario: Scenario) -> dict[str, Any]:
-    """Return a scenario with its facts, without the texts of past conversations that no judge reads."""
-    return scenario.model_copy(update={"sessions": (), "others": {}}).model_dump(mode="json")
 
 
 def _short(scenario: Scenario) -> dict[str, Any]:

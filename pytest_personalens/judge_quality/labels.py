@@ -10,7 +10,7 @@ import json
 import re
 from collections import Counter
 from statistics import median_low
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -30,7 +30,7 @@ from pytest_personalens.core.frozen import clean
 from pytest_personalens.core.message import folded
 from pytest_personalens.core.once import once
 from pytest_personalens.core.scenario import GoalPart, Scenario, Situation, Task
-from pytest_personalens.core.verdict import READINGS, Dimension
+from pytest_personalens.core.verdict import LABELLED, Dimension
 from pytest_personalens.datasets.embedded import EmbeddedDataset
 from pytest_personalens.datasets.world.filling import goal_pattern, with_values
 
@@ -39,10 +39,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_personalens.datasets.entries import PartEntry
-
-
-#: What annotators may label.
-LABELLED: Final = (*READINGS, Dimension.UNBACKED)
 
 
 def _listed(value: object) -> object:

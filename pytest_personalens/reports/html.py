@@ -15,6 +15,7 @@ from pytest_personalens.core.usage import Usage
 from pytest_personalens.reports import overview
 from pytest_personalens.reports.changes import changes_of
 from pytest_personalens.reports.command_line import command_line, thresholds_in_force
+from pytest_personalens.reports.gate_remark import gate_remark, typeset
 from pytest_personalens.reports.legends import LEGENDS
 from pytest_personalens.reports.moves import moves_of
 from pytest_personalens.reports.page_charts import (
@@ -28,7 +29,7 @@ from pytest_personalens.reports.page_charts import (
 from pytest_personalens.reports.page_kinds import kinds_of_page
 from pytest_personalens.reports.page_reasons import MOST_PREFERENCES, heat_map, reason_charts
 from pytest_personalens.reports.payload import packed, payload, script_json, shown_dimensions
-from pytest_personalens.reports.radar import radar
+from pytest_personalens.reports.settings_chart import settings_chart
 from pytest_personalens.reports.tables.contexts import ablation_table
 from pytest_personalens.results.means import by_turn, estimate, item_scores
 from pytest_personalens.results.wording import (
@@ -48,7 +49,17 @@ if TYPE_CHECKING:
 
 TITLE: Final = "Personalization report"
 _STYLES: Final = ("base.css", "charts.css", "reasons.css", "dialogue.css", "beside.css", "print.css")
-_SCRIPTS: Final = ("data.js", "hits.js", "table.js", "csv.js", "beside.js", "dialogue.js", "page.js")
+_SCRIPTS: Final = (
+    "data.js",
+    "hits.js",
+    "table.js",
+    "csv.js",
+    "markdown.js",
+    "labels.js",
+    "beside.js",
+    "dialogue.js",
+    "page.js",
+)
 #: Longer lists stand in the table of scenarios, which can be filtered.
 _MOST_FLIPS: Final = 200
 
@@ -77,16 +88,20 @@ def html_page(results: Results, *, title: str = TITLE, before: Results | None = 
     environment.filters.update(
         figure=_figure, signed=_signed, interval=interval_text, chance=p_value, decision=decision
     )
+    environment.filters.update(remark=gate_remark, typeset=typeset)
     environment.filters["whole"] = lambda number: f"{number:+d}".replace("-", "\N{MINUS SIGN}")
     environment.filters["outcome"] = lambda gate: gate_outcome(gate, results).replace("FAILED", "failed")
     with no_collection():
         changes = changes_of(results, before)
         shown, kinds = payload(results, changes), kinds_of_page(results, LEAST_FOR_A_CHART)
+        dialogues = packed(shown.dialogues)
+        # The browser keeps a reader's labels by it: those of another report are none of this one.
+        shown.rows["digest"] = hashlib.sha256(dialogues.encode()).hexdigest()[:16]
         # A page without sections by kind, or without requests in parts, does not need their style and script.
         parts = any("parts" in fields for fields in shown.dialogues["items"])
         styles = (*_STYLES, *(["kinds.css"] if kinds else ()), *(["request.css"] if parts else ()))
         scripts = (*_SCRIPTS, *(["request.js"] if parts else ()))
-        style, script = ("\n".join(map(read, names)) for names in (styles, scripts))
+        style, script = (_dense("\n".join(map(read, names))) for names in (styles, scripts))
         return environment.get_template("page.html.jinja").render(
             title=title,
             style=style,
@@ -96,11 +111,11 @@ def html_page(results: Results, *, title: str = TITLE, before: Results | None = 
                 " 'none'; form-action 'none'"
             ),
             data=script_json(shown.rows),
-            dialogues=packed(shown.dialogues),
+            dialogues=dialogues,
             before=before,
             changes=changes,
             kinds=kinds,
-            radar=radar(results, kinds[0].table.settings) if kinds else None,
+            settings_chart=settings_chart(results, kinds[0].table.settings) if kinds else None,
             most_flips=_MOST_FLIPS,
             **_figures(results, before),
         )
@@ -165,6 +180,12 @@ def _figures(results: Results, before: Results | None) -> dict[str, Any]:
         ),
         "histograms": shown,
     }
+
+
+def _dense(source: str) -> str:
+    """Return a style or script without indents and lines of comment, which are a fifteenth of a page."""
+    lines = (line.strip() for line in source.splitlines())
+    return "\n".join(line for line in lines if line and not line.startswith("//"))
 
 
 def _digest(text: str) -> str:

@@ -75,6 +75,10 @@ class HeatMap(NamedTuple):
     rows: list[HeatRow]
     costly: tuple[CountedCode, ...]
 
+    def words(self, code: CountedCode) -> str:
+        """The head of the column of an outcome."""
+        return dict(self.outcomes)[code]
+
 
 def reason_charts(results: Results) -> list[ReasonChart]:
     """The reasons on task completion and personalization, as far as the judge gives any."""

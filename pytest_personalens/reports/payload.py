@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from pytest_personalens.core.node_ids import BUILT_IN
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.core.tool_calls import pairs
+from pytest_personalens.core.verdict import LABELLED
 from pytest_personalens.reports.command_line import command_line
 from pytest_personalens.reports.moves import personalization_before
 from pytest_personalens.reports.page_reasons import lost_for, row_reason, told
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from pytest_personalens.results.values import Results
 
 #: Fields whose 0 says something: a score, or the first of the texts or keys.
-_NUMBERS: Final = frozenset({"score", "why", "wants", "description", "intent", "goal", "key"})
+_NUMBERS: Final = frozenset({"score", "why", "wants", "intent", "key"})
 #: What would end the script element, or begin a comment or an entity in it; and two line ends that old
 #: scripts trip over.
 _ESCAPED: Final = {c: f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
@@ -99,6 +100,7 @@ def payload(results: Results, changes: Changes | None) -> Payload:
             "kindNames": {group.name: suite.kind_name(group.name) for group in results.kinds},
             "reasons": [[code, words] for code, words in DOES.items() if code in codes],
             "outcomes": dict(OUTCOMES),
+            "labelled": [d.value for d in dimensions if d in LABELLED],
             "command": command_line(results.settings, suite, of_item=True),
             "builtIn": BUILT_IN,
             "items": rows,
@@ -190,6 +192,8 @@ def _dialogue(item: Item, scenario: BaseScenario | None, text: _Pool) -> dict[st
         "before": [_message(m, text) for m in said],
         "source": earlier.source if earlier is not None and said else "",
         "messages": [_message(m, text) for m in e.dialogue.messages],
+        # The assistant's calls in the form of a record, for a reader's label.
+        "acts": {n: m.model_dump(mode="json") for n, m in enumerate(e.dialogue.messages) if m.acts},
         "verdicts": [
             _without_empty(
                 {
@@ -237,23 +241,7 @@ def _scenario(scenario: BaseScenario, text: _Pool) -> dict[str, Any]:
     if not isinstance(scenario, Scenario):
         facts = [[name, text(told)] for name, told in scenario.facts]
         return _without_empty({"name": scenario.name, "intent": text(scenario.wish), "facts": facts})
-    task = scenario.task
-    return _without_empty(
-        {
-            "name": scenario.name,
-            "demographics": scenario.demographics,
-            "preferences": {
-                d: {k: list(map(text, v)) for k, v in types.items()}
-                for d, types in scenario.preferences.items()
-            },
-            "summaries": {d: text(summary) for d, summary in scenario.summaries.items()},
-            "situation": scenario.situation.model_dump(),
-            "description": text(task.description),
-            "intent": text(task.intent),
-            "goal": text(task.goal),
-            "relevant": task.relevant,
-        }
-    )
+    return scenario.to_label()
 
 
 def _without_empty(fields: dict[str, Any]) -> dict[str, Any]:

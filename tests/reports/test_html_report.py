@@ -19,6 +19,7 @@ from urllib.parse import quote
 
 import pytest
 
+from pytest_personalens.reports.gate_remark import gate_remark
 from pytest_personalens.reports.html import html_page, write_html
 from pytest_personalens.results.figures import Gate
 from pytest_personalens.results.stats.intervals import rate_interval
@@ -329,10 +330,64 @@ def test_a_link_opens_its_transcript_with_its_evidence(page: Page, file: Path, e
             notes = page.texts(f"#turn-{evidence.turn} .why li")
             assert any(evidence.note in note for note in notes)
     assert page.texts("mark")
-    beside = page.text(".beside")
+    beside = page.text(".profile")
     assert everything.scenarios[item.evaluation.scenario].task.goal in beside
     assert "known to the assistant" in beside
     assert page.console() == []
+
+
+def test_failing_rows_stand_on_the_first_screen_under_a_headline_that_outweighs_the_numbers(
+    page: Page, file: Path
+) -> None:
+    page.open(file, width=1400)
+    row, sentence, number = page.js(
+        "const size = (css) => parseFloat(getComputedStyle(document.querySelector(css)).fontSize);"
+        " return [document.querySelector('#rows tbody tr').getBoundingClientRect().bottom,"
+        " size('.verdict .reasons li'), size('.tile .big')]"
+    )
+    assert row < 900
+    assert sentence > number
+    folded = "return [...document.querySelectorAll('.folded')].map((d) => [d.closest('section').id, d.open])"
+    assert page.js(folded) == [["changes", False], ["figures", False]]
+    page.go("#changes")
+    assert page.js(folded) == [["changes", True], ["figures", False]]
+
+
+def test_tabs_count_what_stands_behind_them(page: Page, tmp_path: Path) -> None:
+    results = rich_results(40, trials=2)
+    write_html(results, tmp_path / "r.html")
+    page.open(tmp_path / "r.html")
+    tabs = page.js("return [...document.querySelectorAll('#tabs button')].map((b) => b.dataset.status)")
+    counts = Counter(i.status for i in results.items)
+    mixed = {i.key for i in results.items if i.status == "passed"} & {
+        i.key for i in results.items if i.status == "low"
+    }
+    assert tabs == ["", "low", "passed", "uncounted", "failed", "flaky"]
+    expected: dict[str, int] = {
+        **{str(k): v for k, v in counts.items()},
+        "failed": sum(i.failed for i in results.items),
+        "flaky": 2 * len(mixed),
+    }
+    for tab in tabs[1:]:
+        page.click(f"#tabs [data-status={tab}]")
+        assert page.text("#count").startswith(f"{expected[tab]} of 80 dialogues"), tab
+        assert page.text("#tabs [aria-pressed=true] b") == str(expected[tab])
+        assert page.js("return location.hash") == f"#status={tab}"
+
+
+def test_a_gate_says_why_without_the_columns_beside_it() -> None:
+    results = rich_results(30, compared=True)
+    assert {g.kind for g in results.gates} == {"floor", "regression", "valid"}
+    for gate in results.gates:
+        remark = gate_remark(gate)
+        assert "->" not in remark
+        assert not re.search(r"\((?!not).*to|95 %", remark), remark
+        if gate.kind == "floor":
+            assert not re.search(rf"{gate.value:.2f}|[<>≤≥]", remark), remark
+    compared = next(g for g in results.gates if g.name == "regression: p")
+    assert re.fullmatch(r"P \d.\d\d → \d.\d\d, one-sided p .+, over \d+ scenarios: .+", gate_remark(compared))
+    other = compared.model_copy(update={"message": "judged then -> not now, >= 1 of -0.20 to gpt-4"})
+    assert gate_remark(other) == "judged then → not now, ≥ 1 of \N{MINUS SIGN}0.20 to gpt-4"
 
 
 def test_an_address_of_another_report_says_so(page: Page, file: Path) -> None:
@@ -344,7 +399,7 @@ def test_an_address_of_another_report_says_so(page: Page, file: Path) -> None:
 def test_flips_lead_to_their_transcripts(page: Page, file: Path, everything: Results) -> None:
     assert everything.comparison is not None
     page.open(file)
-    page.js("document.querySelector('.flips').closest('details').open = true")
+    page.js("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
     name = page.text(".flips a")
     page.click(".flips a")
     assert page.text("#dialogue h1").startswith(name)
@@ -379,6 +434,50 @@ def test_axe_finds_no_serious_fault(
     assert page.js("return document.documentElement.scrollWidth <= innerWidth")
 
 
+#: Links within a sentence are as high as its line (WCAG 2.5.8); all here that stand alone are not.
+SMALL = """
+return [...document.querySelectorAll('a[href], button, input, select, summary')]
+  .filter((e) => e.getClientRects().length && !e.closest('.skip'))
+  .map((e) => [e, e.getBoundingClientRect()]).filter(([, r]) => r.width < 23.9 || r.height < 23.9)
+  .map(([e, r]) => `${e.outerHTML.slice(0, 90)} ${r.width} x ${r.height}`)
+"""
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("opened", [False, True], ids=["report", "transcript"])
+def test_a_finger_finds_every_link_and_button(
+    page: Page, file: Path, everything: Results, width: int, opened: bool
+) -> None:
+    page.open(file, link(everything, 4) if opened else "", width=width)
+    page.js("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+    assert page.js(SMALL) == []
+
+
+def test_few_tabs_lead_to_the_search(page: Page, file: Path) -> None:
+    page.open(file)
+    for _ in range(24):
+        page.keys("\ue004")
+        if page.focus() == "q":
+            break
+    assert page.focus() == "q"
+
+
+def test_a_phone_shows_verdicts_before_the_chat_and_whole_reasons(
+    page: Page, file: Path, everything: Results
+) -> None:
+    page.open(file, width=390)
+    assert page.js("return document.querySelector('#rows .about').getBoundingClientRect().width") > 300
+    assert not page.js("return document.getElementById('more-filters').open")
+    page.go(link(everything, 4))
+    tops = page.js(
+        "return ['.top .copy', '.verdicts', '.said', '.profile'].map((css) =>"
+        " document.querySelector(css).getBoundingClientRect().top)"
+    )
+    assert tops == sorted(tops)
+    frames = "return [...document.querySelectorAll('.beside')].map((e) => getComputedStyle(e).overflowY)"
+    assert set(page.js(frames)) == {"visible"}
+
+
 @pytest.mark.parametrize("count", [0, 5], ids=["empty", "invalid"])
 def test_a_run_without_scores_is_a_page_too(page: Page, tmp_path: Path, count: int) -> None:
     write_html(rich_results(count, invalid=True, profiles=False), tmp_path / "r.html")
@@ -387,7 +486,7 @@ def test_a_run_without_scores_is_a_page_too(page: Page, tmp_path: Path, count: i
     assert page.faults(axe_source()) == []
     if count:
         page.click("#rows tbody a")
-        assert "These results hold no profile of this user." in page.text(".beside")
+        assert "These results hold no profile of this user." in page.text(".profile")
 
 
 def test_theme_by_hand(page: Page, file: Path) -> None:
@@ -429,7 +528,7 @@ def test_tokens_and_dollars_have_columns_where_there_are_any(page: Page, tmp_pat
     assert page.texts("#rows tbody td:last-child") == [f"{0.02 * n:.4f}" for n in (5, 4, 3, 2, 1, 0)]
     assert page.texts("#rows tbody td:nth-last-child(2)") == ["1,960"] * 6
     page.go("#item=" + quote(paid[2].nodeid))
-    assert "Tokens 980, US$ 0.0100" in page.text(".beside")
+    assert "Tokens 980, US$ 0.0100" in page.text(".profile")
     free = [
         i.model_copy(update={"evaluation": i.evaluation.model_copy(update={"usage": {}})})
         for i in results.items
@@ -465,6 +564,14 @@ def test_paper_has_the_title_and_nothing_to_click(page: Page, file: Path) -> Non
     )
     assert page.js(seen) == [True, False, False]
     assert page.text(".bar .name") == "Personalization report"
+    assert "open" not in page.text("#reasons h2")
+    page.js("dispatchEvent(new Event('beforeprint'))")
+    assert page.js("return [...document.querySelectorAll('.folded')].every((d) => d.open)"), (
+        "paper has it all"
+    )
+    assert len(page.texts("#rows tbody tr")) > 10
+    page.js("dispatchEvent(new Event('afterprint'))")
+    assert not page.js("return [...document.querySelectorAll('.folded')].some((d) => d.open)")
     page.chrome.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
 
 

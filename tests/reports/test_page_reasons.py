@@ -86,6 +86,14 @@ def test_the_heat_map_leads_to_the_dialogues_that_it_counts(page: Page, file: Pa
         assert page.text("#count") == f"{number} of 40 dialogues", href
 
 
+def test_a_number_of_the_heat_map_says_its_row_and_column(compared: Results) -> None:
+    told = html_page(compared)
+    assert 'aria-label="Favourite Author, asked for: ' in told
+    assert 'aria-label="P 3 before, ' in told
+    assert '<td class="num cost heat-' in told
+    assert '<td class="num gain heat-' in told
+
+
 def test_the_heat_map_says_what_it_counts(compared: Results) -> None:
     told = html_page(compared)
     assert "counted once for each preference in each dialogue where it mattered" in told
@@ -115,13 +123,14 @@ def test_gates_have_their_values_and_limits_on_a_phone(page: Page, file: Path, c
 
 def test_filters_leave_no_holes(page: Page, file: Path) -> None:
     page.open(file)
+    page.click("#chosen")
     holes = page.js(
-        "return [...document.querySelectorAll('#filters label')].filter((l) =>"
+        "return [...document.querySelectorAll('#choices label')].filter((l) =>"
         " l.getBoundingClientRect().width - l.lastElementChild.getBoundingClientRect().width > 1).length"
     )
     assert holes == 0
     rows = page.js(
-        "return new Set([...document.querySelectorAll('#filters label')].map((l) =>"
+        "return new Set([...document.querySelectorAll('#choices label')].map((l) =>"
         " Math.round(l.getBoundingClientRect().bottom))).size"
     )
     assert rows == 1
@@ -219,6 +228,8 @@ def test_trials_share_a_row_and_each_can_be_opened(page: Page, tmp_path: Path) -
     write_html(results, tmp_path / "r.html")
     page.open(tmp_path / "r.html")
     assert page.text("#count") == "36 dialogues in 12 rows"
+    assert len(page.texts("#rows tbody tr")) == 10, "the first rows, until somebody asks for all"
+    page.click("#more")
     assert len(page.texts("#rows tbody tr")) == 12
     by_key: dict[tuple[str, ...], list[Item]] = {}
     for item in results.items:
@@ -335,6 +346,22 @@ def test_the_command_line_asks_for_the_same_run(told: Repository, options: list[
     second = results(command[1:], "second.json")
     assert second.settings == first.settings
     assert [i.nodeid for i in second.items] == [i.nodeid for i in first.items]
+
+
+def test_the_command_of_a_dialogue_switches_gates_off_for_which_one_item_is_too_few() -> None:
+    results = rich_results(2)
+    gated = {"sample": 30, "gate": [["", "tcr", 0.5, ">=", "", ""]], "baseline": "main.json"}
+    words = shlex.split(command_line(gated, results.of_suite, of_item=True))
+    assert words == [
+        "pytest",
+        "--personalens-sample",
+        "30",
+        "-o",
+        "personalens_gate=",
+        "-o",
+        "personalens_baseline=",
+    ]
+    assert "-o" not in command_line({"sample": 30}, results.of_suite, of_item=True)
 
 
 @pytest.fixture

@@ -112,12 +112,18 @@ class Page:
         }
 
     def faults(self, axe: str) -> list[str]:
-        """The serious and critical faults that axe-core finds, each with the first element that has it."""
+        """The serious and critical faults that axe-core finds, and headings out of order, each with the first
+        element that has it.
+        """
         self.chrome.execute_cdp_cmd("Runtime.evaluate", {"expression": axe})
         found = self.chrome.execute_async_script(
             "axe.run(document, {resultTypes: ['violations']}).then(arguments[0])"
         )
-        serious = [v for v in found["violations"] if v["impact"] in ("serious", "critical")]
+        serious = [
+            v
+            for v in found["violations"]
+            if v["impact"] in ("serious", "critical") or v["id"] == "heading-order"
+        ]
         return [
             f"{v['id']}: {v['help']}: {v['nodes'][0]['html']:.200} {v['nodes'][0]['failureSummary']:.300}"
             for v in serious

@@ -16,8 +16,10 @@ function csv(items) {
   return [CSV_COLUMNS.map(([name]) => csvCell(name)), ...items.map((i) => CSV_COLUMNS.map(([, value]) => csvCell(value(i))))].map((cells) => cells.join(",")).join("\r\n") + "\r\n";
 }
 
-function saveCsv() {
-  const link = make("a", { href: URL.createObjectURL(new Blob([`\ufeff${csv(state.found)}`], { type: "text/csv" })), download: `${DIALOGUE}s.csv` });
+function saveFile(name, words, type) {
+  const link = make("a", { href: URL.createObjectURL(new Blob([words], { type })), download: name });
   link.click();
   URL.revokeObjectURL(link.href);
 }
+
+const saveCsv = () => saveFile(`${DIALOGUE}s.csv`, `\ufeff${csv(state.found)}`, "text/csv");

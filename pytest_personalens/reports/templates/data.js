@@ -99,7 +99,7 @@ function wordsOf(item) {
     if (dialogues) {
       const scenario = scenarioOf(item);
       parts.push(...(item.shortfalls || []).map(([, words]) => words));
-      if (scenario) parts.push(text(scenario.intent));
+      if (scenario) parts.push(scenario.task ? scenario.task.intent : text(scenario.intent));
       for (const message of item.messages || []) parts.push(text(message[1]));
       for (const verdict of item.verdicts || []) parts.push(text(verdict.why));
     }
@@ -115,6 +115,17 @@ const shellWord = (word) => (/^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.rep
 function commandFor(item) {
   const words = item.id.startsWith(`${data.builtIn}::`) ? ["-k", item.id.slice(item.id.indexOf("["))] : [item.id];
   return [data.command, ...words.map(shellWord)].join(" ");
+}
+
+// What the browser keeps under a name, after it is given `value` if there is one; null where pages from a file may not keep
+// anything.
+function stored(name, value) {
+  try {
+    if (value !== undefined) localStorage.setItem(name, value);
+    return localStorage.getItem(name);
+  } catch {
+    return null;
+  }
 }
 
 // A link to an item: readable, and safe in any place that a link is pasted to.

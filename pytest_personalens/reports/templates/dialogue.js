@@ -14,15 +14,26 @@ function placeOf(words, quote) {
   return null;
 }
 
-// The message's text with the quotes in it marked; a mark knows the numbers of the quotes that it is part of.
-function marked(words, quotes) {
+// Gives any part of the message's text, with the quotes in it marked, and what changed; a mark knows the numbers of the quotes
+// that it is part of.
+function marker(words, quotes, changed, tag) {
   const spans = quotes.map((q, n) => [placeOf(words, q), n]).filter(([span]) => span);
-  const edges = [...new Set([0, words.length, ...spans.flatMap(([span]) => span)])].sort((a, b) => a - b);
-  return edges.slice(1).map((end, n) => {
-    const part = shown(words.slice(edges[n], end));
-    const within = spans.filter(([span]) => span[0] <= edges[n] && end <= span[1]).map(([, number]) => number);
-    return within.length ? make("mark", { "data-quotes": ` ${within.join(" ")} ` }, part) : part;
-  });
+  const every = [...spans.flatMap(([span]) => span), ...changed.flat()];
+  return (from, to) => {
+    const edges = [...new Set([from, to, ...every.filter((edge) => from < edge && edge < to)])].sort((a, b) => a - b);
+    return edges.slice(1).map((end, n) => {
+      const part = shown(words.slice(edges[n], end));
+      const within = spans.filter(([span]) => span[0] <= edges[n] && end <= span[1]).map(([, number]) => number);
+      const quoted = within.length ? make("mark", { "data-quotes": ` ${within.join(" ")} ` }, part) : part;
+      return changed.some(([first, last]) => first <= edges[n] && end <= last) ? make(tag, {}, quoted) : quoted;
+    });
+  };
+}
+
+// What an assistant says is read as Markdown; what a user says stands as it is.
+function marked(words, quotes, assistant, changed, tag) {
+  const leaf = marker(words, quotes, changed, tag);
+  return assistant ? markdown(words, leaf) : leaf(0, words.length);
 }
 
 // A quote that is marked above needs no more than its first words.
@@ -66,18 +77,18 @@ function evidenceOf(item) {
   return found;
 }
 
-function bubble(words, quotes) {
-  const element = make("div", { class: "bubble", dir: "auto" });
+function bubble(words, quotes, assistant = false, changed = [], tag = "ins") {
+  const element = make("div", { class: assistant ? "bubble rendered" : "bubble", dir: "auto" });
   if (words.length <= LONG) {
-    element.append(...marked(words, quotes).flat(2));
+    element.append(...marked(words, quotes, assistant, changed, tag).flat(3));
     return [element];
   }
   // Not within a surrogate pair.
   const cut = /[\ud800-\udbff]/.test(words[LONG - 1]) ? LONG - 1 : LONG;
-  element.append(...marked(words.slice(0, cut), quotes).flat(2), "…");
+  element.append(...marked(words.slice(0, cut), quotes, assistant, [], tag).flat(3), "…");
   const more = make("button", { type: "button", class: "more" }, `Show all ${words.length.toLocaleString("en")} characters`);
   more.addEventListener("click", () => {
-    element.replaceChildren(...marked(words, quotes).flat(2));
+    element.replaceChildren(...marked(words, quotes, assistant, [], tag).flat(3));
     more.remove();
     markHits(...article.querySelectorAll(".who, .sides"));
   });
@@ -97,9 +108,10 @@ function chat(item) {
   // The score after a goodbye is lower for what the user said of the reply before: it would stand at the wrong one.
   const counted = byTurn ? byTurn.turns.length - (item.end === "user" ? 1 : 0) : 0;
   let replies = 0;
+  const from = parting(item);
   (item.messages || []).forEach(([assistant, number, calls], turn) => {
     const quotes = [...(evidence.get(turn) || new Map()).values()];
-    const body = turn === 0 && item.parts ? [requestParts(text(number), item.parts)] : bubble(text(number), quotes.map(([quote]) => quote));
+    const body = turn === 0 && item.parts ? [requestParts(text(number), item.parts)] : bubble(text(number), quotes.map(([quote]) => quote), Boolean(assistant), (from === null || turn < from ? null : wordDiff(item, turn))?.now || []);
     const p = assistant && replies < counted ? byTurn.turns[replies] : null;
     if (assistant) replies += 1;
     turns.push(make("li", { class: assistant ? "assistant" : "user", id: `turn-${turn}`, tabindex: "-1" },
@@ -145,7 +157,7 @@ function readings(item) {
     const turns = [...new Set((v.evidence || []).map(([turn]) => turn))].sort((a, b) => a - b);
     const flip = (item.flips || []).find(([key]) => key === v.dim);
     const pips = d.high === 1 || d.high === null ? null : make("span", { class: "pips", "aria-hidden": "true" }, "●".repeat(v.score) + "○".repeat(d.high - v.score));
-    return make("li", {},
+    return make("li", { "data-dim": v.dim },
       make("div", { class: "head" }, make("span", {}, d.name), make("span", { class: short(item, d) ? "cut" : null }, pips, scoreText(d, v.score), d.high === 1 || d.high === null ? null : ` of ${d.high}`)),
       flip ? make("p", { class: flip[2] > flip[1] ? "good" : "bad" }, `${scoreBefore(d, flip[1])} before, ${scoreBefore(d, flip[2])} now`) : null,
       make("p", {}, plain(text(v.why)), turns.length ? " · " : null,
@@ -154,7 +166,8 @@ function readings(item) {
       [["Observations", v.observed], ["Improvements", v.better]].map(([name, found]) => found ? make("details", {}, make("summary", {}, name), make("ul", { class: "plain" }, found.map((one) => make("li", {}, plain(text(one)))))) : null),
       v.unfound ? make("p", { class: "bad" }, v.unfound) : null,
       v.turns ? make("p", {}, `By turn: ${v.turns.join(", ")}`) : null,
-      v.votes ? make("details", {}, make("summary", {}, `${v.votes.length} votes: ${v.votes.map(([s]) => s).join(", ")}`), make("ul", { class: "plain" }, v.votes.map(([s, why]) => make("li", {}, `${s}: ${plain(text(why))}`)))) : null);
+      v.votes ? make("details", {}, make("summary", {}, `${v.votes.length} votes: ${v.votes.map(([s]) => s).join(", ")}`), make("ul", { class: "plain" }, v.votes.map(([s, why]) => make("li", {}, `${s}: ${plain(text(why))}`)))) : null,
+      labelOf(item, v));
   }));
 }
 
@@ -176,19 +189,19 @@ function answered(item, s) {
 function person(item) {
   const s = scenarioOf(item);
   if (!s) return [make("h2", {}, "Who asks"), facts([["User", item.user], ["Task", item.task]]), make("p", { class: "soft" }, "These results hold no profile of this user.")];
-  if (s.goal === undefined) return answered(item, s);
-  const wanted = new Set((s.relevant || []).map(([domain, name]) => `${domain}\n${name}`));
+  if (!s.task) return answered(item, s);
+  const wanted = new Set(s.task.relevant.map(([domain, name]) => `${domain}\n${name}`));
   const label = (name) => name.replace(/_/g, " ");
   return [
     make("h2", {}, "The task"),
-    facts([["Wants", text(s.intent)], ["Done when", text(s.goal)]]),
+    facts([["Wants", s.task.intent], ["Done when", s.task.goal]]),
     make("h2", {}, "Preferences ", make("span", { class: "soft" }, "known from past interactions")),
     Object.entries(s.preferences || {}).map(([domain, types]) => [make("h3", {}, plain(domain)), make("dl", { class: "facts" }, Object.entries(types).map(([name, values]) =>
-      [make("dt", { class: wanted.has(`${domain}\n${name}`) ? "wanted" : null }, plain(name)), make("dd", {}, plain(values.map(text).join(", ") || "none"))]))]),
+      [make("dt", { class: wanted.has(`${domain}\n${name}`) ? "wanted" : null }, plain(name)), make("dd", {}, plain(values.join(", ") || "none"))]))]),
     wanted.size ? make("p", { class: "soft" }, "In bold: those that matter to this task.") : null,
     fates(item),
     make("h2", {}, "Past interactions ", known(item, "I")),
-    Object.entries(s.summaries || {}).map(([domain, summary]) => make("details", {}, make("summary", {}, plain(domain)), make("p", {}, plain(text(summary))))),
+    Object.entries(s.summaries || {}).map(([domain, summary]) => make("details", {}, make("summary", {}, plain(domain)), make("p", {}, plain(summary)))),
     make("h2", {}, "Right now ", known(item, "S")),
     facts(Object.entries(s.situation || {}).map(([k, v]) => [label(k), v])),
     make("h2", {}, plain(s.name || item.user), " ", known(item, "D")),
@@ -218,7 +231,7 @@ function dialogue(item) {
     make("header", { class: "who" },
       make("h1", { id: "dialogue-head", tabindex: "-1" }, plain(item.scenario), make("span", { class: `status ${tone}` }, `${sign} ${word}${item.failed ? ", test failed" : ""}`)),
       make("p", { class: "soft" }, plain(about.join(" · "))),
-      s && s.description !== undefined ? make("p", {}, plain(text(s.description))) : null,
+      s && s.task ? make("p", {}, plain(s.task.description)) : null,
       inShort(item),
       item.verdicts ? make("p", { class: "scores" }, columns.filter((d) => item.scores.has(d.key)).map((d) =>
         make("span", { class: short(item, d) ? "bad" : null }, make("b", {}, `${d.column} `), scoreText(d, item.scores.get(d.key)), d.high === 1 || d.high === null ? null : `/${d.high}`))) : null,
@@ -226,9 +239,9 @@ function dialogue(item) {
       item.cause ? make("p", { class: "fault" }, plain(`Not scored, ${item.cause}: ${item.detail || ""}`)) : null,
       others(item)),
     make("div", { class: "sides" },
-      make("div", {}, item.messages ? chat(item) : make("p", { class: "soft" }, "Nothing was said."), make("p", { class: "end" }, item.messages && (data.hasTurns || item.end !== "user") ? ENDS[item.end] : null)),
-      make("div", { class: "beside", tabindex: "0", role: "group", "aria-label": "Verdicts and profile" },
-        item.verdicts ? [make("h2", {}, "Verdicts"), readings(item)] : null,
+      item.verdicts ? make("section", { class: "beside verdicts", "aria-label": "Verdicts" }, make("h2", {}, "Verdicts"), readings(item)) : null,
+      make("section", { class: "said", "aria-label": title(DIALOGUE) }, make("h2", { class: "unseen" }, title(DIALOGUE)), item.messages ? chat(item) : make("p", { class: "soft" }, "Nothing was said."), make("p", { class: "end" }, item.messages && (data.hasTurns || item.end !== "user") ? ENDS[item.end] : null)),
+      make("section", { class: "beside profile", "aria-label": "Profile" },
         person(item),
         make("h2", {}, "This test"),
         facts([["Test", item.id], ["Run it", commandFor(item)], ["Agents", ["user", "assistant", JUDGE].map((who, n) => `${who}: ${text(item.by[n]) || (n === 1 ? "yours" : "–")}`).join("; ")],

@@ -96,18 +96,21 @@ function follow() {
     show();
     document.getElementById("scenarios").scrollIntoView();
   } else if (location.hash.length > 1) {
-    document.getElementById(location.hash.slice(1))?.scrollIntoView();
+    const place = document.getElementById(location.hash.slice(1));
+    for (const fold of place?.querySelectorAll(".folded") || []) fold.open = true;
+    place?.scrollIntoView();
   }
 }
 
 function restore(fields) {
   search.value = state.q = fields.get("q") || "";
-  for (const [name] of FILTERS) {
+  for (const [name, , choices] of FILTERS) {
+    const value = fields.get(name) || "";
+    state.filters[name] = choices.some(([one]) => one === value) ? value : "";
     const select = form.elements.namedItem(name);
-    select.value = fields.get(name) || "";
-    if (select.selectedIndex < 0) select.selectedIndex = 0;
-    state.filters[name] = select.value;
+    if (select) select.value = state.filters[name];
   }
+  if (FILTERS.some(([name]) => name !== "status" && state.filters[name])) document.getElementById("more-filters").open = true;
 }
 
 function keys(event) {
@@ -115,7 +118,8 @@ function keys(event) {
   const typing = event.target.matches("input, select, textarea");
   const key = event.key;
   if (key === "Escape") {
-    if (open) closeItem();
+    if (typing && article.contains(event.target)) event.target.blur();
+    else if (open) closeItem();
     else if (typing && search.value) {
       search.value = state.q = "";
       show();
@@ -137,7 +141,7 @@ function keys(event) {
   } else if (key === "j" || key === "k" || ((key === "ArrowDown" || key === "ArrowUp") && table.contains(event.target))) {
     const at = table.tBodies[0].contains(event.target) ? state.row : -1;
     event.preventDefault();
-    focusRow(at < 0 ? state.page * PAGE : state.row + (key === "j" || key === "ArrowDown" ? 1 : -1));
+    focusRow(at < 0 ? state.page * pageSize() : state.row + (key === "j" || key === "ArrowDown" ? 1 : -1));
   }
 }
 
@@ -162,28 +166,18 @@ function theme(name) {
   document.getElementById("theme").textContent = `Theme: ${name}`;
 }
 
-// Storage may be closed to pages from a file.
-function stored(name) {
-  try {
-    if (name) localStorage.setItem("personalens-theme", name);
-    return localStorage.getItem("personalens-theme");
-  } catch {
-    return null;
-  }
-}
-
 function start() {
-  for (const [name, label, choices] of FILTERS) {
+  for (const [name, label, choices] of FILTERS.filter(([name]) => name !== "status")) {
     const select = make("select", { name }, choices.map(([value, words]) => make("option", { value }, plain(words))));
     select.addEventListener("change", () => { state.filters[name] = select.value; show(); remember(); });
-    form.append(make("label", {}, label, select));
+    document.getElementById("choices").append(make("label", {}, label, select));
   }
-  let button = THEMES.includes(stored()) ? stored() : "system";
+  let button = THEMES.includes(stored("personalens-theme")) ? stored("personalens-theme") : "system";
   theme(button);
   document.getElementById("theme").addEventListener("click", () => {
     button = THEMES[(THEMES.indexOf(button) + 1) % THEMES.length];
     theme(button);
-    stored(button);
+    stored("personalens-theme", button);
   });
   for (const id of ["theme", "filters", "keys", "csv"]) document.getElementById(id).hidden = !data.items.length && id !== "theme";
   search.addEventListener("input", () => { state.q = search.value; show(); rememberSoon(); });
@@ -194,6 +188,8 @@ function start() {
     remember();
     search.focus();
   });
+  document.getElementById("more").addEventListener("click", () => { showMany(); focusRow(FIRST); });
+  document.getElementById("more-filters").hidden = !document.getElementById("choices").childElementCount;
   document.getElementById("back").addEventListener("click", () => turnPage(-1));
   document.getElementById("forth").addEventListener("click", () => turnPage(1));
   table.tBodies[0].addEventListener("click", (event) => {
@@ -202,17 +198,20 @@ function start() {
   });
   table.addEventListener("focusin", (event) => {
     const line = event.target.closest("tbody tr");
-    if (line) state.row = state.page * PAGE + line.sectionRowIndex;
+    if (line) state.row = state.page * pageSize() + line.sectionRowIndex;
   });
   document.querySelectorAll(".scroll").forEach(watchWidth);
   document.addEventListener("keydown", keys);
   window.addEventListener("hashchange", follow);
-  window.addEventListener("beforeprint", () => { if (!open) draw(true); });
-  window.addEventListener("afterprint", () => { if (!open) draw(false); });
+  const folds = [...document.querySelectorAll(".folded:not([open])")];
+  const fold = (shown) => folds.forEach((one) => { one.open = shown; });
+  window.addEventListener("beforeprint", () => { if (!open) { draw(true); fold(true); } });
+  window.addEventListener("afterprint", () => { if (!open) { draw(false); fold(false); } });
   if (location.hash.includes("=")) restore(address());
   show();
   performance.mark("ready");
   document.getElementById("csv").addEventListener("click", saveCsv);
+  document.getElementById("labels").addEventListener("click", saveLabels);
   // The table is on the screen before anything else is read.
   requestAnimationFrame(() => setTimeout(load));
 }
@@ -227,6 +226,7 @@ async function load() {
     return;
   }
   performance.mark("unpacked");
+  countLabels();
   if (state.q) show();
   follow();
   // What a search looks through is put together while nobody waits for it.
