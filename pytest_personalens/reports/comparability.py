@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from pytest_personalens.core.settings import OFFICIAL_PROMPTS
 from pytest_personalens.core.verdict import READINGS
 from pytest_personalens.datasets import OFFICIAL_SAMPLES
+from pytest_personalens.results.wording import unread_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -106,8 +107,11 @@ def _differences(results: Results, *, of_assistants: bool) -> Iterator[str]:
     missing = [d.short for d in READINGS if d.value not in results.overall.figures]
     if missing:
         yield f"not judged: {', '.join(missing)} (--personalens-dimensions all)"
-    if results.valid_share < 1:
+    if results.overall.scored < results.expected:
         yield f"{results.overall.scored} of {results.expected} items could be scored"
+    # The official code leaves an unreadable score out of its own mean too.
+    if (unread := unread_text(results.own, results.of_suite)) and not prompts.startswith(OFFICIAL_PROMPTS):
+        yield f"the judge did not give {unread}"
 
 
 def _sample(users: Sequence[str]) -> str:

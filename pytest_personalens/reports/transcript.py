@@ -11,6 +11,7 @@ from pytest_personalens.reports.failure_layout import error_lines, wrapped
 from pytest_personalens.reports.markup import short_line
 from pytest_personalens.reports.reason_text import OUTCOMES, why
 from pytest_personalens.results.reasons import costs_of
+from pytest_personalens.results.shortfalls import uncounted_by
 from pytest_personalens.results.wording import unfound_text
 
 if TYPE_CHECKING:
@@ -49,9 +50,11 @@ def _excerpt(text: str, start: int) -> str:
 
 def failure_headline(evaluation: Evaluation, shortfalls: Sequence[Shortfall]) -> str:
     """What is wrong with an item, in a line for the short summary: ``p 1 < 2: asks for Seat (window)``."""
-    if evaluation.cause:
-        whose = evaluation.cause if evaluation.cause == "lost" else f"{evaluation.cause} at fault"
-        return one_line(f"not scored, {whose}: {harmless(evaluation.detail)}")
+    cause, detail = uncounted_by(evaluation)
+    if cause and not shortfalls:
+        return one_line(
+            f"not scored, {cause if cause == 'lost' else f'{cause} at fault'}: {harmless(detail)}"
+        )
     reasons = "; ".join(f"{s}{_because(evaluation, s)}" for s in shortfalls)
     return one_line(harmless(reasons))
 
@@ -87,7 +90,7 @@ def failure_lines(
 def _wrong(
     evaluation: Evaluation, scenario: BaseScenario, shortfalls: Sequence[Shortfall], width: int
 ) -> Iterator[str]:
-    if evaluation.cause:
+    if uncounted_by(evaluation)[0] and not shortfalls:
         yield from error_lines(failure_headline(evaluation, shortfalls), width)
     for shortfall in shortfalls:
         measure = shortfall.dimension
