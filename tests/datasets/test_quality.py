@@ -19,7 +19,7 @@ import pytest
 from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 
 from pytest_personalens.cli.check_dataset import main
-from pytest_personalens.datasets import OfficialDataset
+from pytest_personalens.datasets import open_dataset
 from pytest_personalens.datasets.embedded import EmbeddedDataset
 from pytest_personalens.datasets.embedded_files import data_folder
 from pytest_personalens.datasets.quality import Quality, assess, read_corpus
@@ -296,7 +296,7 @@ def test_official_irregularities_are_reproduced(official: Path) -> None:
         *(("user205", "multi-4"), ("user217", "multi-4"), ("user801", "multi-4")),
         *(("user217", "multi-25"), ("user242", "multi-25"), ("user662", "multi-25")),
     }
-    users = set(OfficialDataset(official).users())
+    users = set(open_dataset(str(official)).users())
     assert sorted(
         (Path(f.file).parent.name, next(name for _, name in copies if name in f.field))
         for f in data.findings
@@ -327,7 +327,7 @@ def test_ours_beside_the_official_data_at_the_same_number_of_words(embedded: Qua
 def test_the_comparison_in_the_data_card_is_what_the_command_prints(
     official: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    if len(OfficialDataset(official).users()) != 32:
+    if len(open_dataset(str(official)).users()) != 32:
         pytest.skip("the data card shows the sample of 32 users; this folder holds others")
     page = (Path(__file__).parents[2] / "docs/explanation/embedded-data.md").read_text(encoding="utf-8")
     main(["embedded", str(official)])
