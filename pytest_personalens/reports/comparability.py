@@ -75,6 +75,11 @@ def comparability(results: Results, single: int, multi: int, *, of_assistants: b
     said.append(
         f"No figure compares to the second decimal: {' and '.join(why) or 'models of one name change'}."
     )
+    if not official and s.get("protocol") == "paper":
+        said.append(
+            "An answer of the judge that could not be read was asked for once more; the official code asks"
+            " once."
+        )
     return said
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from statistics import fmean
-from typing import Any
 
 import pytest
 
@@ -53,11 +51,6 @@ def judged(empty_repo: Repository) -> Repository:
     return empty_repo
 
 
-def results_of(repo: Repository, name: str = "results.json") -> dict[str, Any]:
-    stored: dict[str, Any] = json.loads((repo.path / name).read_text())
-    return stored
-
-
 def test_one_unread_reading_leaves_its_own_mean_and_no_other(
     judged: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -66,7 +59,7 @@ def test_one_unread_reading_leaves_its_own_mean_and_no_other(
     monkeypatch.setenv("UNREAD", "p p-turns")
     monkeypatch.setenv("WHERE", "F")
     result = judged.run(*options)
-    whole, now = results_of(judged, "whole.json"), results_of(judged)
+    whole, now = judged.results("whole.json"), judged.results()
     figures, before = now["overall"]["figures"], whole["overall"]["figures"]
     unread = [item["evaluation"] for item in now["items"] if item["evaluation"]["unread"]]
     assert len(unread) >= 3
@@ -112,7 +105,7 @@ def test_a_gate_is_over_its_own_readings_and_fails_closed(
         *("--personalens-gate", "valid >= 0.5", "--personalens-dimensions", "all"),
     )
     result = judged.run(*RUN, *gates)
-    n = sum(bool(i["evaluation"]["unread"]) for i in results_of(judged)["items"])
+    n = sum(bool(i["evaluation"]["unread"]) for i in judged.results()["items"])
     result.stdout.fnmatch_lines(
         [
             "gate tcr: passed, task completion rate * over 20 scenarios",
@@ -142,8 +135,14 @@ def test_an_item_without_a_reading_that_its_threshold_needs_never_passes(
     assert outcomes["failed"] >= 1
     assert "passed" not in outcomes
     result.stdout.fnmatch_lines(["FAILED * not scored, judge at fault: p: the judge raised ValueError: *"])
-    items = results_of(judged)["items"]
+    items = judged.results()["items"]
     assert {item["status"] for item in items} == {"uncounted"}
+    outage = judged.run(
+        *(*RUN, "-k", "train or travel or sports", "-o", "personalens_exit_infra=75"),
+        *("--junit-xml", "junit.xml", "--personalens-report", "page.html"),
+    )
+    assert outage.ret == 75, "it says nothing about the assistant"
+    assert '"personalens_unread" value="p"' in (judged.path / "junit.xml").read_text()
     # Without a threshold on it, the reading costs itself alone.
     turns = (*RUN, "-k", "train or travel or sports", "--personalens-dimensions", "tc,p-turns")
     assert "failed" not in judged.run(*turns).parseoutcomes()
