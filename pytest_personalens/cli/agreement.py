@@ -18,6 +18,7 @@ from pytest_personalens.core.errors import BudgetSpent, SpecError, error_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from pytest_personalens.agents.by_model.model_agents import PromptSettings
     from pytest_personalens.core.verdict import Judge
     from pytest_personalens.models.meter import Meter
 
@@ -37,6 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Return 0, or 4 if the input cannot be read or judged at all. Return 130 after Ctrl-C.
     """
     options = _parser().parse_args(arguments)
+    from pytest_personalens.agents.by_model.model_agents import PromptSettings
     from pytest_personalens.core.atomic_write import write_atomically
     from pytest_personalens.core.destinations import file_kind, refuse_shared_files, writable
     from pytest_personalens.core.dimensions import dimensions
@@ -60,8 +62,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             Path(folder) / "run", max_calls=caps.get("calls"), max_usd=caps.get("usd"), option="--budget"
         )
         meter = Meter(budget=budget, prices=prices)
-        judge = open_judge(options.judge_model, meter, prompts=options.prompts, at_once=options.concurrency)
-        spending = Spending(judge, options)
+        told = PromptSettings(options.protocol, options.prompts)
+        judge = open_judge(options.judge_model, meter, told, at_once=options.concurrency)
+        spending = Spending(judge, options, told)
         readings = list(wanted(labelled, chosen))
         unread = [(item, d) for item, d in readings if not spending.knows(item, d)]
         if options.estimate or (unread and judge.paid and options.live):
@@ -102,26 +105,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def open_judge(spec: str, meter: Meter, *, prompts: Path | None = None, at_once: int = 1) -> Judge:
+def open_judge(spec: str, meter: Meter, told: PromptSettings, *, at_once: int = 1) -> Judge:
     """Return the judge of a spec.
 
     A spec is ``embedded``, a model that this package knows, or ``module:attribute``. The attribute is a
-    judge, or a class that makes one. A model uses the templates in the folder `prompts`, if it is given, and
-    gives up to `at_once` readings at a time. Raise `SpecError` for a bad spec.
+    judge, or a class that makes one. `told` says which prompts a model gets. A model gives up to `at_once`
+    readings at a time. Raise `SpecError` for a bad spec, and for prompts that no model gets.
     """
     from pytest_personalens.agents import EmbeddedJudge
-    from pytest_personalens.agents.by_model.model_judge import ModelJudge
-    from pytest_personalens.agents.by_model.prompts import Prompts
+    from pytest_personalens.agents.by_model.model_agents import ModelAgents
     from pytest_personalens.agents.checked import offered
     from pytest_personalens.models.open import open_model
     from pytest_personalens.models.rate_limit import Limiter
     from pytest_personalens.models.retry import Reliable
 
+    model = None if spec == "embedded" else open_model(spec, connections=max(64, at_once))
+    if model is not None:
+        return ModelAgents(told).judge(Reliable(model, limiter=Limiter(start=at_once)), meter)
+    if told.named:
+        option = "--prompts" if told.official else "--protocol"
+        raise SpecError(f"{option}: it shapes what a model is told, and {spec!r} is none of our models")
     if spec == "embedded":
         return EmbeddedJudge()
-    model = open_model(spec, connections=max(64, at_once))
-    if model is not None:
-        return ModelJudge(Reliable(model, limiter=Limiter(start=at_once)), meter, Prompts(prompts))
     module, colon, attribute = spec.partition(":")
     if not colon:
         raise SpecError(
@@ -192,10 +197,15 @@ def _parser() -> argparse.ArgumentParser:
         help="readings to compare, such as tc,p (default: all six)",
     )
     parser.add_argument(
+        "--protocol",
+        choices=("default", "paper"),
+        default="default",
+        help="what a model is told, as for --personalens-protocol",
+    )
+    parser.add_argument(
         "--prompts",
-        type=Path,
-        metavar="DIR",
-        help="your templates, as for --personalens-prompts",
+        metavar="DIR|official:PATH",
+        help="your templates, or the official ones, as for --personalens-prompts",
     )
     parser.add_argument(
         "--concurrency",

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping, Sequence
 
+    from pytest_personalens.agents.by_model.model_agents import PromptSettings
     from pytest_personalens.core.usage import Price, Usage
     from pytest_personalens.core.verdict import Dimension, Judge
     from pytest_personalens.engine.readings import RecordedJudge
@@ -19,11 +20,11 @@ if TYPE_CHECKING:
 class Spending:
     """The recorded readings of a paid judge, the estimate for the rest, and the cost."""
 
-    def __init__(self, judge: Judge, options: argparse.Namespace) -> None:
+    def __init__(self, judge: Judge, options: argparse.Namespace, told: PromptSettings) -> None:
         from pytest_personalens.datasets.cached import cache_folder
         from pytest_personalens.engine.readings import RecordedJudge
 
-        self._options = options
+        self._options, self._told = options, told
         self._recorded: RecordedJudge | None = None
         self.judge = judge
         if judge.paid:
@@ -57,9 +58,8 @@ class Spending:
 
         The estimate uses the real prompts.
         """
-        from pytest_personalens.agents.by_model.model_judge import ModelJudge
+        from pytest_personalens.agents.by_model.model_agents import ModelAgents
         from pytest_personalens.agents.by_model.placeholder import Placeholder, output_tokens
-        from pytest_personalens.agents.by_model.prompts import Prompts
         from pytest_personalens.models.meter import Meter
 
         if (model := self._model) is None:
@@ -69,7 +69,8 @@ class Spending:
             )
             return
         meter = Meter()
-        judge = ModelJudge(Placeholder(model.name, "judge"), meter, Prompts(self._options.prompts))
+        whole = bool(self._told.named)
+        judge = ModelAgents(self._told).judge(Placeholder(model.name, "judge", whole=whole), meter)
         for item, dimension in readings:
             judge.verdict(item.scenario, item.dialogue, dimension)
         used = {

@@ -38,7 +38,7 @@ def main(
     options = _parser().parse_args(arguments)
     from pytest_personalens.datasets.quality import assess, read_corpus  # after the check of the arguments
     from pytest_personalens.datasets.quality.render import data_check
-    from pytest_personalens.reports.tables.types import type_table
+    from pytest_personalens.reports.tables.data_tables import data_table
 
     files = [Path(text) for text in options.report if text != _STDOUT]
     refuse_shared_files([("--report", path) for path in files], {})
@@ -53,7 +53,7 @@ def main(
             measured.append(assess(read_corpus(spec, offered=offered), words=options.words))
             check = data_check(measured[-1])
         elif options.table:
-            raise DataError(spec, "has no preference types; leave out --table")
+            raise DataError(spec, "has none of these tables; leave out --table")
         checks.append(check)
     text = json.dumps([check.report for check in checks], indent=2, ensure_ascii=False) + "\n"
     for path in files:
@@ -61,7 +61,7 @@ def main(
     if _STDOUT in options.report:
         sys.stdout.write(text)
     elif options.table:
-        print("\n".join(type_table(m).text() for m in measured), end="")
+        print("\n".join(data_table(options.table, m).text() for m in measured), end="")
         return 0
     else:
         _print(checks, details=options.details, every=options.all)
@@ -152,8 +152,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--table",
         type=int,
-        choices=(8, 9),
-        help="the preference types as in Tables 8 and 9 of the paper, and no findings",
+        choices=(1, 6, 7, 8, 9),
+        help=(
+            "this table of the paper, and no findings: domains (1), demographics (6 and 7 together),"
+            " preference types (8: the first ten domains, 9: the others)"
+        ),
     )
     parser.add_argument(
         "--all",

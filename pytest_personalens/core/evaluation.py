@@ -26,7 +26,7 @@ from pytest_personalens.core.measure import Measure, Score
 from pytest_personalens.core.message import AssistantMessages
 from pytest_personalens.core.scenario import BaseScenario
 from pytest_personalens.core.usage import Usage
-from pytest_personalens.core.verdict import DEFAULT_DIMENSIONS, Dimension, Judge, Verdict
+from pytest_personalens.core.verdict import DEFAULT_DIMENSIONS, Dimension, Judge, MeasureField, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -52,7 +52,9 @@ class Answer(Frozen):
 class Evaluation(Frozen):
     """The result of one scenario: its dialogue, and its verdicts or a `cause`.
 
-    Without a `cause`, it holds every verdict that was asked for. With one, it counts as not scored.
+    Without a `cause`, it holds at least one verdict, or nothing was asked for. `unread` names every reading
+    that was asked for and has no verdict, because the judge was at fault. Such a reading is missing from its
+    own figures only. With a `cause`, the evaluation counts as not scored.
     """
 
     scenario: str = Field(description="The scenario's id.")
@@ -68,6 +70,10 @@ class Evaluation(Frozen):
     )
     dialogue: Dialogue
     verdicts: tuple[Verdict, ...] = ()
+    unread: dict[MeasureField, str] = Field(
+        default_factory=dict,
+        description="Reading that the judge did not give, while it gave others -> one line: what went wrong.",
+    )
     cause: Cause = ""
     detail: str = Field(default="", description="One line: what went wrong, when `cause` is set.")
     answer: Answer | None = Field(
@@ -79,11 +85,25 @@ class Evaluation(Frozen):
 
     @property
     def scored(self) -> bool:
-        """True if every verdict that was asked for is there.
+        """True if at least one verdict that was asked for is there.
 
         An evaluation that is not scored never passes.
         """
         return not self.cause
+
+    def gives(self, measure: Measure | None) -> bool:
+        """True if the evaluation is scored, and the judge gave this reading if it was asked for it."""
+        return self.scored and measure not in self.unread
+
+    @property
+    def share(self) -> float:
+        """Return the share of its readings that have a verdict, 0 to 1.
+
+        It is 0 without scores, and 1 if nothing was asked for.
+        """
+        if not self.scored:
+            return 0.0
+        return len(self.verdicts) / (len(self.verdicts) + len(self.unread)) if self.unread else 1.0
 
     def score(self, dimension: Measure) -> Score | None:
         """Return the score on `dimension`, or None if there is none."""
@@ -176,7 +196,8 @@ def _judged(
 ) -> Evaluation:
     """Return the evaluation with its verdicts and with the first fault, if there is one.
 
-    The verdicts are in the order of `dimensions`, even if the judge gave them in another order.
+    The verdicts are in the order of `dimensions`, even if the judge gave them in another order. A reading
+    that the judge did not give is no fault of the others.
     """
     read: dict[Measure, Verdict] = {}
     faults: dict[Measure, PersonalensError] = {}
@@ -221,12 +242,16 @@ def _judged(
     else:
         for dimension in dimensions:
             reading(dimension)
-            if faults:
+            if any(not isinstance(fault, JudgeFault) for fault in faults.values()):
                 break
     evaluation = with_verdicts()
     if scenario.takes_answers and (answer := getattr(judge, "answer", None)) is not None:
         evaluation = evaluation.model_copy(update={"answer": answer(scenario, evaluation.dialogue)})
-    failed = next((d for d in dimensions if d in faults), None)
+    unread = {d: _line(faults[d]) for d in dimensions if isinstance(faults.get(d), JudgeFault)}
+    failed = next((d for d in dimensions if d in faults and d not in unread), None)
+    if failed is None and evaluation.verdicts:
+        return evaluation.model_copy(update={"unread": unread}) if unread else evaluation
+    failed = failed or next(iter(unread), None)
     if failed is None:
         return evaluation
     return evaluation.model_copy(

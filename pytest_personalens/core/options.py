@@ -18,7 +18,7 @@ from pytest_personalens.core.option_types import (
     suite_name,
     threshold,
 )
-from pytest_personalens.core.parse import BILLION, choice, number, odd, sample, shard, some
+from pytest_personalens.core.parse import BILLION, choice, judge_spec, number, odd, sample, shard, some
 from pytest_personalens.core.suite_names import FIRST_SUITE, SUITES
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ OPTIONS: Final = (
     Option("suite", "|".join(SUITES), FIRST_SUITE, suite_name, "What is tested: the suite whose items are drawn", "select", "sample", mark=True),
     Option("seed", "TEXT", DEFAULT_SEED, some("a text"), "Seed of the draw; another text gives another sample", "select", "sample", mark=True),
     Option("data", "embedded|PATH", "embedded", some("'embedded' or a path"), "The embedded benchmark, a dataset added by a plugin, or the path of an official PersonaLens checkout, of its data folder, or of a folder in the embedded layout; in personaconv a file or folder of posts", "select", "sample", path=True),
-    Option("users", "LIST", (), some("user ids"), "Only these users: ids (of the official data user7 or 7), official-20, -30, -50 or -100, or file:PATH with an id a line", "select", "sample", many=True, type="linelist"),
+    Option("users", "LIST", (), some("user ids"), "Only these users: ids (of the official data user7, 7, or a range such as 0-49), official-20, -30, -50 or -100, or file:PATH with an id a line", "select", "sample", many=True, type="linelist"),
     Option("domain", "LIST", (), some("a domain"), "Only scenarios that span one of these domains; applied before the draw", "select", "sample", many=True, mark=True, type="linelist"),
     Option("kind", "single|multi|all", "all", None, "Only single-domain or only multi-domain tasks; in personaconv a list of sentiment, impact and next-text", "select", "sample", mark=True, read_for=kind),
     Option("shard", "K/N", None, shard, "Run part K of N of the sample, such as 3/10; the command personalens merge puts the parts together and decides the gates", "select", "sample"),
@@ -139,7 +139,7 @@ OPTIONS: Final = (
     Option("history", "request|context", "request", choice("request", "context"), "Where a user's past is, in personaconv: in the request (default), or in the context that a fixture or a memory gets", "run", "dialogue", on="ini"),
     Option("assistant-request", "JSON", None, some("JSON"), "What a service as the assistant is sent, as JSON with the places {message} (the last one), {messages}, {user}, {session} and {context} in its texts", "run", "dialogue", on="ini"),
     Option("assistant-reply", "PATH", None, some("a path in JSON"), "Where the reply stands in what a service answers, such as data.reply or choices.0.message (default: it is the answer)", "run", "dialogue", on="ini"),
-    Option("judge-model", "SPEC", "embedded", some("a model spec"), "Who judges: embedded, bedrock:MODEL, openai:MODEL, or PROVIDER:MODEL of a provider added by a plugin", "judge", "score"),
+    Option("judge-model", "SPEC", "embedded", judge_spec, "Who judges: embedded, bedrock:MODEL, openai:MODEL, or PROVIDER:MODEL of a provider added by a plugin; tc=SPEC,SPEC has another judge for a reading", "judge", "score"),
     Option("prompts", "DIR|official:PATH", None, some("a folder, or official: and a path"), "Templates of your own for agents played by a model, those that are not in it are ours; or the official ones, from your checkout of their repository", "judge", "score", path=True),
     Option("official-bugs", "reproduce|mend|NAMES", "reproduce", some("reproduce, mend, or names of bugs"), "Bugs of the official code: reproduce (default), mend, or the names of those to mend, with commas between them", "judge", "score", on="ini"),
     Option("dimensions", "LIST", ("task_completion", "personalization"), None, "What the judge reads: tc, p, nat-user, nat-assistant, coh-user, coh-assistant, p-turns, leak, unbacked, or all for the first six (default: tc,p)", "judge", "score", many=True, mark=True, type="linelist", read_for=dimension_name),

@@ -56,6 +56,45 @@ def size_text(size: int) -> str:
     return "all" if size == ALL else str(size)
 
 
+_OF_READING: Final = re.compile(r"([A-Za-z_-]+)=(.*)", re.DOTALL)
+
+
+def judge_specs(text: str) -> dict[str, str]:
+    """Return the specs of the judges in a text such as ``tc=SPEC,SPEC``, by the reading that each gives.
+
+    The judge of all other readings has an empty name. Raise ValueError if there is none, or two for one.
+
+    >>> judge_specs("tc=bedrock:a, bedrock:b?temperature=1")
+    {'tc': 'bedrock:a', '': 'bedrock:b?temperature=1'}
+    """
+    parts = [part.strip() for part in text.split(",")]
+    if not any(map(_OF_READING.fullmatch, parts)):
+        if not text.strip():
+            raise ValueError("expected a model spec")
+        return {"": text.strip()}  # a provider's own spec may hold commas
+    specs: dict[str, str] = {}
+    for part in parts:
+        of_reading = _OF_READING.fullmatch(part)
+        name, spec = (of_reading[1].lower(), of_reading[2].strip()) if of_reading else ("", part)
+        if not spec:
+            raise ValueError("expected a model spec, or READING=SPEC,SPEC")
+        if name in specs:
+            raise ValueError(f"two judges of {name or 'all other readings'}; give one")
+        specs[name] = spec
+    if "" not in specs:
+        raise ValueError("no judge of the other readings; add its spec, such as tc=SPEC,SPEC")
+    return specs
+
+
+def judge_spec(text: str) -> str:
+    """Return the text of an option that names one judge, or one for each reading.
+
+    Raise ValueError as `judge_specs`.
+    """
+    judge_specs(text)
+    return text.strip()
+
+
 def choice(*choices: str) -> Callable[[str], str]:
     """Return a reader that accepts one of a few words."""
 

@@ -131,7 +131,8 @@ class OfficialDataset:
         return folder
 
     def _read_profile(self, user: str) -> dict[str, Any]:
-        return read_json(self._folder(user) / "profile.json")
+        profile: dict[str, Any] = read_json(self._folder(user) / "profile.json")
+        return profile
 
     def _read_tasks(self, user: str) -> dict[ScenarioRef, tuple[Path, dict[str, Any]]]:
         tasks: dict[ScenarioRef, tuple[Path, dict[str, Any]]] = {}
@@ -177,8 +178,8 @@ def _ref(file: Path, position: str, user: str, raw: dict[str, Any]) -> ScenarioR
     )
 
 
-def read_json(file: Path) -> dict[str, Any]:
-    """Return the JSON object of a file.
+def read_json(file: Path, kind: type[list[Any] | dict[str, Any]] = dict) -> Any:
+    """Return the JSON object of a file, or its array if `kind` is a list.
 
     Raise `DataError` for anything else.
     """
@@ -192,8 +193,9 @@ def read_json(file: Path) -> dict[str, Any]:
         raise DataError(file, "not valid JSON: nested too deeply") from None
     except ValueError as error:  # no JSON, no UTF-8, or a number with thousands of digits
         raise DataError(file, f"not valid JSON: {error}") from None
-    if not isinstance(data, dict):
-        raise DataError(file, f"expected a JSON object, found {type(data).__name__}")
+    if not isinstance(data, kind):
+        wanted = "object" if kind is dict else "array"
+        raise DataError(file, f"expected a JSON {wanted}, found {type(data).__name__}")
     return data
 
 

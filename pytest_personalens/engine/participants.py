@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.agents.by_model.model_agents import ModelAgents
 from pytest_personalens.agents.checked import AgentRole, offered
+from pytest_personalens.agents.judge_by_reading import JudgeByReading
 from pytest_personalens.core.errors import RecordError, SpecError, Stopped
+from pytest_personalens.core.parse import judge_specs
 from pytest_personalens.core.scenario import Context, Situation
 from pytest_personalens.core.suite import suite_named
 from pytest_personalens.core.usage import price_of
@@ -87,11 +89,14 @@ class Participants:
             _ = self.model_agents  # a bad template stops the run before it spends anything
         self._called = CalledModels(recipe, added=added, before=self.go_on)
         self._user_agent = self._role("user_agent", recipe.user_model, "--personalens-user-model")
-        self._judge = self._role("judge", recipe.judge_model, "--personalens-judge-model")
+        #: The judge of each reading that has one of its own, and that of all others by an empty name.
+        self._judges = self._open_judges(recipe.judge_model, "--personalens-judge-model")
         #: Replies of an earlier run that play the assistant.
         self.stored_replies: StoredReplies | None = None
         self._assistant = self._open_assistant()
-        roles = {"user agent": self._user_agent, "judge": self._judge, "assistant": self._assistant}
+        roles = {"user agent": self._user_agent, "assistant": self._assistant} | {
+            f"judge {name}".strip(): judge for name, judge in self._judges.items()
+        }
         self._played: dict[str, Model] = {role: who for role, who in roles.items() if isinstance(who, Model)}
         refuse_prompts_for_nobody(recipe, self._played)
 
@@ -116,10 +121,9 @@ class Participants:
         models, further = self._played, None
         # Embedded agents remember parts of their dialogue, so each evaluation has its own. Modules are
         # imported only if the run has models, because the import would slow down a replay.
-        judge: Judge = self._judge or self._suite.scorer(settings)
-        if "judge" in models:
-            further = self.model_agents.judge(models["judge"], meter, temperature=_VOTE_TEMPERATURE)
-            judge = self.model_agents.judge(models["judge"], meter)
+        judge = self.judge_of(settings, self._judges, meter)
+        if any(isinstance(who, Model) for who in self._judges.values()):
+            further = self.judge_of(settings, self._judges, meter, temperature=_VOTE_TEMPERATURE)
         if self.recipe.judge_votes > 1:
             from pytest_personalens.agents.by_model.votes import VotingJudge
 
@@ -141,6 +145,37 @@ class Participants:
             service = ServiceAssistant(self._called.service, meter, context)
         return Agents(user_agent, judge, assistant, played, meter, service)
 
+    def judge_of(
+        self,
+        settings: Mapping[str, Any],
+        judges: Mapping[str, Any],
+        meter: Meter,
+        *,
+        temperature: float = 0.0,
+    ) -> Judge:
+        """Return the judge that consists of `judges`, by the short name of their reading.
+
+        Each is a model, a judge, or None for the judge of the suite.
+        """
+
+        def one(who: Any) -> Judge:
+            if isinstance(who, Model):
+                return self.model_agents.judge(who, meter, temperature=temperature)
+            judge: Judge = who or self._suite.scorer(settings)
+            return judge
+
+        by_reading = {self._suite.measure(name): one(who) for name, who in judges.items() if name}
+        return JudgeByReading(one(judges[""]), by_reading) if by_reading else one(judges[""])
+
+    def _open_judges(self, text: str, flag: str) -> dict[str, Any]:
+        try:
+            specs = judge_specs(text)
+            for name in filter(None, specs):
+                self._suite.measure(name)
+        except (ValueError, SpecError) as error:
+            raise SpecError(f"{flag}: {error}") from None
+        return {name: self._role("judge", spec, flag) for name, spec in specs.items()}
+
     def played(
         self, model: Model, meter: Meter, context: Context, kind: str
     ) -> ModelAssistant | OfficialAssistant:
@@ -157,7 +192,9 @@ class Participants:
     @property
     def paid(self) -> bool:
         """True if any agent that an option names costs money."""
-        return any(getattr(who, "paid", False) for who in (self._user_agent, self._judge, self._assistant))
+        return any(
+            getattr(who, "paid", False) for who in (self._user_agent, *self._judges.values(), self._assistant)
+        )
 
     @property
     def service(self) -> str:

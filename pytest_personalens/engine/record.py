@@ -19,7 +19,7 @@ from pytest_personalens.core.suite_field import SuiteField
 from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.core.tool_calls import shown
 from pytest_personalens.core.usage import Usage
-from pytest_personalens.core.verdict import Verdict
+from pytest_personalens.core.verdict import MeasureField, Verdict
 from pytest_personalens.results.earlier import Earlier, codes_in, scores_in
 
 if TYPE_CHECKING:
@@ -42,6 +42,14 @@ class StoredVerdict(Frozen):
     verdict: Verdict
 
 
+class StoredFault(Frozen):
+    """A reading that the judge did not give, with the digest of everything that it saw, and why."""
+
+    evidence_digest: str
+    dimension: MeasureField
+    why: str
+
+
 class Record(Frozen):
     """One evaluation on disk: the dialogue, its agents, the verdicts, and their cost.
 
@@ -59,6 +67,7 @@ class Record(Frozen):
     user_digest: str
     dialogue: Dialogue
     verdicts: tuple[StoredVerdict, ...] = ()
+    unread: tuple[StoredFault, ...] = ()
     usage: dict[str, Usage] = Field(default_factory=dict)
     integrity: str = Field(default="")
 
@@ -84,6 +93,8 @@ class Record(Frozen):
         data = self.model_dump(mode="json")
         if self.suite == FIRST_SUITE:  # files have no suite from the time when there was only one
             del data["suite"]
+        if not self.unread:  # few records have any
+            del data["unread"]
         return data
 
     def restored(self, scenario: BaseScenario) -> Record:
@@ -111,6 +122,12 @@ def record_of(evaluation: Evaluation, scenario: BaseScenario) -> Record:
                 evidence_digest=evidence.of_reading(evaluation.judge, dialogue, v.dimension), verdict=v
             )
             for v in evaluation.verdicts
+        ),
+        unread=tuple(
+            StoredFault(
+                evidence_digest=evidence.of_reading(evaluation.judge, dialogue, d), dimension=d, why=why
+            )
+            for d, why in evaluation.unread.items()
         ),
         usage=evaluation.usage,
     ).sealed()

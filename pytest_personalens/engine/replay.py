@@ -6,7 +6,7 @@ import threading
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from pytest_personalens.core.dialogue import Dialogue, UserAgent, UserTurn
-from pytest_personalens.core.errors import RecordError
+from pytest_personalens.core.errors import JudgeFault, RecordError
 from pytest_personalens.core.measure import Measure
 from pytest_personalens.core.message import Message, texts
 from pytest_personalens.core.reply import heard
@@ -201,6 +201,8 @@ class ReplayJudge:
         stored = self._replay.stored(find, paid=self.paid)
         if stored is not None:
             return stored
+        if self.paid and not self._replay.may_spend and (why := self._unread(digest)):
+            raise JudgeFault(why)
         same_judge = next((record for record in self._replay.records if record.judge == self.identity), None)
         if same_judge is None:
             what = self._replay.changed("judge", self.identity)
@@ -217,6 +219,16 @@ class ReplayJudge:
             )
             return decided
         return self._judge.verdict(scenario, dialogue, dimension)
+
+    def _unread(self, digest: str) -> str | None:
+        """Return why the judge did not give the reading when it was asked.
+
+        A run that may spend asks again.
+        """
+        return self._replay.stored(
+            lambda record: next((f.why for f in record.unread if f.evidence_digest == digest), None),
+            paid=False,
+        )
 
 
 class ReplayAssistant:

@@ -80,6 +80,9 @@ def _tell(span: Any, job: Job, evaluation: Evaluation) -> None:
                 "gen_ai.evaluation.explanation": verdict.justification,
             }
         )
+    for measure in evaluation.unread:
+        passed = passed and measure not in job.thresholds
+        _emit({"gen_ai.evaluation.name": measure.value, "error.type": "judge"})
     if evaluation.cause:
         span.set_attribute("error.type", evaluation.cause)
         span.set_status(StatusCode.ERROR, evaluation.detail)

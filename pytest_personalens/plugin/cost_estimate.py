@@ -25,10 +25,10 @@ from pytest_personalens.models import Model
 from pytest_personalens.models.meter import Meter
 from pytest_personalens.plugin.items import cases
 from pytest_personalens.reports.terminal import usage_table
-from pytest_personalens.results.summary import role_of
+from pytest_personalens.results.summary import price_for, role_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import pytest
 
@@ -80,7 +80,7 @@ def estimate_cost(run: Run) -> dict[str, Usage]:
     for case in cases(run.sample(settings).refs, settings):
         scenario, meter = run.scenario(case), Meter()
         user = agents.user_agent(models["user agent"], meter) if "user agent" in models else None
-        judge = agents.judge(models["judge"], meter) if "judge" in models else _Judge()
+        judge = run.participants.judge_of({}, _judges(models), meter)
         asker = _User(user) if run.suite.has_turns else run.suite.asker(settings._asdict())
         filler = "word " * round(ASSISTANT * CHARS / 5)
         assistant: Any = lambda messages, filler=filler: filler  # noqa: E731
@@ -93,12 +93,20 @@ def estimate_cost(run: Run) -> dict[str, Usage]:
             tokens = output_tokens(purpose) + (beside if purpose == "user agent" else 0)
             expected = used.model_copy(update={"output_tokens": tokens * used.calls})
             total[purpose] = total.get(purpose, Usage()) + expected
-    if "judge" in models and (settings.adopt_judge or settings.check_judge):
-        total |= _anchors(run, models["judge"])
+    if any(role.startswith("judge") for role in models) and (settings.adopt_judge or settings.check_judge):
+        total |= _anchors(run, models)
     return dict(sorted(total.items()))
 
 
-def _anchors(run: Run, model: Model) -> dict[str, Usage]:
+def _judges(models: Mapping[str, Model]) -> dict[str, Any]:
+    """Return the judge of each reading, and one that costs nothing where no model is the judge."""
+    of_reading = {
+        role.removeprefix("judge").strip(): m for role, m in models.items() if role.startswith("judge")
+    }
+    return {"": _Judge(), **of_reading}
+
+
+def _anchors(run: Run, models: Mapping[str, Model]) -> dict[str, Usage]:
     from pytest_personalens.judge_quality.anchors import open_anchors, read_anchors
     from pytest_personalens.plugin.judge_check import anchors_path
 
@@ -106,7 +114,7 @@ def _anchors(run: Run, model: Model) -> dict[str, Usage]:
     anchors = open_anchors(anchors_path(run.config, run.settings))
     read_anchors(
         anchors,
-        run.participants.model_agents.judge(model, meter),
+        run.participants.judge_of({}, _judges(models), meter),
         dimensions(run.settings.dimensions),
     )
     return {
@@ -119,18 +127,15 @@ def print_estimate(run: Run) -> None:
     """Print the output of ``--personalens-estimate``."""
     usage = estimate_cost(run)
     prices = run.participants.role_prices()
-    usd = {
-        purpose: prices[role_of(purpose)].of(used)
-        for purpose, used in usage.items()
-        if role_of(purpose) in prices
-    }
+    priced = {purpose: price_for(purpose, prices) for purpose in usage}
+    usd = {purpose: price.of(usage[purpose]) for purpose, price in priced.items() if price is not None}
     if not usage:
         service = run.participants.service
         beside = f", except those that {service} charges for" if service else ""
         print(f"this run makes no paid model calls{beside}")
         return
     print(*usage_table(usage, usd), sep="\n")
-    if again := [purpose for purpose in usage if role_of(purpose) == "judge"]:
+    if again := [purpose for purpose in usage if role_of(purpose).startswith("judge")]:
         dollars = f", US$ {sum(usd[purpose] for purpose in again):.4f}" if set(again) <= usd.keys() else ""
         calls = sum(usage[purpose].calls for purpose in again)
         print(

@@ -21,7 +21,7 @@ from pytest_personalens.plugin.prepare import job_of, rerun_command, store_of
 from pytest_personalens.reports.failure_layout import error_lines
 from pytest_personalens.reports.transcript import difference_lines, failure_headline, failure_lines
 from pytest_personalens.results.item import Item
-from pytest_personalens.results.shortfalls import shortfalls_of
+from pytest_personalens.results.shortfalls import shortfalls_of, uncounted_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,13 +91,14 @@ class Personalens:
         if result.status == "uncounted":
             if evaluation.cause == "budget":
                 pytest.skip(f"not run to its end: {harmless(evaluation.detail)}")
-            spared = {"item": (), "gate": ("user-agent", "judge"), "nothing": (evaluation.cause,)}[
+            cause, detail = uncounted_by(evaluation)
+            spared = {"item": (), "gate": ("user-agent", "judge"), "nothing": (cause,)}[
                 self._settings.fails_on
             ]
             # What was answered and cannot be read is decided by the gates, as a low score is.
             answered = evaluation.answer is not None and self._settings.fails_on == "gate"
-            if evaluation.cause in spared or answered:
-                pytest.skip(f"not scored: {evaluation.cause}: {harmless(evaluation.detail)}")
+            if cause in spared or answered:
+                pytest.skip(f"not scored: {cause}: {harmless(detail)}")
             if evaluation.cause == "record":
                 raise ItemFailed(ItemFailure(harmless(evaluation.detail), self._record_lines))
             self._fail(result)
@@ -183,7 +184,16 @@ class Personalens:
 
     def _result(self, evaluation: Evaluation, record: str = "none", file: str = "") -> Item:
         shortfalls = shortfalls_of(evaluation, self._settings.thresholds)
-        status = "uncounted" if not evaluation.scored else "low" if shortfalls else "passed"
+        undecided = any(measure in self._settings.thresholds for measure in evaluation.unread)
+        status = (
+            "uncounted"
+            if not evaluation.scored
+            else "low"
+            if shortfalls
+            else "uncounted"
+            if undecided
+            else "passed"
+        )
         return Item.model_validate(
             {
                 "nodeid": self._item.nodeid,

@@ -111,7 +111,8 @@ def scores_text(item: Item) -> str:
 def junit_properties(item: Item) -> list[tuple[str, str]]:
     """Return the JUnit properties of an item.
 
-    There is one for each score. Without scores, there is one for the cause. If the assistant tells
+    There is one for each score, and one for the readings that the judge did not give. Without scores, there
+    is one for the cause. If the assistant tells
     its tool calls, there is one for their number.
     """
     evaluation = item.evaluation
@@ -119,6 +120,8 @@ def junit_properties(item: Item) -> list[tuple[str, str]]:
         (f"personalens_{v.dimension.value}", str(v.score)) for v in evaluation.verdicts if evaluation.scored
     ]
     properties = properties or [("personalens_cause", evaluation.cause)]
+    if evaluation.unread:
+        properties.append(("personalens_unread", " ".join(measure.short for measure in evaluation.unread)))
     dialogue = evaluation.dialogue
     calls = str(sum(m.calls for m in dialogue.messages))
     return (

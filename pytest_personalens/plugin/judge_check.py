@@ -107,7 +107,11 @@ class JudgeCheck:
             words = hashlib.sha256(e.dialogue.model_dump_json().encode()).hexdigest()[:16]
             scores[key] = Scored(dialogue=words, scores={v.dimension: v.score for v in e.verdicts})
         # Models vary a little from call to call. A custom judge can state that it does not, or that it does.
-        exact = getattr(judge, "deterministic", not judge.paid and "judge" not in run.participants.models())
+        exact = getattr(
+            judge,
+            "deterministic",
+            not judge.paid and not any(role.startswith("judge") for role in run.participants.models()),
+        )
         assistants = {
             i.evaluation.assistant or self._settings.assistant or "the fixture personalens_assistant"
             for i in results.items

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.gate import GateExpression
 
+#: A range of users of the official data, by their numbers, both included.
+_NUMBERS: Final = re.compile(r"(\d{1,6})-(\d{1,6})")
+_MOST_NUMBERS: Final = 10_000
 _GROUPS: Final = {
     "select": "which scenarios",
     "run": "how they are run",
@@ -256,6 +260,14 @@ def _users(names: Sequence[str], base: Path) -> tuple[str, ...]:
                     " file:PATH"
                 )
             users += OFFICIAL_SAMPLES[name]
+        elif (numbers := _NUMBERS.fullmatch(name)) is not None:
+            first, last = map(int, numbers.groups())
+            if not first <= last < first + _MOST_NUMBERS:
+                raise pytest.UsageError(
+                    f"--personalens-users: {name} is no range of numbers of users; give FIRST-LAST, such as"
+                    f" 0-49, with at most {_MOST_NUMBERS:,} numbers"
+                )
+            users += map(str, range(first, last + 1))
         else:
             users.append(name)
     return tuple(dict.fromkeys(users))

@@ -177,14 +177,15 @@ def _with_other_verdicts(new: Record, old: Record) -> Record:
     # A run that reads fewer dimensions must keep the verdicts on the others.
     if (new.dialogue, new.user_digest, new.judge) != (old.dialogue, old.user_digest, old.judge):
         return new
-    have = {v.verdict.dimension for v in new.verdicts}
+    have = {v.verdict.dimension for v in new.verdicts} | {fault.dimension for fault in new.unread}
     kept = tuple(v for v in old.verdicts if v.verdict.dimension not in have)
+    unread = (*new.unread, *(fault for fault in old.unread if fault.dimension not in have))
     order = [v.verdict.dimension for v in old.verdicts]
     merged = sorted(
         (*new.verdicts, *kept),
         key=lambda v: order.index(v.verdict.dimension) if v.verdict.dimension in order else len(order),
     )
-    return new.model_copy(update={"verdicts": tuple(merged)}).sealed()
+    return new.model_copy(update={"verdicts": tuple(merged), "unread": unread}).sealed()
 
 
 def _read(path: Path) -> str | None:

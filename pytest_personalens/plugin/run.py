@@ -13,7 +13,7 @@ import pytest
 from pytest_personalens.core.errors import NothingFits, PersonalensError, SpecError, error_text
 from pytest_personalens.core.garbage import no_collection
 from pytest_personalens.core.options import BY_KEY
-from pytest_personalens.core.parse import ALL
+from pytest_personalens.core.parse import ALL, judge_specs
 from pytest_personalens.core.scenario import Context, ScenarioRef
 from pytest_personalens.datasets import CheckedDataset, OtherUsers, Sample, draw
 from pytest_personalens.engine.participants import Participants
@@ -243,7 +243,7 @@ class Run:
                 f"{flag}: a fixture stays in this process; name the assistant with --personalens-assistant"
                 " module:attribute"
             )
-        for spec in (s.user_model, s.judge_model):
+        for spec in (s.user_model, *judge_specs(s.judge_model).values()):
             if spec != "embedded" and read_spec(spec) is None:
                 raise SpecError(
                     f"{flag}: only embedded, bedrock: and openai: agents can be opened on its workers, not"

@@ -5,11 +5,14 @@ docs/explanation/protocol.md defines the levels.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
+from pytest_personalens.core.parse import judge_specs
 from pytest_personalens.core.settings import OFFICIAL_PROMPTS
 from pytest_personalens.core.verdict import READINGS
 from pytest_personalens.datasets import OFFICIAL_SAMPLES
+from pytest_personalens.results.wording import unread_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,6 +33,14 @@ _LEVELS: Final = (
     ),
     "figures of rules and small models: they compare with each other and with nothing else",
 )
+#: What shapes the answers of a model in the official code, by role.
+_SHAPE: Final[dict[str, dict[str, float]]] = {
+    "user agent": {"temperature": 0.5, "max_tokens": 800},
+    "assistant": {"temperature": 0, "max_tokens": 800},
+    "judge": {"temperature": 0, "max_tokens": 4000},
+}
+_PARAMETER: Final = re.compile(r"[?&](temperature|max_tokens)=([0-9.]+)")
+_SECOND_JUDGE: Final = "--personalens-judge-model tc=bedrock:claude-3-sonnet-v1,SPEC"
 _PAPER_SAMPLE: Final = "official-50"
 #: The paper's models: a short name, and a part of Bedrock's own ids.
 _MODELS: Final = {
@@ -47,7 +58,8 @@ def comparability(results: Results, single: int, multi: int, *, of_assistants: b
     """
     apart = list(_differences(results, of_assistants=of_assistants))
     s = results.settings
-    embedded = "embedded" in (s.get("user_model"), s.get("judge_model"))
+    judges = judge_specs(str(s.get("judge_model") or "-"))
+    embedded = "embedded" in (s.get("user_model"), *judges.values())
     official = str(s.get("prompts") or "").startswith(OFFICIAL_PROMPTS)
     level = 3 if embedded else 2 if apart else 0 if official else 1
     said = [f"Compared with the paper: {_LEVELS[level]}."]
@@ -57,11 +69,17 @@ def comparability(results: Results, single: int, multi: int, *, of_assistants: b
         f"The paper's sample: 50 users, {PAPER_SCENARIOS[0]:,} SD and {PAPER_SCENARIOS[1]:,} MD scenarios;"
         f" here {single:,} and {multi:,}."
     )
-    ours = "" if official else "the prompts are our own, and "
+    why = [] if official else ["the prompts are our own"]
+    if not any(name in judges.get("tc", judges[""]) for name in _MODELS["user_model"][1]):
+        why.append(f"the published TCR was probably judged by Claude 3 Sonnet ({_SECOND_JUDGE})")
     said.append(
-        f"No figure compares to the second decimal: {ours}the published TCR was probably judged by Claude 3"
-        " Sonnet."
+        f"No figure compares to the second decimal: {' and '.join(why) or 'models of one name change'}."
     )
+    if not official and s.get("protocol") == "paper":
+        said.append(
+            "An answer of the judge that could not be read was asked for once more; the official code asks"
+            " once."
+        )
     return said
 
 
@@ -75,9 +93,11 @@ def _differences(results: Results, *, of_assistants: bool) -> Iterator[str]:
             f" (--personalens-users {_PAPER_SAMPLE})"
         )
     for option, (role, names) in _MODELS.items():
-        model = str(s.get(option, "-"))
-        if not any(name in model for name in names):
-            yield f"the {role} is {model}, not {names[0]}"
+        for reading, model in judge_specs(str(s.get(option) or "-")).items():
+            accepted = (*names, *_MODELS["user_model"][1]) if reading == "tc" else names
+            if not any(name in model for name in accepted):
+                yield f"the {role}{f' of {reading}' if reading else ''} is {model}, not {names[0]}"
+    yield from _parameters(results)
     if s.get("context") and of_assistants:
         yield (
             f"the assistant was told {'+'.join(str(s['context']))}, not nothing (--personalens-context none)"
@@ -106,8 +126,28 @@ def _differences(results: Results, *, of_assistants: bool) -> Iterator[str]:
     missing = [d.short for d in READINGS if d.value not in results.overall.figures]
     if missing:
         yield f"not judged: {', '.join(missing)} (--personalens-dimensions all)"
-    if results.valid_share < 1:
+    if results.overall.scored < results.expected:
         yield f"{results.overall.scored} of {results.expected} items could be scored"
+    # The official code leaves an unreadable score out of its own mean too.
+    if (unread := unread_text(results.own, results.of_suite)) and not prompts.startswith(OFFICIAL_PROMPTS):
+        yield f"the judge did not give {unread}"
+
+
+def _parameters(results: Results) -> Iterator[str]:
+    """Yield the parameters of models that differ from those of the official code.
+
+    They are in the identities of the agents, from options and from the configuration.
+    """
+    identities = {
+        "user agent": {i.evaluation.user_agent for i in results.own},
+        "assistant": {i.evaluation.assistant for i in results.own},
+        "judge": {i.evaluation.judge for i in results.own},
+    }
+    for role, names in identities.items():
+        given = {found for name in names for found in _PARAMETER.findall(name)}
+        for parameter, value in sorted(given):
+            if float(value) != (theirs := _SHAPE[role][parameter]):
+                yield f"the {role} has {parameter} {value}, not {theirs:g} (?{parameter}={value})"
 
 
 def _sample(users: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ from pytest_personalens.reports.crashes import crash_groups
 from pytest_personalens.reports.markup import short_line
 from pytest_personalens.reports.reason_text import DOES, counted, why
 from pytest_personalens.results.reasons import costs_of
-from pytest_personalens.results.wording import CAUSES, apart, count
+from pytest_personalens.results.wording import CAUSES, apart, count, unread_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,7 +49,11 @@ def sentence_of(explained: Explanation, results: Results) -> str:
         scored = f"{results.overall.scored} of {count(results.expected, suite.dialogue)}"
         if explained.group:
             return f"{explained.group}: {gate.message}"
-        return f"only {scored} could be scored, below the required {100 * gate.limit:.6g}%"
+        unread = unread_text(results.own, suite)
+        missing = (
+            f"{scored} could be scored, without {unread}" if unread else f"only {scored} could be scored"
+        )
+        return f"{missing}, below the required {100 * gate.limit:.6g}%"
     in_words = gate.kind in ("floor", "lift") or (gate.kind == "regression" and explained.moved is not None)
     if gate.value is None or measure is None or not in_words:
         return gate.message

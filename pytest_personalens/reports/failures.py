@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from pytest_personalens.reports.markup import code, escaped, short_line
 from pytest_personalens.reports.reason_text import goal_parts, said_by_judge
 from pytest_personalens.results.explanation import explanations
-from pytest_personalens.results.shortfalls import in_words
+from pytest_personalens.results.shortfalls import in_words, uncounted_by
 from pytest_personalens.results.wording import REPORT_ONLY, apart, count, unfound_text
 
 if TYPE_CHECKING:
@@ -97,9 +97,8 @@ def reason(item: Item) -> str:
 
     Texts of models and exceptions in it are not escaped.
     """
-    evaluation = item.evaluation
-    if evaluation.cause:
-        return f"not scored, {evaluation.cause}: {evaluation.detail}"
+    if item.status == "uncounted":
+        return "not scored, {}: {}".format(*uncounted_by(item.evaluation))
     return in_words(item.shortfalls) or "failed for another reason than its scores"
 
 
@@ -109,10 +108,11 @@ def failure_row(item: Item, results: Results, record: str) -> str:
     It gives the low score, the user's wish, and the turns that are the evidence. `record` is Markdown.
     """
     evaluation = item.evaluation
+    cause, detail = uncounted_by(evaluation)
     what = (
-        escaped(reason(item), _LONGEST)
-        if evaluation.scored
-        else f"not scored, {evaluation.cause}: {code(evaluation.detail, _LONGEST)}"
+        f"not scored, {cause}: {code(detail, _LONGEST)}"
+        if item.status == "uncounted"
+        else escaped(reason(item), _LONGEST)
     )
     lines = [f"- **{escaped(title(item))}**: {what}{f' ({record})' if record else ''}"]
     scenario = results.scenarios.get(evaluation.scenario)

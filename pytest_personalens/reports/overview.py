@@ -22,6 +22,7 @@ from pytest_personalens.results.wording import (
     control_names,
     quotes_note,
     stale_note,
+    unread_note,
 )
 
 if TYPE_CHECKING:
@@ -272,8 +273,9 @@ def notes(results: Results) -> Iterator[tuple[str, str]]:
         yield f"{number:,} not scored: {CAUSES[cause]}.", "" if cause in results.missing else f"cause={cause}"
     if stale := stale_note(results):
         yield f"{stale}.", ""
-    if quotes := quotes_note(results):
-        yield f"{_capital(quotes)}.", ""
+    for note in (quotes_note(results), unread_note(results)):
+        if note:
+            yield f"{_capital(note)}.", ""
     low = sum(i.status == "low" for i in results.own)
     if low and results.gates:
         dialogue = results.of_suite.dialogue

@@ -15,6 +15,7 @@ from pytest_personalens.reports.command_line import command_line
 from pytest_personalens.reports.moves import personalization_before
 from pytest_personalens.reports.page_reasons import lost_for, row_reason, told
 from pytest_personalens.reports.reason_text import DOES, OUTCOMES, goal_parts, said_by_judge, values_text
+from pytest_personalens.results.shortfalls import uncounted_by
 from pytest_personalens.results.wording import control_names, unfound_text
 
 if TYPE_CHECKING:
@@ -146,6 +147,7 @@ def _row(
 ) -> dict[str, Any]:
     e = item.evaluation
     scores = {v.dimension: v.score for v in e.verdicts}
+    cause, detail = uncounted_by(e) if item.status == "uncounted" else ("", "")
     return {
         "id": item.nodeid,
         "scenario": e.scenario,
@@ -167,8 +169,8 @@ def _row(
         "turns": sum(m.role == "user" for m in e.dialogue.messages),
         "trial": item.trial if item.trial != 1 else 0,
         "arm": item.arm,
-        "cause": e.cause,
-        "detail": e.detail,
+        "cause": cause,
+        "detail": detail,
     }
 
 

@@ -22,6 +22,7 @@ from pytest_personalens.results.wording import (
     quotes_note,
     stale_note,
     trust_note,
+    unread_note,
 )
 
 if TYPE_CHECKING:
@@ -181,6 +182,8 @@ def _notes(results: Results, *, verbose: bool, records: str, short: bool) -> Ite
         yield again
     if quotes := quotes_note(results):
         yield quotes
+    if unread := unread_note(results):
+        yield unread
     for cause, number in results.uncounted.items():
         kept = "; what was bought is kept, and a further run goes on from there" if cause == "budget" else ""
         yield f"not scored: {number}, {CAUSES[cause]}{kept}"

@@ -12,6 +12,7 @@ from pytest_personalens.reports.failure_layout import error_lines, wrapped
 from pytest_personalens.reports.markup import short_line
 from pytest_personalens.reports.reason_text import OUTCOMES, goal_parts, said_by_judge, why
 from pytest_personalens.results.reasons import costs_of
+from pytest_personalens.results.shortfalls import uncounted_by
 from pytest_personalens.results.wording import unfound_text
 
 if TYPE_CHECKING:
@@ -50,9 +51,10 @@ def failure_headline(
     evaluation: Evaluation, shortfalls: Sequence[Shortfall], scenario: BaseScenario | None = None
 ) -> str:
     """What is wrong with an item, in a line: ``p 1 < 2: asks for Seat (known: window)``."""
-    if evaluation.cause:
-        whose = evaluation.cause if evaluation.cause == "lost" else f"{evaluation.cause} at fault"
-        return one_line(f"not scored, {whose}: {harmless(evaluation.detail)}")
+    cause, detail = uncounted_by(evaluation)
+    if cause and not shortfalls:
+        whose = cause if cause == "lost" else f"{cause} at fault"
+        return one_line(f"not scored, {whose}: {harmless(detail)}")
     because = {s: short_line(_because(evaluation, s, scenario), _LONGEST_REASON) for s in shortfalls}
     reasons = "; ".join(f"{shortfall}{text}" for shortfall, text in because.items())
     return one_line(harmless(reasons))
@@ -92,7 +94,7 @@ def failure_lines(
 def _wrong(
     evaluation: Evaluation, scenario: BaseScenario, shortfalls: Sequence[Shortfall], width: int
 ) -> Iterator[str]:
-    if evaluation.cause:
+    if uncounted_by(evaluation)[0] and not shortfalls:
         yield from error_lines(failure_headline(evaluation, shortfalls), width)
     for shortfall in shortfalls:
         measure = shortfall.dimension

@@ -25,6 +25,7 @@ from pytest_personalens.results.earlier import codes_in, scores_in
 from pytest_personalens.results.first_version import OLD_SCHEMA
 from pytest_personalens.results.provenance import Provenance
 from pytest_personalens.results.values import RESULTS_SCHEMA, read_results
+from pytest_personalens.results.wording import unread_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -207,7 +208,10 @@ def unfit(results: Results) -> str:
     if why := _partial(results):
         return why
     if any(gate.kind == "valid" and not gate.passed for gate in results.gates):
-        return f"only {results.overall.scored} of {results.expected} items could be scored"
+        unread = unread_text(results.own, results.of_suite)
+        return f"only {results.overall.scored} of {results.expected} items could be scored" + (
+            f", without {unread}" if unread else ""
+        )
     return ""
 
 

@@ -68,8 +68,11 @@ def compare_with_baseline(
     changed, _ = baseline.changed({item.scenario_key: item.content for item in own if item.content})
     scored_then = {entry.key for entry in baseline.entries if entry.scores and entry.key[:2] in asked_now}
     scored_now = {item.key for item in own if item.evaluation.scored}
+    unread = {dimension: {i.key for i in now if dimension in i.evaluation.unread} for dimension in scored}
     judged = {
-        dimension: len({key[:2] for scores in sides for key in scores if key in alike} & compared)
+        dimension: len(
+            {key[:2] for keys in (*sides, unread[dimension]) for key in keys if key in alike} & compared
+        )
         for dimension, sides in scored.items()
     }
     return Comparison(

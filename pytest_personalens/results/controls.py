@@ -135,11 +135,12 @@ def _of_sums(
 def passes_of(items: Sequence[Item]) -> dict[Key, tuple[int, int]]:
     """Return (passed, scored) trials of each scenario in each test.
 
-    A trial passes by its thresholds. A trial that could not be scored does not count.
+    A trial passes by its thresholds. A trial that could not be scored does not count, and neither does one
+    without a reading that a threshold needs.
     """
     outcomes: defaultdict[Key, list[bool]] = defaultdict(list)
     for item in items:
-        if item.evaluation.scored:
+        if item.status != "uncounted":
             outcomes[item.key].append(item.status == "passed")
     return {key: (sum(passed), len(passed)) for key, passed in outcomes.items()}
 

@@ -11,7 +11,16 @@ from pytest_personalens.results.gate_expressions import control_of
 from pytest_personalens.results.means import by_user, figure_of
 from pytest_personalens.results.stats.intervals import interval
 from pytest_personalens.results.stats.trials import pass_hat, pass_share
-from pytest_personalens.results.wording import NO_INTERVAL, apart, count, ends_text, over, p_text, share_text
+from pytest_personalens.results.wording import (
+    NO_INTERVAL,
+    apart,
+    count,
+    ends_text,
+    over,
+    p_text,
+    share_text,
+    unread_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +41,7 @@ def too_few(results: Results, floor: GateExpression, least: float) -> str:
     """
     metric = results.of_suite.metric(floor.metric)
     items = _read_in(metric, members(results.own, floor.group))
-    scored = sum(i.evaluation.scored for i in items)
+    scored = sum(i.evaluation.gives(metric.measure if metric is not None else None) for i in items)
     total = _asked(results, floor.group, metric)
     its = "its " if floor.group or (metric is not None and metric.read_in) else ""
     if not scored and (not floor.group or not total):
@@ -153,12 +162,17 @@ def lift_gate(results: Results, floor: GateExpression, least: float) -> Gate:
 
 
 def valid_gate(results: Results, floor: GateExpression) -> Gate:
-    """Return the gate on the share of items that could be scored."""
+    """Return the gate on the share of what could be scored.
+
+    An item counts by the share of its readings that the judge gave.
+    """
     items = members(results.own, floor.group)
     scored = sum(i.evaluation.scored for i in items)
     total = len(items) + results.missing_by_group.get(floor.group, 0) if floor.group else results.expected
-    share = round(scored / total, 6) if total else 0.0
+    share = round(sum(i.evaluation.share for i in items) / total, 6) if total else 0.0
     message = f"{scored} of {total} items could be scored"
+    if unread := unread_text(items, results.of_suite):
+        message += f", without {unread}"
     if results.uncounted and not floor.group:
         message += f" (not: {', '.join(f'{n} {cause}' for cause, n in results.uncounted.items())})"
     passed = share >= floor.limit

@@ -17,9 +17,10 @@ from pytest_personalens.results.shortfalls import StoredShortfall
 class Item(Frozen):
     """One test item: its evaluation, its outcome, and its record.
 
-    `status` is "passed" or "low" (below a threshold) for a scored item, and "uncounted" for an item without
-    scores. `failed` is the outcome of the test. It may differ from `status`: a low item passes if a gate
-    decides, and a test may have its own asserts.
+    `status` is "passed" or "low" (below a threshold) for a scored item. It is "uncounted" for an item without
+    scores, and for one that lacks a reading with a threshold and is not low by another. `failed` is the
+    outcome of the test. It may differ from `status`: a low item passes if a gate decides, and a test may have
+    its own asserts.
     """
 
     nodeid: str

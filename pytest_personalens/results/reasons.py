@@ -55,7 +55,7 @@ class ReasonCount(NamedTuple):
 
 def reason_counts(items: Sequence[Item], measure: Measure) -> tuple[ReasonCount, ...]:
     """What speaks against a reading in scored items, what grew most first; none that no dialogue has."""
-    scored = [item for item in items if item.evaluation.scored]
+    scored = [item for item in items if item.evaluation.gives(measure)]
     verdicts = [verdict_on(item, measure) for item in scored]
     now = [counted_codes(verdict) if verdict is not None else set() for verdict in verdicts]
     then = [

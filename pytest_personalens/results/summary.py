@@ -122,6 +122,11 @@ def role_of(purpose: str) -> str:
     return "judge" if purpose.startswith(("judge ", "anchor judge ")) else purpose
 
 
+def price_for(purpose: str, prices: Mapping[str, Price]) -> Price | None:
+    """Return the price of a purpose: of the judge of this reading, or of the role that it belongs to."""
+    return prices.get(purpose.removeprefix("anchor "), prices.get(role_of(purpose)))
+
+
 def group(name: str, items: Sequence[Item], suite: Suite, *, whole: bool = False) -> Group:
     """Return the figures of some items.
 
@@ -166,9 +171,8 @@ def _leaks(items: Sequence[Item]) -> dict[str, int]:
 
 
 def _dollars(usage: Mapping[str, Usage], prices: Mapping[str, Price]) -> dict[str, float]:
-    return {
-        p: round(prices[role_of(p)].of(used), 6) for p, used in sorted(usage.items()) if role_of(p) in prices
-    }
+    priced = {p: price_for(p, prices) for p in sorted(usage)}
+    return {p: round(price.of(usage[p]), 6) for p, price in priced.items() if price is not None}
 
 
 def _with_dollars(item: Item, prices: Mapping[str, Price]) -> Item:

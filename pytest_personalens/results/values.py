@@ -184,11 +184,11 @@ class Results(Frozen):
 
     @property
     def valid_share(self) -> float:
-        """Return the share of items that could be scored, 0 to 1.
+        """Return the share of what could be scored, 0 to 1.
 
-        It is 0 if there are no items.
+        An item counts by the share of its readings that have a verdict. It is 0 if there are no items.
         """
-        return self.overall.scored / self.expected if self.expected else 0.0
+        return sum(i.evaluation.share for i in self.own) / self.expected if self.expected else 0.0
 
     @property
     def expected(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from math import floor
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -9,19 +10,21 @@ from pytest_personalens.core.dimensions import Dimension
 from pytest_personalens.core.gate import VALID_FLOOR
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from pytest_personalens.core.evaluation import Cause
     from pytest_personalens.core.suite import Suite
     from pytest_personalens.core.verdict import Verdict
     from pytest_personalens.results.changes import Difference
     from pytest_personalens.results.figures import Gate
+    from pytest_personalens.results.item import Item
     from pytest_personalens.results.values import Results
 
 
 _LEAST_P: Final = 0.001
 #: With two decimals, this and more is rounded to 1.
 _NEARLY_ONE: Final = 0.995
+_LONGEST_FAULT: Final = 300
 #: The reason why an item has no scores, as the end of a sentence.
 CAUSES: Final[Mapping[Cause, str]] = {
     "assistant": "the assistant failed",
@@ -98,15 +101,47 @@ def gate_outcome(gate: Gate, results: Results) -> str:
 def part_note(results: Results) -> str:
     """Return how many dialogues the means cover, if these are only a part.
 
-    The text is empty if enough of the run could be scored.
+    The text is empty if enough of the run could be scored. It says nothing of readings: `unread_note` does.
     """
     if not results.complete:
         return f"of {count(results.overall.scored, results.of_suite.dialogue)} only, a part of the run"
     least = next((gate.limit for gate in results.gates if gate.name == "valid"), VALID_FLOOR)
     return (
         ""
-        if results.valid_share >= least
+        if results.expected and results.overall.scored / results.expected >= least
         else f"of {results.overall.scored:,} of {results.expected:,} {results.of_suite.dialogue}s only"
+    )
+
+
+def unread_text(items: Sequence[Item], suite: Suite) -> str:
+    """Return how many readings the judge did not give while it gave others: ``3 readings of tc, 1 of p``.
+
+    The text is empty if there is none.
+    """
+    unread = Counter(measure for item in items for measure in item.evaluation.unread)
+    counted = [(unread[measure], measure.short) for measure in suite.measures if unread[measure]]
+    first = f"{count(counted[0][0], 'reading')} of {counted[0][1]}" if counted else ""
+    return ", ".join([first, *(f"{number} of {name}" for number, name in counted[1:])]) if first else ""
+
+
+def unread_note(results: Results) -> str:
+    """Return which readings are missing, with the number that each figure is over.
+
+    The text is empty if no reading is missing.
+    """
+    suite = results.of_suite
+    unread = unread_text(results.own, suite)
+    if not unread:
+        return ""
+    over_each = ", ".join(
+        f"{measure.short} {results.overall.figures[measure.value].count}"
+        for measure in suite.measures
+        if measure.value in results.overall.figures
+    )
+    first = next(why for item in results.own for why in item.evaluation.unread.values())
+    return (
+        f"the judge did not give {unread}; each is missing from its own mean only (scores: {over_each});"
+        f" such as: {' '.join(first.split())[:_LONGEST_FAULT]}"
     )
 
 

@@ -21,6 +21,7 @@ import pytest
 from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 
 from pytest_personalens.cli.check_dataset import main
+from pytest_personalens.datasets import open_dataset
 from pytest_personalens.datasets.embedded import EmbeddedDataset
 from pytest_personalens.datasets.embedded_files import data_folder
 from pytest_personalens.datasets.quality import Corpus, Quality, assess, read_corpus
@@ -173,9 +174,13 @@ def test_the_embedded_situations_are_spread(embedded: Quality) -> None:
 
 def test_the_embedded_people_are_as_many_of_each_kind_as_in_the_paper(embedded: Quality) -> None:
     held = ("age", "gender", "region", "religion", "employment_status", "education")
-    rows = [row for row in embedded.demographics if row.attribute in held and row.paper >= 0.05]
+    rows = [
+        (row, row.paper)
+        for row in embedded.demographics
+        if row.attribute in held and row.paper is not None and row.paper >= 0.05
+    ]
     assert len(rows) == 26
-    assert [r for r in rows if abs(r.share - r.paper) > 0.03] == []
+    assert [row for row, paper in rows if abs(row.share - paper) > 0.03] == []
 
 
 def test_embedded_names_and_ids_are_unique() -> None:
@@ -307,15 +312,26 @@ def test_official_irregularities_are_reproduced(official: Path) -> None:
     assert found["ambiguous"] == 8
     assert found["no-type"] == 4
     assert [f.field for f in data.findings if f.rule == "interest-key"] == ["interests.Buses**", "interests"]
-    assert [
-        (Path(f.file).parent.name, "multi-4" in f.field) for f in data.findings if f.rule == "task-copy"
-    ] == [("user205", True)]
+    # Six copies of a task differ from their master, in all of the data.
+    copies = {
+        *(("user205", "multi-4"), ("user217", "multi-4"), ("user801", "multi-4")),
+        *(("user217", "multi-25"), ("user242", "multi-25"), ("user662", "multi-25")),
+    }
+    users = set(open_dataset(str(official)).users())
+    assert sorted(
+        (Path(f.file).parent.name, next(name for _, name in copies if name in f.field))
+        for f in data.findings
+        if f.rule == "task-copy"
+    ) == sorted(copy for copy in copies if copy[0] in users)
     assert found["mask-tasks"] == 0
-    assert found["outside-mask"] == data.users == 32
+    # Two of the 1,500 users are interested in all domains.
+    assert found["outside-mask"] == len(users - {"user1317", "user1428"})
+    assert data.users == len(users)
     assert found["preamble"] > 0
     assert (data.single_tasks, data.multi_tasks) == (86, 25)
     evening = next(t for t in data.types if t.name == "Reading Time Preference")
-    assert (evening.top_value, evening.top_share) == ("evening", 1.0)
+    assert evening.top_value == "evening"
+    assert evening.top_share > 0.995
     assert {s.part: s.top_value for s in data.situations if s.part != "location"} == {
         "device": "Laptop", "time_of_day": "Evening", "day_of_week": "Saturday", "environment": "Quiet",
     }  # fmt: skip
@@ -332,6 +348,8 @@ def test_ours_beside_the_official_data_at_the_same_number_of_words(embedded: Qua
 def test_the_comparison_in_the_data_card_is_what_the_command_prints(
     official: Path, read_once: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    if len(open_dataset(str(official)).users()) != 32:
+        pytest.skip("the data card shows the sample of 32 users; this folder holds others")
     page = (Path(__file__).parents[2] / "docs/explanation/embedded-data.md").read_text(encoding="utf-8")
     main(["embedded", str(official)])
     printed = {" ".join(line.split()) for line in capsys.readouterr().out.splitlines()}

@@ -157,15 +157,63 @@ def test_an_extra_reading_sees_no_more_than_it_needs(
     assert {frozenset(seen(call)) for call in read} == {frozenset({OPENING, REPLY} | told | with_id)}
 
 
-def test_an_unreadable_answer_is_not_asked_for_again_under_the_paper_protocol(
-    wire: Repository, endpoint: Endpoint
+@pytest.mark.parametrize(("protocol", "asked"), [("default", 2), ("paper", 2), ("official", 1)])
+def test_an_unreadable_answer_is_asked_for_once_more_unless_the_official_code_reads_it(
+    wire: Repository, endpoint: Endpoint, protocol: str, asked: int
 ) -> None:
     endpoint.answer = lambda call: Reply("Hm.") if call.model == "judge" else answer(call)
     run = ("--personalens-sample", "1", "--personalens-data", ".", "--personalens-record=live")
-    result = wire.inline(*run, *MODELS, *PROTOCOLS["paper"], "--personalens-dimensions", "p")
+    result = wire.inline(*run, *MODELS, *PROTOCOLS[protocol], "--personalens-dimensions", "p")
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*unreadable verdict on p: expected one line 'Score: ...', found 0*"])
-    assert sum(call.model == "judge" for call in endpoint.calls) == 1
+    result.stdout.fnmatch_lines(["*unreadable verdict on p: expected *"])
+    assert sum(call.model == "judge" for call in endpoint.calls) == asked
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_an_unread_p_turns_costs_p_turns_alone(wire: Repository, endpoint: Endpoint, protocol: str) -> None:
+    """The one score of the answer is none for each of the two replies."""
+    run = (*RUN, *MODELS, *PROTOCOLS[protocol], "--personalens-dimensions", "all,p-turns")
+    wire.inline(*run, "--personalens-report", "results.json").assert_outcomes(passed=1)
+    stored = wire.results()
+    assert stored["overall"]["scored"] == 1
+    assert {name: f["count"] for name, f in stored["overall"]["figures"].items()} == dict.fromkeys(
+        (
+            *("task_completion", "personalization", "naturalness_user", "naturalness_assistant"),
+            *("coherence_user", "coherence_assistant"),
+        ),
+        1,
+    )
+    (item,) = stored["items"]
+    assert list(item["evaluation"]["unread"]) == ["personalization_turns"]
+
+
+def test_a_replay_repeats_what_was_unread_and_a_run_that_may_spend_asks_again(
+    wire: Repository, endpoint: Endpoint
+) -> None:
+    run = (
+        *("--personalens-sample", "1", "--personalens-kind", "multi", "--personalens-data", "."),
+        *(*MODELS[:4], *BOT, *PROTOCOLS["paper"], "--personalens-dimensions", "all,p-turns"),
+        *("--personalens-report", "results.json", "--personalens-gate", "valid >= 0.8"),
+    )
+    wire.inline(*run, "--personalens-record=new").assert_outcomes(passed=2)
+    bought, before = len(endpoint.calls), wire.results()["items"][0]
+    assert before["evaluation"]["unread"]
+    wire.inline(*run).assert_outcomes(passed=2)
+    assert len(endpoint.calls) == bought, "the record repeats the fault"
+    replayed = wire.results()["items"][0]
+    assert replayed["record"] == "replayed"
+    assert replayed["evaluation"]["unread"] == before["evaluation"]["unread"]
+    endpoint.answer = lambda call: (
+        Reply("Score: 3, 2\nJustification: so")
+        if call.model == "judge" and "each of its replies" in call.prompt
+        else answer(call)
+    )
+    wire.inline(*run, "--personalens-record=new").assert_outcomes(passed=2)
+    assert len(endpoint.calls) == bought + 1, "only what is missing is bought"
+    (item,) = wire.results()["items"]
+    assert item["evaluation"]["unread"] == {}
+    (turns,) = [v["turns"] for v in item["evaluation"]["verdicts"] if v["turns"]]
+    assert turns == [3, 2]
 
 
 def words_of(call: Call) -> str:
@@ -200,7 +248,41 @@ def test_what_the_paper_tells_each_role_in_our_words(wire: Repository, endpoint:
     assert any("do not judge whether the outcome suits them" in words_of(call) for call in ours["judge"])
 
 
-@pytest.mark.parametrize("protocol", ["default", "paper"])
-def test_vanilla_is_told_nothing(wire: Repository, endpoint: Endpoint, protocol: str) -> None:
-    first, _ = calls(wire, endpoint, protocol, "-o", "personalens_assistant_prompt=vanilla")["bot"]
+def test_vanilla_is_told_nothing(wire: Repository, endpoint: Endpoint) -> None:
+    first, _ = calls(wire, endpoint, "default", "-o", "personalens_assistant_prompt=vanilla")["bot"]
     assert first.body["messages"] == [{"role": "user", "content": f"The {OPENING}."}]
+
+
+def test_vanilla_of_the_paper_is_asked_to_be_personal_and_knows_nothing(
+    wire: Repository, endpoint: Endpoint
+) -> None:
+    """A system text, and one message: the conversation, then what to write."""
+    vanilla = ("-o", "personalens_assistant_prompt=vanilla")
+    first, last = calls(wire, endpoint, "paper", *vanilla)["bot"]
+    for call in (first, last):
+        assert all(word in call.system for word in ("natural", "engaging", "personal", "this user"))
+        assert call.prompt.endswith(
+            "Write the assistant's next reply to this user, and nothing before or after it."
+        )
+        assert not call.history
+    assert seen(last) == {OPENING, REPLY}
+
+
+@pytest.mark.parametrize("context", ["D", "I", "S", "DIS"])
+def test_under_the_paper_the_context_stands_in_the_message_before_the_conversation(
+    wire: Repository, endpoint: Endpoint, context: str
+) -> None:
+    """Figure 15; by default it stands in the system text."""
+    known = {
+        mark
+        for letter, marks in zip("DIS", (PEOPLE, SUMMARIES, SITUATION), strict=True)
+        if letter in context
+        for mark in marks
+    }
+    told = ("--personalens-context", context)
+    first, _ = calls(wire, endpoint, "paper", *told)["bot"]
+    before, _, after = first.prompt.partition("The conversation so far:")
+    assert {mark for mark in known if mark in before} == known
+    assert not any(mark in first.system + after for mark in known)
+    first, _ = calls(wire, endpoint, "default", *told)["bot"]
+    assert all(mark in first.system for mark in known)

@@ -204,6 +204,7 @@ _COMMANDS: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
             "report",
             "markdown",
             "prompts",
+            "protocol",
             "concurrency",
             "budget",
             "price",

@@ -13,6 +13,7 @@ import pytest
 from pytest_personalens.cli.agreement import main
 from pytest_personalens.datasets.embedded_files import data_folder
 from tests.support.endpoint import Call, Endpoint, Reply, play
+from tests.support.official_tree import write_code
 
 #: Words of the first turn of a transcript, as a prompt holds them.
 QUOTED = re.compile(r'^{"turn": 0, .*}$', re.MULTILINE)
@@ -182,3 +183,60 @@ def test_numbers_that_are_none(
         main([labels, *MODEL, option, value])
     assert ended.value.code == 4
     assert option in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("protocol", "answered", "identity"),
+    [
+        ((), 0, "openai:small prompt "),
+        (("--protocol", "paper"), 12, "openai:small paper prompt "),
+        (("--prompts", "official:PersonaLens"), 12, "openai:small official "),
+    ],
+)
+def test_the_judge_of_each_protocol_can_be_measured(
+    labels: str,
+    tmp_path: Path,
+    endpoint: Endpoint,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    protocol: tuple[str, ...],
+    answered: int,
+    identity: str,
+) -> None:
+    """What the paper's Table 5 is about: a text with a score, in one prompt a reading."""
+    write_code(tmp_path / "PersonaLens")
+    monkeypatch.chdir(tmp_path)
+    text = "Verdict: True\nVERDICT: True\nScore: 3\nPersonalization Score: 3\nJustification: so"
+    endpoint.answer = lambda call: judge(call) if "tools" in call.body else Reply(text)
+    report = tmp_path / "agreement.json"
+    assert main([labels, *MODEL, *PRICE, *protocol, "--estimate"]) == 0
+    assert re.search(r"^all +12 ", capsys.readouterr().out, re.MULTILINE)
+    assert main([labels, *MODEL, *PRICE, *protocol, "--live", "--report", str(report)]) == 0
+    assert sum("tools" not in call.body for call in endpoint.calls) == answered
+    assert len(endpoint.calls) == 12
+    assert json.loads(report.read_text())["judge"].startswith(identity)
+    if "official" in identity:
+        assert {call.prompt[:2] for call in endpoint.calls} == {"tc", "p "}
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        (
+            ("--protocol", "paper"),
+            "--protocol: it shapes what a model is told, and 'embedded' is none of our",
+        ),
+        (("--prompts", "official:/nowhere"), "--prompts: it shapes what a model is told, and 'embedded' is"),
+        (("--prompts", "official:/nowhere", "--judge-model", "openai:small"), "/nowhere"),
+        (("--protocol", "ours"), "invalid choice: 'ours'"),
+    ],
+)
+def test_prompts_that_no_model_gets_are_one_line(
+    labels: str, capsys: pytest.CaptureFixture[str], more: tuple[str, ...], told: str
+) -> None:
+    try:
+        status: object = main([labels, *more])
+    except SystemExit as left:
+        status = left.code
+    assert status in (2, 4)
+    assert told in capsys.readouterr().err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,28 +19,28 @@ PREFERENCES: Final[dict[str, dict[str, str | list[str]]]] = {
 SUMMARIES: Final = {domain: f"past-{domain.split()[0].lower()} on two\nlines." for domain in PREFERENCES}
 
 
-def write_data(root: Path) -> None:
-    """The data of one user: a task in each of three domains, and one that spans two.
+def write_data(root: Path, users: Collection[str] = ("user7",), *, singles: int = 3) -> None:
+    """The data of users: a task in each of `singles` domains, at most three, and one that spans two.
 
     Every value tells what it is.
     """
-    folder = root / "data" / "profile" / "user7"
-    folder.mkdir(parents=True)
-    profile = {
-        "affinities": PREFERENCES,
-        "demographics": DEMOGRAPHICS,
-        "interests": {},
-        "interactions": SUMMARIES,
-    }
-    single = {
-        f"Task {n}": _task(f"SD-{domain}-task-{n}", [domain]) for n, domain in enumerate(PREFERENCES, 1)
-    }
-    for name, data in (
-        ("profile", profile),
-        ("tasks", single),
-        ("tasks_md", {"Task 1": _task("MD-task-1", ["Rental Cars", "Train"])}),
-    ):
-        (folder / f"{name}.json").write_text(json.dumps(data), encoding="utf-8")
+    domains = list(PREFERENCES)[:singles]
+    single = {f"Task {n}": _task(f"SD-{domain}-task-{n}", [domain]) for n, domain in enumerate(domains, 1)}
+    for user in users:
+        folder = root / "data" / "profile" / user
+        folder.mkdir(parents=True)
+        profile = {
+            "affinities": PREFERENCES,
+            "demographics": {**DEMOGRAPHICS, "user_id": user},
+            "interests": {},
+            "interactions": SUMMARIES,
+        }
+        for name, data in (
+            ("profile", profile),
+            ("tasks", single),
+            ("tasks_md", {"Task 1": _task("MD-task-1", ["Rental Cars", "Train"])}),
+        ):
+            (folder / f"{name}.json").write_text(json.dumps(data), encoding="utf-8")
 
 
 def _task(name: str, domains: list[str]) -> dict[str, Any]:

@@ -239,12 +239,17 @@ def label(letters: str) -> str:
 
 
 def by_domain(items: list[dict[str, Any]], kind: str) -> dict[str, list[float | None]]:
+    """Figure 4: scenarios, TCR and P of each domain, and of all, where a scenario of several counts once."""
     rows: dict[str, list[float | None]] = {}
-    for domain in sorted({d for i in items for d in i["evaluation"]["domains"]}):
-        here = [i for i in scored(items, kind) if domain in i["evaluation"]["domains"]]
+    for domain in (*sorted({d for i in items for d in i["evaluation"]["domains"]}), ""):
+        here = [i for i in scored(items, kind) if not domain or domain in i["evaluation"]["domains"]]
         count = len({(i["evaluation"]["user"], i["evaluation"]["task"]) for i in here})
         if count:
-            rows[domain] = [count, figure(here, "task_completion"), figure(here, "personalization")]
+            rows[domain or "all domains"] = [
+                count,
+                figure(here, "task_completion"),
+                figure(here, "personalization"),
+            ]
     return rows
 
 

@@ -13,8 +13,9 @@ from pytest_personalens.models.meter import Meter
 if TYPE_CHECKING:
     from pytest_personalens.core.scenario import Context
 
-#: ``vanilla``: the model gets only the conversation. ``base``: the prompt also says that it is an assistant
-#: that acts, and gives what the context allows.
+#: ``base``: the prompt says that the model is an assistant that acts, and gives what the context allows.
+#: ``vanilla``: the model gets the conversation alone. Under the paper's protocol it is also asked to help in
+#: a natural, engaging and personal way.
 Setting = Literal["base", "vanilla"]
 _TEMPERATURE: Final = 0.0
 
@@ -23,18 +24,23 @@ class ModelAssistant:
     """An assistant that answers a conversation with one call.
 
     Its knowledge of the person is in the system text. The rest is the chat itself. Under the paper's protocol
-    the setting *base* tells it to personalize, and shows it everything in one message (Figure 15).
+    the system text says how to help, and one message holds the rest (Figure 15): what the assistant knows of
+    the person, then the conversation, then what to write.
     """
 
     def __init__(
         self, model: Model, meter: Meter, prompts: Prompts, *, setting: Setting, context: Context
     ) -> None:
         self._model, self._meter, self._prompts = model, meter, prompts
-        self._values, has_context = values_of_context(context), bool(context.text())
-        self._system_templates = (
-            ("assistant", *(("assistant_context",) if has_context else ())) if setting == "base" else ()
-        )
-        self._message_template = "assistant_next" if setting == "base" and "assistant_next" in prompts else ""
+        self._values = values_of_context(context)
+        knows = ("assistant_context",) if setting == "base" and context.text() else ()
+        self._system: tuple[str, ...] = ("assistant",) if setting == "base" else ()
+        self._message: tuple[str, ...] = ()
+        if prompts.protocol == "paper":
+            self._system = ("assistant",) if setting == "base" else ("assistant_vanilla",)
+            self._message = (*knows, "assistant_next" if setting == "base" else "assistant_vanilla_next")
+        else:
+            self._system += knows
         # The whole prompt is part of the identity, because another context or prompt gives other replies.
         digest = hashlib.sha256("\0".join(filter(None, self._texts(""))).encode()).hexdigest()[:8]
         self.identity = f"{model.name} {setting} {digest}"
@@ -46,15 +52,18 @@ class ModelAssistant:
         Raise `AssistantFault` if the model gives none.
         """
         system, prompt = self._texts(conversation_text(messages))
-        history = () if self._message_template else tuple((m["role"], m["content"]) for m in messages[:-1])
+        history = () if self._message else tuple((m["role"], m["content"]) for m in messages[:-1])
         request = Request(system, prompt or messages[-1]["content"], _TEMPERATURE, history=history)
         return self._meter.complete(self._model, request, "assistant", fault=AssistantFault).text
 
     def _texts(self, conversation: str) -> tuple[str, str]:
         """Return the system text, and the one message that holds everything.
 
-        The message is empty if the setting does not use one.
+        The message is empty under a protocol that does not use one.
         """
         values = {**self._values, "transcript": conversation}
-        system = "\n\n".join(self._prompts.fill(name, **values) for name in self._system_templates)
-        return system, self._prompts.fill(self._message_template, **values) if self._message_template else ""
+        system, message = (
+            "\n\n".join(self._prompts.fill(name, **values) for name in names)
+            for names in (self._system, self._message)
+        )
+        return system, message

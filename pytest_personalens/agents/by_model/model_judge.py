@@ -81,9 +81,7 @@ class ModelJudge:
                 read = read_answer(completion, dimension, len(dialogue.messages), replies)
             except ValueError as error:
                 problem = str(error)
-                again = (
-                    f"\n\nYour last answer could not be read: {problem}. Answer again in the form asked for."
-                )
+                again = again_text(problem)
                 continue
             verdict = with_found_quotes(read, dialogue.messages)
             # An opening without a leak, and a dialogue without a claim, have nothing to quote.
@@ -115,6 +113,11 @@ class ModelJudge:
             "" if "transcript" in placed | self._prompts.places("judge") else values["transcript"] + "\n\n"
         )
         return self._prompts.fill("judge", **values), shared, ask
+
+
+def again_text(problem: str) -> str:
+    """Return the end of a prompt that asks once more, after an answer that could not be read."""
+    return f"\n\nYour last answer could not be read: {problem}. Answer again in the form asked for."
 
 
 def _material(values: Mapping[str, str], dimension: Dimension) -> str:

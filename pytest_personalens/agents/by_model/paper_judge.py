@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.agents.by_model.model_judge import verdict_of
+from pytest_personalens.agents.by_model.model_judge import again_text, verdict_of
 from pytest_personalens.agents.by_model.prompts import Prompts, values_of
 from pytest_personalens.core.errors import JudgeFault
 from pytest_personalens.core.verdict import Dimension, Verdict
@@ -16,19 +16,23 @@ if TYPE_CHECKING:
     from pytest_personalens.core.dialogue import Dialogue
     from pytest_personalens.core.scenario import Scenario
 
+#: A heading stands at the beginning of a line, after two words at most: ``Personalization Score:``.
 _HEADING: Final = re.compile(
-    r"^\W*(score|verdict|explanation|observations|justification|improvements)\b\W*?:[ \t*_]*",
+    r"^\W*(?:[a-z-]+ ){0,2}(score|verdict|explanation|observations|justification|improvements)\b\W*?:[ \t*_]*",
     re.IGNORECASE | re.MULTILINE,
 )
 _ITEM: Final = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+", re.MULTILINE)
+#: What counts of the text after a heading: its beginning, whatever follows.
+_WORD: Final = re.compile(r"\W*(true|false|yes|no)\b", re.IGNORECASE)
+_NUMBER: Final = re.compile(r"[^\w-]*(\d+)")
 
 
 class PaperJudge:
     """A judge with its own rubric and material for each reading (Figures 16 to 20).
 
-    The figures are those of the paper. The judge makes one call for each reading and never asks again. The
-    score comes first and then its reasons, as text. Personalization also has observations and improvements
-    (Figure 17).
+    The figures are those of the paper. The judge makes one call for each reading, and asks once more if it
+    cannot read the answer. The score comes first and then its reasons, as text. Personalization also has
+    observations and improvements (Figure 17).
     """
 
     parallel = True
@@ -41,43 +45,51 @@ class PaperJudge:
     def verdict(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> Verdict:
         """Return the model's verdict.
 
-        Raise `JudgeFault` for an unreadable answer.
+        Raise `JudgeFault` if the second answer is unreadable too.
         """
         values = values_of(scenario, dialogue.messages, facts=False)
         system, prompt = (
             self._prompts.fill(name, **values) for name in ("judge", f"judge_{dimension.value}")
         )
-        request = Request(system, prompt, self._temperature, 4000)
-        answer = self._meter.complete(self._model, request, f"judge {dimension.short}", fault=JudgeFault).text
-        try:
-            return read_sections(answer, dimension, sum(m.role == "assistant" for m in dialogue.messages))
-        except ValueError as error:
-            raise JudgeFault(
-                f"{self._model.name}: unreadable verdict on {dimension.short}: {error}"
-            ) from None
+        replies = sum(m.role == "assistant" for m in dialogue.messages)
+        problem = again = ""
+        for _ in range(2):
+            request = Request(system, prompt + again, self._temperature, 4000)
+            answer = self._meter.complete(
+                self._model, request, f"judge {dimension.short}", fault=JudgeFault
+            ).text
+            try:
+                return read_sections(answer, dimension, replies)
+            except ValueError as error:
+                problem = str(error)
+                again = again_text(problem)
+        raise JudgeFault(f"{self._model.name}: unreadable verdict on {dimension.short}: {problem}")
 
 
 def read_sections(text: str, dimension: Dimension, replies: int) -> Verdict:
     r"""Return the verdict in an answer that has sections.
 
-    Raise ValueError, which says what is wrong. The function never guesses a score.
+    It is read as strictly as the official code reads: the first score counts, and nothing that follows it. So
+    3/4 and 3.5 are 3. A justification may be missing. Raise ValueError, which says what is wrong.
 
-    >>> read_sections("Verdict: false\nExplanation: no seat", Dimension.TASK_COMPLETION, 1).score
+    >>> read_sections("Verdict: False - no seat", Dimension.TASK_COMPLETION, 1).score
     0
     """
     parts = _HEADING.split(text)
     named = list(
         zip((name.lower() for name in parts[1::2]), (part.strip() for part in parts[2::2]), strict=True)
     )
-    score, why = ("verdict", "explanation") if dimension.scale.high == 1 else ("score", "justification")
-    scores = [section for name, section in named if name == score]
-    if len(scores) != 1:
-        raise ValueError(f"expected one line '{score.capitalize()}: ...', found {len(scores)}")
+    is_verdict = dimension.scale.high == 1
+    score, why = ("verdict", "explanation") if is_verdict else ("score", "justification")
+    lines = [section.partition("\n")[0] for name, section in named if name == score]
+    if not lines:
+        raise ValueError(f"expected a line '{score.capitalize()}: ...', found none")
+    by_turn = dimension is Dimension.PERSONALIZATION_TURNS
+    given = [word for line in lines for word in line.split(",")] if by_turn else lines[:1]
+    pattern = _WORD if is_verdict else _NUMBER
+    words = [found[1].lower() if (found := pattern.match(word)) else word.strip() for word in given]
     sections = dict(named)
-    if not sections.get(why):
-        raise ValueError(f"expected '{why.capitalize()}: ...'")
-    words = [word.strip("*_`[]()\"'. ").lower() for word in scores[0].partition("\n")[0].split(",")]
-    verdict = verdict_of(words, dimension, sections[why].strip("*_ "), [], [], replies)
+    verdict = verdict_of(words, dimension, sections.get(why, "").strip("*_ "), [], [], replies)
     return verdict.model_copy(
         update={name: _items(sections.get(name, "")) for name in ("observations", "improvements")}
     )

@@ -21,16 +21,8 @@ ASSISTANT: Final = 110
 THOUGHTS: Final = 100
 _READING: Final = {"judge tc": 100, "judge p": 400}
 _OTHER_READING: Final = 180
-#: An answer that the parser of every text form of a reading accepts.
-_READABLE: Final = "\n".join(
-    (
-        "Verdict: true",
-        "Explanation: so",
-        "Score: 1",
-        "Justification: so",
-        *(f"{n} Score: 1" for n in ("Personalization", "Naturalness", "Coherence")),
-    )
-)
+#: A reply of the assistant in a transcript, in our form and in that of the official code.
+_REPLY: Final = re.compile(r'^{"turn": \d+, "role": "assistant"|^\[ASSISTANT\]:', re.MULTILINE)
 _FIRST_TURN: Final = re.compile(r'^{"turn": 0, .*}$', re.MULTILINE)
 
 
@@ -62,10 +54,23 @@ class Placeholder:
             data = {"evidence": [_quote(request)], "justification": "so", "score": value}
             return Completion("", round(sent / CHARS), 0, data=data)
         if self._role == "judge":
-            return Completion(_READABLE, round(sent / CHARS))
+            return Completion(_readable(request.prompt), round(sent / CHARS))
         length = ASSISTANT if request.history or self._whole else USER
         begin = "Message: " if self._role == "user agent" else ""
         return Completion(f"{begin}{sent} " + "word " * round(length * CHARS / 5), round(sent / CHARS))
+
+
+def _readable(prompt: str) -> str:
+    """Return an answer that the parser of every text form of a reading accepts.
+
+    It has a score for each reply, for the reading by turn; other readings take the first.
+    """
+    replies = max(1, len(_REPLY.findall(prompt)))
+    if "[ASSISTANT]:" in prompt:
+        names = ("Personalization", "Naturalness", "Coherence")
+        return "\n".join(("VERDICT: True", *(f"{name} Score: 1" for name in names for _ in range(replies))))
+    scores = ", ".join("1" * replies)
+    return f"Verdict: true\nExplanation: so\nScore: {scores}\nJustification: so"
 
 
 def _quote(request: Request) -> dict[str, Any]:

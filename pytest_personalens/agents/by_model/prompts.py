@@ -52,7 +52,10 @@ PLACEHOLDERS: Final[dict[str, frozenset[str]]] = {
 #: gets the dialogue in one message.
 _PAPER: Final = {
     "judge": ("judge", *_READINGS),
-    "assistant": ("assistant", "assistant_context", "assistant_next"),
+    "assistant": (
+        *("assistant", "assistant_context", "assistant_next"),
+        *("assistant_vanilla", "assistant_vanilla_next"),
+    ),
 }
 Protocol = Literal["default", "paper"]
 

@@ -158,8 +158,8 @@ class Quality(_Part):
 
         Only categories with at least 5 % in the paper count.
         """
-        rows = [s for s in self.demographics if s.paper >= 0.05 and s.attribute in _HELD]
-        return max(rows, key=lambda s: abs(s.share - s.paper), default=None)
+        rows = [s for s in self.demographics if (s.paper or 0) >= 0.05 and s.attribute in _HELD]
+        return max(rows, key=lambda s: abs(s.share - (s.paper or 0)), default=None)
 
 
 _HELD: Final = ("age", "gender", "region", "religion", "employment_status", "education")

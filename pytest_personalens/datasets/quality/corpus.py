@@ -9,7 +9,7 @@ from collections import defaultdict
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from pytest_personalens.core.data_check import Finding
 from pytest_personalens.core.errors import DataError
@@ -101,9 +101,9 @@ class Assignment:
 class Corpus:
     """A whole dataset.
 
-    `types` holds the kind of each preference type that a catalogue knows. `possible` holds the number of
-    values that the dataset's own catalogue lists for a type. `problems` holds what cannot be read. `shared`
-    is false if each user may have tasks of their own.
+    `types` holds each preference type that a catalogue knows. `kinds` holds the kind of a type by the
+    dataset's own catalogue, and `possible` the number of values that this lists for a categorical type.
+    `problems` holds what cannot be read. `shared` is false if each user may have tasks of their own.
     """
 
     name: str
@@ -114,11 +114,13 @@ class Corpus:
     tasks: list[TaskText] = field(default_factory=list)
     assignments: list[Assignment] = field(default_factory=list)
     types: dict[TypeName, PreferenceType] = field(default_factory=dict)
+    kinds: dict[TypeName, Literal["categorical", "open"]] = field(default_factory=dict)
     possible: dict[TypeName, int] = field(default_factory=dict)
 
     def categorical(self, key: TypeName) -> bool:
         """True if the values of this type come from a list."""
-        return key in self.types and self.types[key].kind == "categorical"
+        kind = self.kinds.get(key) or (self.types[key].kind if key in self.types else "open")
+        return kind == "categorical"
 
     @cached_property
     def catalogue(self) -> defaultdict[str, frozenset[str]]:

@@ -73,6 +73,7 @@ _ALIASES: Final = {
     "native speaker": "Native",
     "traditional": "Folk religion",
 }
+_ETHNICITY: Final = "ethnicity"
 _COUNTRIES: Final = {
     "korea, republic of": "South Korea",
     "viet nam": "Vietnam",
@@ -105,13 +106,14 @@ class Share:
     """One demographic category with its shares.
 
     `share` is the share in this dataset, and `paper` that in the paper's Tables 6 and 7, both from 0 to 1.
+    `paper` is None for an attribute of which no share of the paper is here.
     """
 
     __pydantic_config__ = ConfigDict(extra="forbid")
     attribute: str
     category: str
     share: float
-    paper: float
+    paper: float | None
 
 
 @cache
@@ -155,7 +157,10 @@ def category(person: Person, attribute: str) -> str:
 
 
 def marginals(people: Sequence[Person]) -> list[Share]:
-    """Return every category of every attribute, in the order of the tables."""
+    """Return every category of every attribute.
+
+    Ethnicity (Table 6) comes last, where the people have it: as the data has it, the commonest first.
+    """
     rows = []
     for attribute, expected in MARGINALS.items():
         counts = Counter(category(p, attribute) for p in people)
@@ -163,6 +168,11 @@ def marginals(people: Sequence[Person]) -> list[Share]:
             Share(attribute, name, counts[name] / max(1, len(people)), expected.get(name, 0.0))
             for name in dict.fromkeys([*expected, *counts])
         ]
+    said = [p.demographics[_ETHNICITY] for p in people if p.demographics.get(_ETHNICITY)]
+    ethnicities = Counter(_ALIASES.get(text.lower(), text) for text in said)
+    rows += [
+        Share(_ETHNICITY, name, number / len(people), None) for name, number in ethnicities.most_common()
+    ]
     return rows
 
 

@@ -41,7 +41,10 @@ def read_official(data: OfficialDataset) -> Corpus:
     for tasks_file in sorted((data.root / "task").glob("*/task.jsonl")):
         with corpus.telling():
             corpus.tasks += list(_official_tasks(tasks_file))
-    corpus.possible = _possible(data.root.parent / "res" / "schema.json")
+    with corpus.telling():
+        listed = _catalogue(data.root.parent / "res" / "schema.json")
+        corpus.possible = {name: count for name, count in listed.items() if count is not None}
+        corpus.kinds = {name: "open" if count is None else "categorical" for name, count in listed.items()}
     for user in data.users():
         folder = data.root / "profile" / user
         with corpus.telling():
@@ -59,20 +62,29 @@ def read_official(data: OfficialDataset) -> Corpus:
     return corpus
 
 
-def _possible(file: Path) -> dict[TypeName, int]:
-    """Return the number of `possible_values` in the official catalogue, by type.
+def _catalogue(file: Path) -> dict[TypeName, int | None]:
+    """Return the preference types of the official catalogue, each with its number of `possible_values`.
 
-    The result is empty if the file does not exist or has another form.
+    The number is None for an open type: its values are examples only. The result is empty if the file does
+    not exist. Raise `DataError` if it has another form.
     """
     if not file.is_file():
         return {}
-    counts: dict[TypeName, int] = {}
-    for domain, types in read_json(file).items():
-        for name, spec in types.items() if isinstance(types, dict) else ():
-            values = spec.get("possible_values") if isinstance(spec, dict) else None
-            if isinstance(values, list) and values:
-                counts[domain, name] = len(values)
-    return counts
+    types: dict[TypeName, int | None] = {}
+    domains = read_json(file, list)
+    for place, entry in enumerate(domains):
+        affinities = entry.get("affinities") if isinstance(entry, dict) else None
+        if not isinstance(affinities, list) or not isinstance(entry.get("domain"), str):
+            raise DataError(file, "expected an object with domain and affinities", field=f"[{place}]")
+        for number, spec in enumerate(affinities):
+            if not isinstance(spec, dict) or not isinstance(spec.get("name"), str):
+                raise DataError(
+                    file, "expected an object with a name", field=f"[{place}].affinities[{number}]"
+                )
+            values: Any = spec.get("possible_values")
+            listed = isinstance(values, list) and spec.get("is_categorical") in (True, "True", "true")
+            types[entry["domain"], spec["name"]] = len(values) if listed else None
+    return types
 
 
 def _official_person(user: str, file: Path) -> Person:

@@ -90,7 +90,9 @@ def detail_lines(data: Quality) -> Iterator[str]:
     yield ""
     yield f"{'demographics':<50}{'here':>8}{'paper':>8}{'off by':>8}"
     for s in data.demographics:
-        if s.share or s.paper >= 0.005:
+        if s.paper is None:
+            yield f"{s.attribute + ': ' + s.category:<50}{s.share:>8.1%}{'-':>8}{'-':>8}"
+        elif s.share or s.paper >= 0.005:
             points = 100 * (s.share - s.paper)
             yield f"{s.attribute + ': ' + s.category:<50}{s.share:>8.1%}{s.paper:>8.1%}{points:>+8.1f}"
 
@@ -126,7 +128,7 @@ def _top(data: Quality) -> str:
 
 def _farthest(data: Quality) -> str:
     row = data.farthest
-    return f"{row.category[:17]} {100 * (row.share - row.paper):+.1f}" if row else "none"
+    return f"{row.category[:17]} {100 * (row.share - (row.paper or 0)):+.1f}" if row else "none"
 
 
 _ROWS: Final[Sequence[_Row]] = (

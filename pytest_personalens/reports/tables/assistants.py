@@ -11,7 +11,12 @@ from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.reports.markup import figure
 from pytest_personalens.reports.tables.measured import SHORT, Column, Measured, differences
 from pytest_personalens.reports.tables.published import PAPER, published, slips
-from pytest_personalens.reports.tables.runs import likeness, scenario_counts, unlike_each_other
+from pytest_personalens.reports.tables.runs import (
+    likeness,
+    reading_counts,
+    scenario_counts,
+    unlike_each_other,
+)
 from pytest_personalens.reports.tables.table import PaperTable, of_paper
 
 if TYPE_CHECKING:
@@ -54,7 +59,7 @@ def assistant_tables(runs: Sequence[StoredRun], beside: Sequence[OtherRow] = ())
         3,
         "assistants beside each other",
         _OF_ASSISTANT,
-        [*scenario_counts(runs), legend, *more],
+        [*scenario_counts(runs), *reading_counts(runs), legend, *more],
         given_rows,
     )
 
@@ -65,7 +70,14 @@ def user_tables(runs: Sequence[StoredRun]) -> list[PaperTable]:
     There is a row for each run. The paper has these scores only for single-domain tasks.
     """
     legend = "Nat and Coh, of the user agent, from 1 to 5; the paper has them for SD tasks."
-    return _tables(runs, 12, "the user agent, by assistant", _OF_USER, [*scenario_counts(runs), legend], [])
+    return _tables(
+        runs,
+        12,
+        "the user agent, by assistant",
+        _OF_USER,
+        [*scenario_counts(runs), *reading_counts(runs), legend],
+        [],
+    )
 
 
 def _tables(

@@ -14,7 +14,13 @@ from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.reports.markup import figure, interval_text
 from pytest_personalens.reports.tables.measured import SHORT, Column, Measured, differences, is_rate, scaled
 from pytest_personalens.reports.tables.published import PAPER, published, slips
-from pytest_personalens.reports.tables.runs import StoredRun, likeness, scenario_counts, unlike_each_other
+from pytest_personalens.reports.tables.runs import (
+    StoredRun,
+    likeness,
+    reading_counts,
+    scenario_counts,
+    unlike_each_other,
+)
 from pytest_personalens.reports.tables.table import PaperTable, of_paper
 from pytest_personalens.results.contrasts import contrast, corrected
 from pytest_personalens.results.wording import over, p_text
@@ -134,6 +140,8 @@ def _notes(runs: Sequence[StoredRun], *, based: bool) -> list[str]:
         legend,
         *([] if based else [missing]),
         *scenario_counts(runs),
+        *reading_counts(runs),
+        *reading_counts(runs),
         *likeness(runs, of_assistants=False),
         *slips(4),
     ]

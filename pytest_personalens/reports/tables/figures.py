@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.reports.markup import figure
 from pytest_personalens.reports.tables.measured import SHORT, mean_of
-from pytest_personalens.reports.tables.runs import scenario_counts
+from pytest_personalens.reports.tables.runs import reading_counts, scenario_counts
 from pytest_personalens.reports.tables.table import PaperTable, of_paper
 from pytest_personalens.results.means import item_scores, scenario_means, scores_by_turn
 
@@ -24,6 +24,7 @@ _SAID: Final[dict[Kinds, str]] = {
     "multi": "multi-domain tasks only, each in all of its domains",
     "all": "single- and multi-domain tasks, each in all of its domains",
 }
+_ALL: Final = "all domains"
 _BY_DOMAIN: Final = {"TCR %": Dimension.TASK_COMPLETION, "P": Dimension.PERSONALIZATION}
 #: The highest number of turns that are shown. Few dialogues are longer, and a line of a terminal has no more
 #: room.
@@ -40,8 +41,11 @@ def domain_tables(runs: Sequence[StoredRun], kinds: Kinds) -> list[PaperTable]:
         {domain for run in runs for item in run.results.own for domain in item.evaluation.domains}
     )
     rows = [
-        (f"{domain}, {run.name}" if several else domain, *_of_domain(run, domain, kinds))
-        for domain in domains
+        (
+            f"{domain or _ALL}, {run.name}" if several else domain or _ALL,
+            *_of_items([i for i in run.results.own if not domain or domain in i.evaluation.domains], kinds),
+        )
+        for domain in (*domains, "")
         for run in runs
     ]
     return [
@@ -51,17 +55,22 @@ def domain_tables(runs: Sequence[StoredRun], kinds: Kinds) -> list[PaperTable]:
             tuple(row for row in rows if row[1] != "0"),
             (
                 *scenario_counts(runs),
+                *reading_counts(runs),
+                f"{_ALL.capitalize()}: the mean over all scenarios, each counted once (the dashed line).",
                 "TCR in percent, P from 1 to 4. The paper draws Figure 4 and prints no figures of it.",
             ),
         )
     ]
 
 
-def _of_domain(run: StoredRun, domain: str, kinds: Kinds) -> Iterator[str]:
-    items = [i for i in run.results.own if domain in i.evaluation.domains and _among(i, kinds)]
-    yield f"{len({i.scenario_key for i in items if i.evaluation.scored}):,}"
+def _of_items(items: Sequence[Item], kinds: Kinds) -> Iterator[str]:
+    """Yield the number of scenarios, and each mean, with its own number if a reading is missing."""
+    among = [i for i in items if _among(i, kinds)]
+    scenarios = len({i.scenario_key for i in among if i.evaluation.scored})
+    yield f"{scenarios:,}"
     for dimension in _BY_DOMAIN.values():
-        yield figure(mean_of(items, dimension))
+        read = len({i.scenario_key for i in among if i.evaluation.score(dimension) is not None})
+        yield figure(mean_of(among, dimension)) + (f" ({read:,})" if 0 < read < scenarios else "")
 
 
 def turn_tables(runs: Sequence[StoredRun], kinds: Kinds) -> list[PaperTable]:

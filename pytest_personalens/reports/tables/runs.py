@@ -51,6 +51,28 @@ def _assistant(results: Results) -> str:
     return str(results.settings.get("assistant") or "")
 
 
+def reading_counts(runs: Sequence[StoredRun]) -> list[str]:
+    """Return how many scenarios have a score on each reading, for each run in which some are missing."""
+    return [
+        f"{run.name}: the judge did not give every reading; each is missing from its own mean only. Scenarios"
+        f" with a score: {'; '.join(_by_reading(run))}."
+        for run in runs
+        if any(item.evaluation.unread for item in run.results.own)
+    ]
+
+
+def _by_reading(run: StoredRun) -> Iterator[str]:
+    kinds: dict[Kind, str] = {"single": "SD", "multi": "MD"}
+    for kind, short in kinds.items():
+        items = [i for i in run.results.own if i.evaluation.kind == kind]
+        counts = {
+            m.short: len({i.scenario_key for i in items if i.evaluation.score(m) is not None})
+            for m in run.results.of_suite.measures
+        }
+        if any(counts.values()):
+            yield f"{short} {', '.join(f'{name} {number:,}' for name, number in counts.items() if number)}"
+
+
 def scenario_counts(runs: Sequence[StoredRun]) -> list[str]:
     """Return how many scenarios each run scored, one sentence for each run."""
     return [

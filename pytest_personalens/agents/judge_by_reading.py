@@ -1,0 +1,31 @@
+"""A judge that consists of several: one for some readings, and one for all others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_personalens.core.dialogue import Dialogue
+    from pytest_personalens.core.measure import Measure
+    from pytest_personalens.core.scenario import BaseScenario
+    from pytest_personalens.core.verdict import Judge, Verdict
+
+
+class JudgeByReading:
+    """A judge that asks `others` for a reading, unless `by_reading` has a judge for it."""
+
+    def __init__(self, others: Judge, by_reading: Mapping[Measure, Judge]) -> None:
+        self._others, self._by_reading = others, by_reading
+        every = (others, *by_reading.values())
+        of_readings = (f"{measure.short}: {judge.identity}" for measure, judge in by_reading.items())
+        self.identity = "; ".join((others.identity, *of_readings))
+        self.paid = any(judge.paid for judge in every)
+        self.parallel = all(getattr(judge, "parallel", False) for judge in every)
+        if answer := getattr(others, "answer", None):
+            self.answer = answer
+
+    def verdict(self, scenario: BaseScenario, dialogue: Dialogue, dimension: Measure) -> Verdict:
+        """Return the verdict of the judge of this reading."""
+        return self._by_reading.get(dimension, self._others).verdict(scenario, dialogue, dimension)

@@ -1,0 +1,73 @@
+"""The judge under the paper's protocol reads an answer as strictly as the official code."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_personalens.agents.by_model.official.reading import read_official
+from pytest_personalens.agents.by_model.paper_judge import read_sections
+from pytest_personalens.core.verdict import Dimension
+
+TC, P, TURNS = Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION, Dimension.PERSONALIZATION_TURNS
+
+
+@pytest.mark.parametrize(
+    ("score", "read"),
+    [
+        ("3", 3),
+        ("3/4", 3),
+        ("3 (Strong)", 3),
+        ("3 - it fits", 3),
+        ("3.5", 3),
+        ("3 out of 4\n\nScore: 1", 3),
+        ("5", None),
+        ("7/10", None),
+        ("33", None),
+        ("three", None),
+        ("-3", None),
+        ("", None),
+    ],
+)
+def test_a_score_is_read_as_the_official_pattern_reads_it(score: str, read: int | None) -> None:
+    ours = f"Score: {score}"
+    theirs = ours.replace("Score:", "Personalization Score:")
+    if read is None:
+        for reader, text in ((read_sections, ours), (read_official, theirs)):
+            with pytest.raises(ValueError, match="expected"):
+                reader(text, P, 1)
+    else:
+        assert read_official(theirs, P, 1).score == read
+        assert read_sections(ours, P, 1).score == read
+        assert read_sections(theirs, P, 1).score == read
+
+
+@pytest.mark.parametrize(
+    ("verdict", "read"),
+    [
+        ("True - all goals", 1),
+        ("false, the seat is missing", 0),
+        ("TRUE", 1),
+        ("Truely", None),
+        ("partly", None),
+    ],
+)
+def test_a_verdict_is_read_whatever_follows_it(verdict: str, read: int | None) -> None:
+    if read is None:
+        with pytest.raises(ValueError, match="expected the score true or false"):
+            read_sections(f"Verdict: {verdict}", TC, 1)
+    else:
+        assert read_sections(f"Verdict: {verdict}", TC, 1).score == read
+        assert read_official(f"VERDICT: {verdict}", TC, 1).score == read
+
+
+def test_an_answer_without_a_justification_counts() -> None:
+    assert read_sections("**Score:** 2", P, 1).justification == ""
+    with pytest.raises(ValueError, match=r"expected a line 'Verdict: .*', found none"):
+        read_sections("True", TC, 1)
+
+
+@pytest.mark.parametrize("text", ["Score: 1, 2/4, 3 (Strong)", "Score: 1\nScore: 2/4\nScore: 3 (Strong)"])
+def test_by_turn_there_is_one_score_for_each_reply(text: str) -> None:
+    assert read_sections(text, TURNS, 3).turns == (1, 2, 3)
+    with pytest.raises(ValueError, match="expected 4 scores, found 3"):
+        read_sections(text, TURNS, 4)
