@@ -21,7 +21,7 @@ from pytest_personalens.reports.markdown_failure import failure_section
 from pytest_personalens.reports.markdown_sections import COMMENT_LIMIT, LONG, Section, fitted, folded, titled
 from pytest_personalens.reports.markup import escaped, figure, interval_text, markdown_table
 from pytest_personalens.results.explanation import explanations
-from pytest_personalens.results.wording import gate_outcome, part_note, quotes_note
+from pytest_personalens.results.wording import gate_outcome, part_note, quotes_note, user_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -96,6 +96,7 @@ def _about(results: Results) -> str:
     parts += [f"not scored: {number} ({cause})" for cause, number in results.uncounted.items()]
     parts += [f"tool calls: {calls}"] if (calls := _calls(results)) else []
     parts += [quotes] if (quotes := quotes_note(results)) else []
+    parts += [user] if (user := user_note(results)) else []
     if results.drift is not None:
         parts.append(results.drift.sentence)
     return escaped("; ".join(parts), 1_000)

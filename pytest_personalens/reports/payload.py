@@ -14,7 +14,7 @@ from pytest_personalens.reports.command_line import command_line
 from pytest_personalens.reports.moves import personalization_before
 from pytest_personalens.reports.page_reasons import lost_for, row_reason, told
 from pytest_personalens.reports.reason_text import DOES, OUTCOMES
-from pytest_personalens.results.wording import control_names, unfound_text
+from pytest_personalens.results.wording import FAULTS, control_names, unfound_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -167,6 +167,7 @@ def _row(
         "arm": item.arm,
         "cause": e.cause,
         "detail": e.detail,
+        "lost": FAULTS[e.lost_to_user.code] if e.lost_to_user is not None else "",
     }
 
 
@@ -190,6 +191,7 @@ def _dialogue(item: Item, text: _Pool) -> dict[str, Any]:
         "before": [_message(m, text) for m in said],
         "source": earlier.source if earlier is not None and said else "",
         "messages": [_message(m, text) for m in e.dialogue.messages],
+        "faults": [[f.turn, text(f.quote), text(f.text)] for f in e.user_faults or ()],
         "verdicts": [
             _without_empty(
                 {

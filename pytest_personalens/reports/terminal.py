@@ -19,6 +19,7 @@ from pytest_personalens.results.wording import (
     part_note,
     quotes_note,
     stale_note,
+    user_note,
 )
 
 if TYPE_CHECKING:
@@ -148,6 +149,8 @@ def _notes(results: Results, *, verbose: bool, records: str, short: bool) -> Ite
         yield stale
     if quotes := quotes_note(results):
         yield quotes
+    if user := user_note(results):
+        yield user
     for cause, number in results.uncounted.items():
         kept = "; what was bought is kept, and a further run goes on from there" if cause == "budget" else ""
         yield f"not scored: {number}, {CAUSES[cause]}{kept}"
