@@ -26,6 +26,7 @@ from pytest_personalens.core.measure import Measure, Score
 from pytest_personalens.core.message import AssistantMessages
 from pytest_personalens.core.scenario import BaseScenario
 from pytest_personalens.core.usage import Usage
+from pytest_personalens.core.user_fault import HARMLESS, UserFault
 from pytest_personalens.core.verdict import DEFAULT_DIMENSIONS, Dimension, Judge, MeasureField, Verdict
 
 if TYPE_CHECKING:
@@ -79,6 +80,10 @@ class Evaluation(Frozen):
     answer: Answer | None = Field(
         default=None, description="What was answered, in a suite whose items have a true answer."
     )
+    user_faults: tuple[UserFault, ...] | None = Field(
+        default=None,
+        description="What the simulated user did wrong, by turn; null where no audit was made.",
+    )
     usage: dict[str, Usage] = Field(
         default_factory=dict, description="Purpose (user agent, assistant, judge tc, ...) -> what it cost."
     )
@@ -120,6 +125,13 @@ class Evaluation(Frozen):
         """Return personalization (P), 1 to 4, or None if it has no score."""
         score = self.score(Dimension.PERSONALIZATION)
         return None if score is None else int(score)
+
+    @property
+    def lost_to_user(self) -> UserFault | None:
+        """Return the first fault of the user that may have cost the task, if the task is not completed."""
+        if self.task_completed is not False:
+            return None
+        return next((fault for fault in self.user_faults or () if fault.code != HARMLESS), None)
 
 
 def evaluate(

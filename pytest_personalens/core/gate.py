@@ -5,6 +5,9 @@ from typing import Final, Literal, NamedTuple
 #: Share of items that must be scored in a run with gates, if no gate on `valid` gives another.
 VALID_FLOOR: Final = 0.9
 
+#: The metric that a suite with audited users has: the share of dialogues with a fault of the user.
+USER_FAULTS: Final = "user_faults"
+
 #: ``>=`` if high values are good, else ``<=``.
 Direction = Literal[">=", "<="]
 

@@ -6,7 +6,7 @@ import difflib
 import re
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.core.gate import Direction, GateExpression
+from pytest_personalens.core.gate import USER_FAULTS, Direction, GateExpression
 from pytest_personalens.core.parse import BILLION
 
 if TYPE_CHECKING:
@@ -90,19 +90,23 @@ def parse_gate_name(name: str, limit: float, direction: Direction) -> GateExpres
 
 def is_metric(name: str, suite: Suite) -> bool:
     """True if a gate of the suite may use the metric."""
-    names = (*(metric.name for metric in suite.metrics), *_COMMON[:-1])
+    names = _names(suite)[:-1]
     return name in names or re.fullmatch(r"pass\^[1-9]\d{0,2}", name) is not None
+
+
+def _names(suite: Suite) -> tuple[str, ...]:
+    audited = () if suite.audit is None else (USER_FAULTS,)
+    return (*(metric.name for metric in suite.metrics), *audited, *_COMMON)
 
 
 def _metric(text: str, suite: Suite) -> str:
     names = {name.lower(): m.name for m in suite.metrics for name in (m.name, *m.aliases)}
     metric = names.get(text.lower(), text.lower())
     if not is_metric(metric, suite):
-        metric_names = (*(m.name for m in suite.metrics), *_COMMON)
-        near = difflib.get_close_matches(metric, metric_names, n=1)
+        near = difflib.get_close_matches(metric, _names(suite), n=1)
         raise ValueError(
             f"unknown metric {metric!r}{f' (did you mean {near[0]}?)' if near else ''}; known:"
-            f" {', '.join(metric_names)}"
+            f" {', '.join(_names(suite))}"
         )
     return metric
 
@@ -135,6 +139,8 @@ def _range(name: str, suite: Suite, *, lift: bool = False) -> _RANGE:
 
 def _way(metric: str, suite: Suite) -> Direction:
     suite_metric = suite.metric(metric)
+    if metric == USER_FAULTS:
+        return "<="
     return ">=" if suite_metric is None or suite_metric.better == "high" else "<="
 
 

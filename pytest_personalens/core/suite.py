@@ -15,11 +15,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_personalens.core.data_check import DataCheck
-    from pytest_personalens.core.dialogue import UserAgent
+    from pytest_personalens.core.dialogue import Dialogue, UserAgent
     from pytest_personalens.core.metric import Metric
     from pytest_personalens.core.panels import ItemsPanel
     from pytest_personalens.core.published import Published
     from pytest_personalens.core.scenario import BaseScenario, Context
+    from pytest_personalens.core.user_fault import UserFault
     from pytest_personalens.core.verdict import Judge
 
     #: The settings of a run, by name.
@@ -163,6 +164,8 @@ class Suite:
     )
     #: Dataset -> a line for each thing that gave no item.
     left_out: Callable[[Any], Iterator[str]] = lambda dataset: iter(())
+    #: Scenario and dialogue -> the faults of the simulated user. Without it, no user is audited.
+    audit: Callable[[Any, Dialogue], tuple[UserFault, ...]] | None = None
     #: Number of drawn scenarios by stratum -> strata, beginning with the one to draw next.
     strata: Callable[[Mapping[str, int]], Sequence[str]] | None = None
     #: Dataset, seed and scenario by name -> another user's scenario, for an arm that swaps. It raises

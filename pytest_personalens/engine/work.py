@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pytest_personalens.core.errors import RecordError
 from pytest_personalens.core.evaluation import Evaluation, evaluate
+from pytest_personalens.core.suite import suite_named
 from pytest_personalens.core.usage import together
 from pytest_personalens.engine.assistant import guarded
 from pytest_personalens.engine.job import JobResult
@@ -115,6 +116,9 @@ def work(job: Job, participants: Participants, assistant: Assistant, keep: Keep 
                 update={"verdicts": (), "cause": "record", "detail": str(error)}
             )
         tell(evaluation)
+    if evaluation.scored and (audit := suite_named(job.scenario.suite).audit) is not None:
+        faults = audit(job.scenario, evaluation.dialogue)
+        evaluation = evaluation.model_copy(update={"user_faults": faults})
     if usage := spent():
         evaluation = evaluation.model_copy(update={"usage": usage})
     return JobResult(

@@ -183,6 +183,10 @@ class Personalens:
         )
 
     def _result(self, evaluation: Evaluation, record: str = "none", file: str = "") -> Item:
+        fault = evaluation.lost_to_user if evaluation.scored else None
+        if fault is not None and self._settings.lost_to_user == "unscored":
+            lost = {"cause": "user-agent", "detail": f"lost to the user, who {fault.text}"}
+            evaluation = evaluation.model_copy(update=lost)
         shortfalls = shortfalls_of(evaluation, self._settings.thresholds)
         undecided = any(measure in self._settings.thresholds for measure in evaluation.unread)
         status = (

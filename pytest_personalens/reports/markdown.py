@@ -21,7 +21,14 @@ from pytest_personalens.reports.markdown_failure import failure_section, onward_
 from pytest_personalens.reports.markdown_sections import COMMENT_LIMIT, LONG, Section, fitted, folded, titled
 from pytest_personalens.reports.markup import escaped, figure, markdown_table
 from pytest_personalens.results.explanation import explanations
-from pytest_personalens.results.wording import gate_outcome, part_note, quotes_note, trust_note, unread_note
+from pytest_personalens.results.wording import (
+    gate_outcome,
+    part_note,
+    quotes_note,
+    trust_note,
+    unread_note,
+    user_note,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -125,7 +132,7 @@ def _about(results: Results) -> str:
     parts += [f"left out by a selection: {results.left_out}"] if results.left_out else []
     parts += [f"not scored: {number} ({cause})" for cause, number in results.uncounted.items()]
     parts += [f"tool calls: {calls}"] if (calls := _calls(results)) else []
-    parts += [note for note in (quotes_note(results), unread_note(results)) if note]
+    parts += [note for note in (quotes_note(results), unread_note(results), user_note(results)) if note]
     if results.drift is not None:
         parts.append(results.drift.sentence)
     return escaped("; ".join(parts), 1_000)

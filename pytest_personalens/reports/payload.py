@@ -16,7 +16,7 @@ from pytest_personalens.reports.moves import personalization_before
 from pytest_personalens.reports.page_reasons import lost_for, row_reason, told
 from pytest_personalens.reports.reason_text import DOES, OUTCOMES, goal_parts, said_by_judge, values_text
 from pytest_personalens.results.shortfalls import uncounted_by
-from pytest_personalens.results.wording import control_names, unfound_text
+from pytest_personalens.results.wording import FAULTS, control_names, unfound_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -171,6 +171,7 @@ def _row(
         "arm": item.arm,
         "cause": cause,
         "detail": detail,
+        "lost": FAULTS[e.lost_to_user.code] if e.lost_to_user is not None else "",
     }
 
 
@@ -196,6 +197,7 @@ def _dialogue(item: Item, scenario: BaseScenario | None, text: _Pool) -> dict[st
         "messages": [_message(m, text) for m in e.dialogue.messages],
         # The assistant's calls in the form of a record, for a reader's label.
         "acts": {n: m.model_dump(mode="json") for n, m in enumerate(e.dialogue.messages) if m.acts},
+        "faults": [[f.turn, text(f.quote), text(f.text)] for f in e.user_faults or ()],
         "verdicts": [
             _without_empty(
                 {

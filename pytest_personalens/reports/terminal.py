@@ -23,6 +23,7 @@ from pytest_personalens.results.wording import (
     stale_note,
     trust_note,
     unread_note,
+    user_note,
 )
 
 if TYPE_CHECKING:
@@ -184,6 +185,8 @@ def _notes(results: Results, *, verbose: bool, records: str, short: bool) -> Ite
         yield quotes
     if unread := unread_note(results):
         yield unread
+    if user := user_note(results):
+        yield user
     for cause, number in results.uncounted.items():
         kept = "; what was bought is kept, and a further run goes on from there" if cause == "budget" else ""
         yield f"not scored: {number}, {CAUSES[cause]}{kept}"

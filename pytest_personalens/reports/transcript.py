@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.dimensions import Dimension
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.evaluation import Evaluation
     from pytest_personalens.core.message import Message
     from pytest_personalens.core.scenario import BaseScenario
+    from pytest_personalens.core.user_fault import UserFault
     from pytest_personalens.core.verdict import Verdict
     from pytest_personalens.results.earlier import Earlier
     from pytest_personalens.results.shortfalls import Shortfall
@@ -133,6 +135,10 @@ def _turns(
     marked = {e.turn for v in failed for e in v.evidence} | {
         r.turn for v in failed for r in costs_of(v) if r.code != "ignores" and r.turn is not None
     }
+    faults: defaultdict[int, list[UserFault]] = defaultdict(list)
+    for fault in evaluation.user_faults or ():
+        faults[fault.turn].append(fault)
+    marked |= faults.keys()
     before = () if earlier is None else earlier.messages
     pairs = enumerate(zip(before, messages, strict=False))
     parting = next((turn for turn, (then, now) in pairs if then != now), None)
@@ -146,6 +152,8 @@ def _turns(
         sign = "+" if turn == parting else " "
         label = f"{'>' if turn in marked else ' '} {sign} {turn:2} {message.role:9} "
         yield from wrapped(label, _cut(message.content), width)
+        for fault in faults.get(turn, ()):
+            yield from wrapped("         user fault ", fault.text, width)
     if marked:
         yield "     (> marks what cost the score)"
     if evaluation.dialogue.truncated:

@@ -9,6 +9,7 @@ from pydantic import Field
 from pytest_personalens.core.frozen import Frozen
 from pytest_personalens.core.gate import Direction
 from pytest_personalens.core.measure import Better
+from pytest_personalens.core.user_fault import FaultCode
 from pytest_personalens.core.verdict import MeasureField
 
 
@@ -69,6 +70,20 @@ class Gate(Frozen):
     direction: Direction = ">="
     low: float | None = None
     high: float | None = None
+
+
+class UserAudit(Frozen):
+    """The faults of the simulated users in the scored dialogues of the run itself.
+
+    `audited` is the number of dialogues, and `faulty` of those with a fault. `faults` counts the dialogues
+    with a fault of each kind. `lost` counts those that were lost to the user, by the first fault that may
+    have cost the task.
+    """
+
+    audited: int = Field(ge=1)
+    faulty: int = Field(ge=0)
+    faults: dict[FaultCode, int] = Field(default_factory=dict)
+    lost: dict[FaultCode, int] = Field(default_factory=dict)
 
 
 class Trials(Frozen):

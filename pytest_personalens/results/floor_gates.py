@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from fractions import Fraction
+from statistics import fmean
 from typing import TYPE_CHECKING, Final, Literal
 
 from pytest_personalens.core.metric import Metric
@@ -178,6 +181,21 @@ def valid_gate(results: Results, floor: GateExpression) -> Gate:
     passed = share >= floor.limit
     message = message if passed else f"{message}; {share_text(floor.limit)}"
     return Gate(name=floor.name, kind="valid", value=share, limit=floor.limit, passed=passed, message=message)
+
+
+def user_faults_gate(results: Results, floor: GateExpression) -> Gate:
+    """Return the gate on the share of scored dialogues in which the simulated user did something wrong."""
+    by_scenario = defaultdict[tuple[str, str], list[int]](list)
+    for item in members(results.own, floor.group):
+        if item.evaluation.user_faults is not None:
+            by_scenario[item.scenario_key].append(bool(item.evaluation.user_faults))
+    label = f"share of {results.of_suite.dialogue}s with a fault of the user"
+    if not by_scenario:
+        return closed(floor, f"{label}: no user of this run was audited; run its tests again")
+    shares = by_user({key: Fraction(sum(faulty), len(faulty)) for key, faulty in by_scenario.items()})
+    value = fmean(share for of_user in shares for share in of_user)
+    basis = over(len(by_scenario), len(shares), results.of_suite.item)
+    return _against(floor, value, interval(shares, 0, 1) or (None, None), label, basis)
 
 
 def _against(

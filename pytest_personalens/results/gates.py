@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_personalens.core.gate import VALID_FLOOR, GateExpression
+from pytest_personalens.core.gate import USER_FAULTS, VALID_FLOOR, GateExpression
 from pytest_personalens.core.gate_expression import parse_gate_name
 from pytest_personalens.results.figures import Gate
 from pytest_personalens.results.floor_gates import (
@@ -17,6 +17,7 @@ from pytest_personalens.results.floor_gates import (
     members,
     pass_k_gate,
     too_few,
+    user_faults_gate,
     valid_gate,
 )
 from pytest_personalens.results.regression_gates import bounded_drop_gate, regression_gates
@@ -97,4 +98,6 @@ def _gate(results: Results, floor: GateExpression, least: float) -> Gate:
         return closed(floor, few)
     if floor.metric.startswith("pass^"):
         return pass_k_gate(results, floor, least)
+    if floor.metric == USER_FAULTS:
+        return user_faults_gate(results, floor)
     return figure_gate(results, floor)

@@ -34,6 +34,7 @@ _FIGURES: Final = (
     "uncounted",
     "turns",
     "by_turn",
+    "user_audit",
     "usage",
     "unfound_quotes",
     "unsupported",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_personalens.core.suite import suite_named
 from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.core.usage import Usage
-from pytest_personalens.results.figures import Figure, Group, Mean
+from pytest_personalens.results.figures import Figure, Group, Mean, UserAudit
 from pytest_personalens.results.item import Item
 from pytest_personalens.results.means import (
     Estimate,
@@ -92,6 +92,7 @@ def summarize(
         ),
         kinds=by_kind(own, suite),
         uncounted=dict(sorted(causes.items())),
+        user_audit=_user_audit(own),
         turns=_mean([i.evaluation.dialogue.user_turns for i in scored]) if suite.has_turns else None,
         by_turn=tuple(_by_turn(scored)) if suite.has_turns else (),
         unfound_quotes=sum(v.unfound_quotes for i in ordered for v in i.evaluation.verdicts),
@@ -162,6 +163,21 @@ def by_kind(items: Sequence[Item], suite: Suite) -> tuple[Group, ...]:
     present = {i.evaluation.kind for i in items}
     kinds = [kind for kind in suite.kinds if kind in present]
     return tuple(group(k, [i for i in items if i.evaluation.kind == k], suite) for k in kinds)
+
+
+def _user_audit(items: Sequence[Item]) -> UserAudit | None:
+    audited = [i.evaluation for i in items if i.evaluation.user_faults is not None]
+    if not audited:
+        return None
+    kinds = [{fault.code for fault in e.user_faults or ()} for e in audited]
+    faults = Counter(code for codes in kinds for code in codes)
+    lost = Counter(fault.code for e in audited if (fault := e.lost_to_user) is not None)
+    return UserAudit(
+        audited=len(audited),
+        faulty=sum(map(bool, kinds)),
+        faults=dict(sorted(faults.items())),
+        lost=dict(sorted(lost.items())),
+    )
 
 
 def _leaks(items: Sequence[Item]) -> dict[str, int]:

@@ -20,7 +20,7 @@ from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.core.usage import Usage
 from pytest_personalens.results.changes import Arm, Comparison
 from pytest_personalens.results.drift import Drift
-from pytest_personalens.results.figures import Gate, Group, Mean, Trials
+from pytest_personalens.results.figures import Gate, Group, Mean, Trials, UserAudit
 from pytest_personalens.results.first_version import OLD_SCHEMA, upgraded
 from pytest_personalens.results.item import Item
 from pytest_personalens.results.provenance import Provenance
@@ -115,6 +115,10 @@ class Results(Frozen):
     kinds: tuple[Group, ...] = ()
     uncounted: dict[Cause, int] = Field(
         default_factory=dict, description="Cause -> number of items without scores."
+    )
+    user_audit: UserAudit | None = Field(
+        default=None,
+        description="What the simulated users did wrong; null in a suite without them and in older files.",
     )
     turns: Mean | None = Field(
         description="User turns of a dialogue, over the scored items; null in a suite without them."

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.evaluation import Cause
     from pytest_personalens.core.suite import Suite
+    from pytest_personalens.core.user_fault import FaultCode
     from pytest_personalens.core.verdict import Verdict
     from pytest_personalens.results.changes import Difference
     from pytest_personalens.results.figures import Gate
@@ -52,6 +53,36 @@ def trust_note(results: Results) -> str:
         for verdict in item.evaluation.verdicts
     )
     return _TRUST if read and results.settings.get("judge_model") == "embedded" else ""
+
+
+#: What the simulated user did wrong, behind a number of dialogues.
+FAULTS: Final[Mapping[FaultCode, str]] = {
+    "contradicted": "contradicted a fact",
+    "ended-early": "ended before the deed",
+    "thanked-early": "thanked for what was not done",
+    "spoke-as-assistant": "spoke for the assistant",
+    "repeated": "repeated itself",
+}
+
+
+def user_note(results: Results) -> str:
+    """Return what the simulated users did wrong, and how many dialogues were lost to them.
+
+    The text is empty if they did nothing wrong, or if no audit was made.
+    """
+    audit = results.user_audit
+    if audit is None or not audit.faulty:
+        return ""
+    of = f"{audit.faulty} of {count(audit.audited, results.of_suite.dialogue)}"
+    if not audit.lost:
+        return f"faults of the user in {of}: {_faults(audit.faults)}; none was lost to the user"
+    lost = count(sum(audit.lost.values()), results.of_suite.dialogue)
+    return f"{lost} lost to the user: {_faults(audit.lost)} (faults of the user in {of})"
+
+
+def _faults(numbers: Mapping[FaultCode, int]) -> str:
+    ordered = sorted(numbers.items(), key=lambda pair: -pair[1])
+    return ", ".join(f"{number} {FAULTS[code]}" for code, number in ordered)
 
 
 def control_names(suite: Suite) -> dict[str, str]:

@@ -19,7 +19,8 @@ from pytest_personalens.core.suite_names import FIRST_SUITE
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_personalens.core.dialogue import UserAgent
+    from pytest_personalens.core.dialogue import Dialogue, UserAgent
+    from pytest_personalens.core.user_fault import UserFault
     from pytest_personalens.core.verdict import Judge
 
 _TC, _P = DEFAULT_DIMENSIONS
@@ -49,6 +50,12 @@ def _scorer(settings: Mapping[str, Any]) -> Judge:
     from pytest_personalens.agents import EmbeddedJudge
 
     return EmbeddedJudge()
+
+
+def _audit(scenario: Scenario, dialogue: Dialogue) -> tuple[UserFault, ...]:
+    from pytest_personalens.agents.reading.user_faults import user_faults
+
+    return user_faults(scenario, dialogue)
 
 
 def _other_user(dataset: Any, seed: str, ref: Any) -> Any:
@@ -147,6 +154,7 @@ SUITE: Final = Suite(
     open_dataset=_open_dataset,
     asker=_asker,
     scorer=_scorer,
+    audit=_audit,
     # On these, the embedded judge agrees with annotators no better than by chance.
     not_scored=lambda settings: dict.fromkeys((Dimension.NATURALNESS_USER, Dimension.COHERENCE_USER), ""),
     lacks=("history", "embedding", "nltk_data"),

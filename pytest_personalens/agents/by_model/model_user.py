@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from pytest_personalens.agents.by_model.prompts import Prompts, values_of
 from pytest_personalens.agents.language.text import fold, runs
+from pytest_personalens.agents.reading.user_faults import AS_ASSISTANT
 from pytest_personalens.core.dialogue import UserTurn
 from pytest_personalens.core.errors import UserAgentFault
 from pytest_personalens.models import Model, Request
@@ -30,12 +31,6 @@ _NO_MESSAGE: Final = (
 )
 #: With this many words of a summary in a row, chance is excluded: the model repeats its instructions.
 _DUMP: Final = 12
-_AS_ASSISTANT: Final = re.compile(
-    r"^\W*(?:assistant|\[?assistant\]?)\s*:|^\s*\[?user\]?\s*:.*^\W*assistant\s*:|"
-    r"\bas an ai\b|\bas a language model\b|\bi'?m (?:just )?an ai\b|\bhow (?:can|may) i (?:help|assist)"
-    r" you\b",
-    re.IGNORECASE | re.MULTILINE | re.DOTALL,
-)
 _FIELD: Final = re.compile(r"^\s*-\s+[\w ]+:\s", re.MULTILINE)
 _GOODBYE: Final = re.compile(
     r"\b(?:thanks|thank you|bye|goodbye|that'?s all|have a (?:good|nice|great))\b", re.IGNORECASE
@@ -117,7 +112,7 @@ def out_of_role(turn: UserTurn, scenario: Scenario, transcript: Sequence[Message
     said = [fold(m.content) for m in transcript if m.role == "user"]
     if not text:
         return "" if turn.done else "said nothing"
-    if _AS_ASSISTANT.search(text):
+    if AS_ASSISTANT.search(text):
         return "spoke as the assistant"
     if len(_FIELD.findall(text)) >= 4 or any(
         runs(text, _DUMP) & runs(summary, _DUMP) for summary in scenario.summaries.values()

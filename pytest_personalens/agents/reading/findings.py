@@ -76,18 +76,18 @@ class FactReader:
         firm = typed_values(kept, self.today)
         rights: set[str] = set()
         for value in found:
-            fitting = [fact for fact in self._alike(value) if self._fits(value, fact)]
+            fitting = [fact for fact in self.alike(value) if self.fits(value, fact)]
             # The exact value of one fact says nothing of another that may lie in a range.
             exact = [fact for fact in fitting if not any(RANGE in right for right in fact.right)]
             for fact in exact or fitting:
                 rights.add(fact.name)
                 yield Finding(fact, value.said, right=True)
         for value in firm:
-            alike = self._alike(value)
+            alike = self.alike(value)
             if (excluded := self._excluded(value, alike)) is not None:
                 yield Finding(excluded, value.said, right=False)
                 continue
-            if any(not f.right for f in alike) or any(self._fits(value, f) for f in alike):
+            if any(not f.right for f in alike) or any(self.fits(value, f) for f in alike):
                 continue
             if value.thing == "other" or any(_same(value, one) for one in self._said):
                 continue
@@ -140,7 +140,7 @@ class FactReader:
     def _excluded(self, value: TypedValue, alike: Sequence[Fact]) -> Fact | None:
         """Return the fact of a part for which the user ruled the value out: a day on which it has no time."""
         ruled_out = [
-            f for f in alike if f.name not in self._of_parts and "." not in f.name and self._fits(value, f)
+            f for f in alike if f.name not in self._of_parts and "." not in f.name and self.fits(value, f)
         ]
         if not ruled_out or (_is_vague(value) and value.kind == "time"):
             return None
@@ -155,7 +155,7 @@ class FactReader:
             None,
         )
 
-    def _fits(self, value: TypedValue, fact: Fact) -> bool:
+    def fits(self, value: TypedValue, fact: Fact) -> bool:
         """True if the value is right for the fact. A range may hold single values that are wrong."""
         if any(agrees(value, right, self.today) for right in fact.right):
             return (
@@ -165,13 +165,13 @@ class FactReader:
             )
         return False
 
-    def _alike(self, value: TypedValue) -> list[Fact]:
+    def alike(self, value: TypedValue) -> list[Fact]:
         """Return the facts that the value may be about."""
         facts = [f for f in self.facts if f.kind == value.kind]
         if (
             value.kind == "duration"
             and any(_counts_units(f, value) for f in self.facts)
-            and not any(self._fits(value, f) for f in facts)
+            and not any(self.fits(value, f) for f in facts)
         ):
             return []  # "the four-hour limit" is a count of hours
         if value.kind != "count":

@@ -59,7 +59,7 @@ function remarks(quotes, element) {
   }));
 }
 
-// Message number -> [quote, note, columns of the dimensions that rest on it], each quote and note once.
+// Message number -> [quote, note, columns of the dimensions that rest on it], each quote and note once; faults of the user too.
 function evidenceOf(item) {
   const found = new Map();
   for (const verdict of item.verdicts || []) {
@@ -71,6 +71,10 @@ function evidenceOf(item) {
       if (!entry[2].includes(column)) entry[2].push(column);
       found.get(turn).set(key, entry);
     }
+  }
+  for (const [turn, quote, note] of item.faults || []) {
+    if (!found.has(turn)) found.set(turn, new Map());
+    found.get(turn).set(`fault ${quote} ${note}`, [text(quote), text(note), ["user fault"]]);
   }
   // The reading by turn rests on what P rests on.
   for (const entries of found.values()) for (const entry of entries.values()) if (entry[2].includes("P")) entry[2] = entry[2].filter((c) => c !== "P last");

@@ -58,6 +58,8 @@ function filters() {
   if (answers.length > 1) list.push(["answer", "Answer", [["", "any"], ...answers.map((a) => [a, a, (i) => i.answer === a])]]);
   const causes = [...new Set(data.items.map((i) => i.cause))].filter(Boolean).sort();
   if (causes.length) list.push(["cause", "Cause", [["", "any"], ...causes.map((c) => [c, c, (i) => i.cause === c])]]);
+  const lost = [...new Set(data.items.map((i) => i.lost))].filter(Boolean).sort();
+  if (lost.length) list.push(["lost", "Lost to the user", [["", "any"], ["all", "lost to the user", (i) => i.lost], ...lost.map((l) => [l, `user ${l}`, (i) => i.lost === l])]]);
   const changes = [["worse", "worse", (i) => moved(i, false)], ["better", "better", (i) => moved(i, true)]].filter(([, , keep]) => data.items.some(keep));
   if (changes.length) list.push(["change", "Since before", [["", "any"], ...changes]]);
   if (data.reasons.length) list.push(["reason", "Reason", [["", "any"], ...data.reasons.map(([code, words]) => [code, words, (i) => gave(i, code)]), ...usedWell()]]);

@@ -253,7 +253,7 @@ SUITE: Final = Suite(
     },
     lacks=(
         "user_model", "judge_model", "judge_votes", "max_turns", "adopt_judge", "check_judge", "anchors",
-        "prompts", "official_bugs", "user_agent", "assistant_prompt",
+        "prompts", "official_bugs", "user_agent", "assistant_prompt", "lost_to_user",
     ),
     protocols=("fixed", "official"),
     read_context=_read_context,
