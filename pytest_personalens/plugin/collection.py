@@ -142,10 +142,10 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         session.config.option.setuponly or not any(map(is_to_be_evaluated, session.items))
     ):
         refuse_an_empty_run(session.config, settings, planned=bool(tally.made), left=bool(tally.remaining))
-    if settings.shares_assistant:
+    if settings.concurrency > 1:
         from pytest_personalens.plugin.prefetch import why_not_concurrent
 
-        if problem := why_not_concurrent(filter(is_scenario_item, session.items), settings.concurrency):
+        if problem := why_not_concurrent(filter(is_scenario_item, session.items), settings):
             raise pytest.UsageError(problem)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.core.node_ids import BUILT_IN
 from pytest_personalens.core.scenario import Scenario
+from pytest_personalens.core.state import leaves_of
 from pytest_personalens.core.tool_calls import pairs
 from pytest_personalens.reports.command_line import command_line
 from pytest_personalens.reports.moves import personalization_before
@@ -22,12 +23,15 @@ if TYPE_CHECKING:
     from pytest_personalens.core.measure import Measure
     from pytest_personalens.core.message import Message
     from pytest_personalens.core.scenario import BaseScenario
+    from pytest_personalens.core.state import State
     from pytest_personalens.reports.changes import Changes
     from pytest_personalens.results.item import Item
     from pytest_personalens.results.values import Results
 
 #: Fields whose 0 says something: a score, or the first of the texts or keys.
 _NUMBERS: Final = frozenset({"score", "why", "wants", "description", "intent", "goal", "key"})
+#: Values of a state that a page shows.
+_MOST_VALUES: Final = 500
 #: What would end the script element, or begin a comment or an entity in it; and two line ends that old
 #: scripts trip over.
 _ESCAPED: Final = {c: f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
@@ -190,6 +194,7 @@ def _dialogue(item: Item, text: _Pool) -> dict[str, Any]:
         "before": [_message(m, text) for m in said],
         "source": earlier.source if earlier is not None and said else "",
         "messages": [_message(m, text) for m in e.dialogue.messages],
+        "state": _state(e.dialogue.state, text),
         "verdicts": [
             _without_empty(
                 {
@@ -225,6 +230,17 @@ def _message(message: Message, text: _Pool) -> list[Any]:
         [text(call)] if result is None else [text(call), text(result)] for call, result in pairs(message)
     ]
     return [int(message.role == "assistant"), text(message.content), *([calls] if calls else ())]
+
+
+def _state(state: State | None, text: _Pool) -> list[list[int]] | None:
+    """What the system held, each value with its path; None where nothing says so."""
+    if state is None:
+        return None
+    values = leaves_of("", state.data)[:_MOST_VALUES]
+    shown = [
+        [text(path), text(value if isinstance(value, str) else json.dumps(value))] for path, value in values
+    ]
+    return shown or [[text("(nothing)"), text("")]]
 
 
 def _scenario(scenario: BaseScenario, text: _Pool) -> dict[str, Any]:
