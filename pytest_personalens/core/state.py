@@ -13,14 +13,13 @@ from pydantic_core import to_jsonable_python
 
 from pytest_personalens.core.errors import AssistantFault, SpecError, short_repr
 from pytest_personalens.core.frozen import Frozen, clean
+from pytest_personalens.core.options import STATE
 from pytest_personalens.core.redaction import scrubber
 from pytest_personalens.core.safe_text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-#: The name of the fixture, and of the key of the configuration that says which field is which fact.
-STATE: Final = "personalens_state"
 #: Values of a state, characters of all its texts, and mappings within mappings. More is a fault: a part that
 #: is cut off would count as not done.
 MOST_VALUES: Final = 10_000

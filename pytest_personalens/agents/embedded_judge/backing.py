@@ -174,8 +174,9 @@ class Backed:
 
     def _stands(self, statement: Spoken) -> bool:
         """True where a call that was made by then, or a thing in the state, is what the statement says."""
-        made = [a for a in self.actions if a.call.turn <= statement.line.turn and a.did]
-        made += [a for a in self._deciding if self._has_state and a.did]
+        made = [
+            a for a in self._deciding if a.did and (self._has_state or a.call.turn <= statement.line.turn)
+        ]
         if not made:
             return False
         deeds = deeds_of(frozenset(stems(statement.line.text)))

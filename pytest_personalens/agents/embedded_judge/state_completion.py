@@ -6,7 +6,9 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.agents.embedded_judge.actions import stored
-from pytest_personalens.agents.language.text import content
+from pytest_personalens.agents.embedded_judge.deeds import deeds_of, may_do
+from pytest_personalens.agents.language.text import content, stems
+from pytest_personalens.agents.reading.findings import MOST_OF
 from pytest_personalens.agents.reading.goal import classes, deed_classes
 from pytest_personalens.agents.reading.stored_facts import read_stored
 from pytest_personalens.core.facts import RANGE
@@ -14,6 +16,7 @@ from pytest_personalens.core.facts import RANGE
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from pytest_personalens.agents.embedded_judge.actions import Action
     from pytest_personalens.agents.reading.stored_facts import StoredFinding
     from pytest_personalens.agents.reading.work import Stand, Work
     from pytest_personalens.core.facts import Fact
@@ -28,6 +31,8 @@ _CHANGES: Final = re.compile(
 )
 #: Parts that no stored thing shows.
 _SHOWS_NOTHING: Final = re.compile(r"^(?:nothing|nobody|no)\b")
+#: A longer text is no field of a value, but a sentence.
+_LONGEST_FIELD: Final = 60
 #: From so many exact facts on, a stored thing is what a part is about, whatever its words are.
 _CERTAIN: Final = 2
 
@@ -37,8 +42,8 @@ class Thing(NamedTuple):
 
     record: StoredRecord
     findings: tuple[StoredFinding, ...]
-    words: frozenset[str]
-    is_gone: bool
+    by_table: bool
+    action: Action
 
     def right(self, part: GoalPart) -> set[str]:
         """Return the facts of a part of which the thing holds a right value."""
@@ -72,8 +77,7 @@ class StoredWork:
         self.turn = max((n for n, m in enumerate(work.messages) if m.role == "assistant"), default=0)
         read = read_stored(state, work.scenario, work.facts)
         self._things = [
-            Thing(record, findings, action.words, action.failed)
-            for (record, findings), action in zip(read, stored(state, self.turn), strict=True)
+            Thing(*facts, action) for facts, action in zip(read, stored(state, self.turn), strict=True)
         ]
         self._facts = {fact.name: fact for fact in work.facts.facts}
 
@@ -84,7 +88,7 @@ class StoredWork:
             return None
         if _ENDS.search(part.text):
             return self._ended(part)
-        standing = [thing for thing in self._things if not thing.is_gone]
+        standing = [thing for thing in self._things if not thing.action.failed]
         thing = self._best(part, standing)
         lacking = "claimed" if stand.state in ("done", "wrong") else stand.state
         if thing is None:
@@ -97,7 +101,13 @@ class StoredWork:
     def _of_part(self, part: GoalPart) -> list[Fact]:
         """Return the facts of a part whose values are settled: no range, and nothing of taste."""
         facts = (self._facts[name] for name in part.facts if name in self._facts)
-        return [f for f in facts if f.right and not _is_of_taste(f) and not any(RANGE in r for r in f.right)]
+        return [
+            f
+            for f in facts
+            if f.right
+            and not (_is_of_taste(f) or MOST_OF.search(f.what))
+            and not any(RANGE in r for r in f.right)
+        ]
 
     def _best(self, part: GoalPart, things: Sequence[Thing]) -> Thing | None:
         """Return the stored thing that the part is about, or None."""
@@ -105,13 +115,19 @@ class StoredWork:
         words = classes(content(part.text) | frozenset().union(*map(content, part.words)))
         if settled:  # a deed's own word may stand for any deed
             words -= deed_classes(words)
-        best: tuple[tuple[bool, int, int, int], Thing] | None = None
+        wanted = deeds_of(frozenset(stems(part.text)))
+        best: tuple[tuple[bool, bool, int, int, int], Thing] | None = None
         for place, thing in enumerate(things):
             right, wrong = thing.right(part), {f.finding.fact.name for f in thing.wrong(part)}
-            exact, touches = len(right & settled), bool(thing.words & words)
-            if not (exact or (touches and (right or wrong)) or (not settled and (touches or right))):
+            exact, touches = len(right & settled), bool(thing.action.words & words)
+            # Without a table, a thing that says nothing of the facts counts as a call without them does.
+            alike = not (wanted and thing.action.deeds) or may_do(wanted, thing.action.deeds)
+            silent = alike and (not thing.by_table or not settled)
+            if not (exact or (touches and (right or wrong or silent)) or (not settled and right)):
                 continue
-            rank = (touches or exact >= _CERTAIN, exact - len(wrong), exact, place)
+            rank = (
+                touches or exact >= _CERTAIN, bool(right or wrong), exact - len(wrong), exact, place,
+            )  # fmt: skip
             if best is None or rank > best[0]:
                 best = rank, thing
         return best[1] if best else None
@@ -123,7 +139,14 @@ class StoredWork:
             for f in thing.findings:
                 if f.finding.right:
                     held[f.finding.fact.name] = f"{held.get(f.finding.fact.name, '')} {f.finding.said}"
-        kinds = {self._facts[name].kind for name in part.facts if name in held}
+        kinds = {
+            f.finding.fact.kind
+            for thing in things
+            for f in thing.findings
+            if f.finding.right
+            and f.finding.fact.name in part.facts
+            and len(str(f.leaf.value)) <= _LONGEST_FIELD  # a sentence may say the rest in other words
+        }
         for fact in self._of_part(part):
             if fact.name not in held:
                 if fact.kind in kinds:
@@ -152,7 +175,7 @@ class StoredWork:
             for thing in self._things
             if settled and settled <= {f.finding.fact.name for f in thing.findings if f.finding.right}
         ]
-        standing = [thing for thing in about if not thing.is_gone]
+        standing = [thing for thing in about if not thing.action.failed]
         if standing:
             return Shown("claimed", standing[-1], (f"{standing[-1].record.path} still stands",))
         return Shown("done", about[-1]) if about else None

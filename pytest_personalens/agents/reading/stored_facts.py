@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from pytest_personalens.agents.language.statements import plain
 from pytest_personalens.agents.language.text import content
-from pytest_personalens.agents.reading.findings import FactReader, Finding, says
+from pytest_personalens.agents.reading.findings import FactReader, Finding, keeps_limit, says
 from pytest_personalens.agents.reading.typed_values import TYPED, TypedValue, agrees, typed_values
 from pytest_personalens.core.facts import RANGE
 from pytest_personalens.core.state import facts_at, stored_records
@@ -39,10 +39,11 @@ class StoredFinding(NamedTuple):
 
 
 class StoredFacts(NamedTuple):
-    """A stored thing, and what its values say of the facts."""
+    """A stored thing, and what its values say of the facts. `by_table` says how they were read."""
 
     record: StoredRecord
     findings: tuple[StoredFinding, ...]
+    by_table: bool
 
 
 def read_stored(state: State, scenario: Scenario, reader: FactReader) -> tuple[StoredFacts, ...]:
@@ -62,12 +63,12 @@ def read_stored(state: State, scenario: Scenario, reader: FactReader) -> tuple[S
                 of_leaf = tuple(_by_table(leaf.value, text, mapped[leaf], reader))
             elif mapped or leaf.value is None or isinstance(leaf.value, bool):
                 continue
-            elif names := _counted(leaf, reader):
+            elif names := tuple(_counted(leaf, reader)):
                 of_leaf = tuple(_by_table(leaf.value, text, names, reader))
             else:
                 of_leaf = reader.findings(f"{leaf.keys[-1].replace('_', ' ')}: {text}")
             found += (StoredFinding(leaf, _in_words(leaf.value, text), one) for one in of_leaf)
-        read.append(StoredFacts(record, tuple(found)))
+        read.append(StoredFacts(record, tuple(found), bool(mapped)))
     return tuple(read)
 
 
@@ -132,7 +133,8 @@ def _held(fact: Fact, value: Any, text: str, today: str) -> list[str]:
         right
         for right in fact.right
         if any(
-            agrees(v, right, today) and not (ranged and any(agrees(v, w, today) for w in fact.wrong))
+            keeps_limit(v, fact)
+            or (agrees(v, right, today) and not (ranged and any(agrees(v, w, today) for w in fact.wrong)))
             for v in values
         )
     ]
