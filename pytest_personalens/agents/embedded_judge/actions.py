@@ -198,7 +198,8 @@ def stored(state: State, turn: int) -> tuple[Action, ...]:
 
 def _of_record(record: StoredRecord, turn: int) -> Action:
     fields = dict(record.fields)
-    made = _action(Call(record.kind or "state", fields, record.in_one_line(), None, turn))
+    name = record.kind.removesuffix("s") or "state"  # one of the bookings
+    made = _action(Call(name, fields, record.in_one_line(), None, turn))
     return made._replace(looks_up=False, failed=is_gone(fields))
 
 
