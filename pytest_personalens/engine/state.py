@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 import inspect
+import time
 from collections.abc import Mapping
+from concurrent.futures import CancelledError
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_personalens.core.dialogue import raised_text
@@ -74,19 +76,22 @@ class StateSource(NamedTuple):
 
         def take(dialogue: Dialogue) -> State:
             before()
+            started = time.monotonic()
             try:
                 value = call_within(taken, None, timeout)
                 if inspect.isawaitable(value):
-                    value = loop.run(value, timeout)
+                    value = loop.run(value, max(0.001, timeout - (time.monotonic() - started)))
                 return State(data=read_state(value), fields=dict(self.fields))
             except PersonalensError:
                 raise
-            except (OutOfTime, TimeoutError):
-                raise AssistantFault(
-                    f"{STATE} did not answer within {timeout:g} s (personalens_turn_timeout)"
-                ) from None
-            except Exception as error:
-                if ends_the_run(error):
+            except (OutOfTime, Exception) as error:
+                # A timeout of the callable itself (of its database, for example) is an error like any other.
+                out_of_time = isinstance(error, (OutOfTime, TimeoutError, CancelledError))
+                if out_of_time and time.monotonic() - started >= timeout:
+                    raise AssistantFault(
+                        f"{STATE} did not answer within {timeout:g} s (personalens_turn_timeout)"
+                    ) from None
+                if ends_the_run(error) or not isinstance(error, Exception):
                     raise
                 raise AssistantFault(f"{STATE} raised {raised_text(error)}") from error
 

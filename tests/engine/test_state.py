@@ -251,7 +251,7 @@ def test_people_see_it_inert_and_cut(repo: Repository) -> None:
 KILLED = """
 import os
 from pathlib import Path
-kept = Path("kept.txt")
+kept = Path("kept.log")
 def state(context):
     if os.environ.get("KILL") and kept.exists():
         os._exit(9)
@@ -267,8 +267,8 @@ def test_a_resumed_run_keeps_the_state_of_what_was_finished(
     repo.write(
         conftest=counted + GIVES.format(scope="", body=KILLED.replace("\n", "\n        ")), test_bot=TEST
     )
-    args = ("--personalens-sample", "2", "--personalens-report", "results.json", *MODELS)
-    args += ("--personalens-record=new", "--personalens-resume")
+    how = ("--personalens-record=new", "--personalens-resume")
+    args = ("--personalens-sample", "2", "--personalens-report", "results.json", *MODELS, *how)
     monkeypatch.setenv("KILL", "1")
     repo.run_with_cache(*args)
     monkeypatch.delenv("KILL")
