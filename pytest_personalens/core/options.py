@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from pytest_personalens.core.suite import Suite
 
 DEFAULT_SEED: Final = "personalens"
-#: The fixture that says what the team's system holds, and the key that says which field is which fact.
-STATE: Final = "personalens_state"
 
 OptionGroup = Literal["select", "run", "judge", "gate", "report"]
 #: What an option shapes. In two runs that are parts of one run (resumed, or shards), the options with the

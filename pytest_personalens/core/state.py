@@ -13,9 +13,9 @@ from pydantic_core import to_jsonable_python
 
 from pytest_personalens.core.errors import AssistantFault, SpecError, short_repr
 from pytest_personalens.core.frozen import Frozen, clean
-from pytest_personalens.core.options import STATE
 from pytest_personalens.core.redaction import scrubber
 from pytest_personalens.core.safe_text import one_line
+from pytest_personalens.core.suite_names import STATE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_personalens.core.dialogue import raised_text
 from pytest_personalens.core.errors import AssistantFault, PersonalensError, ends_the_run
-from pytest_personalens.core.options import STATE
 from pytest_personalens.core.state import State, read_state
+from pytest_personalens.core.suite_names import STATE
 from pytest_personalens.engine.assistant import takes_context
 from pytest_personalens.engine.time_limit import OutOfTime, call_within
 

@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.node_ids import CaseId, without_case
-from pytest_personalens.core.options import STATE
+from pytest_personalens.core.suite_names import STATE
 from pytest_personalens.plugin.pytest_internals import arguments_of, fixtures_of
 
 if TYPE_CHECKING:

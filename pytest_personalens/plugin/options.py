@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from pytest_personalens.core.errors import SpecError, short_repr
-from pytest_personalens.core.options import BY_KEY, OPTIONS, REPLACED, STATE, Option
+from pytest_personalens.core.options import BY_KEY, OPTIONS, REPLACED, Option
 from pytest_personalens.core.parse import list_parts
 from pytest_personalens.core.settings import Settings
+from pytest_personalens.core.suite_names import STATE
 from pytest_personalens.plugin.option_checks import check_alone, check_settings, readable
 from pytest_personalens.plugin.pytest_internals import written_value
 from pytest_personalens.plugin.suite_options import OF_ANOTHER, default_of, means_nothing, read_text

@@ -12,7 +12,7 @@ import pytest
 
 from pytest_personalens.core.errors import PersonalensError
 from pytest_personalens.core.evaluation import unscored
-from pytest_personalens.core.options import STATE
+from pytest_personalens.core.suite_names import STATE
 from pytest_personalens.core.threads import Threads
 from pytest_personalens.engine.job import JobResult
 from pytest_personalens.engine.pool import Engine

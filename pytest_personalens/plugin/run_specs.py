@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from pytest_personalens.agents.by_model.model_agents import PromptSettings
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.options import STATE
 from pytest_personalens.core.state import read_fields
+from pytest_personalens.core.suite_names import STATE
 from pytest_personalens.core.usage import read_prices
 from pytest_personalens.engine.participant_specs import ParticipantSpecs
 from pytest_personalens.models.services import ServiceSettings
