@@ -174,12 +174,14 @@ class Backed:
 
     def _stands(self, statement: Spoken) -> bool:
         """True where a call that was made by then, or a thing in the state, is what the statement says."""
+        deeds = deeds_of(frozenset(stems(statement.line.text)))
+        if self._has_state and "stop" in deeds:
+            return True  # no stored thing shows what is gone
         made = [
             a for a in self._deciding if a.did and (self._has_state or a.call.turn <= statement.line.turn)
         ]
         if not made:
             return False
-        deeds = deeds_of(frozenset(stems(statement.line.text)))
         words = statement.line.words | classes(statement.line.words)
         meant = [a for a in made if not deeds or not a.deeds or may_do(deeds, a.deeds)]
         about = [a for a in meant if a.words & words] or [a for a in meant if a.deeds]
