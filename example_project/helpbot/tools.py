@@ -38,6 +38,16 @@ class Tools:
             raise ValueError(f"no table {table}; known: {', '.join(_TABLES)}")
         return [str(what) for (what,) in self._database.execute(f"SELECT what FROM {table} ORDER BY id")]
 
+    def state(self) -> dict[str, list[dict[str, str]]]:
+        """What stands in every table, row by row, as it was entered."""
+        return {
+            table: [
+                json.loads(details)
+                for (details,) in self._database.execute(f"SELECT details FROM {table} ORDER BY id")
+            ]
+            for table in _TABLES
+        }
+
     def _enter(self, table: str, arguments: dict[str, str]) -> int | None:
         done = self._database.execute(
             f"INSERT INTO {table} (what, details) VALUES (?, ?)",

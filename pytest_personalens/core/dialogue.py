@@ -9,6 +9,8 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
 
+from pydantic import SerializerFunctionWrapHandler, model_serializer
+
 from pytest_personalens.core.errors import (
     AssistantFault,
     PersonalensError,
@@ -25,6 +27,7 @@ from pytest_personalens.core.redaction import redacted
 from pytest_personalens.core.reply import MAX_REPLY_CHARS as MAX_REPLY_CHARS
 from pytest_personalens.core.reply import Reply, read_reply
 from pytest_personalens.core.scenario import BaseScenario
+from pytest_personalens.core.state import State
 from pytest_personalens.core.stream import drained
 from pytest_personalens.core.tool_calls import Call, calls_of
 
@@ -49,10 +52,19 @@ class Dialogue(Frozen):
     - "silence": the user agent ended it without a last message.
     - "limit": the turn limit ended it. The last user message has no answer.
     - "fault": the dialogue broke off. `messages` holds the transcript so far.
+
+    `state` is what the team's system held after the dialogue, or None if nothing says so. It is stored only
+    if it is not None.
     """
 
     messages: tuple[Message, ...] = ()
     end: Literal["user", "silence", "limit", "fault"] = "user"
+    state: State | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_no_state(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        data: dict[str, Any] = serialize(self)
+        return {name: value for name, value in data.items() if name != "state" or value is not None}
 
     @property
     def truncated(self) -> bool:
@@ -206,9 +218,7 @@ def _reply(
     except Exception as error:
         if ends_the_run(error):
             raise
-        raise AssistantFault(
-            f"the assistant raised {_shortened(error_text(error))}{_place(error)}"
-        ) from error
+        raise AssistantFault(f"the assistant raised {raised_text(error)}") from error
     if scenario.takes_answers and isinstance(reply, dict) and "answer" in reply:
         reply = _answer_text(reply)
     elif scenario.takes_answers and isinstance(reply, dict) and "content" not in reply:
@@ -234,6 +244,11 @@ def _answer_text(reply: dict[object, object]) -> str:
         raise AssistantFault(
             f"the assistant returned a mapping that is no JSON ({_shortened(error_text(error))})"
         ) from None
+
+
+def raised_text(error: Exception) -> str:
+    """Return an exception of the team's code in a line: what it says, and where it was raised."""
+    return f"{_shortened(error_text(error))}{_place(error)}"
 
 
 def _shortened(text: str) -> str:

@@ -32,6 +32,8 @@ from pytest_personalens.core.verdict import DEFAULT_DIMENSIONS, Dimension, Judge
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from pytest_personalens.core.state import State
+
 _LONGEST_DETAIL: Final = 500
 #: Why an evaluation has no scores: the role at fault, or another reason.
 Cause = Literal["", "assistant", "user-agent", "judge", "record", "budget", "lost", "unevaluated"]
@@ -143,8 +145,12 @@ def evaluate(
     dimensions: Sequence[Measure] = DEFAULT_DIMENSIONS,
     max_turns: int = 0,
     progress: Callable[[Evaluation], None] | None = None,
+    state: Callable[[Dialogue], State] | None = None,
 ) -> Evaluation:
     """Simulate the dialogue of `scenario` with `assistant`, then judge it on `dimensions`.
+
+    After the dialogue, the function calls `state` for what the team's system holds now. It becomes a part of
+    the dialogue.
 
     The function calls `progress` with the unfinished evaluation after each message and each verdict, so that
     a caller can keep paid results. It makes one such call at a time.
@@ -171,7 +177,10 @@ def evaluate(
             update={"cause": _cause(outcome.fault, "user-agent"), "detail": _line(outcome.fault)}
         )
     try:
-        so_far(outcome.dialogue)
+        if state is not None:
+            dialogue = outcome.dialogue.model_copy(update={"state": state(outcome.dialogue)})
+            evaluation = evaluation.model_copy(update={"dialogue": dialogue})
+        so_far(evaluation.dialogue)
     except PersonalensError as fault:
         return evaluation.model_copy(update={"cause": _cause(fault, "judge"), "detail": _line(fault)})
     return _judged(evaluation, scenario, judge, dimensions, progress)

@@ -10,3 +10,6 @@ SUITES: Final[dict[str, str]] = {
     FIRST_SUITE: "pytest_personalens.suites.personalens",
     "personaconv": "pytest_personalens.suites.personaconv.suite",
 }
+
+#: The fixture that says what the team's system holds, and the key that says which field is which fact.
+STATE: Final = "personalens_state"

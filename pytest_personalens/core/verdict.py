@@ -69,7 +69,7 @@ PreferenceCode = Literal[
     "limit-broken", "asks-known", "contradicts", "ignores", "recites", "uses-stated", "applies", "anticipates"
 ]
 #: The last state of a part of the goal. A verdict on task completion is based on it.
-PartState = Literal["done", "promised", "proposed", "refused", "handed-back", "wrong", "missing"]
+PartState = Literal["done", "promised", "proposed", "refused", "handed-back", "wrong", "claimed", "missing"]
 ReasonCode = Literal[PreferenceCode, PartState]
 
 

@@ -11,6 +11,7 @@ from pytest_personalens.core.measure import Measure
 from pytest_personalens.core.message import Message, texts
 from pytest_personalens.core.reply import heard
 from pytest_personalens.core.scenario import BaseScenario
+from pytest_personalens.core.state import first_apart
 from pytest_personalens.core.usage import Usage
 from pytest_personalens.core.verdict import Judge, Verdict
 from pytest_personalens.engine.record import ADVICE, EvidenceDigests, Record, StoredVerdict, first_difference
@@ -207,8 +208,10 @@ class ReplayJudge:
         if same_judge is None:
             what = self._replay.changed("judge", self.identity)
         else:
-            difference = first_difference(same_judge.dialogue.messages, dialogue.messages)
-            what = str(difference or f"no verdict on {dimension.short} for this dialogue")
+            before = same_judge.dialogue
+            difference = first_difference(before.messages, dialogue.messages)
+            apart = first_apart(before.state, dialogue.state)
+            what = str(difference or apart or f"no verdict on {dimension.short} for this dialogue")
         self._replay.admit(paid=self.paid, what=what)
         if (
             decide := getattr(self._judge, "decide", None)

@@ -23,14 +23,23 @@ from pytest_personalens.engine.replay import (
 from pytest_personalens.engine.telemetry import dialogue_span
 
 if TYPE_CHECKING:
+    from pytest_personalens.core.dialogue import Dialogue
+    from pytest_personalens.core.state import State
     from pytest_personalens.core.usage import Usage
     from pytest_personalens.engine.job import Assistant, Job, Keep
     from pytest_personalens.engine.participants import Participants
     from pytest_personalens.engine.record import StoredVerdict
+    from pytest_personalens.engine.state import StateSource
 
 
-def work(job: Job, participants: Participants, assistant: Assistant, keep: Keep | None = None) -> JobResult:
-    """Do a job.
+def work(
+    job: Job,
+    participants: Participants,
+    assistant: Assistant,
+    keep: Keep | None = None,
+    state: StateSource | None = None,
+) -> JobResult:
+    """Do a job. `state` says what the team's system holds after the dialogue.
 
     The function calls `keep` with everything that was paid for so far, at its full cost, before it pays for
     more.
@@ -96,9 +105,23 @@ def work(job: Job, participants: Participants, assistant: Assistant, keep: Keep 
             before=participants.go_on,
             raised=raised,
         )
+    broken_off = job.broken_off and job.broken_off.restored(job.scenario)
+    take = state and state.taker(
+        job.context, timeout=job.turn_timeout, loop=participants.loop, before=participants.go_on
+    )
+
+    def kept_or_taken(dialogue: Dialogue) -> State:
+        """Return the state that a resumed run has kept of the same dialogue, or ask for it."""
+        assert take is not None
+        kept = broken_off.dialogue if broken_off is not None else None
+        same = kept is not None and kept.messages == dialogue.messages
+        return kept.state if kept is not None and same and kept.state is not None else take(dialogue)
+
+    # A system that did not act in this process does not hold what was done: a dialogue without its state
+    # begins anew.
+    repeats = take is None or (broken_off is not None and broken_off.dialogue.state is not None)
     if agents.played is None and job.resumable:
-        broken_off = job.broken_off and job.broken_off.restored(job.scenario)
-        under_test = ResumedAssistant(under_test, replay, broken_off)
+        under_test = ResumedAssistant(under_test, replay, broken_off if repeats else None)
     with dialogue_span(job) as tell:
         evaluation = evaluate(
             job.scenario,
@@ -108,6 +131,7 @@ def work(job: Job, participants: Participants, assistant: Assistant, keep: Keep 
             dimensions=job.dimensions,
             max_turns=job.max_turns,
             progress=bought if keep is not None else None,
+            state=kept_or_taken if take is not None else None,
         )
         try:
             bought(evaluation)

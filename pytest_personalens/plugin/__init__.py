@@ -25,6 +25,7 @@ from pytest_personalens.plugin.fixtures import (
     personalens_assistant,
     personalens_context,
     personalens_scenario,
+    personalens_state,
 )
 from pytest_personalens.plugin.input_errors import errors_in_one_line
 from pytest_personalens.plugin.items import is_to_be_evaluated, spec_of
@@ -45,6 +46,7 @@ __all__ = [  # pytest finds these here by name
     "personalens_assistant",
     "personalens_context",
     "personalens_scenario",
+    "personalens_state",
     "pytest_collection",
     "pytest_collection_finish",
     "pytest_collection_modifyitems",

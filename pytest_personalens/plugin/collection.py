@@ -163,10 +163,10 @@ def pytest_collection_finish(session: pytest.Session) -> None:
             left=bool(tally.remaining),
             unfit=tally.unfit,
         )
-    if settings.shares_assistant:
+    if settings.concurrency > 1:
         from pytest_personalens.plugin.prefetch import why_not_concurrent
 
-        if problem := why_not_concurrent(filter(is_scenario_item, session.items), settings.concurrency):
+        if problem := why_not_concurrent(filter(is_scenario_item, session.items), settings):
             raise pytest.UsageError(problem)
 
 

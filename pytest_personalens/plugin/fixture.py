@@ -12,6 +12,7 @@ from pytest_personalens.core.evaluation import Evaluation, unscored
 from pytest_personalens.core.safe_text import harmless
 from pytest_personalens.engine.assistant import own_traceback, takes_context
 from pytest_personalens.engine.record import earlier_by, first_difference
+from pytest_personalens.engine.state import StateSource
 from pytest_personalens.engine.work import work
 from pytest_personalens.plugin.failures import ItemFailed, ItemFailure, traceback_style
 from pytest_personalens.plugin.items import asks_for_context, spec_of, test_of
@@ -50,6 +51,7 @@ class Personalens:
         scenario: BaseScenario,
         context: Context,
         assistant: Callable[[list[dict[str, str]]], object],
+        state: Any,
     ) -> None:
         #: A `Scenario`, or the class that the suite of the run uses instead.
         self.scenario: Any = scenario
@@ -58,6 +60,7 @@ class Personalens:
         self._settings = self._spec.settings
         self.control = self._spec.control
         self._item, self._run, self._assistant = item, run, assistant
+        self._state = None if state is None else StateSource(state, run.state_fields)
         self._evaluation: Evaluation | None = None
         #: The first difference between the dialogue and its record, as lines.
         self._difference: list[str] = []
@@ -140,9 +143,9 @@ class Personalens:
         self._run.tally.see_context(bool(self._settings.control) and self._sees_context())
         ahead = prefetcher_of(self._item, self._run)
         if ahead is not None:
-            done = ahead.evaluation(self._item, job, store.keeper, self._assistant)
+            done = ahead.evaluation(self._item, job, store.keeper, self._assistant, self._state)
         else:
-            done = work(job, self._run.participants, self._assistant, store.keeper)
+            done = work(job, self._run.participants, self._assistant, store.keeper, self._state)
         self._item.stash[SECONDS] = done.seconds
         stored = store.stored and store.stored.restored(self.scenario)
         if done.evaluation.cause == "record" and stored is not None:

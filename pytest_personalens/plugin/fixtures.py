@@ -82,12 +82,23 @@ def personalens_assistant(request: pytest.FixtureRequest) -> Callable[[list[dict
     return lambda messages: ""  # this is never called, because --personalens-assistant names the assistant
 
 
+@pytest.fixture(scope="session")
+def personalens_state() -> Any:
+    """What your system holds: override this fixture to return a mapping, or a callable that returns one.
+
+    The callable may be async. It is called after the dialogue, with the `personalens_context` if it has a
+    parameter `context`. The judge holds the state against the facts of the scenario.
+    """
+    return None
+
+
 @pytest.fixture
 def personalens(
     _personalens_param: pytest.FixtureRequest,
     personalens_scenario: BaseScenario,
     personalens_context: Context,
     personalens_assistant: Any,
+    personalens_state: Any,
 ) -> Personalens:
     """This item's scenario, ready to run.
 
@@ -112,10 +123,15 @@ def personalens(
         )
     stash = request.config.stash
     settings = stash[SETTINGS]
-    if settings.shares_assistant and is_worker(request.config):
+    if personalens_state is not None:
+        from pytest_personalens.engine.state import problem_of
+
+        if problem := problem_of(personalens_state, settings):
+            _stop(request, problem)
+    if settings.concurrency > 1 and is_worker(request.config):
         from pytest_personalens.plugin.prefetch import why_not_concurrent
 
-        if problem := why_not_concurrent([request.node], settings.concurrency):
+        if problem := why_not_concurrent([request.node], settings):
             _stop(request, problem)
     return Personalens(
         item=request.node,
@@ -123,6 +139,7 @@ def personalens(
         scenario=personalens_scenario,
         context=personalens_context,
         assistant=personalens_assistant,
+        state=personalens_state,
     )
 
 

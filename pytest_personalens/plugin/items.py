@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.node_ids import CaseId, without_case
+from pytest_personalens.core.suite_names import STATE
 from pytest_personalens.plugin.pytest_internals import arguments_of, fixtures_of
 
 if TYPE_CHECKING:
@@ -103,7 +104,10 @@ def asks_for_context(item: pytest.Item) -> bool:
     wanted = {"personalens_context", "request"}
     packages = {_package(plugin) for plugin, _ in item.config.pluginmanager.list_plugin_distinfo()}
     return not wanted.isdisjoint(arguments_of(item)) or any(
-        _can_tell(fixture, packages) for fixtures in fixtures_of(item).values() for fixture in fixtures
+        _can_tell(fixture, packages)
+        for name, fixtures in fixtures_of(item).items()
+        if name != STATE  # it tells the judge, and not the assistant
+        for fixture in fixtures
     )
 
 

@@ -13,6 +13,7 @@ from pytest_personalens.core.errors import SpecError, short_repr
 from pytest_personalens.core.options import BY_KEY, OPTIONS, REPLACED, Option
 from pytest_personalens.core.parse import list_parts
 from pytest_personalens.core.settings import Settings
+from pytest_personalens.core.suite_names import STATE
 from pytest_personalens.plugin.option_checks import check_alone, check_settings, readable
 from pytest_personalens.plugin.pytest_internals import written_value
 from pytest_personalens.plugin.suite_options import OF_ANOTHER, default_of, means_nothing, read_text
@@ -65,6 +66,11 @@ def add_options(parser: pytest.Parser) -> None:
     parser.addini(
         "personalens_prices",
         "MODEL = INPUT, OUTPUT[, CACHED[, WRITTEN]] in dollars for a million tokens",
+        type="linelist",
+    )
+    parser.addini(
+        STATE,
+        "FIELD = FACT[, FACT]: which field of the state is which fact, by the fact's name or type",
         type="linelist",
     )
     parser.addini(

@@ -12,6 +12,7 @@ import pytest
 
 from pytest_personalens.core.errors import PersonalensError
 from pytest_personalens.core.evaluation import unscored
+from pytest_personalens.core.suite_names import STATE
 from pytest_personalens.core.threads import Threads
 from pytest_personalens.engine.job import JobResult
 from pytest_personalens.engine.pool import Engine
@@ -25,7 +26,9 @@ from pytest_personalens.plugin.pytest_internals import fixtures_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from pytest_personalens.core.settings import Settings
     from pytest_personalens.engine.job import Assistant, Job, Keep
+    from pytest_personalens.engine.state import StateSource
     from pytest_personalens.plugin.run import Run
 
 _ASSISTANT: Final = "personalens_assistant"
@@ -40,19 +43,22 @@ _HOMES: Final[dict[str, type[pytest.Collector]]] = {
 }
 
 
-def why_not_concurrent(items: Iterable[pytest.Item], wanted: int) -> str:
+def why_not_concurrent(items: Iterable[pytest.Item], settings: Settings) -> str:
     """Return why these items cannot be evaluated at the same time.
 
-    The reason is an assistant that each of them gets anew. The text is empty if there is no such assistant.
+    The reason is an assistant, or a state of its system, that each of them gets anew. The text is empty if
+    there is neither.
     """
-    for fixture in {id(f): f for item in items if (f := _fixture(item, _ASSISTANT)) is not None}.values():
+    names = (_ASSISTANT, STATE) if settings.shares_assistant else (STATE,)
+    fixtures = ((name, f) for item in items for name in names if (f := _fixture(item, name)) is not None)
+    for name, fixture in {id(f): (name, f) for name, f in fixtures}.values():
         if fixture.scope not in _HOMES:
-            code = fixture.func.__code__
+            code, what = fixture.func.__code__, "assistant" if name == _ASSISTANT else "callable"
             return (
-                f"--personalens-concurrency {wanted}: the fixture {_ASSISTANT} must have scope 'session' or"
-                f" 'module'; the one in {code.co_filename}, line {code.co_firstlineno}, has scope"
-                f" '{fixture.scope}' (give the assistant a parameter `context` to be told with each call what"
-                " it may know of the user)"
+                f"--personalens-concurrency {settings.concurrency}: the fixture {name} must have scope"
+                f" 'session' or 'module'; the one in {code.co_filename}, line {code.co_firstlineno}, has"
+                f" scope '{fixture.scope}' (give the {what} a parameter `context` to be told with each call"
+                " what it may know of the user)"
             )
     return ""
 
@@ -77,13 +83,20 @@ class Prefetcher:
         self._is_worker = worker is not None
         self._in_turn = run.cluster is None and IN_TURN in (worker or {})
 
-    def evaluation(self, item: pytest.Item, job: Job, keep: Keep | None, assistant: Assistant) -> JobResult:
+    def evaluation(
+        self,
+        item: pytest.Item,
+        job: Job,
+        keep: Keep | None,
+        assistant: Assistant,
+        state: StateSource | None = None,
+    ) -> JobResult:
         """Return the evaluation of `item`, which starts now if it is not yet running.
 
         The next items are evaluated at the same time.
         """
         if item.nodeid not in self._engine:
-            self._submit(item, job, keep, assistant)
+            self._submit(item, job, keep, assistant, state)
         for other in self._after(item):
             with suppress(PersonalensError):  # the item itself reports the problem at its turn
                 scenario = self._run.scenario(spec_of(other))
@@ -93,6 +106,7 @@ class Prefetcher:
                     job_of(other, self._run, store, context_of(other, self._run, scenario)),
                     store.keeper,
                     assistant,
+                    state,
                 )
         participants = self._run.participants
         try:
@@ -113,10 +127,17 @@ class Prefetcher:
         """Abandon all running evaluations."""
         self._engine.close()
 
-    def _submit(self, item: pytest.Item, job: Job, keep: Keep | None, assistant: Assistant) -> None:
+    def _submit(
+        self,
+        item: pytest.Item,
+        job: Job,
+        keep: Keep | None,
+        assistant: Assistant,
+        state: StateSource | None,
+    ) -> None:
         participants, cluster = self._run.participants, self._run.cluster
         if cluster is None:
-            self._engine.submit(item.nodeid, work, job, participants, assistant, keep)
+            self._engine.submit(item.nodeid, work, job, participants, assistant, keep, state)
             return
         from pytest_personalens.engine.dask import work_there
 
@@ -130,7 +151,11 @@ class Prefetcher:
         """
         if any(len(fixtures_of(item).get(name, ())) != 1 for name in _OURS):
             return None
-        return () if self._named else _shared(item)
+        state = _shared(item, STATE)
+        if state is None or self._named:
+            return state
+        assistant = _shared(item, _ASSISTANT)
+        return None if assistant is None else (*assistant, *state)
 
     def _after(self, item: pytest.Item) -> Iterator[pytest.Item]:
         """Yield the coming items, each once, while there is room for more.
@@ -176,12 +201,12 @@ def _engine(run: Run) -> Engine:
     return Engine(Threads(run.settings.concurrency), run.settings.concurrency)
 
 
-def _shared(item: pytest.Item) -> tuple[object, ...] | None:
-    """Return what the fixture of the assistant depends on.
+def _shared(item: pytest.Item, name: str) -> tuple[object, ...] | None:
+    """Return what the fixture depends on.
 
-    Return None if each item gets a new assistant.
+    Return None if each item gets its own value.
     """
-    fixture = _fixture(item, _ASSISTANT)
+    fixture = _fixture(item, name)
     if fixture is None or fixture.scope not in _HOMES:
         return None
     params = {name: value for name, value in item.callspec.indices.items() if name != PARAM}  # type: ignore[attr-defined]

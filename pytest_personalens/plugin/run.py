@@ -22,7 +22,7 @@ from pytest_personalens.plugin.budget import budget_folder, budget_in, refuse_un
 from pytest_personalens.plugin.items import cases
 from pytest_personalens.plugin.pytest_internals import without_capture
 from pytest_personalens.plugin.resume import RunState, begin_run, current_run
-from pytest_personalens.plugin.run_specs import participant_specs, read_prices_of
+from pytest_personalens.plugin.run_specs import participant_specs, read_fields_of, read_prices_of
 from pytest_personalens.plugin.tally import Drawn, Tally
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ class Run:
         self.config, self.settings, self.suite = config, settings, settings.of_suite
         self.dataset = self._dataset()
         self.prices = read_prices_of(config)
+        self.state_fields = read_fields_of(config)
         self.budget_folder = budget_folder(config, settings)
         self.participants = Participants(
             participant_specs(config, settings),

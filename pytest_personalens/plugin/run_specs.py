@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from pytest_personalens.agents.by_model.model_agents import PromptSettings
 from pytest_personalens.core.errors import SpecError
+from pytest_personalens.core.state import read_fields
+from pytest_personalens.core.suite_names import STATE
 from pytest_personalens.core.usage import read_prices
 from pytest_personalens.engine.participant_specs import ParticipantSpecs
 from pytest_personalens.models.services import ServiceSettings
@@ -47,6 +49,14 @@ def read_prices_of(config: pytest.Config) -> dict[str, Price]:
         return read_prices(_lines(config, "personalens_prices"))
     except SpecError as error:
         raise SpecError(f"personalens_prices: {error}") from None
+
+
+def read_fields_of(config: pytest.Config) -> dict[str, tuple[str, ...]]:
+    """Return which facts each field of a state holds, as the configuration says.
+
+    Raise `SpecError` for a line that cannot be read.
+    """
+    return read_fields(_lines(config, STATE))
 
 
 def _parameters(config: pytest.Config) -> dict[str, str]:

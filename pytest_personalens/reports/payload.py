@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.core.node_ids import BUILT_IN
 from pytest_personalens.core.scenario import Scenario
+from pytest_personalens.core.state import leaves_of
 from pytest_personalens.core.tool_calls import pairs
 from pytest_personalens.core.verdict import LABELLED
 from pytest_personalens.reports.command_line import command_line
@@ -24,12 +25,15 @@ if TYPE_CHECKING:
     from pytest_personalens.core.measure import Measure
     from pytest_personalens.core.message import Message
     from pytest_personalens.core.scenario import BaseScenario
+    from pytest_personalens.core.state import State
     from pytest_personalens.reports.changes import Changes
     from pytest_personalens.results.item import Item
     from pytest_personalens.results.values import Results
 
 #: Fields whose 0 says something: a score, or the first of the texts or keys.
 _NUMBERS: Final = frozenset({"score", "why", "wants", "intent", "key"})
+#: Values of a state that a page shows.
+_MOST_VALUES: Final = 500
 #: What would end the script element, or begin a comment or an entity in it; and two line ends that old
 #: scripts trip over.
 _ESCAPED: Final = {c: f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
@@ -198,6 +202,7 @@ def _dialogue(item: Item, scenario: BaseScenario | None, text: _Pool) -> dict[st
         # The assistant's calls in the form of a record, for a reader's label.
         "acts": {n: m.model_dump(mode="json") for n, m in enumerate(e.dialogue.messages) if m.acts},
         "faults": [[f.turn, text(f.quote), text(f.text)] for f in e.user_faults or ()],
+        "state": _state(e.dialogue.state, text),
         "verdicts": [
             _without_empty(
                 {
@@ -239,6 +244,17 @@ def _message(message: Message, text: _Pool) -> list[Any]:
         [text(call)] if result is None else [text(call), text(result)] for call, result in pairs(message)
     ]
     return [int(message.role == "assistant"), text(message.content), *([calls] if calls else ())]
+
+
+def _state(state: State | None, text: _Pool) -> list[list[int]] | None:
+    """What the system held, each value with its path; None where nothing says so."""
+    if state is None:
+        return None
+    values = leaves_of("", state.data)[:_MOST_VALUES]
+    shown = [
+        [text(path), text(value if isinstance(value, str) else json.dumps(value))] for path, value in values
+    ]
+    return shown or [[text("(nothing)"), text("")]]
 
 
 def _scenario(scenario: BaseScenario, text: _Pool) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.dimensions import Dimension
 from pytest_personalens.core.safe_text import harmless, one_line
+from pytest_personalens.core.state import stored_records
 from pytest_personalens.core.tool_calls import shown as shown_calls
 from pytest_personalens.reports.explanation import common_length
 from pytest_personalens.reports.failure_layout import error_lines, wrapped
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.evaluation import Evaluation
     from pytest_personalens.core.message import Message
     from pytest_personalens.core.scenario import BaseScenario
+    from pytest_personalens.core.state import State
     from pytest_personalens.core.user_fault import UserFault
     from pytest_personalens.core.verdict import Verdict
     from pytest_personalens.results.earlier import Earlier
@@ -31,7 +33,9 @@ if TYPE_CHECKING:
 _WIDTH: Final = 100
 _LONGEST_MESSAGE: Final = 2_000
 _LONGEST_REASON: Final = 200
-#: Tool calls of one turn that are shown.
+#: Characters of one stored thing that are shown.
+_LONGEST_THING: Final = 300
+#: Tool calls of one turn, and stored things, that are shown.
 _MOST_CALLS: Final = 10
 #: So much of what is the same is shown before a difference far into a text.
 _BEFORE: Final = 20
@@ -158,6 +162,18 @@ def _turns(
         yield "     (> marks what cost the score)"
     if evaluation.dialogue.truncated:
         yield "     [the turn limit ended the dialogue]"
+    yield from _state(evaluation.dialogue.state, width)
+
+
+def _state(state: State | None, width: int) -> Iterator[str]:
+    """What the system held after the dialogue, a line for each thing."""
+    if state is None:
+        return
+    lines = [record.in_one_line() for record in stored_records(state.data)]
+    for line in lines[:_MOST_CALLS] or ["nothing"]:
+        yield from wrapped("     the system holds ", short_line(line, _LONGEST_THING), width)
+    if len(lines) > _MOST_CALLS:
+        yield f"         [... {len(lines) - _MOST_CALLS:,} more]"
 
 
 def _calls(message: Message, width: int) -> Iterator[str]:

@@ -23,6 +23,7 @@ COSTS: Final[Mapping[Measure, tuple[CountedCode, ...]]] = {
     Dimension.TASK_COMPLETION: (
         "refused",
         "wrong",
+        "claimed",
         "handed-back",
         "promised",
         "proposed",

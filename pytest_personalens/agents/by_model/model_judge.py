@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final, get_args
 
-from pytest_personalens.agents.by_model.prompts import RUBRICS, Prompts, values_of
+from pytest_personalens.agents.by_model.prompts import RUBRICS, Prompts, state_text, values_of
 from pytest_personalens.agents.by_model.quotes import with_found_quotes
 from pytest_personalens.core.errors import JudgeFault
 from pytest_personalens.core.verdict import Dimension, Evidence, PartState, PreferenceCode, Reason, Verdict
@@ -24,15 +24,18 @@ _EVIDENCE: Final = re.compile(r"^\W*evidence\W*[:=]\W*turn\s+(\d+)\W+(.+)$", re.
 _REASON: Final = re.compile(
     r"^\W*reason\W*[:=]\W*([a-z-]+)\s*\|([^|\n]+?)(?:\|\W*turn\s+(\d+).*)?$", re.IGNORECASE | re.MULTILINE
 )
-#: The codes of the reasons of a reading. The other readings have no reasons.
+#: The codes of the reasons of a reading. The other readings have no reasons. Only a judge that reads what
+#: a system stores tells a claim from what is missing.
 _CODES: Final[dict[Dimension, tuple[str, ...]]] = {
-    Dimension.TASK_COMPLETION: get_args(PartState),
+    Dimension.TASK_COMPLETION: tuple(code for code in get_args(PartState) if code != "claimed"),
     Dimension.PERSONALIZATION: get_args(PreferenceCode),
 }
 _QUOTE_IT: Final = (
     "\n\nYour last answer quoted nothing that stands in the transcript. Answer again in the form asked for,"
     " with at least one quote copied from it word for word."
 )
+#: The readings that are shown what the team's system holds.
+_ON_DEEDS: Final = (Dimension.TASK_COMPLETION, Dimension.UNBACKED)
 _NOTHING_TO_QUOTE: Final = (Dimension.OPENING_LEAK, Dimension.UNBACKED)
 _WORDS: Final = {"true": 1, "yes": 1, "false": 0, "no": 0}
 
@@ -109,6 +112,8 @@ class ModelJudge:
             ask = _material(values, dimension) + ask
         if placed or dimension not in RUBRICS:
             ask = f"{self._prompts.fill(name, **values)}\n\n{ask}"
+        if dimension in _ON_DEEDS:
+            ask = state_text(dialogue.state) + ask
         shared = (
             "" if "transcript" in placed | self._prompts.places("judge") else values["transcript"] + "\n\n"
         )

@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from pytest_personalens.agents.embedded_judge.call_results import has_failed
+from pytest_personalens.agents.embedded_judge.call_results import has_failed, is_gone
 from pytest_personalens.agents.embedded_judge.deeds import deeds_of
 from pytest_personalens.agents.language.text import fold, stem
 from pytest_personalens.agents.reading.goal import classes
+from pytest_personalens.core.state import stored_records
 from pytest_personalens.core.tool_calls import Call, calls_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_personalens.core.message import Message
+    from pytest_personalens.core.state import State, StoredRecord
 
 #: Verbs of tools that change nothing.
 _LOOKS_UP: Final = frozenset(
@@ -187,6 +189,18 @@ class Action(NamedTuple):
 def actions(messages: Sequence[Message]) -> tuple[Action, ...]:
     """The calls of a dialogue, in order."""
     return tuple(map(_action, calls_of(messages)))
+
+
+def stored(state: State, turn: int) -> tuple[Action, ...]:
+    """The things that a system holds, each as the call that would have made it."""
+    return tuple(_of_record(record, turn) for record in stored_records(state.data))
+
+
+def _of_record(record: StoredRecord, turn: int) -> Action:
+    fields = dict(record.fields)
+    name = record.kind.removesuffix("s") or "state"  # one of the bookings
+    made = _action(Call(name, fields, record.in_one_line(), None, turn))
+    return made._replace(looks_up=False, failed=is_gone(fields))
 
 
 def values(value: Any) -> Iterator[str]:

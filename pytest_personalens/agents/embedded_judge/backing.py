@@ -6,7 +6,7 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from pytest_personalens.agents.embedded_judge.actions import Action, actions, values
+from pytest_personalens.agents.embedded_judge.actions import Action, actions, stored, values
 from pytest_personalens.agents.embedded_judge.call_values import Values, named_things
 from pytest_personalens.agents.embedded_judge.deeds import deeds_of, deeds_of_classes, may_do
 from pytest_personalens.agents.language import slots
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pytest_personalens.agents.reading.goal import Part
     from pytest_personalens.core.message import Message
     from pytest_personalens.core.scenario import Scenario
+    from pytest_personalens.core.state import State
 
 #: What became of a part by the calls alone.
 Backing = Literal["done", "failed", "wrong", "claimed"]
@@ -74,10 +75,17 @@ class Backed:
         messages: Sequence[Message],
         parts: Sequence[Part],
         spoken: Sequence[Spoken],
+        state: State | None = None,
     ) -> None:
         self._scenario, self._messages, self._spoken = scenario, messages, spoken
         self._parts = parts
         self.actions = actions(messages)
+        #: What decides: the things that the system holds, where the team tells them, else the calls.
+        self._deciding = self.actions
+        if state is not None:
+            last = max((n for n, m in enumerate(messages) if m.role == "assistant"), default=0)
+            self._deciding = stored(state, last)
+        self._has_state = state is not None
 
     @cached_property
     def parts(self) -> tuple[BackedPart, ...]:
@@ -103,7 +111,7 @@ class Backed:
         return finding
 
     def _of_part(self, part: Part) -> BackedPart:
-        fitting = [a for a in self.actions if self._fits(part, a)]
+        fitting = [a for a in self._deciding if self._fits(part, a)]
         done = [a for a in fitting if a.did]
         if part.never:  # what must not happen is reached where no call does it
             return BackedPart(part, "wrong" if done else "done", done[-1] if done else None)
@@ -165,11 +173,15 @@ class Backed:
         return bool(names) and not any(name in called for name in names)
 
     def _stands(self, statement: Spoken) -> bool:
-        """True where a call that was made by then did what the statement says."""
-        made = [a for a in self.actions if a.call.turn <= statement.line.turn and a.did]
+        """True where a call that was made by then, or a thing in the state, is what the statement says."""
+        deeds = deeds_of(frozenset(stems(statement.line.text)))
+        if self._has_state and "stop" in deeds:
+            return True  # no stored thing shows what is gone
+        made = [
+            a for a in self._deciding if a.did and (self._has_state or a.call.turn <= statement.line.turn)
+        ]
         if not made:
             return False
-        deeds = deeds_of(frozenset(stems(statement.line.text)))
         words = statement.line.words | classes(statement.line.words)
         meant = [a for a in made if not deeds or not a.deeds or may_do(deeds, a.deeds)]
         about = [a for a in meant if a.words & words] or [a for a in meant if a.deeds]

@@ -24,6 +24,11 @@ _FAILED: Final = re.compile(
     r"|unable|invalid|insufficient|no (?:seats?|tables?|rooms?|tickets?|availability|such|free|places?)|conflict)\b"
 )
 _NO_ERROR: Final = re.compile(r"\b(?:no|without|0|zero)[ _](?:error|failure|conflict)s?\b")
+#: Fields of a stored thing that say by a True that it does not stand, and words of its status that do.
+_ENDED: Final = ("cancelled", "canceled", "deleted")
+_GONE: Final = re.compile(
+    r"\b(?:cancel+ed|deleted|removed|void|expired|failed|rejected|declined)\b", re.IGNORECASE
+)
 #: From this status of HTTP's on, a call failed.
 _HTTP_ERROR: Final = 400
 #: So much of a result tells how it went.
@@ -44,6 +49,13 @@ def has_failed(call: Call) -> bool:
     if isinstance(result, dict):
         return _says_failed(result)
     return isinstance(result, str) and _bad(result)
+
+
+def is_gone(fields: Mapping[str, Any]) -> bool:
+    """True for a stored thing that does not stand: cancelled, deleted, expired, failed."""
+    by_name = {name.lower(): value for name, value in fields.items()}
+    ended = any(by_name.get(name) is True for name in _ENDED) or _says_failed(by_name)
+    return ended or any(_GONE.search(str(by_name[name])) for name in ("status", "state") if name in by_name)
 
 
 def _says_failed(result: Mapping[str, Any]) -> bool:

@@ -36,6 +36,18 @@ _BACKED: Final[dict[Backing, tuple[ReasonCode, str]]] = {
     "claimed": ("missing", "no tool call did it"),
 }
 
+#: The same by what the team's system holds.
+_STORED: Final[dict[Backing, tuple[ReasonCode, str]]] = {
+    "done": ("done", "the system holds it"),
+    "failed": ("refused", "what the system holds does not stand"),
+    "wrong": ("wrong", "the system holds other values"),
+    "claimed": ("claimed", "claimed, not done"),
+}
+
+
+def _notes(features: Features) -> dict[Backing, tuple[ReasonCode, str]]:
+    return _BACKED if features.state is None else _STORED
+
 
 def states(features: Features) -> tuple[Reason, ...]:
     """Return the state of each part of a goal that is not reached."""
@@ -53,7 +65,7 @@ def _states(features: Features, *, done: bool) -> list[tuple[ReasonCode, str]]:
         return found
     backed = {b.part: b for b in features.backed.parts}
     return [
-        _BACKED[backed[part].backing] if part in backed else state
+        _notes(features)[backed[part].backing] if part in backed else state
         for part, state in zip(features.parts, found, strict=True)
     ]
 
@@ -72,7 +84,7 @@ def completion(score: int, features: Features) -> Told:
     calls: tuple[Evidence, ...] = ()
     if features.backed is not None:
         calls = tuple(
-            Evidence.of(b.action.call.turn, in_one_line(b.action.call), _BACKED[b.backing][1])
+            Evidence.of(b.action.call.turn, in_one_line(b.action.call), _notes(features)[b.backing][1])
             for b in features.backed.parts
             if b.action is not None
         )

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from pytest_personalens.agents.embedded_judge.compared import Conflict
     from pytest_personalens.core.dialogue import Message
     from pytest_personalens.core.scenario import Scenario
+    from pytest_personalens.core.state import State
 
 #: The numbers of the parts that count with their least value over the parts of a goal. Those in `_MOST` count
 #: with their greatest value.
@@ -59,9 +60,13 @@ class Features:
     """
 
     def __init__(
-        self, scenario: Scenario, messages: Sequence[Message], spoken_lines: Sequence[Spoken] | None = None
+        self,
+        scenario: Scenario,
+        messages: Sequence[Message],
+        spoken_lines: Sequence[Spoken] | None = None,
+        state: State | None = None,
     ) -> None:
-        self.scenario, self.messages = scenario, tuple(messages)
+        self.scenario, self.messages, self.state = scenario, tuple(messages), state
         self.spoken = spoken(scenario, self.messages) if spoken_lines is None else tuple(spoken_lines)
 
     @cached_property
@@ -102,9 +107,10 @@ class Features:
 
     @cached_property
     def backed(self) -> Backed | None:
-        """The tool calls against the goal and the words; None where the assistant tells of none."""
-        acts = any(m.acts for m in self.messages)
-        return Backed(self.scenario, self.messages, self.parts, self.spoken) if acts else None
+        """The tool calls, or what the system holds, against the goal and the words; None without either."""
+        if self.state is None and not any(m.acts for m in self.messages):
+            return None
+        return Backed(self.scenario, self.messages, self.parts, self.spoken, self.state)
 
     @cached_property
     def work(self) -> Work | None:

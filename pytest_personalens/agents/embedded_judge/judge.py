@@ -17,7 +17,7 @@ from pytest_personalens.core.verdict import Dimension, Evidence, Verdict
 
 if TYPE_CHECKING:
     from pytest_personalens.agents.embedded_judge.features import Features
-    from pytest_personalens.core.dialogue import Dialogue, Message
+    from pytest_personalens.core.dialogue import Dialogue
     from pytest_personalens.core.scenario import Scenario
 
 _MOST_EVIDENCE: Final = 4
@@ -39,7 +39,7 @@ class EmbeddedJudge:
 
     def __init__(self) -> None:
         # The readings of a dialogue follow each other and share everything but the last step.
-        self._last: tuple[Scenario, tuple[Message, ...], Features] | None = None
+        self._last: tuple[Scenario, Dialogue, Features] | None = None
 
     def verdict(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> Verdict:
         """Return the reading on `dimension`.
@@ -59,15 +59,18 @@ class EmbeddedJudge:
         from pytest_personalens.agents.embedded_judge import completion_reasons, reasons, understanding
 
         # The last dialogue was understood, or there would be no features of it.
-        if self._last is None or self._last[1] != dialogue.messages:
+        if self._last is None or self._last[1].messages != dialogue.messages:
             understanding.require(dialogue.messages)
         if dimension is Dimension.PERSONALIZATION_TURNS:
             return self._by_turn(scenario, dialogue)
-        features = self._features(scenario, dialogue.messages)
+        features = self._features(scenario, dialogue)
         if dimension is Dimension.TASK_COMPLETION and features.work is not None:
             from pytest_personalens.agents.embedded_judge import work_completion
 
-            return work_completion.completion(features.work, features.backed, _ended(dialogue))
+            # Where a state shows that all is done, it does not matter that the user was not told so.
+            counts = dialogue.state is None or dialogue.truncated
+            ended = _ended(dialogue) if counts else None
+            return work_completion.completion(features.work, features.backed, ended, dialogue.state)
         if dimension is Dimension.TASK_COMPLETION and (ended := _ended(dialogue)):
             return Verdict(
                 dimension=dimension,
@@ -96,20 +99,25 @@ class EmbeddedJudge:
 
         return score(features, dimension)
 
-    def _features(self, scenario: Scenario, messages: tuple[Message, ...]) -> Features:
+    def _features(self, scenario: Scenario, dialogue: Dialogue) -> Features:
         from pytest_personalens.agents.embedded_judge.features import Features
 
         last = self._last
-        if last is None or last[0] is not scenario or last[1] != messages:
-            last = self._last = scenario, messages, Features(scenario, messages)
+        seen = None if last is None else (last[1].messages, last[1].state)
+        if last is None or last[0] is not scenario or seen != (dialogue.messages, dialogue.state):
+            features = Features(scenario, dialogue.messages, state=dialogue.state)
+            last = self._last = scenario, dialogue, features
         return last[2]
 
     def _by_turn(self, scenario: Scenario, dialogue: Dialogue) -> Verdict:
         """Return P after each turn of the assistant (paper, Figure 5)."""
         ends = [i + 1 for i, m in enumerate(dialogue.messages) if m.role == "assistant"]
+
+        def so_far(end: int) -> Dialogue:
+            return dialogue.model_copy(update={"messages": dialogue.messages[:end]})
+
         scores = [
-            self._score(self._features(scenario, dialogue.messages[:end]), Dimension.PERSONALIZATION)
-            for end in ends
+            self._score(self._features(scenario, so_far(end)), Dimension.PERSONALIZATION) for end in ends
         ]
         last = self.verdict(scenario, dialogue, Dimension.PERSONALIZATION)
         return last.model_copy(

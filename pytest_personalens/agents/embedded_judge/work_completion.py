@@ -5,16 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.embedded_judge.actions import values
+from pytest_personalens.agents.embedded_judge.state_completion import by_state
 from pytest_personalens.core.tool_calls import in_one_line
 from pytest_personalens.core.verdict import Dimension, Evidence, Reason, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_personalens.agents.embedded_judge.actions import Action
     from pytest_personalens.agents.embedded_judge.backing import Backed, BackedPart, Backing
     from pytest_personalens.agents.reading.findings import Finding
     from pytest_personalens.agents.reading.work import Stand, Work
+    from pytest_personalens.core.state import State
     from pytest_personalens.core.verdict import PartState
 
 _MOST_EVIDENCE: Final = 4
@@ -26,19 +28,31 @@ _SAYS: Final[dict[PartState, str]] = {
     "refused": "refused or failed",
     "handed-back": "left to the user",
     "wrong": "not as it was wanted",
+    "claimed": "claimed, not done",
     "missing": "not seen",
 }
 
 
-def completion(work: Work, backed: Backed | None, ended: tuple[str, Evidence] | None) -> Verdict:
+def completion(
+    work: Work, backed: Backed | None, ended: tuple[str, Evidence] | None, state: State | None = None
+) -> Verdict:
     """Return the verdict.
 
-    `backed` holds the tool calls, where the assistant tells them: then they decide what was done. `ended` says
-    why the dialogue ended without success, with its evidence.
+    `state` is what the system holds, where the team gives it: then it decides what was done. `backed` holds
+    the tool calls, where the assistant tells them: without a state, they decide. `ended` says why the
+    dialogue ended without success, with its evidence.
     """
-    stands = work.stands if backed is None else _by_calls(work, backed)
+    details: Mapping[str, str] = {}
+    if state is not None:
+        stands, details = by_state(work, state)
+    else:
+        stands = work.stands if backed is None else _by_calls(work, backed)
+
+    def detail(stand: Stand) -> str:
+        return details.get(stand.part.text) or _detail(work, stand)
+
     reasons = tuple(
-        Reason(code=stand.state, part=stand.part.text, turn=stand.turn, detail=_detail(work, stand))
+        Reason(code=stand.state, part=stand.part.text, turn=stand.turn, detail=detail(stand))
         for stand in stands
     )
     open_parts = [stand for stand in stands if stand.state != "done"]
@@ -46,7 +60,7 @@ def completion(work: Work, backed: Backed | None, ended: tuple[str, Evidence] | 
         justification, evidence = ended[0], [ended[1]]
     elif open_parts:
         justification = "; ".join(
-            f"{_detail(work, stand) or stand.part.text}: {_SAYS[stand.state]}" for stand in open_parts[:3]
+            f"{detail(stand) or stand.part.text}: {_SAYS[stand.state]}" for stand in open_parts[:3]
         )
         evidence = list(_evidence(open_parts))
     else:
@@ -95,7 +109,10 @@ def _by_call(stand: Stand, call: BackedPart, called: Sequence[tuple[Action, tupl
         backing = "done" if action is not None else backing
     turn, quote = (action.call.turn, in_one_line(action.call)) if action else (stand.turn, stand.quote)
     if stand.part.never or backing != "done" or action is None:
-        return stand._replace(state=_BY_CALLS[backing], turn=turn, quote=quote)
+        state = _BY_CALLS[backing]
+        if state == "missing" and stand.state in ("done", "wrong"):
+            state = "claimed"
+        return stand._replace(state=state, turn=turn, quote=quote)
     found = next((one for a, one in called if a is action), ())
     right = {f.fact.name for f in found if f.right}
     wrong = tuple(

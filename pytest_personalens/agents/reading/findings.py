@@ -94,7 +94,7 @@ class FactReader:
             before = kept[max(kept.rfind(mark, 0, value.start) for mark in ",;.!?") + 1 : value.start]
             beside = value.kind in ("time", "date") and bool(_BESIDE.search(before))
             for fact in alike:
-                if _keeps_limit(value, fact):
+                if keeps_limit(value, fact):
                     continue
                 if fact.name not in self._of_parts:
                     if value.kind == "money" and fact.known == "said" and len(alike) == 1:
@@ -229,14 +229,15 @@ def _same(one: TypedValue, other: TypedValue) -> bool:
     return one.kind == other.kind and one.value == other.value and one.thing == other.thing
 
 
-def _keeps_limit(value: TypedValue, fact: Fact) -> bool:
+def keeps_limit(value: TypedValue, fact: Fact) -> bool:
     """True if the fact is the most that something may take or cost, and the value is less."""
-    if not _MOST_OF.search(fact.what) or not isinstance(value.value, int | float) or len(fact.right) != 1:
+    if not MOST_OF.search(fact.what) or not isinstance(value.value, int | float) or len(fact.right) != 1:
         return False
     return RANGE not in fact.right[0] and value.value <= size(value.kind, fact.right[0])
 
 
-_MOST_OF: Final = re.compile(r"\b(?:most|longest|at most|may cost|may be paid|how much time|budget|limit)\b")
+#: Facts that are the most that something may take or cost.
+MOST_OF: Final = re.compile(r"\b(?:most|longest|at most|may cost|may be paid|how much time|budget|limit)\b")
 
 
 def _of_a_size(value: TypedValue, fact: Fact) -> bool:

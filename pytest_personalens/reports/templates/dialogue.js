@@ -105,6 +105,12 @@ function actions(calls) {
     make("ol", {}, calls.map(([call, result]) => make("li", {}, make("code", {}, plain(text(call))), result == null ? " no result" : [" → ", make("code", {}, plain(text(result)))]))));
 }
 
+// What the system held after the dialogue, folded: each value at its path.
+function held(state) {
+  return make("details", { class: "calls state" }, make("summary", {}, "The system then holds"),
+    make("table", {}, make("tbody", {}, state.map(([path, value]) => make("tr", {}, make("th", { scope: "row" }, plain(text(path))), make("td", {}, plain(text(value))))))));
+}
+
 function chat(item) {
   const evidence = evidenceOf(item);
   const byTurn = (item.verdicts || []).find((v) => v.turns);
@@ -122,7 +128,7 @@ function chat(item) {
       make("span", { class: "speaker" }, speaker(assistant, turn), p == null ? null : make("span", { class: "turn-p" }, ` · P ${p} after this turn`)),
       calls ? actions(calls) : null, body, quotes.length ? remarks(quotes, body[0]) : null));
   });
-  return [sideBySide(item, turns), truthBeside(item)];
+  return [sideBySide(item, turns), item.state ? held(item.state) : null, truthBeside(item)];
 }
 
 // Beside which truth the reply is read, in a suite whose items have one.

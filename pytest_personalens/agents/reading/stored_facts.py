@@ -1,0 +1,167 @@
+"""Holds what a system stores against the facts of a scenario, value by value."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from zoneinfo import ZoneInfo
+
+from pytest_personalens.agents.language.statements import plain
+from pytest_personalens.agents.language.text import content
+from pytest_personalens.agents.reading.findings import FactReader, Finding, keeps_limit, says
+from pytest_personalens.agents.reading.typed_values import TYPED, TypedValue, agrees, typed_values
+from pytest_personalens.core.facts import RANGE
+from pytest_personalens.core.state import facts_at, stored_records
+from pytest_personalens.datasets.world.values import said
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pytest_personalens.core.facts import Fact, FactKind
+    from pytest_personalens.core.scenario import Scenario
+    from pytest_personalens.core.state import Leaf, State, StoredRecord
+
+_MOMENT: Final = re.compile(
+    r"\b(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2})(?::\d{2}(?:[.,]\d+)?)?(Z|z|[+-]\d{2}:?\d{2})?(?!\d)"
+)
+_SPAN: Final = re.compile(r"P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:\d+S)?)?")
+_NUMBER: Final = re.compile(r"-?\d{1,3}(?:,\d{3})+(?:\.\d+)?|-?\d+(?:\.\d+)?")
+_LONGEST: Final = 60
+
+
+class StoredFinding(NamedTuple):
+    """What one stored value says of a fact. `shown` is the value in words."""
+
+    leaf: Leaf
+    shown: str
+    finding: Finding
+
+
+class StoredFacts(NamedTuple):
+    """A stored thing, and what its values say of the facts. `by_table` says how they were read."""
+
+    record: StoredRecord
+    findings: tuple[StoredFinding, ...]
+    by_table: bool
+
+
+def read_stored(state: State, scenario: Scenario, reader: FactReader) -> tuple[StoredFacts, ...]:
+    """Return what each thing of a state says of the facts.
+
+    A thing with a field of the table is read by the table alone. Any other is read as the arguments of a
+    tool call are.
+    """
+    zone = scenario.now.zone if scenario.now else ""
+    read = []
+    for record in stored_records(state.data):
+        mapped = {leaf: names for leaf in record.leaves if (names := facts_at(leaf, state.fields))}
+        found: list[StoredFinding] = []
+        for leaf in record.leaves:
+            text = local(str(leaf.value), zone)
+            if leaf in mapped:
+                of_leaf = tuple(_by_table(leaf.value, text, mapped[leaf], reader))
+            elif mapped or leaf.value is None or isinstance(leaf.value, bool):
+                continue
+            elif names := tuple(_counted(leaf, reader)):
+                of_leaf = tuple(_by_table(leaf.value, text, names, reader))
+            else:
+                of_leaf = reader.findings(f"{leaf.keys[-1].replace('_', ' ')}: {text}")
+            found += (StoredFinding(leaf, _in_words(leaf.value, text), one) for one in of_leaf)
+        read.append(StoredFacts(record, tuple(found), bool(mapped)))
+    return tuple(read)
+
+
+def local(text: str, zone: str) -> str:
+    """Return a text with each moment as a day and an hour apart, in the user's own time.
+
+    >>> local("2026-11-27T18:30:00Z", "Europe/Paris")
+    '2026-11-27 19:30'
+    """
+
+    def apart(match: re.Match[str]) -> str:
+        day, hour, offset = match.groups()
+        if offset and zone:
+            try:
+                moment = dt.datetime.fromisoformat(f"{day}T{hour}{offset.upper()}").astimezone(ZoneInfo(zone))
+            except (ValueError, OverflowError, OSError):  # no day of the calendar, or no such zone
+                return f"{day} {hour}"
+            return f"{moment:%Y-%m-%d %H:%M}"
+        return f"{day} {hour}"
+
+    return _MOMENT.sub(apart, text)
+
+
+def _counted(leaf: Leaf, reader: FactReader) -> list[str]:
+    """Return the facts that a bare number is about: those whose name or words its key has."""
+    if not _NUMBER.fullmatch(str(leaf.value)):
+        return []
+    key = leaf.keys[-1].replace("_", " ").lower()
+    words = content(key)
+    return [
+        fact.name
+        for fact in reader.facts
+        if fact.kind in ("count", "money")
+        and (fact.name.rpartition(".")[2] == key or words & content(f"{fact.what} {fact.name}"))
+    ]
+
+
+def _by_table(value: Any, text: str, names: Sequence[str], reader: FactReader) -> Iterator[Finding]:
+    for name in names:
+        facts = [f for f in reader.facts if name in (f.name, f.kind)]
+        if value is None or value == "":
+            yield from (Finding(f, "nothing", right=False) for f in facts if f.right and f.name == name)
+            continue
+        held = {f.name: _held(f, value, text, reader.today) for f in facts if f.right}
+        fitting = [f for f in facts if held.get(f.name)]
+        # The exact value of one fact says nothing of another that may lie in a range.
+        exact = [f for f in fitting if not any(RANGE in right for right in f.right)]
+        for fact in exact or fitting:
+            yield Finding(fact, " and ".join(held[fact.name]), right=True)
+        for fact in () if fitting else facts:
+            if fact.right:
+                yield Finding(fact, text[:_LONGEST], right=False)
+
+
+def _held(fact: Fact, value: Any, text: str, today: str) -> list[str]:
+    """Return the right values of a fact that a stored value holds."""
+    if fact.kind not in TYPED:
+        return [right for right in fact.right if says(right, text, fact)]
+    values = _typed(fact.kind, value, text, today)
+    ranged = any(RANGE in right for right in fact.right)
+    return [
+        right
+        for right in fact.right
+        if any(
+            keeps_limit(v, fact)
+            or (agrees(v, right, today) and not (ranged and any(agrees(v, w, today) for w in fact.wrong)))
+            for v in values
+        )
+    ]
+
+
+def _typed(kind: FactKind, value: Any, text: str, today: str) -> list[TypedValue]:
+    """Return the values of a kind in a field that holds it: a bare number is one too."""
+    found = [v for v in typed_values(plain(text), today) if v.kind == kind]
+    if found or kind in ("date", "time"):
+        return found
+    if kind == "duration" and (span := _SPAN.fullmatch(text)) and len(text) > 1:
+        days, hours, minutes = (int(part or 0) for part in span.groups())
+        return [TypedValue(kind, float(days * 1440 + hours * 60 + minutes), 0, 0, text)]
+    number = _NUMBER.search(text)
+    if number is None or isinstance(value, bool):
+        return []
+    return [TypedValue(kind, float(number[0].replace(",", "")), 0, 0, text)]
+
+
+def _in_words(value: Any, text: str) -> str:
+    """Return a stored value as a person says it: a day with its name, and an hour behind it."""
+
+    def day(match: re.Match[str]) -> str:
+        try:
+            return said("date", match[0])
+        except ValueError:
+            return match[0]
+
+    words = "nothing" if value is None or value == "" else re.sub(r"\b\d{4}-\d{2}-\d{2}\b", day, text)
+    return words if len(words) <= _LONGEST else f"{words[:_LONGEST]}..."
