@@ -174,10 +174,7 @@ def _progress(total: int) -> Callable[[int], None]:
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="personalens agreement",
-        description=(
-            "Run a judge over labelled dialogues and report how it agrees with the labels, and these with"
-            " each other."
-        ),
+        description="Compare a judge with labelled dialogues, and the labels with each other.",
         usage="%(prog)s [options] labels",
         example="personalens agreement labels.jsonl --report agreement.md",
     )

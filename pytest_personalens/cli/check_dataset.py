@@ -127,6 +127,7 @@ def _parser() -> argparse.ArgumentParser:
             "Measure one or several datasets, side by side, and find what is inconsistent. Exit code 1 if"
             " anything is."
         ),
+        usage="%(prog)s [options] dataset [dataset ...]",
         example="personalens check-dataset embedded my-data/ --details",
     )
     parser.add_argument(

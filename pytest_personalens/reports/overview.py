@@ -22,7 +22,9 @@ from pytest_personalens.results.wording import (
     control_names,
     quotes_note,
     stale_note,
+    trust_note,
     unread_note,
+    user_note,
 )
 
 if TYPE_CHECKING:
@@ -273,7 +275,7 @@ def notes(results: Results) -> Iterator[tuple[str, str]]:
         yield f"{number:,} not scored: {CAUSES[cause]}.", "" if cause in results.missing else f"cause={cause}"
     if stale := stale_note(results):
         yield f"{stale}.", ""
-    for note in (quotes_note(results), unread_note(results)):
+    for note in (quotes_note(results), unread_note(results), user_note(results)):
         if note:
             yield f"{_capital(note)}.", ""
     low = sum(i.status == "low" for i in results.own)
@@ -281,6 +283,8 @@ def notes(results: Results) -> Iterator[tuple[str, str]]:
         dialogue = results.of_suite.dialogue
         are = f"{dialogue} is" if low == 1 else f"{dialogue}s are"
         yield f"{low:,} {are} below threshold; only gates fail the run.", "status=low"
+    if trust := trust_note(results):
+        yield trust, ""
 
 
 def _line(name: str, items: Sequence[Item], dimensions: Sequence[Measure]) -> OverviewLine:

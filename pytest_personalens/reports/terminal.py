@@ -10,7 +10,6 @@ from pytest_personalens.core.usage import Usage
 from pytest_personalens.reports.comparison import low_lines, outcome_lines
 from pytest_personalens.reports.crashes import crash_groups, crashes_title
 from pytest_personalens.reports.drift import drift_lines
-from pytest_personalens.reports.markup import short_line
 from pytest_personalens.results.wording import (
     CAUSES,
     REPORT_ONLY,
@@ -39,7 +38,7 @@ _LEAST_IN_A_DOMAIN: Final = 4
 #: So many smaller domains are shown all the same.
 _MOST_SMALL: Final = 3
 _LONGEST: Final = 300
-_TRUST_WIDTH: Final = 100
+_WIDTH: Final = 100
 
 
 def summary_lines(
@@ -55,8 +54,8 @@ def summary_lines(
     """Yield the lines of the summary, each with the names of its markup.
 
     The names are bold, red, yellow and green, and a line may have none. With `domains`, there is a line for
-    each domain. If the failed gates were `explained` before, the rest is short: lists are counted, and a
-    passed gate has one line of `width` columns.
+    each domain. If the failed gates were `explained` before, the rest is short: lists are counted. Notes of
+    several clauses are wrapped at `width` columns; the line of a gate is whole, so that it can be searched.
     """
     short = explained and not verbose
     if results.drift is not None:
@@ -80,16 +79,16 @@ def summary_lines(
         ),
         *([] if short else [""]),
         *outcome_lines(results, verbose=verbose, listed=not short),
-        *_notes(results, verbose=verbose, records=records, short=short),
+        *_notes(results, verbose=verbose, records=records, short=short, width=width or _WIDTH),
         *usage_table(results.usage, results.usd),
     ]
     yield from ((line, ()) for line in plain)
     for gate in sorted(results.gates, key=lambda gate: gate.passed):
         colour = "green" if gate.passed else "yellow" if results.report_only else "red"
         line = f"gate {gate.name}: {gate_outcome(gate, results)}, {gate.message}"
-        yield short_line(line, width) if short and gate.passed and width else line, (colour,)
+        yield line, (colour,)
     if results.went_wrong and (trust := trust_note(results)):
-        yield from ((line, ()) for line in textwrap.wrap(trust, width or _TRUST_WIDTH))
+        yield from ((line, ()) for line in textwrap.wrap(trust, width or _WIDTH))
     if results.report_only and not (results.lost or any(item.failed for item in results.items)):
         note = f"{REPORT_ONLY}, {REPORTED_GATES}" if results.gates else REPORT_ONLY
         yield f"{note} (--personalens-gate none)", ("yellow",)
@@ -143,7 +142,9 @@ def _figure(group: Group, key: str) -> str:
     return "-" if mean is None or mean.value is None else f"{mean.value:.2f}"
 
 
-def _notes(results: Results, *, verbose: bool, records: str, short: bool) -> Iterator[str]:
+def _notes(
+    results: Results, *, verbose: bool, records: str, short: bool, width: int
+) -> Iterator[str]:
     if results.settings.get("shard"):
         number, of = results.settings["shard"]
         yield (
@@ -185,8 +186,7 @@ def _notes(results: Results, *, verbose: bool, records: str, short: bool) -> Ite
         yield quotes
     if unread := unread_note(results):
         yield unread
-    if user := user_note(results):
-        yield user
+    yield from textwrap.wrap(user_note(results), width, subsequent_indent="  ")
     for cause, number in results.uncounted.items():
         kept = "; what was bought is kept, and a further run goes on from there" if cause == "budget" else ""
         yield f"not scored: {number}, {CAUSES[cause]}{kept}"

@@ -39,15 +39,21 @@ def contrast(base: Sequence[Item], other: Sequence[Item], dimension: Measure) ->
 
     It covers the scenarios with a score in both, and is None if there is none. The test flips signs with
     equal probability, so that a high sum is as likely as an equally low one. The two-sided p is therefore
-    twice the p of the direction that was seen.
+    twice the p of the direction that was seen. A drop is measured as a rise from `other` to `base`, so that
+    its interval comes from the same test as its p.
     """
     pairs = _pairs(base, other, dimension)
     if not pairs:
         return None
     rise = sum(after - before for before, after in pairs.values())
-    result = paired(dimension, pairs, improving=dimension.sign * rise > 0)
+    if dropped := dimension.sign * rise < 0:
+        pairs = {key: (after, before) for key, (before, after) in pairs.items()}
+    result = paired(dimension, pairs, improving=True)
+    change, low, high = result.change, result.low, result.high
+    if dropped:
+        change, low, high = -change, None if high is None else -high, None if low is None else -low
     p = min(1.0, 2 * result.p)
-    return Contrast(result.pairs, result.users, result.change, result.low, result.high, p, p)
+    return Contrast(result.pairs, result.users, change, low, high, p, p)
 
 
 def corrected(contrasts: Sequence[Contrast]) -> list[Contrast]:

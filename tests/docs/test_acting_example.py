@@ -12,12 +12,12 @@ from tests.support.repository import ROOT, Repository
 @pytest.mark.parametrize(
     ("bot", "state", "tcr", "unbacked"),
     [
-        ("remembers", "", 0.70, 0.0),
+        ("remembers", "", 0.80, 0.0),
         ("claims", "", 0.13, 0.93),
         ("stores-nothing", "", 0.13, 0.93),
-        ("stores-nothing", "none", 0.70, 0.0),
-        ("stores-a-day-late", "", 0.57, 0.53),
-        ("stores-a-day-late", "none", 0.70, 0.0),
+        ("stores-nothing", "none", 0.83, 0.0),
+        ("stores-a-day-late", "", 0.63, 0.53),
+        ("stores-a-day-late", "none", 0.83, 0.0),
     ],
 )
 def test_who_acts_completes_tasks_and_who_claims_does_not(

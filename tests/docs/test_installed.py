@@ -106,7 +106,7 @@ def test_every_fixture_and_mark_keyword_is_in_the_reference() -> None:
     page = (ROOT / "docs/reference/fixtures-and-marks.md").read_text(encoding="utf-8")
     source = (ROOT / "pytest_personalens/plugin/fixtures.py").read_text(encoding="utf-8")
     fixtures = re.findall(r"@pytest\.fixture(?:\(.*\))?\ndef (personalens\w*)\(", source)
-    assert len(fixtures) == 4
+    assert len(fixtures) == 5
     assert all(f"| `{name}` |" in page for name in fixtures)
     assert all(f"`{d.short.replace('-', '_')}`" in page for d in Dimension)
 
@@ -130,7 +130,7 @@ def test_the_code_in_the_docs_runs(
     page: Path, empty_repo: Repository, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A block that begins with ``# file: NAME`` is a file; one that begins with ``$ pytest`` or ``$ python``
-    is run with these files.
+    is run with these files. One whose output begins with ``ERROR:`` shows what the command refuses.
 
     A model behind the OpenAI protocol on this machine is one on loopback, and needs no key.
     """
@@ -154,8 +154,10 @@ def test_the_code_in_the_docs_runs(
             else:
                 result = empty_repo.python(*command[1:])
             expected = [line for line in rest.splitlines() if line.strip()]
-            result.stdout.fnmatch_lines([re.sub(r"\[", "[[]", line).replace("...", "*") for line in expected])
-            assert result.ret in (0, 1)
+            refused = rest.startswith("ERROR: ")
+            shown = result.stderr if refused else result.stdout
+            shown.fnmatch_lines([re.sub(r"\[", "[[]", line).replace("...", "*") for line in expected])
+            assert result.ret in ((4,) if refused else (0, 1))
             runs += 1
     assert runs == len(re.findall(r"^\$ py", text, re.MULTILINE))
 

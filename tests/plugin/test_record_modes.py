@@ -413,7 +413,7 @@ def test_a_record_that_is_stale_stays_so_though_another_test_has_all(
     calls(paid)
     result = paid.run(*args)
     result.assert_outcomes(passed=2)
-    result.stdout.fnmatch_lines(["records: 1 replayed, 1 stale"])
+    result.stdout.fnmatch_lines(["records: 1 replayed, 1 stale (another dialogue than now)"])
     assert paid.run(*command(result)).ret == 0
     assert calls(paid) == 0
     paid.run(*args).stdout.fnmatch_lines(["records: 2 replayed"])

@@ -171,7 +171,7 @@ def test_free_agents_go_on_where_a_record_is_stale(repo: Repository) -> None:
     result.assert_outcomes(passed=3)
     result.stdout.fnmatch_lines(
         [
-            "records: 3 stale",
+            "records: 3 stale (another dialogue than now)",
             "write the records that are missing or stale with: pytest *--personalens-record new",
         ]
     )

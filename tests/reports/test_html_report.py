@@ -513,6 +513,7 @@ def test_five_thousand_dialogues(page: Page, tmp_path: Path) -> None:
     assert took < 500
     assert page.js("return state.found.length") > 5
     page.js("state.q = ''; show()")
+    page.click("#more")
     assert page.text("#page") == "1\N{EN DASH}100 of 5,000"
     page.click("#forth")
     assert page.text("#page") == "101\N{EN DASH}200 of 5,000"

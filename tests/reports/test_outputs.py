@@ -146,7 +146,7 @@ def test_github_gets_a_summary_and_annotations(told: Repository, monkeypatch: py
     assert result.ret == 1
     root = told.path.name
     result.stdout.fnmatch_lines(
-        ["::error title=personalens%3A gate tcr::Task completion is 0.83, and 0.90 is wanted*"]
+        ["::error title=personalens%3A gate tcr::Task completion is 0.83, below the required 0.90*"]
     )
     result.stdout.fnmatch_lines(
         [f"::warning file={root}/test_bot.py,line=2,title=personalens%3A {scenario}::task not completed*"]

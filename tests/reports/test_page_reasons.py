@@ -139,7 +139,7 @@ def test_filters_leave_no_holes(page: Page, file: Path) -> None:
 def test_rows_say_why_and_not_what_was_wanted(page: Page, file: Path, compared: Results) -> None:
     page.open(file, "#reason=asks-known")
     for words in page.texts("#rows .about"):
-        assert "asks for Favourite Author (Jane Austen" in words
+        assert "asks for Favourite Author (known: Jane Austen" in words
     task = compared.items[0]
     description = compared.scenarios[task.evaluation.scenario].task.description
     assert description not in page.text("#rows")

@@ -118,7 +118,7 @@ def test_two_judges_in_one_run_are_one_row(small: Repository, endpoint: Endpoint
         *RUN, *TWO, "--personalens-estimate", "-o", "personalens_prices=bedrock:claude-3-sonnet-v1 = 3, 15"
     )
     estimate.stdout.fnmatch_lines(
-        ["judge p * -", "judge tc * 2 * 0.*", "without a price: *claude-3-5-sonnet-v2*"]
+        ["judge p * -", "judge tc * 2 * 0.*", "without a price; *", "*claude-3-5-sonnet-v2 = INPUT, OUTPUT"]
     )
 
 

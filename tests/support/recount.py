@@ -4,7 +4,8 @@
 
 It prints a JSON object: the name of a table -> the name of a row -> its figures, None where there is none.
 Rows of differences are named "row | score"; their figures are the difference, the ends of its 95 % interval, p,
-p (Holm) and the number of scenarios. Intervals and p-values are over users: scenarios of one user may rise and
+p (Holm) and the number of scenarios. An end of an interval that comes of random draws is given as the lowest and
+the highest value that the draws can give. Intervals and p-values are over users: scenarios of one user may rise and
 fall together.
 """
 
@@ -35,6 +36,10 @@ WIDTH = {"task_completion": 1, "personalization": 3} | dict.fromkeys(
     ("naturalness_user", "naturalness_assistant", "coherence_user", "coherence_assistant"), 4
 )
 Scenario = tuple[str, str]
+End = float | tuple[float, float]
+Figure = End | None
+#: How far the share outside an end that comes of 20,000 draws may be off: four standard errors.
+OFF = 4 * math.sqrt(0.025 * 0.975 / 20_000)
 
 
 def scored(items: list[dict[str, Any]], kind: str = "") -> list[dict[str, Any]]:
@@ -142,6 +147,48 @@ def interval(values: dict[Scenario, Fraction], lowest: int, highest: int) -> tup
     return max(lowest, min(mean, centre - reach)), min(highest, max(mean, centre + reach))
 
 
+def interval_of_a_rise(changes: dict[Scenario, Fraction], p: float, width: int) -> tuple[End, End] | None:
+    """The middle 95 % of the mean changes of all choices of users; it begins above 0 exactly if p <= 0.025.
+
+    As of any mean for fewer than six users, and if all changes are equal.
+    """
+    users = of_users(changes)
+    if len(users) < 6 or len(set(changes.values())) == 1:
+        return interval(changes, -width, width)
+    one = math.lcm(*(value.denominator for value in changes.values()))
+    ways: Counter[tuple[int, int]] = Counter({(0, 0): 1})
+    for user in users:
+        size, after = int(sum(user) * one), ways.copy()
+        for (total, count), number in ways.items():
+            after[total + size, count + len(user)] += number
+        ways = after
+    del ways[0, 0]
+    if not ways:
+        return None
+    by_mean: Counter[Fraction] = Counter()
+    for (total, count), number in ways.items():
+        by_mean[Fraction(total, count * one)] += number
+
+    def below(share: float) -> float:
+        seen, needed = 0, share * by_mean.total()
+        for mean_change in sorted(by_mean):
+            seen += by_mean[mean_change]
+            if seen >= needed:
+                break
+        return float(mean_change)
+
+    least, most = below(0.025 - OFF), below(0.025 + OFF)
+    low = (max(0.0, least), max(0.0, most)) if p <= 0.025 else (min(0.0, least), min(0.0, most))
+    return low, (below(0.975 - OFF), below(0.975 + OFF))
+
+
+def times(scale: float, end: End) -> End:
+    if isinstance(end, tuple):
+        first, second = sorted(scale * value for value in end)
+        return first, second
+    return scale * end
+
+
 def interval_of_a_rate(values: dict[Scenario, Fraction]) -> tuple[float, float] | None:
     """Exact where each user has one scenario and each scenario failed or passed; else as of any mean, with an
     exact end in place of one that would be 0 or 1 though some failed and some passed.
@@ -161,8 +208,8 @@ def interval_of_a_rate(values: dict[Scenario, Fraction]) -> tuple[float, float] 
 
 def contrasts(
     rows: dict[str, list[dict[str, Any]]], base: str, dimensions: tuple[str, ...]
-) -> dict[str, list[float | None]]:
-    found: dict[str, tuple[list[float | None], float, int]] = {}
+) -> dict[str, list[Figure]]:
+    found: dict[str, tuple[list[Figure], float, int]] = {}
     for name, items in rows.items():
         for kind, short in KINDS.items():
             for dimension in dimensions:
@@ -170,9 +217,12 @@ def contrasts(
                 if name != base and changes:
                     scale, span = 100 if dimension == "task_completion" else 1, WIDTH[dimension]
                     difference = float(scale * sum(changes.values(), Fraction()) / len(changes))
-                    ends = interval(changes, -span, span)
+                    way = -1 if difference < 0 else 1
+                    rises = {key: way * value for key, value in changes.items()}
+                    ends = interval_of_a_rise(rises, of_a_rise(rises), span)
+                    shown = (None,) if ends is None else [times(way * scale, end) for end in ends[::way]]
                     found[f"{name} | {short} {HEADINGS[dimension]}"] = (
-                        [difference, *((None,) if ends is None else (scale * end for end in ends))],
+                        [difference, *shown],
                         two_sided(changes),
                         len(changes),
                     )
@@ -196,18 +246,19 @@ def run_figures(items: list[dict[str, Any]]) -> dict[str, list[float | None]]:
     return rows
 
 
-def lifts(found: dict[str, Any]) -> dict[str, list[float | None]]:
+def lifts(found: dict[str, Any]) -> dict[str, list[Figure]]:
     """How much better the run was than each control: the difference, its interval, p of a rise, scenarios."""
     own = [item for item in found["items"] if not item["arm"]]
-    rows: dict[str, list[float | None]] = {}
+    rows: dict[str, list[Figure]] = {}
     for control in dict.fromkeys(item["arm"] for item in found["items"] if item["arm"]):
         without = [item for item in found["items"] if item["arm"] == control]
         for dimension, width in WIDTH.items():
             changes = change(without, own, dimension, "")
             if changes:
                 rise = float(sum(changes.values(), Fraction()) / len(changes))
-                ends = interval(changes, -width, width) or (None, None)
-                rows[f"{control} | {dimension}"] = [rise, *ends, of_a_rise(changes), len(changes)]
+                p = of_a_rise(changes)
+                ends = interval_of_a_rise(changes, p, width) or (None, None)
+                rows[f"{control} | {dimension}"] = [rise, *ends, p, len(changes)]
     return rows
 
 

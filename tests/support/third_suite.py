@@ -31,6 +31,7 @@ OFF = Measure(
 class Sum(BaseScenario):
     """Two numbers of a user's, to be added."""
 
+    suite: ClassVar[str] = "sums"
     takes_answers: ClassVar[bool] = True
     numbers: tuple[int, int]
 

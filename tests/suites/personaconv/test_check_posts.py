@@ -165,7 +165,7 @@ def test_posts_and_scenarios_have_tables_of_their_own(capsys: pytest.CaptureFixt
     assert "distinct interest masks" in out
     assert "guess: words of the reply alone" in out
     assert main(["personaconv", "--table", "8"]) == 4
-    assert "personaconv: has no preference types" in capsys.readouterr().err
+    assert "personaconv: has none of these tables; leave out --table" in capsys.readouterr().err
 
 
 def labelled(words: dict[int, str], score: dict[tuple[int, int], int], users: int, posts: int) -> Posts:

@@ -195,7 +195,7 @@ def test_domains_have_gates_and_a_table(threads: Repository) -> None:
     result = threads.inline(*SUITE, "60", *SCORES, GATE, "Gaming: mae <= 60, gaming: accuracy >= 0", *REPORT)
     assert result.ret == 0
     result.stdout.fnmatch_lines(
-        ["by domain * items * acc *log error", "  Gaming *", "gate Gaming: mae: passed, *"]
+        ["by domain (items) * acc *log error", "  Gaming * (4) * (3)", "gate Gaming: mae: passed, *"]
     )
     refused = threads.inline(*SUITE, "6", *SCORES, GATE, "Gamin: mae <= 60")
     assert refused.ret == 4
@@ -347,7 +347,7 @@ def test_every_report_speaks_of_predictions(threads: Repository) -> None:
         (threads.path / name).read_text(encoding="utf-8") for name in ("p.html", "p.md", "j.xml")
     )
     for line in (
-        "## ❌ personalens FAILED: gate mae",
+        "## ❌ personalens FAILED: mae 14.67 &#62; 1.00",
         "12 predictions of personaconv 1.1; 12 of 12 items scored; protocol: fixed; context: P-Conv; history: request",
         "|  | P-Conv | NP-Conv | lift | one-sided p |",
         "left out of 160 posts: 40 without a past (-v lists them).",
