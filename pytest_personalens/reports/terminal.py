@@ -142,9 +142,7 @@ def _figure(group: Group, key: str) -> str:
     return "-" if mean is None or mean.value is None else f"{mean.value:.2f}"
 
 
-def _notes(
-    results: Results, *, verbose: bool, records: str, short: bool, width: int
-) -> Iterator[str]:
+def _notes(results: Results, *, verbose: bool, records: str, short: bool, width: int) -> Iterator[str]:
     if results.settings.get("shard"):
         number, of = results.settings["shard"]
         yield (
