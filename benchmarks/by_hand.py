@@ -15,11 +15,11 @@ from statistics import mean
 from typing import Any, NamedTuple
 
 from pytest_personalens.agents import EmbeddedJudge
-from pytest_personalens.core.dialogue import Dialogue, Message
+from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
+from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.scenario import Scenario
-from pytest_personalens.core.verdict import Dimension
-from pytest_personalens.datasets.embedded_files import data_folder
-from pytest_personalens.judge_quality.kappa import cohen
+from pytest_personalens.datasets.embedded.files import data_folder
+from pytest_personalens.judge_quality.agreement.kappa import cohen
 
 
 class Row(NamedTuple):

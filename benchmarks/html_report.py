@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.run import Goal
-from pytest_personalens.reports.html import write_html
+from pytest_personalens.reports.html.page import write_html
 from tests.support.browser import ARGUMENTS
 from tests.support.rich_results import rich_results
 

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from pytest_personalens.agents import EmbeddedJudge
-from pytest_personalens.core.verdict import READINGS
+from pytest_personalens.core.judging.verdict import READINGS
 from pytest_personalens.judge_quality import read_labels
 
 #: The four readings that the embedded judge gives of the paper's six.

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from pytest_personalens.datasets import EmbeddedDataset
-from pytest_personalens.datasets.embedded_files import data_folder
+from pytest_personalens.datasets.embedded.files import data_folder
 
 
 def recovered(entries: Iterable[dict[str, Any]]) -> tuple[int, list[str]]:

@@ -146,7 +146,7 @@ def opened_embedded() -> tuple[float, float]:
     """CPU time in milliseconds to draw and load 30 embedded scenarios, and how many times it is that of
     reading their files from the cache of parsed files.
     """
-    from pytest_personalens.core.slugs import slug
+    from pytest_personalens.core.text.slugs import slug
     from pytest_personalens.datasets import EmbeddedDataset, draw
     from pytest_personalens.datasets.cached import read_toml
 

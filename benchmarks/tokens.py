@@ -19,9 +19,9 @@ from pytest_personalens.agents.by_model.model_assistant import ModelAssistant
 from pytest_personalens.agents.by_model.model_judge import ModelJudge
 from pytest_personalens.agents.by_model.model_user import END_SIGNAL, ModelUserAgent
 from pytest_personalens.agents.by_model.prompts import Prompts
-from pytest_personalens.core.evaluation import evaluate
+from pytest_personalens.core.judging.evaluation import evaluate
+from pytest_personalens.core.judging.verdict import READINGS
 from pytest_personalens.core.scenario import Scenario
-from pytest_personalens.core.verdict import READINGS
 from pytest_personalens.datasets import draw, open_dataset
 from pytest_personalens.models import Completion, Request
 from pytest_personalens.models.meter import Meter

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_personalens.agents import EmbeddedJudge, EmbeddedUserAgent
 from pytest_personalens.agents.language.text import fold, mentions, sentences
-from pytest_personalens.core.dialogue import Dialogue, Message, converse
-from pytest_personalens.core.verdict import Dimension
+from pytest_personalens.core.dialogue.dialogue import Dialogue, Message, converse
+from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.datasets import EmbeddedDataset, draw
 
 if TYPE_CHECKING:

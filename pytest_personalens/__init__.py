@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from pytest_personalens import adapters as adapters
-    from pytest_personalens.core.dialogue import Dialogue as Dialogue
-    from pytest_personalens.core.dialogue import Message as Message
-    from pytest_personalens.core.dialogue import UserAgent as UserAgent
-    from pytest_personalens.core.dialogue import UserTurn as UserTurn
+    from pytest_personalens.core.dialogue.dialogue import Dialogue as Dialogue
+    from pytest_personalens.core.dialogue.dialogue import Message as Message
+    from pytest_personalens.core.dialogue.dialogue import UserAgent as UserAgent
+    from pytest_personalens.core.dialogue.dialogue import UserTurn as UserTurn
+    from pytest_personalens.core.dialogue.tool_calls import Call as Call
+    from pytest_personalens.core.dialogue.tool_calls import called as called
     from pytest_personalens.core.errors import AssistantFault as AssistantFault
     from pytest_personalens.core.errors import DataError as DataError
     from pytest_personalens.core.errors import JudgeFault as JudgeFault
@@ -20,13 +22,18 @@ if TYPE_CHECKING:
     from pytest_personalens.core.errors import ModelError as ModelError
     from pytest_personalens.core.errors import PersonalensError as PersonalensError
     from pytest_personalens.core.errors import UserAgentFault as UserAgentFault
-    from pytest_personalens.core.evaluation import Evaluation as Evaluation
-    from pytest_personalens.core.evaluation import evaluate as evaluate
     from pytest_personalens.core.facts import Clock as Clock
     from pytest_personalens.core.facts import Fact as Fact
     from pytest_personalens.core.facts import Limit as Limit
     from pytest_personalens.core.facts import Session as Session
     from pytest_personalens.core.facts import Thing as Thing
+    from pytest_personalens.core.judging.evaluation import Evaluation as Evaluation
+    from pytest_personalens.core.judging.evaluation import evaluate as evaluate
+    from pytest_personalens.core.judging.verdict import Dimension as Dimension
+    from pytest_personalens.core.judging.verdict import Evidence as Evidence
+    from pytest_personalens.core.judging.verdict import Judge as Judge
+    from pytest_personalens.core.judging.verdict import Reason as Reason
+    from pytest_personalens.core.judging.verdict import Verdict as Verdict
     from pytest_personalens.core.scenario import Context as Context
     from pytest_personalens.core.scenario import DomainWords as DomainWords
     from pytest_personalens.core.scenario import GoalPart as GoalPart
@@ -35,25 +42,18 @@ if TYPE_CHECKING:
     from pytest_personalens.core.scenario import ScenarioRef as ScenarioRef
     from pytest_personalens.core.scenario import Situation as Situation
     from pytest_personalens.core.scenario import Task as Task
-    from pytest_personalens.core.tool_calls import Call as Call
-    from pytest_personalens.core.tool_calls import called as called
-    from pytest_personalens.core.verdict import Dimension as Dimension
-    from pytest_personalens.core.verdict import Evidence as Evidence
-    from pytest_personalens.core.verdict import Judge as Judge
-    from pytest_personalens.core.verdict import Reason as Reason
-    from pytest_personalens.core.verdict import Verdict as Verdict
     from pytest_personalens.datasets.base import Dataset as Dataset
     from pytest_personalens.models.base import Completion as Completion
     from pytest_personalens.models.base import Model as Model
     from pytest_personalens.models.base import Request as Request
-    from pytest_personalens.plugin.fixture import Personalens as Personalens
-    from pytest_personalens.reports.html import write_html as write_html
-    from pytest_personalens.results.values import Results as Results
-    from pytest_personalens.results.values import read_results as read_results
+    from pytest_personalens.plugin.fixtures.fixture import Personalens as Personalens
+    from pytest_personalens.reports.html.page import write_html as write_html
+    from pytest_personalens.results.values.results import Results as Results
+    from pytest_personalens.results.values.results import read_results as read_results
 
 #: Module -> the public names that it holds.
 _PUBLIC: Final = {
-    "core.dialogue": ("Dialogue", "Message", "UserAgent", "UserTurn"),
+    "core.dialogue.dialogue": ("Dialogue", "Message", "UserAgent", "UserTurn"),
     "core.errors": (
         "AssistantFault",
         "DataError",
@@ -63,7 +63,7 @@ _PUBLIC: Final = {
         "PersonalensError",
         "UserAgentFault",
     ),
-    "core.evaluation": ("Evaluation", "evaluate"),
+    "core.judging.evaluation": ("Evaluation", "evaluate"),
     "core.facts": ("Clock", "Fact", "Limit", "Session", "Thing"),
     "core.scenario": (
         "Context",
@@ -75,13 +75,13 @@ _PUBLIC: Final = {
         "Situation",
         "Task",
     ),
-    "core.tool_calls": ("Call", "called"),
-    "core.verdict": ("Dimension", "Evidence", "Judge", "Reason", "Verdict"),
+    "core.dialogue.tool_calls": ("Call", "called"),
+    "core.judging.verdict": ("Dimension", "Evidence", "Judge", "Reason", "Verdict"),
     "datasets.base": ("Dataset",),
     "models.base": ("Completion", "Model", "Request"),
-    "plugin.fixture": ("Personalens",),
-    "reports.html": ("write_html",),
-    "results.values": ("Results", "read_results"),
+    "plugin.fixtures.fixture": ("Personalens",),
+    "reports.html.page": ("write_html",),
+    "results.values.results": ("Results", "read_results"),
 }
 _MODULES: Final = {name: module for module, names in _PUBLIC.items() for name in names}
 #: Modules whose functions are public too.

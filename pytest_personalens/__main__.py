@@ -16,7 +16,9 @@ def main() -> None:
 
 
 def _offered(spec: str) -> Dataset | None:
-    from pytest_personalens.plugin.offered import offered_dataset  # loads pytest, which few commands need
+    from pytest_personalens.plugin.running.offered import (
+        offered_dataset,  # loads pytest, which few commands need
+    )
 
     return offered_dataset(spec)
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pytest_personalens.core.dialogue import Dialogue
-    from pytest_personalens.core.measure import Measure
+    from pytest_personalens.core.dialogue.dialogue import Dialogue
+    from pytest_personalens.core.judging.measure import Measure
+    from pytest_personalens.core.judging.verdict import Judge, Verdict
     from pytest_personalens.core.scenario import BaseScenario
-    from pytest_personalens.core.verdict import Judge, Verdict
 
 
 class JudgeByReading:

@@ -10,10 +10,10 @@ import os
 import sys
 from typing import TYPE_CHECKING, Final, NoReturn, ParamSpec, TypeVar
 
-from pytest_personalens.core.destinations import ENDINGS, file_kind
 from pytest_personalens.core.errors import PersonalensError
-from pytest_personalens.core.options import REPLACED
-from pytest_personalens.core.safe_text import one_line
+from pytest_personalens.core.files.destinations import ENDINGS, file_kind
+from pytest_personalens.core.options.options import REPLACED
+from pytest_personalens.core.text.safe_text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -31,25 +31,31 @@ _Value = TypeVar("_Value")
 #: The module of each command in this folder, and the help text of the command.
 COMMANDS: Final = {
     "report": (
-        "report",
+        "runs.report",
         "make a summary, Markdown, a page or a table from stored results, of one run or two",
     ),
-    "show": ("show", "print the transcript, the scores and the reasons of one item"),
-    "history": ("history", "show several runs as a table, a page with lines of TCR and P, and a badge"),
-    "comment": ("comment", "write or update one comment on the pull request, with the results of a run"),
-    "merge": ("merge", "put the shards of a run together and decide its gates"),
-    "agreement": ("agreement", "measure how far a judge agrees with labelled dialogues"),
-    "draw-for-annotation": ("draw_for_annotation", "draw dialogues of stored runs for people to label"),
-    "check-dataset": ("check_dataset", "measure datasets of scenarios and find what is inconsistent"),
+    "show": ("runs.show", "print the transcript, the scores and the reasons of one item"),
+    "history": ("runs.history", "show several runs as a table, a page with lines of TCR and P, and a badge"),
+    "comment": ("runs.comment", "write or update one comment on the pull request, with the results of a run"),
+    "merge": ("runs.merge", "put the shards of a run together and decide its gates"),
+    "agreement": ("judges.agreement", "measure how far a judge agrees with labelled dialogues"),
+    "draw-for-annotation": (
+        "judges.draw_for_annotation",
+        "draw stored dialogues for people to label",
+    ),
+    "check-dataset": (
+        "scenarios.check_dataset",
+        "measure datasets and find what is inconsistent",
+    ),
     "show-prompts": (
-        "show_prompts",
+        "scenarios.show_prompts",
         "print what a model is sent when it plays the user, the judge or the assistant",
     ),
-    "score": ("score", "score stored outputs of PersonaConvBench"),
-    "sample-size": ("sample_size", "tell how many scenarios a comparison needs"),
-    "train": ("train", "train the embedded judge on labelled dialogues"),
+    "score": ("runs.score", "score stored outputs of PersonaConvBench"),
+    "sample-size": ("scenarios.sample_size", "tell how many scenarios a comparison needs"),
+    "train": ("judges.train", "train the embedded judge on labelled dialogues"),
     "robustness": (
-        "robustness",
+        "judges.robustness",
         "test the embedded judge with other words, other meanings and empty replies",
     ),
 }

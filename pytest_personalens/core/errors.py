@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.core.redaction import redacted
+from pytest_personalens.core.text.redaction import redacted
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,8 +9,8 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from pytest_personalens.core.facts import Clock, Fact, Limit, Session, Thing
 from pytest_personalens.core.frozen import Frozen, Text
-from pytest_personalens.core.slugs import slug
 from pytest_personalens.core.suite_names import FIRST_SUITE
+from pytest_personalens.core.text.slugs import slug
 
 Kind = Literal["single", "multi"]
 _ROUNDS: Final[dict[Kind, int]] = {"single": 20, "multi": 30}

@@ -13,8 +13,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from pytest_personalens.core.atomic_write import write_atomically
-from pytest_personalens.core.devices import no_device
+from pytest_personalens.core.files.atomic_write import write_atomically
+from pytest_personalens.core.files.devices import no_device
 
 
 def cache_folder() -> Path:

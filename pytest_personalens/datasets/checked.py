@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from pytest_personalens.core.errors import DataError, PersonalensError, error_text, short_repr
-from pytest_personalens.core.jsonfile import first_problem
+from pytest_personalens.core.files.jsonfile import first_problem
 from pytest_personalens.core.scenario import BaseScenario, Scenario, ScenarioRef
-from pytest_personalens.core.slugs import slug
+from pytest_personalens.core.text.slugs import slug
 from pytest_personalens.datasets.base import sound
-from pytest_personalens.datasets.layout import TASK_KINDS, name_problems
+from pytest_personalens.datasets.embedded.layout import TASK_KINDS, name_problems
 from pytest_personalens.datasets.world.consistency import contradictions
 
 if TYPE_CHECKING:

@@ -30,8 +30,8 @@ def open_dataset(
     dataset that is offered decides that itself. A relative path starts at `base` (default: the working
     directory). Raise `DataError` if `spec` names no dataset.
     """
-    from pytest_personalens.datasets.embedded import EmbeddedDataset
-    from pytest_personalens.datasets.official import OfficialDataset
+    from pytest_personalens.datasets.embedded.embedded import EmbeddedDataset
+    from pytest_personalens.datasets.official.official import OfficialDataset
 
     if spec == "embedded":
         return EmbeddedDataset(whole=whole)

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.once import once
+from pytest_personalens.core.runtime.once import once
 from pytest_personalens.engine.job import Job, JobResult
 from pytest_personalens.engine.participant_specs import ParticipantSpecs
 from pytest_personalens.engine.participants import Participants

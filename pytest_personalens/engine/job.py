@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from pytest_personalens.core.evaluation import Evaluation
-from pytest_personalens.engine.record import Record
+from pytest_personalens.core.judging.evaluation import Evaluation
+from pytest_personalens.engine.records.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_personalens.core.measure import Measure
+    from pytest_personalens.core.judging.measure import Measure
+    from pytest_personalens.core.judging.usage import Usage
     from pytest_personalens.core.scenario import BaseScenario, Context
-    from pytest_personalens.core.usage import Usage
-    from pytest_personalens.engine.other_records import OtherRecords
-    from pytest_personalens.engine.record import StoredVerdict
+    from pytest_personalens.engine.records.other_records import OtherRecords
+    from pytest_personalens.engine.records.record import StoredVerdict
 
 Assistant = Any
 

@@ -13,7 +13,7 @@ from pytest_personalens.models.services import ServiceSettings
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from pytest_personalens.core.usage import Price
+    from pytest_personalens.core.judging.usage import Price
 
 
 class ParticipantSpecs(NamedTuple):

@@ -15,13 +15,13 @@ from pytest_personalens.agents.by_model.model_agents import ModelAgents
 from pytest_personalens.agents.checked import AgentRole, offered
 from pytest_personalens.agents.judge_by_reading import JudgeByReading
 from pytest_personalens.core.errors import RecordError, SpecError, Stopped
-from pytest_personalens.core.parse import judge_specs
+from pytest_personalens.core.judging.usage import price_of
 from pytest_personalens.core.scenario import Context, Situation
-from pytest_personalens.core.suite import suite_named
-from pytest_personalens.core.usage import price_of
-from pytest_personalens.engine.assistant_import import import_assistant
+from pytest_personalens.core.suite.suite import suite_named
+from pytest_personalens.core.text.parse import judge_specs
+from pytest_personalens.engine.assistant.assistant_import import import_assistant
+from pytest_personalens.engine.assistant.event_loop import EventLoop
 from pytest_personalens.engine.called_models import CalledModels
-from pytest_personalens.engine.event_loop import EventLoop
 from pytest_personalens.engine.participant_specs import ParticipantSpecs, refuse_prompts_for_nobody
 from pytest_personalens.models import Model
 from pytest_personalens.models.meter import Meter, Total
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
     from pytest_personalens.agents.by_model.model_assistant import ModelAssistant
     from pytest_personalens.agents.by_model.official.agents import OfficialAssistant
-    from pytest_personalens.core.dialogue import UserAgent
-    from pytest_personalens.core.suite import StoredReplies
-    from pytest_personalens.core.usage import Price
-    from pytest_personalens.core.verdict import Judge
+    from pytest_personalens.core.dialogue.dialogue import UserAgent
+    from pytest_personalens.core.judging.usage import Price
+    from pytest_personalens.core.judging.verdict import Judge
+    from pytest_personalens.core.suite.suite import StoredReplies
     from pytest_personalens.models.meter import Budget
     from pytest_personalens.models.services.assistant import ServiceAssistant
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from pytest_personalens.core.evaluation import Evaluation
+    from pytest_personalens.core.judging.evaluation import Evaluation
     from pytest_personalens.engine.job import Job
 
 _NAME: Final = "pytest-personalens"

@@ -8,12 +8,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pytest_personalens.core.errors import RecordError
-from pytest_personalens.core.evaluation import Evaluation, evaluate
-from pytest_personalens.core.suite import suite_named
-from pytest_personalens.core.usage import together
-from pytest_personalens.engine.assistant import guarded
+from pytest_personalens.core.judging.evaluation import Evaluation, evaluate
+from pytest_personalens.core.judging.usage import together
+from pytest_personalens.core.suite.suite import suite_named
+from pytest_personalens.engine.assistant.assistant import guarded
 from pytest_personalens.engine.job import JobResult
-from pytest_personalens.engine.replay import (
+from pytest_personalens.engine.records.replay import (
     Replay,
     ReplayAssistant,
     ReplayJudge,
@@ -23,13 +23,13 @@ from pytest_personalens.engine.replay import (
 from pytest_personalens.engine.telemetry import dialogue_span
 
 if TYPE_CHECKING:
-    from pytest_personalens.core.dialogue import Dialogue
-    from pytest_personalens.core.state import State
-    from pytest_personalens.core.usage import Usage
+    from pytest_personalens.core.dialogue.dialogue import Dialogue
+    from pytest_personalens.core.dialogue.state import State
+    from pytest_personalens.core.judging.usage import Usage
+    from pytest_personalens.engine.assistant.state import StateSource
     from pytest_personalens.engine.job import Assistant, Job, Keep
     from pytest_personalens.engine.participants import Participants
-    from pytest_personalens.engine.record import StoredVerdict
-    from pytest_personalens.engine.state import StateSource
+    from pytest_personalens.engine.records.record import StoredVerdict
 
 
 def work(

@@ -3,7 +3,7 @@
 The quality of a judge is its agreement with labels and its drift since it was adopted.
 """
 
-from pytest_personalens.judge_quality.labels import Labelled, read_labels
-from pytest_personalens.judge_quality.measure import Agreement, measure, wanted
+from pytest_personalens.judge_quality.agreement.labels import Labelled, read_labels
+from pytest_personalens.judge_quality.agreement.measure import Agreement, measure, wanted
 
 __all__ = ["Agreement", "Labelled", "measure", "read_labels", "wanted"]

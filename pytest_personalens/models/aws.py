@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import ModelBusy, ModelError
-from pytest_personalens.core.redaction import keep_secret
+from pytest_personalens.core.text.redaction import keep_secret
 from pytest_personalens.models.base import retry_after
 
 if TYPE_CHECKING:

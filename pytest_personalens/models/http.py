@@ -10,7 +10,7 @@ import os
 from typing import Any
 
 from pytest_personalens.core.errors import ModelError
-from pytest_personalens.core.redaction import redacted
+from pytest_personalens.core.text.redaction import redacted
 
 
 def from_environment(name: str) -> str:

@@ -10,7 +10,7 @@ import threading
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.errors import BudgetSpent, PersonalensError
-from pytest_personalens.core.usage import Price, Usage, price_of
+from pytest_personalens.core.judging.usage import Price, Usage, price_of
 from pytest_personalens.models.retry import Reliable
 
 if TYPE_CHECKING:

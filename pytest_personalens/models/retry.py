@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol
 
 from pytest_personalens.core.errors import ModelBusy, ModelError
-from pytest_personalens.core.threads import ThreadBeside
+from pytest_personalens.core.runtime.threads import ThreadBeside
 from pytest_personalens.models.base import late
 from pytest_personalens.models.rate_limit import Limiter
 

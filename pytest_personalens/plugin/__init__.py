@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_personalens.core.garbage import unfreezing
+from pytest_personalens.core.runtime.garbage import unfreezing
 from pytest_personalens.plugin import hookspecs
-from pytest_personalens.plugin.collection import (
+from pytest_personalens.plugin.collection.collection import (
     pytest_collection,
     pytest_collection_finish,
     pytest_collection_modifyitems,
@@ -19,7 +19,7 @@ from pytest_personalens.plugin.collection import (
     pytest_make_collect_report,
     pytest_pycollect_makeitem,
 )
-from pytest_personalens.plugin.fixtures import (
+from pytest_personalens.plugin.fixtures.fixtures import (
     _personalens_param,
     personalens,
     personalens_assistant,
@@ -28,17 +28,17 @@ from pytest_personalens.plugin.fixtures import (
     personalens_state,
 )
 from pytest_personalens.plugin.input_errors import errors_in_one_line
-from pytest_personalens.plugin.items import is_to_be_evaluated, spec_of
-from pytest_personalens.plugin.keys import EVALUATED, IN_TURN, RUN, SETTINGS, is_worker
-from pytest_personalens.plugin.option_checks import check_paths, gates_without_sample
-from pytest_personalens.plugin.options import add_options, read_settings
+from pytest_personalens.plugin.options.option_checks import check_paths, gates_without_sample
+from pytest_personalens.plugin.options.options import add_options, read_settings
 from pytest_personalens.plugin.pytest_internals import Failed, run_instead_of_tests, shorten_crash
+from pytest_personalens.plugin.running.items import is_to_be_evaluated, spec_of
+from pytest_personalens.plugin.running.keys import EVALUATED, IN_TURN, RUN, SETTINGS, is_worker
 
 # Heavy modules are imported when a run first needs them, because a plain pytest run must not become slower.
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from pytest_personalens.plugin.xdist import Deaths
+    from pytest_personalens.plugin.running.xdist import Deaths
 
 __all__ = [  # pytest finds these here by name
     "_personalens_param",
@@ -105,7 +105,7 @@ def pytest_configure(config: pytest.Config) -> None:
     # cleanup that is added here runs after pytest's own last garbage collection.
     config.add_cleanup(unfreezing())
     if not is_worker(config):
-        from pytest_personalens.plugin.controller import Controller
+        from pytest_personalens.plugin.reporting.controller import Controller
 
         if config.pluginmanager.register(Controller(config, settings), "personalens-controller") is None:
             raise pytest.UsageError(
@@ -122,7 +122,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     # workers.
     settings = session.config.stash[SETTINGS]
     if settings.sample is not None:
-        from pytest_personalens.plugin.run import open_run
+        from pytest_personalens.plugin.running.run import open_run
 
         session.config.stash[RUN] = open_run(session.config, settings)
 
@@ -133,7 +133,7 @@ def pytest_cmdline_main(config: pytest.Config) -> int | pytest.ExitCode | None:
         return None
 
     def report(config: pytest.Config, session: pytest.Session) -> None:
-        from pytest_personalens.plugin.cost_estimate import print_estimate
+        from pytest_personalens.plugin.reporting.cost_estimate import print_estimate
 
         if RUN not in config.stash:
             raise pytest.UsageError("--personalens-estimate: give --personalens-sample N too")
@@ -147,7 +147,7 @@ def pytest_cmdline_main(config: pytest.Config) -> int | pytest.ExitCode | None:
 
 def pytest_report_header(config: pytest.Config) -> str | None:
     if RUN in config.stash:
-        from pytest_personalens.plugin.header import header_of
+        from pytest_personalens.plugin.reporting.header import header_of
 
         return header_of(config.stash[RUN])
     if gates_without_sample(config, config.stash[SETTINGS]):
@@ -161,8 +161,8 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
     if RUN in node.config.stash:
-        from pytest_personalens.plugin.budget import BUDGET
         from pytest_personalens.plugin.failures import WIDTH, columns
+        from pytest_personalens.plugin.running.budget import BUDGET
 
         node.workerinput[BUDGET] = node.config.stash[RUN].budget_folder
         node.workerinput[WIDTH] = columns(node.config)
@@ -180,7 +180,7 @@ def pytest_testnodedown(node: Any, error: object) -> None:
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     if RUN not in config.stash or not config.stash[SETTINGS].side_by_side:
         return None
-    from pytest_personalens.plugin.xdist import Deaths, scheduling
+    from pytest_personalens.plugin.running.xdist import Deaths, scheduling
 
     cluster, concurrency = config.stash[RUN].cluster, config.stash[SETTINGS].concurrency
     deaths = config.stash[DEATHS] = Deaths(config, side_by_side=cluster is None)
@@ -191,13 +191,13 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
     report: pytest.TestReport = yield
     if RUN in item.config.stash and (call.when == "call" or (call.when == "setup" and not report.passed)):
-        from pytest_personalens.plugin.keys import ITEM_KEY, SECONDS
+        from pytest_personalens.plugin.running.keys import ITEM_KEY, SECONDS
 
         if call.when == "call" and SECONDS in item.stash and item.config.stash[SETTINGS].side_by_side:
             # The duration is that of the evaluation, not the time that was left of it at the item's turn.
             report.duration = item.stash[SECONDS]
-        from pytest_personalens.plugin.gate_reports import junit_properties
-        from pytest_personalens.plugin.reported import PROPERTY, UNEVALUATED
+        from pytest_personalens.plugin.reporting.gate_reports import junit_properties
+        from pytest_personalens.plugin.reporting.reported import PROPERTY, UNEVALUATED
 
         if ITEM_KEY in item.stash:
             result = item.stash[ITEM_KEY]
@@ -228,7 +228,7 @@ def _tell_unscored(config: pytest.Config, report: pytest.TestReport) -> None:
     evaluation = config.stash.get(EVALUATED, None)
     if evaluation is None or not evaluation.cause:
         return
-    from pytest_personalens.reports.transcript import failure_headline
+    from pytest_personalens.reports.terminal.transcript import failure_headline
 
     if (told := failure_headline(evaluation, ())) not in report.longreprtext:
         report.sections.append(("personalens", told))
@@ -249,12 +249,12 @@ def pytest_assertrepr_compare(
     # By its name first: a run that does not use it imports nothing for it.
     if op not in ("in", "not in") or type(left).__name__ != "Called" or not isinstance(right, list):
         return None
-    from pytest_personalens.core.tool_calls import explained
+    from pytest_personalens.core.dialogue.tool_calls import explained
 
     why = ""
     evaluation = config.stash.get(EVALUATED, None)
     if evaluation is not None and evaluation.cause:
-        from pytest_personalens.reports.transcript import failure_headline
+        from pytest_personalens.reports.terminal.transcript import failure_headline
 
         why = f", which was {failure_headline(evaluation, ())}"
     return [f"{left!r} {op} the calls of the dialogue{why}", *explained(right)]
@@ -262,7 +262,7 @@ def pytest_assertrepr_compare(
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     if RUN in session.config.stash and session.config.stash[SETTINGS].side_by_side:
-        from pytest_personalens.plugin.prefetch import PREFETCHER
+        from pytest_personalens.plugin.running.prefetch import PREFETCHER
 
         if PREFETCHER in session.stash:
             session.stash[PREFETCHER].close()

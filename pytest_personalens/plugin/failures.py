@@ -69,7 +69,7 @@ class GateFailure:
 
     def toterminal(self, writer: TerminalWriter) -> None:
         """Write the lines, each in the colour of its mark."""
-        from pytest_personalens.reports.failure_layout import style_of
+        from pytest_personalens.reports.terminal.failure_layout import style_of
 
         for line in self._lines(writer.fullwidth):
             writer.line(line, **style_of(line))

@@ -12,13 +12,13 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_personalens.core.dialogue import UserAgent
-    from pytest_personalens.core.evaluation import Evaluation
+    from pytest_personalens.core.dialogue.dialogue import UserAgent
+    from pytest_personalens.core.judging.evaluation import Evaluation
+    from pytest_personalens.core.judging.verdict import Judge
     from pytest_personalens.core.scenario import Scenario
-    from pytest_personalens.core.verdict import Judge
     from pytest_personalens.datasets import Dataset
     from pytest_personalens.models import Model
-    from pytest_personalens.results.values import Results
+    from pytest_personalens.results.values.results import Results
 
 
 @pytest.hookspec(firstresult=True)

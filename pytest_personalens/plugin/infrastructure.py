@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.core.node_ids import gate_id
+from pytest_personalens.core.text.node_ids import gate_id
 
 if TYPE_CHECKING:
     from collections.abc import Set
 
-    from pytest_personalens.results.values import Results
+    from pytest_personalens.results.values.results import Results
 
 #: Causes of a missing score that say nothing about the assistant under test.
 _INFRASTRUCTURE: Final = ("user-agent", "judge", "budget")

@@ -38,6 +38,6 @@ def errors_in_one_line(*, collecting: bool = False) -> Iterator[None]:
 
 def as_one_line(text: object) -> str:
     """Return the text as one line that cannot control a terminal."""
-    from pytest_personalens.core.safe_text import one_line  # needed only after an error
+    from pytest_personalens.core.text.safe_text import one_line  # needed only after an error
 
     return one_line(str(text))

@@ -112,7 +112,7 @@ def failed_at(
     path, number = (crash.path, crash.lineno) if crash is not None else (report.location[0], 0)
     path, number = raised_at or (path, number)
     # The built-in suite is no file of the repository's.
-    ours = Path(path).parent == Path(__file__).parent
+    ours = Path(__file__).parent in Path(path).parents
     shown = ReprFileLocation(_from_here(path), number, "Failed") if place and not ours else None
     style: Any = "short" if brief else "value"
     entry = ReprEntry([*lines], None, None, shown, style)
@@ -137,7 +137,7 @@ class _Coloured(ReprEntry):
     others = 0
 
     def _write_entry_lines(self, tw: TerminalWriter) -> None:
-        from pytest_personalens.reports.failure_layout import ERROR, style_of
+        from pytest_personalens.reports.terminal.failure_layout import ERROR, style_of
 
         wrong = sum(line.startswith(ERROR) for line in self.lines)
         for number, line in enumerate(self.lines, 1):
@@ -159,7 +159,7 @@ class PrintedFailures:
         What is wrong, if it was printed of another item without scores, is not printed again. Of a further
         failure than the first `most`, only what is wrong is printed.
         """
-        from pytest_personalens.reports.failure_layout import ERROR, NOT_SCORED
+        from pytest_personalens.reports.terminal.failure_layout import ERROR, NOT_SCORED
 
         traceback: Any = getattr(report.longrepr, "reprtraceback", None)
         entries = traceback.reprentries if isinstance(traceback, ReprTraceback) else ()

@@ -11,15 +11,15 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_personalens.core.atomic_write import write_atomically
-from pytest_personalens.core.destinations import GITHUB, file_kind, refuse_shared_files, writable
 from pytest_personalens.core.errors import DataError, PersonalensError, SpecError
-from pytest_personalens.results.values import write_json
+from pytest_personalens.core.files.atomic_write import write_atomically
+from pytest_personalens.core.files.destinations import GITHUB, file_kind, refuse_shared_files, writable
+from pytest_personalens.results.values.results import write_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from pytest_personalens.results.values import Results
+    from pytest_personalens.results.values.results import Results
 
 
 class Files(NamedTuple):
@@ -97,14 +97,14 @@ def write_files(
     for path in files.kind("markdown"):
         written.attempt("summary", path, partial(_write_markdown, results, path, before))
     for path in files.kind("html"):
-        from pytest_personalens.reports.html import write_html
+        from pytest_personalens.reports.html.page import write_html
 
         if written.attempt("report", path, partial(write_html, results, path, before=before)):
             written.pages.append(str(path))
     if files.github:
         _tell_github(results, written, before, root or Path.cwd(), lines)
     if (baseline := files.save_baseline) is not None:
-        from pytest_personalens.results.baseline import baseline_of, unfit
+        from pytest_personalens.results.comparison.baseline import baseline_of, unfit
 
         if why := unfit(results):
             written.problems.append(f"the baseline {baseline} was not written: {why}")
@@ -116,7 +116,7 @@ def write_files(
 
 
 def _write_markdown(results: Results, path: Path, before: Results | None) -> None:
-    from pytest_personalens.reports.markdown import markdown_report
+    from pytest_personalens.reports.markdown.report import markdown_report
 
     write_atomically(path, markdown_report(results, before=before))
 
@@ -124,7 +124,7 @@ def _write_markdown(results: Results, path: Path, before: Results | None) -> Non
 def _tell_github(
     results: Results, written: WrittenFiles, before: Results | None, folder: Path, lines: Mapping[str, int]
 ) -> None:
-    from pytest_personalens.reports.github import (
+    from pytest_personalens.reports.markdown.github import (
         annotation_lines,
         append_summary,
         link,
@@ -152,7 +152,7 @@ def checked(files: Files, prefix: str, *, read: Mapping[str, Path] = MappingProx
     report, baseline = f"{prefix}report", f"{prefix}save-baseline"
     try:
         if files.github:
-            from pytest_personalens.reports.github import summary_path
+            from pytest_personalens.reports.markdown.github import summary_path
 
             summary_path()
     except (SpecError, DataError) as error:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_personalens.core.gate import GateExpression
-from pytest_personalens.core.measure import measure_named
-from pytest_personalens.results.before_run import following, with_earlier
-from pytest_personalens.results.gate_expressions import check_expressions, measure_of
-from pytest_personalens.results.gates import check_gates
+from pytest_personalens.core.judging.measure import measure_named
+from pytest_personalens.core.options.gate import GateExpression
+from pytest_personalens.results.gates.check import check_gates
+from pytest_personalens.results.gates.gate_expressions import check_expressions, measure_of
+from pytest_personalens.results.reasons.before_run import following, with_earlier
 
 if TYPE_CHECKING:
-    from pytest_personalens.core.settings import Settings
-    from pytest_personalens.results.baseline import Baseline
-    from pytest_personalens.results.values import Results
+    from pytest_personalens.core.options.settings import Settings
+    from pytest_personalens.results.comparison.baseline import Baseline
+    from pytest_personalens.results.values.results import Results
 
 
 class Requirements(NamedTuple):
@@ -44,11 +44,11 @@ def conclude(results: Results, demands: Requirements) -> Results:
     # Modules are imported only if the run needs them, because the import would slow down a replay.
     s, update = demands.settings, dict[str, object]()
     if s.trials > 1:
-        from pytest_personalens.results.controls import trials_of
+        from pytest_personalens.results.comparison.controls import trials_of
 
         update["trials"] = trials_of(results.own, s.trials, results.of_suite)
     if s.control:
-        from pytest_personalens.results.controls import controls_of
+        from pytest_personalens.results.comparison.controls import controls_of
 
         update["arms"] = controls_of(results.items, results.of_suite)
     results = results.model_copy(update=update)
@@ -61,7 +61,7 @@ def conclude(results: Results, demands: Requirements) -> Results:
         return results
 
     if demands.baseline is not None:
-        from pytest_personalens.results.comparison import compare_with_baseline
+        from pytest_personalens.results.comparison.with_baseline import compare_with_baseline
 
         margins = {measure_named(name): margin for name, margin in s.margin}
         baseline = following(demands.baseline, results)

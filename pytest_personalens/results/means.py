@@ -10,8 +10,8 @@ from fractions import Fraction
 from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from pytest_personalens.core.dimensions import Dimension
-from pytest_personalens.core.metric import OfSums, total
+from pytest_personalens.core.judging.dimensions import Dimension
+from pytest_personalens.core.judging.metric import OfSums, total
 from pytest_personalens.results.stats.intervals import interval
 from pytest_personalens.results.stats.resampling import bootstrap_interval
 from pytest_personalens.results.stats.sums import bootstrap_of_sums
@@ -19,10 +19,10 @@ from pytest_personalens.results.stats.sums import bootstrap_of_sums
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pytest_personalens.core.evaluation import Answer
-    from pytest_personalens.core.measure import Exact, Measure, Score
-    from pytest_personalens.core.metric import Metric, Row
-    from pytest_personalens.results.item import Item
+    from pytest_personalens.core.judging.evaluation import Answer
+    from pytest_personalens.core.judging.measure import Exact, Measure, Score
+    from pytest_personalens.core.judging.metric import Metric, Row
+    from pytest_personalens.results.values.item import Item
 
 
 T = TypeVar("T")

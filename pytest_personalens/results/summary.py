@@ -10,11 +10,9 @@ from statistics import fmean
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from pytest_personalens.core.suite import suite_named
+from pytest_personalens.core.judging.usage import Usage
+from pytest_personalens.core.suite.suite import suite_named
 from pytest_personalens.core.suite_names import FIRST_SUITE
-from pytest_personalens.core.usage import Usage
-from pytest_personalens.results.figures import Figure, Group, Mean, UserAudit
-from pytest_personalens.results.item import Item
 from pytest_personalens.results.means import (
     Estimate,
     answers_of,
@@ -25,15 +23,17 @@ from pytest_personalens.results.means import (
     scores_by_turn,
     scores_of,
 )
-from pytest_personalens.results.values import Results
+from pytest_personalens.results.values.figures import Figure, Group, Mean, UserAudit
+from pytest_personalens.results.values.item import Item
+from pytest_personalens.results.values.results import Results
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from pytest_personalens.core.evaluation import Cause
-    from pytest_personalens.core.suite import Suite
-    from pytest_personalens.core.usage import Price
-    from pytest_personalens.results.drift import Drift
+    from pytest_personalens.core.judging.evaluation import Cause
+    from pytest_personalens.core.judging.usage import Price
+    from pytest_personalens.core.suite.suite import Suite
+    from pytest_personalens.results.values.drift import Drift
 
 
 def summarize(

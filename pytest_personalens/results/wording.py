@@ -6,20 +6,20 @@ from collections import Counter
 from math import floor
 from typing import TYPE_CHECKING, Final, Literal
 
-from pytest_personalens.core.dimensions import Dimension
-from pytest_personalens.core.gate import VALID_FLOOR
+from pytest_personalens.core.judging.dimensions import Dimension
+from pytest_personalens.core.options.gate import VALID_FLOOR
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_personalens.core.evaluation import Cause
-    from pytest_personalens.core.suite import Suite
-    from pytest_personalens.core.user_fault import FaultCode
-    from pytest_personalens.core.verdict import Verdict
-    from pytest_personalens.results.changes import Difference
-    from pytest_personalens.results.figures import Gate
-    from pytest_personalens.results.item import Item
-    from pytest_personalens.results.values import Results
+    from pytest_personalens.core.judging.evaluation import Cause
+    from pytest_personalens.core.judging.user_fault import FaultCode
+    from pytest_personalens.core.judging.verdict import Verdict
+    from pytest_personalens.core.suite.suite import Suite
+    from pytest_personalens.results.values.changes import Difference
+    from pytest_personalens.results.values.figures import Gate
+    from pytest_personalens.results.values.item import Item
+    from pytest_personalens.results.values.results import Results
 
 
 _LEAST_P: Final = 0.001

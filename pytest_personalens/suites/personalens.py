@@ -8,20 +8,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.core.dimensions import DEFAULT_DIMENSIONS, READINGS, Dimension
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.metric import Metric
-from pytest_personalens.core.parse import letters
+from pytest_personalens.core.judging.dimensions import DEFAULT_DIMENSIONS, READINGS, Dimension
+from pytest_personalens.core.judging.metric import Metric
 from pytest_personalens.core.scenario import DOMAINS, BaseScenario, Context, Scenario
-from pytest_personalens.core.suite import Arm, Suite
+from pytest_personalens.core.suite.suite import Arm, Suite
 from pytest_personalens.core.suite_names import FIRST_SUITE
+from pytest_personalens.core.text.parse import letters
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_personalens.core.dialogue import Dialogue, UserAgent
-    from pytest_personalens.core.user_fault import UserFault
-    from pytest_personalens.core.verdict import Judge
+    from pytest_personalens.core.dialogue.dialogue import Dialogue, UserAgent
+    from pytest_personalens.core.judging.user_fault import UserFault
+    from pytest_personalens.core.judging.verdict import Judge
 
 _TC, _P = DEFAULT_DIMENSIONS
 #: The controls of the ablation, besides D+I+S (paper, Table 4).

@@ -15,13 +15,13 @@ import pytest
 from pytest_personalens.agents import EmbeddedJudge
 from pytest_personalens.agents.by_model.model_judge import ModelJudge
 from pytest_personalens.agents.by_model.prompts import Prompts
-from pytest_personalens.core.dialogue import MAX_REPLY_CHARS
+from pytest_personalens.core.dialogue.dialogue import MAX_REPLY_CHARS
 from pytest_personalens.core.errors import JudgeFault
 from pytest_personalens.core.frozen import clean
-from pytest_personalens.core.verdict import Dimension
-from pytest_personalens.datasets.embedded_files import data_folder
+from pytest_personalens.core.judging.verdict import Dimension
+from pytest_personalens.datasets.embedded.files import data_folder
 from pytest_personalens.judge_quality import read_labels
-from pytest_personalens.judge_quality.labels import Labelled
+from pytest_personalens.judge_quality.agreement.labels import Labelled
 from pytest_personalens.models import Completion, Request
 from pytest_personalens.models.meter import Meter
 from tests.support.attacks import ATTACKS, Attack, Kind

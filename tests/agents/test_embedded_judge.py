@@ -14,11 +14,11 @@ import pytest
 
 from pytest_personalens.agents import EmbeddedJudge, EmbeddedUserAgent
 from pytest_personalens.core.errors import JudgeFault
-from pytest_personalens.core.evaluation import Evaluation, evaluate
+from pytest_personalens.core.judging.evaluation import Evaluation, evaluate
+from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.scenario import Scenario, Situation, Task
-from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.datasets import EmbeddedDataset, draw
-from pytest_personalens.datasets.embedded_files import data_folder
+from pytest_personalens.datasets.embedded.files import data_folder
 from pytest_personalens.judge_quality import Labelled, measure, read_labels
 from tests.support.dinner import DINNER, TASTES, dialogue
 from tests.support.repository import ROOT
@@ -529,7 +529,7 @@ import sys
 from contextlib import suppress
 from tests.agents.test_embedded_judge import ASKED, BYE, DINNER, P, TC, dialogue
 from pytest_personalens.agents import EmbeddedJudge
-from pytest_personalens.core.dialogue import MAX_REPLY_CHARS
+from pytest_personalens.core.dialogue.dialogue import MAX_REPLY_CHARS
 from pytest_personalens.core.errors import JudgeFault
 
 told = dialogue(ASKED, (sys.argv[1] * MAX_REPLY_CHARS)[:MAX_REPLY_CHARS], *BYE)

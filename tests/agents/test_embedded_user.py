@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from pytest_personalens.agents import EmbeddedJudge, EmbeddedUserAgent
-from pytest_personalens.agents.embedded_user.style import first_person
+from pytest_personalens.agents.embedded_user.voice.style import first_person
 from pytest_personalens.agents.language.text import fold, mentions, sentences
-from pytest_personalens.core.dialogue import AssistantMessages, Dialogue, Message, UserTurn, converse
+from pytest_personalens.core.dialogue.dialogue import AssistantMessages, Dialogue, Message, UserTurn, converse
+from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.scenario import Scenario
-from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.datasets import EmbeddedDataset, draw, open_dataset
 
 EMBEDDED = EmbeddedDataset()

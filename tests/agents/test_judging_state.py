@@ -9,11 +9,11 @@ import pytest
 from pytest_personalens.agents.by_model.paper_judge import PaperJudge
 from pytest_personalens.agents.by_model.prompts import MAX_STATE_SHOWN, Prompts
 from pytest_personalens.agents.embedded_judge.judge import EmbeddedJudge
-from pytest_personalens.core.dialogue import Dialogue, Message
-from pytest_personalens.core.dimensions import Dimension
+from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
+from pytest_personalens.core.dialogue.state import State
+from pytest_personalens.core.judging.dimensions import Dimension
+from pytest_personalens.core.judging.verdict import Reason, Verdict
 from pytest_personalens.core.scenario import Scenario
-from pytest_personalens.core.state import State
-from pytest_personalens.core.verdict import Reason, Verdict
 from pytest_personalens.datasets.open import open_dataset
 from pytest_personalens.models.meter import Meter
 from tests.agents.test_model_agents import TALK, FakeModel, judge

@@ -12,13 +12,13 @@ from pytest_personalens.agents.by_model.paper_judge import PaperJudge
 from pytest_personalens.agents.by_model.prompts import MAX_SHOWN, Prompts
 from pytest_personalens.agents.embedded_judge.judge import EmbeddedJudge
 from pytest_personalens.agents.reading.goal import parts
-from pytest_personalens.core.dialogue import Dialogue, Message
-from pytest_personalens.core.dimensions import Dimension
-from pytest_personalens.core.message import Function, ToolCall, texts
+from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
+from pytest_personalens.core.dialogue.message import Function, ToolCall, texts
+from pytest_personalens.core.judging.dimensions import Dimension
+from pytest_personalens.core.judging.verdict import Verdict
 from pytest_personalens.core.scenario import Scenario
-from pytest_personalens.core.verdict import Verdict
-from pytest_personalens.datasets.embedded_files import data_folder
-from pytest_personalens.judge_quality.labels import Labelled, read_labels
+from pytest_personalens.datasets.embedded.files import data_folder
+from pytest_personalens.judge_quality.agreement.labels import Labelled, read_labels
 from pytest_personalens.models.meter import Meter
 from tests.agents.test_model_agents import TALK, FakeModel, judge
 

@@ -16,7 +16,7 @@ from pytest_personalens.agents.by_model.model_judge import (
 from pytest_personalens.agents.by_model.model_user import ModelUserAgent, out_of_role
 from pytest_personalens.agents.by_model.prompts import Prompts
 from pytest_personalens.agents.by_model.votes import VotingJudge
-from pytest_personalens.core.dialogue import Dialogue, Message, UserTurn
+from pytest_personalens.core.dialogue.dialogue import Dialogue, Message, UserTurn
 from pytest_personalens.core.errors import (
     AssistantFault,
     DataError,
@@ -24,9 +24,9 @@ from pytest_personalens.core.errors import (
     PersonalensError,
     UserAgentFault,
 )
+from pytest_personalens.core.judging.usage import Usage
+from pytest_personalens.core.judging.verdict import READINGS, Dimension, Reason, Verdict
 from pytest_personalens.core.scenario import Scenario
-from pytest_personalens.core.usage import Usage
-from pytest_personalens.core.verdict import READINGS, Dimension, Reason, Verdict
 from pytest_personalens.models import Completion, Request
 from pytest_personalens.models.meter import Meter
 

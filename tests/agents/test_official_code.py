@@ -21,9 +21,9 @@ from pytest_personalens.agents.by_model.official.agents import (
 from pytest_personalens.agents.by_model.official.checkout import read_checkout
 from pytest_personalens.agents.by_model.official.filling import OfficialPrompts
 from pytest_personalens.agents.by_model.official.reading import read_official
-from pytest_personalens.core.dialogue import Dialogue, Message, converse
+from pytest_personalens.core.dialogue.dialogue import Dialogue, Message, converse
+from pytest_personalens.core.judging.verdict import READINGS, Dimension
 from pytest_personalens.core.scenario import Scenario
-from pytest_personalens.core.verdict import READINGS, Dimension
 from pytest_personalens.datasets import open_dataset
 from pytest_personalens.models import Completion, Request
 from pytest_personalens.models.meter import Meter

@@ -7,13 +7,13 @@ from __future__ import annotations
 import pytest
 
 from pytest_personalens.agents import EmbeddedJudge
-from pytest_personalens.core.dialogue import Dialogue
+from pytest_personalens.core.dialogue.dialogue import Dialogue
+from pytest_personalens.core.judging.verdict import Dimension, Verdict
 from pytest_personalens.core.scenario import Scenario
-from pytest_personalens.core.verdict import Dimension, Verdict
-from pytest_personalens.datasets.embedded_files import data_folder
+from pytest_personalens.datasets.embedded.files import data_folder
 from pytest_personalens.judge_quality import read_labels
-from pytest_personalens.judge_quality.moves import moves
-from pytest_personalens.judge_quality.robustness import fallen_under_moves
+from pytest_personalens.judge_quality.robustness.moves import moves
+from pytest_personalens.judge_quality.robustness.robustness import fallen_under_moves
 from tests.support.dinner import DINNER, dialogue
 
 TC = Dimension.TASK_COMPLETION

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_personalens.agents.by_model.official.reading import read_official
 from pytest_personalens.agents.by_model.paper_judge import read_sections
-from pytest_personalens.core.verdict import Dimension
+from pytest_personalens.core.judging.verdict import Dimension
 
 TC, P, TURNS = Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION, Dimension.PERSONALIZATION_TURNS
 

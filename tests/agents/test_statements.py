@@ -11,7 +11,7 @@ import pytest
 from pytest_personalens.agents.language import slots
 from pytest_personalens.agents.language.statements import of_message, plain
 from pytest_personalens.agents.language.visible import cut, shown, speaks_of_judging
-from pytest_personalens.datasets.embedded_files import data_folder
+from pytest_personalens.datasets.embedded.files import data_folder
 from pytest_personalens.judge_quality import read_labels
 
 

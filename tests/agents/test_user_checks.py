@@ -8,9 +8,9 @@ import pytest
 
 from pytest_personalens import Message, Scenario
 from pytest_personalens.agents import EmbeddedUserAgent
-from pytest_personalens.agents.embedded_user.heard import heard
-from pytest_personalens.agents.embedded_user.phrases import banks
-from pytest_personalens.core.dialogue import UserTurn
+from pytest_personalens.agents.embedded_user.voice.heard import heard
+from pytest_personalens.agents.embedded_user.voice.phrases import banks
+from pytest_personalens.core.dialogue.dialogue import UserTurn
 from pytest_personalens.datasets import EmbeddedDataset
 from tests.agents.reading.test_work import dinner, fact, right
 

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_personalens.agents import EmbeddedUserAgent
 from pytest_personalens.agents.language.text import fold, sentences
-from pytest_personalens.core.dialogue import Message, UserTurn, converse
+from pytest_personalens.core.dialogue.dialogue import Message, UserTurn, converse
 from pytest_personalens.core.scenario import Scenario, Situation, Task
 from pytest_personalens.datasets import EmbeddedDataset, draw
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_personalens.agents import EmbeddedUserAgent
-from pytest_personalens.core.dialogue import Message, UserTurn, converse
+from pytest_personalens.core.dialogue.dialogue import Message, UserTurn, converse
 from pytest_personalens.core.scenario import Scenario, Situation, Task
 from pytest_personalens.datasets import EmbeddedDataset, draw
 from tests.agents.test_user_objections import MOVIES, PHARMACY, after

@@ -12,14 +12,19 @@ from typing import Any, Final, NamedTuple
 import pytest
 
 from pytest_personalens.agents import EmbeddedJudge, EmbeddedUserAgent
-from pytest_personalens.core.evaluation import evaluate
+from pytest_personalens.core.judging.evaluation import evaluate
+from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.scenario import Scenario, ScenarioRef
-from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.datasets import EmbeddedDataset, draw
-from pytest_personalens.datasets.embedded_files import data_folder
+from pytest_personalens.datasets.embedded.files import data_folder
 from pytest_personalens.datasets.other_users import OtherUsers
 from pytest_personalens.judge_quality import read_labels
-from pytest_personalens.judge_quality.robustness import CONSTANT, Kept, constant_bots, kept_under_changes
+from pytest_personalens.judge_quality.robustness.robustness import (
+    CONSTANT,
+    Kept,
+    constant_bots,
+    kept_under_changes,
+)
 
 TC, P = Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION
 EMBEDDED: Final = EmbeddedDataset()
@@ -59,7 +64,9 @@ def test_no_single_change_of_words_costs_many_verdicts() -> None:
 def test_a_bot_that_says_the_same_to_everybody_completes_nothing_and_is_not_personal(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pytest_personalens.judge_quality.robustness.CONSTANT", {name: CONSTANT[name]})
+    monkeypatch.setattr(
+        "pytest_personalens.judge_quality.robustness.robustness.CONSTANT", {name: CONSTANT[name]}
+    )
     scenarios = [EMBEDDED.load(ref) for ref in draw(EMBEDDED, 25, seed="constant").refs]
     assert constant_bots(EmbeddedJudge(), scenarios) == {name: (25, 0, 0)}
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from pytest_personalens.cli.command import main
-from pytest_personalens.core.atomic_write import write_atomically
-from pytest_personalens.results.baseline import baseline_of
-from pytest_personalens.results.provenance import Provenance
-from pytest_personalens.results.values import write_json
+from pytest_personalens.core.files.atomic_write import write_atomically
+from pytest_personalens.results.comparison.baseline import baseline_of
+from pytest_personalens.results.values.provenance import Provenance
+from pytest_personalens.results.values.results import write_json
 from tests.support.forge import Forge, forge
 from tests.support.rich_results import rich_results
 

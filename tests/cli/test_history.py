@@ -10,9 +10,9 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from pytest_personalens.cli.command import main
-from pytest_personalens.results.provenance import Provenance
 from pytest_personalens.results.summary import summarize
-from pytest_personalens.results.values import Results, write_json
+from pytest_personalens.results.values.provenance import Provenance
+from pytest_personalens.results.values.results import Results, write_json
 from tests.support.browser import Page, axe_source
 from tests.support.rich_results import rich_results
 

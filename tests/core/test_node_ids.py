@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_personalens.core import node_ids
-from pytest_personalens.core.node_ids import CaseId
+from pytest_personalens.core.text import node_ids
+from pytest_personalens.core.text.node_ids import CaseId
 
 SCENARIO = "books-1-ann"
 CASES = [CaseId(SCENARIO, control, trial) for control in ("", "none", "D", "swapped") for trial in (1, 2, 12)]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_personalens.cli.check_dataset import main
+from pytest_personalens.cli.scenarios.check_dataset import main
 
 CATALOGUE: list[dict[str, object]] = [
     {

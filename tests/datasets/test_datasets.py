@@ -14,7 +14,7 @@ import pytest
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.scenario import DOMAINS, ScenarioRef
 from pytest_personalens.datasets import OFFICIAL_SAMPLES, EmbeddedDataset, OfficialDataset, open_dataset
-from pytest_personalens.datasets.embedded_files import data_folder
+from pytest_personalens.datasets.embedded.files import data_folder
 from tests.datasets.conftest import Every
 
 EMBEDDED = EmbeddedDataset()

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_personalens import Dimension, Message, Scenario
 from pytest_personalens.agents import EmbeddedJudge, EmbeddedUserAgent
-from pytest_personalens.core.dialogue import Dialogue
+from pytest_personalens.core.dialogue.dialogue import Dialogue
 from pytest_personalens.core.scenario import DOMAINS
 from pytest_personalens.datasets import EmbeddedDataset, open_dataset
 from tests.support.own_domains import write_own_domains

@@ -20,10 +20,10 @@ from typing import Any
 import pytest
 from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 
-from pytest_personalens.cli.check_dataset import main
+from pytest_personalens.cli.scenarios.check_dataset import main
 from pytest_personalens.datasets import open_dataset
-from pytest_personalens.datasets.embedded import EmbeddedDataset
-from pytest_personalens.datasets.embedded_files import data_folder
+from pytest_personalens.datasets.embedded.embedded import EmbeddedDataset
+from pytest_personalens.datasets.embedded.files import data_folder
 from pytest_personalens.datasets.quality import Corpus, Quality, assess, read_corpus
 from pytest_personalens.datasets.quality import diversity as d
 from pytest_personalens.datasets.quality.demography import MARGINALS, countries, country, minutes

@@ -13,8 +13,9 @@ import pytest
 from benchmarks.synthetic import write_data
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.scenario import ScenarioRef
-from pytest_personalens.datasets import OfficialDataset, draw, official
-from pytest_personalens.datasets.index import FORMAT, Index, index_file, open_index
+from pytest_personalens.datasets import OfficialDataset, draw
+from pytest_personalens.datasets.official import official
+from pytest_personalens.datasets.official.index import FORMAT, Index, index_file, open_index
 from tests.support.repository import Repository, run_at_once
 
 USERS, SCENARIOS = 20, 160
@@ -206,7 +207,7 @@ def test_a_scenario_that_is_gone_is_told_in_one_line(data: Path) -> None:
 def test_progress_is_shown_on_a_terminal_only(
     data: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pytest_personalens.datasets.index.SHOWN_FROM", 10)
+    monkeypatch.setattr("pytest_personalens.datasets.official.index.SHOWN_FROM", 10)
     monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)
     Reader(data).open()
     assert capsys.readouterr().err == ""
@@ -228,7 +229,7 @@ def test_everything_is_collected(repo: Repository, data: Path, monkeypatch: pyte
     everything = [line for line in repo.run(*arguments, "1000").outlines if "[" in line]
     assert len(everything) == len(set(everything)) == SCENARIOS
     assert [line for line in repo.run(*arguments, "30").outlines if "[" in line] == everything[:30]
-    monkeypatch.setattr("pytest_personalens.core.garbage._MANY", 100)
+    monkeypatch.setattr("pytest_personalens.core.runtime.garbage._MANY", 100)
     try:
         assert [line for line in repo.inline(*arguments, "1000").outlines if "[" in line] == everything
         assert gc.isenabled()
@@ -269,7 +270,9 @@ def test_a_bad_profile_stops_a_small_run_and_fails_its_item_in_a_large_one(
     assert small.ret == pytest.ExitCode.USAGE_ERROR
     assert told in small.stderr.str()
     with repo.path.joinpath("conftest.py").open("a") as conftest:
-        conftest.write("from pytest_personalens.plugin import run\nrun._LOADED_AHEAD, run._TRIED = 10, 3\n")
+        conftest.write(
+            "from pytest_personalens.plugin.running import run\nrun._LOADED_AHEAD, run._TRIED = 10, 3\n"
+        )
     large = repo.run(*arguments)
     assert large.ret == pytest.ExitCode.TESTS_FAILED
     assert told in large.stdout.str()

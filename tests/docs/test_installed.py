@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_personalens.core.options import OPTIONS
-from pytest_personalens.core.verdict import Dimension
+from pytest_personalens.core.judging.verdict import Dimension
+from pytest_personalens.core.options.options import OPTIONS
 from tests.support.endpoint import Endpoint
 from tests.support.repository import Repository
 

@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
+from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.scenario import Scenario
-from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.engine.dask import work_there
 from pytest_personalens.engine.job import Job
 from pytest_personalens.engine.participant_specs import ParticipantSpecs

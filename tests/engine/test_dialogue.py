@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pytest_personalens.core.dialogue import Message, UserTurn, converse
+from pytest_personalens.core.dialogue.dialogue import Message, UserTurn, converse
 from pytest_personalens.core.errors import AssistantFault, UserAgentFault
 from pytest_personalens.core.scenario import Scenario
 from tests.support.repository import ScriptedUser

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from pytest_personalens import called
-from pytest_personalens.core.dialogue import Dialogue, Message, UserTurn, converse
+from pytest_personalens.core.dialogue.dialogue import Dialogue, Message, UserTurn, converse
+from pytest_personalens.core.dialogue.message import AssistantMessages, Function, ToolCall
+from pytest_personalens.core.dialogue.reply import MAX_CALLS, MAX_TOOL_CHARS
 from pytest_personalens.core.errors import AssistantFault
-from pytest_personalens.core.message import AssistantMessages, Function, ToolCall
-from pytest_personalens.core.reply import MAX_CALLS, MAX_TOOL_CHARS
 from pytest_personalens.core.scenario import Scenario
-from pytest_personalens.engine.assistant import guarded
-from pytest_personalens.engine.event_loop import EventLoop
+from pytest_personalens.engine.assistant.assistant import guarded
+from pytest_personalens.engine.assistant.event_loop import EventLoop
 from tests.support.repository import Repository, ScriptedUser, calls, edited, records, unwrapped
 from tests.support.scripted_agents import ACTING, MODELS, TEST
 

@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 from typing import Final
 
-from pytest_personalens.core.devices import no_device
+from pytest_personalens.core.files.devices import no_device
 from tests.fuzz.base import PAID, RUN, TOLD
 from tests.fuzz.case import Case, Setup, never
 from tests.fuzz.spoil import Spoilt, spoil

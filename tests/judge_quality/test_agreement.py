@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
-from pytest_personalens.cli.agreement import main
-from pytest_personalens.core.dialogue import Dialogue
+from pytest_personalens.cli.judges.agreement import main
+from pytest_personalens.core.dialogue.dialogue import Dialogue
 from pytest_personalens.core.errors import DataError, JudgeFault
+from pytest_personalens.core.judging.verdict import Dimension, Verdict
 from pytest_personalens.core.scenario import Scenario
-from pytest_personalens.core.verdict import Dimension, Verdict
-from pytest_personalens.datasets.embedded_files import data_folder
+from pytest_personalens.datasets.embedded.files import data_folder
 from pytest_personalens.judge_quality import measure, read_labels
-from pytest_personalens.judge_quality.kappa import cohen, fleiss, interval
+from pytest_personalens.judge_quality.agreement.kappa import cohen, fleiss, interval
 
 LABELS = data_folder() / "agreement" / "calibration.jsonl"
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from pytest_personalens.cli import agreement, draw_for_annotation
-from pytest_personalens.core.verdict import Dimension
+from pytest_personalens.cli.judges import agreement, draw_for_annotation
+from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.judge_quality import read_labels
-from pytest_personalens.results.values import Results, read_results, write_json
+from pytest_personalens.results.values.results import Results, read_results, write_json
 from tests.support.example_bot import BOT
 from tests.support.repository import Repository
 from tests.support.rich_results import rich_results

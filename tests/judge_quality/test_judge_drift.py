@@ -7,15 +7,15 @@ from typing import Any, get_args
 
 import pytest
 
-from pytest_personalens.core.verdict import Dimension
-from pytest_personalens.datasets.embedded_files import data_folder
+from pytest_personalens.core.judging.verdict import Dimension
+from pytest_personalens.datasets.embedded.files import data_folder
 from pytest_personalens.judge_quality import read_labels
-from pytest_personalens.judge_quality.adopted import AdoptedJudge, Scored
-from pytest_personalens.judge_quality.anchors import open_anchors
-from pytest_personalens.judge_quality.chance import otherwise_p, sign_p
-from pytest_personalens.judge_quality.drift import compare
-from pytest_personalens.results.drift import DriftOutcome
-from pytest_personalens.results.values import Results
+from pytest_personalens.judge_quality.drift.adopted import AdoptedJudge, Scored
+from pytest_personalens.judge_quality.drift.anchors import open_anchors
+from pytest_personalens.judge_quality.drift.chance import otherwise_p, sign_p
+from pytest_personalens.judge_quality.drift.drift import compare
+from pytest_personalens.results.values.drift import DriftOutcome
+from pytest_personalens.results.values.results import Results
 from tests.support.endpoint import Call, Endpoint, Reply, play
 from tests.support.repository import Repository
 

@@ -12,7 +12,7 @@ import pytest
 from pytest_personalens.agents import EmbeddedJudge, EmbeddedUserAgent
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.datasets import EmbeddedDataset, draw
-from pytest_personalens.datasets.embedded_files import data_folder
+from pytest_personalens.datasets.embedded.files import data_folder
 from pytest_personalens.datasets.world.values import said
 from pytest_personalens.judge_quality.oracle import FAULTS, TaskWordings, play, read_wordings, replies, table
 from pytest_personalens.judge_quality.oracle.faults import Case, right

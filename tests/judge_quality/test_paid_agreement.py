@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_personalens.cli.agreement import main
-from pytest_personalens.datasets.embedded_files import data_folder
+from pytest_personalens.cli.judges.agreement import main
+from pytest_personalens.datasets.embedded.files import data_folder
 from tests.support.endpoint import Call, Endpoint, Reply, play
 from tests.support.official_tree import write_code
 

@@ -13,13 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from pytest_personalens.agents.embedded_judge.acts import ACTS
+from pytest_personalens.agents.embedded_judge.acts.acts import ACTS
 from pytest_personalens.agents.language.weights import Table, table
-from pytest_personalens.cli.train import main
+from pytest_personalens.cli.judges.train import main
 from pytest_personalens.core.errors import DataError
-from pytest_personalens.core.verdict import Dimension
-from pytest_personalens.datasets.embedded_files import data_folder
-from pytest_personalens.judge_quality import Labelled, examples, fitting, read_labels
+from pytest_personalens.core.judging.verdict import Dimension
+from pytest_personalens.datasets.embedded.files import data_folder
+from pytest_personalens.judge_quality import Labelled, read_labels
+from pytest_personalens.judge_quality.training import examples, fitting
 
 LABELS = data_folder() / "agreement"
 TRAINED_ON = ("calibration", "embedded", "written", "simulated", "voices")
@@ -87,7 +88,7 @@ def test_the_reader_of_work_is_trained_on_statements_and_labelled_parts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("sklearn", reason="scikit-learn is a development dependency")
-    monkeypatch.setattr("pytest_personalens.judge_quality.reading_training._SCENARIOS", 30)
+    monkeypatch.setattr("pytest_personalens.judge_quality.training.reading_training._SCENARIOS", 30)
     chosen = [str(slice_of("embedded", 20, tmp_path)), str(slice_of("by-hand", 12, tmp_path))]
     folder = tmp_path / "weights"
     folder.mkdir()
@@ -174,7 +175,7 @@ def test_the_report_names_every_file_and_the_mean_under_a_strangers_profile(
         own = [{d: e.labelled.majority(d) or d.scale.low for d in fitting.SCORED} for e in chosen]
         return [(scores, {**scores, Dimension.PERSONALIZATION: 1}) for scores in own]
 
-    monkeypatch.setattr("pytest_personalens.cli.train.cross_validate", perfect)
+    monkeypatch.setattr("pytest_personalens.cli.judges.train.cross_validate", perfect)
     assert main([str(slice_of(name, 6, tmp_path)) for name in ("calibration", "embedded")]) == 0
     printed = capsys.readouterr().out.splitlines()
     for name, count in (("calibration", "6"), ("embedded", "6"), ("all", "12")):

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from pytest_personalens.core.errors import BudgetSpent, ModelBusy, ModelError, SpecError
-from pytest_personalens.core.usage import Price, Usage, price_of, read_prices
+from pytest_personalens.core.judging.usage import Price, Usage, price_of, read_prices
 from pytest_personalens.models import Completion, Model, Request
 from pytest_personalens.models.meter import Budget, Meter
 from pytest_personalens.models.open import open_model

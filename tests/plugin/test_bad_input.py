@@ -272,7 +272,7 @@ def test_a_path_that_the_terminal_cannot_show(
 def test_nothing_is_bought_that_cannot_be_kept(paid: Repository) -> None:
     (paid.path / "pytest.ini").write_text("[pytest]\ncache_dir = kept\n")
     full = (
-        "import pathlib, pytest_personalens.plugin.records as r\n\ndef no_room(path, text):\n    raise"
+        "import pathlib, pytest_personalens.plugin.records.records as r\n\ndef no_room(path, text):\n    raise"
         " OSError(28, 'No space left on device')\n\nr.write_atomically = no_room\n"
     )
     (paid.path / "conftest.py").write_text((paid.path / "conftest.py").read_text() + full)

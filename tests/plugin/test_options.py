@@ -6,8 +6,8 @@ from typing import get_type_hints
 
 import pytest
 
-from pytest_personalens.core.options import OPTIONS, REPLACED
-from pytest_personalens.core.settings import Settings
+from pytest_personalens.core.options.options import OPTIONS, REPLACED
+from pytest_personalens.core.options.settings import Settings
 from tests.support.repository import Repository
 from tests.support.scripted_agents import TOLD_AGENTS
 

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from pytest_personalens.core.dialogue import Dialogue, Message, UserTurn
+from pytest_personalens.core.dialogue.dialogue import Dialogue, Message, UserTurn
 from pytest_personalens.core.errors import RecordError
-from pytest_personalens.core.evaluation import Evaluation, evaluate
+from pytest_personalens.core.judging.evaluation import Evaluation, evaluate
+from pytest_personalens.core.judging.verdict import Dimension, Verdict
 from pytest_personalens.core.scenario import Scenario
-from pytest_personalens.core.verdict import Dimension, Verdict
 from pytest_personalens.datasets import EmbeddedDataset
-from pytest_personalens.engine.record import EvidenceDigests, read_record, record_of
-from pytest_personalens.engine.replay import Replay, ReplayJudge, ReplayUserAgent
+from pytest_personalens.engine.records.record import EvidenceDigests, read_record, record_of
+from pytest_personalens.engine.records.replay import Replay, ReplayJudge, ReplayUserAgent
 from tests.support.repository import Repository, ScriptedUser, calls, records
 from tests.support.scripted_agents import MODELS, PAID
 

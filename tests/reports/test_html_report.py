@@ -19,11 +19,11 @@ from urllib.parse import quote
 
 import pytest
 
-from pytest_personalens.reports.gate_remark import gate_remark
-from pytest_personalens.reports.html import html_page, write_html
-from pytest_personalens.results.figures import Gate
+from pytest_personalens.reports.html.gate_remark import gate_remark
+from pytest_personalens.reports.html.page import html_page, write_html
 from pytest_personalens.results.stats.intervals import rate_interval
-from pytest_personalens.results.values import Results
+from pytest_personalens.results.values.figures import Gate
+from pytest_personalens.results.values.results import Results
 from tests.support.browser import Page, axe_source
 from tests.support.rich_results import HOSTILE, rich_results
 
@@ -68,7 +68,7 @@ def file(everything: Results, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_equal_results_give_equal_pages() -> None:
     code = (
-        "import hashlib; from tests.support.rich_results import *; from pytest_personalens.reports.html"
+        "import hashlib; from tests.support.rich_results import *; from pytest_personalens.reports.html.page"
         " import html_page; "
     )
     code += (
@@ -93,7 +93,7 @@ def test_equal_results_give_equal_pages() -> None:
 def test_the_garbage_collector_goes_on_after_a_page(monkeypatch: pytest.MonkeyPatch, broken: bool) -> None:
     results = rich_results(2)
     if broken:
-        monkeypatch.setattr("pytest_personalens.reports.html.payload", None)
+        monkeypatch.setattr("pytest_personalens.reports.html.page.payload", None)
         with pytest.raises(TypeError):
             html_page(results)
     else:

@@ -9,20 +9,20 @@ from urllib.parse import quote
 
 import pytest
 
-from pytest_personalens.cli.agreement import main
-from pytest_personalens.core.dialogue import Dialogue, Message
-from pytest_personalens.core.message import Function, ToolCall
-from pytest_personalens.core.verdict import Dimension
-from pytest_personalens.judge_quality.labels import read_labels
-from pytest_personalens.reports.html import write_html
+from pytest_personalens.cli.judges.agreement import main
+from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
+from pytest_personalens.core.dialogue.message import Function, ToolCall
+from pytest_personalens.core.judging.verdict import Dimension
+from pytest_personalens.judge_quality.agreement.labels import read_labels
+from pytest_personalens.reports.html.page import write_html
 from tests.support.browser import Page
 from tests.support.rich_results import rich_results
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_personalens.results.item import Item
-    from pytest_personalens.results.values import Results
+    from pytest_personalens.results.values.item import Item
+    from pytest_personalens.results.values.results import Results
 
 REPLY = """# Your *trip*
 **Booked:** the `9:12` to __Oban__, ~~window~~ aisle.

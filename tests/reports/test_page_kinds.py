@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pytest_personalens.reports.html import html_page
+from pytest_personalens.reports.html.page import html_page
 from tests.support.browser import Page, axe_source
 from tests.support.repository import Repository
 from tests.support.rich_results import rich_results

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_personalens.core.verdict import Dimension
-from pytest_personalens.reports.command_line import command_line, thresholds_in_force
-from pytest_personalens.reports.html import html_page, write_html
-from pytest_personalens.results.provenance import Provenance
+from pytest_personalens.core.judging.verdict import Dimension
+from pytest_personalens.reports.content.command_line import command_line, thresholds_in_force
+from pytest_personalens.reports.html.page import html_page, write_html
+from pytest_personalens.results.values.provenance import Provenance
 from tests.support.browser import Page, axe_source
 from tests.support.repository import Repository
 from tests.support.rich_results import HOSTILE, rich_results
@@ -23,8 +23,8 @@ from tests.support.scripted_agents import REASONS, TOLD_AGENTS
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_personalens.results.item import Item
-    from pytest_personalens.results.values import Results
+    from pytest_personalens.results.values.item import Item
+    from pytest_personalens.results.values.results import Results
 
 
 @pytest.fixture(scope="module")

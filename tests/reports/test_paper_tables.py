@@ -16,15 +16,15 @@ from typing import Any
 
 import pytest
 
-from pytest_personalens.cli.report import main
+from pytest_personalens.cli.runs.report import main
 from pytest_personalens.core.errors import DataError
-from pytest_personalens.core.verdict import Dimension
+from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.reports.tables.published import published
 from pytest_personalens.reports.tables.rows_file import read_rows
-from pytest_personalens.results.contrasts import holm_adjusted
+from pytest_personalens.results.comparison.contrasts import holm_adjusted
 from pytest_personalens.results.stats.paired import holm
 from pytest_personalens.results.summary import summarize
-from pytest_personalens.results.values import Results, read_results, write_json
+from pytest_personalens.results.values.results import Results, read_results, write_json
 from tests.support import recount
 from tests.support.repository import ROOT, Repository
 from tests.support.rich_results import rich_results

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pytest_personalens.core.parse import judge_specs
+from pytest_personalens.core.text.parse import judge_specs
 from pytest_personalens.datasets import OFFICIAL_SAMPLES
 from tests.support.endpoint import Call, Endpoint, Reply
 from tests.support.official_tree import write_code, write_data

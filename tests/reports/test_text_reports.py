@@ -17,32 +17,32 @@ from typing import Any
 
 import pytest
 
-from pytest_personalens.cli.report import main
-from pytest_personalens.core.dialogue import Dialogue, Message
+from pytest_personalens.cli.runs.report import main
+from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
 from pytest_personalens.core.errors import DataError
-from pytest_personalens.core.evaluation import Cause, Evaluation
-from pytest_personalens.core.safe_text import harmless
+from pytest_personalens.core.judging.evaluation import Cause, Evaluation
+from pytest_personalens.core.judging.usage import Usage
+from pytest_personalens.core.judging.verdict import Dimension, Evidence, Verdict
 from pytest_personalens.core.scenario import Scenario, Situation, Task
-from pytest_personalens.core.suite import suite_named
-from pytest_personalens.core.usage import Usage
-from pytest_personalens.core.verdict import Dimension, Evidence, Verdict
-from pytest_personalens.reports import github
-from pytest_personalens.reports.beside import beside_lines, side_by_side
-from pytest_personalens.reports.failures import verdict_line
-from pytest_personalens.reports.markdown import markdown_report
-from pytest_personalens.reports.markdown_sections import COMMENT_LIMIT
-from pytest_personalens.reports.markup import code, escaped
+from pytest_personalens.core.suite.suite import suite_named
+from pytest_personalens.core.text.safe_text import harmless
+from pytest_personalens.reports.content.beside import beside_lines, side_by_side
+from pytest_personalens.reports.content.failures import verdict_line
+from pytest_personalens.reports.content.markup import code, escaped
+from pytest_personalens.reports.markdown import github
+from pytest_personalens.reports.markdown.report import markdown_report
+from pytest_personalens.reports.markdown.sections import COMMENT_LIMIT
 from pytest_personalens.reports.tables.assistants import assistant_tables, user_tables
 from pytest_personalens.reports.tables.contexts import ablation_table
 from pytest_personalens.reports.tables.runs import StoredRun
-from pytest_personalens.reports.transcript import failure_lines
-from pytest_personalens.results.changes import Arm, Comparison, Difference, Flip, Paired
-from pytest_personalens.results.figures import Gate, Trials
-from pytest_personalens.results.gates import check_again
-from pytest_personalens.results.item import Item
-from pytest_personalens.results.shortfalls import Shortfall, shortfalls_of
+from pytest_personalens.reports.terminal.transcript import failure_lines
+from pytest_personalens.results.gates.check import check_again
 from pytest_personalens.results.summary import group, summarize
-from pytest_personalens.results.values import Results, write_json
+from pytest_personalens.results.values.changes import Arm, Comparison, Difference, Flip, Paired
+from pytest_personalens.results.values.figures import Gate, Trials
+from pytest_personalens.results.values.item import Item
+from pytest_personalens.results.values.results import Results, write_json
+from pytest_personalens.results.values.shortfalls import Shortfall, shortfalls_of
 
 ROOT = Path(__file__).resolve().parents[2]
 CI = ROOT / "docs/how-to/ci"
@@ -566,7 +566,7 @@ def test_the_page_is_written_by_its_own_module(
     stored: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     asked: list[Any] = []
-    page = ModuleType("pytest_personalens.reports.html")
+    page = ModuleType("pytest_personalens.reports.html.page")
     page.write_html = lambda results, path, *, before=None: asked.append(  # type: ignore[attr-defined]
         (results.drawn, path, before and before.drawn)
     )

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pytest_personalens.results.baseline import read_baseline
+from pytest_personalens.results.comparison.baseline import read_baseline
 from tests.support.repository import Repository, edited
 from tests.support.scripted_agents import TOLD_AGENTS
 
@@ -175,7 +175,7 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_run(
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     if "--personalens-data=copy" in args:
-        from pytest_personalens.datasets.embedded_files import data_folder
+        from pytest_personalens.datasets.embedded.files import data_folder
 
         shutil.copytree(data_folder(), saved.path / "copy")
         head = saved.path / "copy" / "dataset.toml"

@@ -8,17 +8,17 @@ import random
 
 import pytest
 
-from pytest_personalens.core.dialogue import Dialogue
-from pytest_personalens.core.evaluation import Evaluation
-from pytest_personalens.core.gate import GateExpression
-from pytest_personalens.core.verdict import READINGS, Dimension, Verdict
-from pytest_personalens.results.baseline import baseline_of
-from pytest_personalens.results.comparison import compare_with_baseline
-from pytest_personalens.results.gates import check_gates
-from pytest_personalens.results.item import Item
+from pytest_personalens.core.dialogue.dialogue import Dialogue
+from pytest_personalens.core.judging.evaluation import Evaluation
+from pytest_personalens.core.judging.verdict import READINGS, Dimension, Verdict
+from pytest_personalens.core.options.gate import GateExpression
+from pytest_personalens.results.comparison.baseline import baseline_of
+from pytest_personalens.results.comparison.with_baseline import compare_with_baseline
+from pytest_personalens.results.gates.check import check_gates
 from pytest_personalens.results.stats.power import detectable
 from pytest_personalens.results.summary import summarize
-from pytest_personalens.results.values import Results
+from pytest_personalens.results.values.item import Item
+from pytest_personalens.results.values.results import Results
 from tests.results.test_stats import Assistant, Run, differences_of, gate_fails
 
 SETTINGS = {"context": "DIS", "max_turns": 0, "judge_votes": 1}
@@ -72,7 +72,7 @@ def test_the_gate_decides_as_the_simulated_one(
     scenarios: int, trials: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "pytest_personalens.results.comparison.detectable", lambda *args, **kwargs: 0.5
+        "pytest_personalens.results.comparison.with_baseline.detectable", lambda *args, **kwargs: 0.5
     )  # the slow half, which decides nothing
     chance = random.Random(7)
     decided = {True: 0, False: 0}
@@ -123,7 +123,9 @@ def test_a_run_with_more_trials_than_its_baseline_cries_wolf_no_more_often(
     """Means over one trial and over five differ one-sidedly where most scenarios nearly always pass; 18 % of
     such pairs failed at 5 %.
     """
-    monkeypatch.setattr("pytest_personalens.results.comparison.detectable", lambda *args, **kwargs: 0.5)
+    monkeypatch.setattr(
+        "pytest_personalens.results.comparison.with_baseline.detectable", lambda *args, **kwargs: 0.5
+    )
     chance = random.Random(11)
     wrongly = 0
     for _ in range(200):

@@ -12,8 +12,8 @@ import pytest
 from scipy.stats import beta, binom
 
 from benchmarks.non_inferiority import KINDS, TOGETHER, by_sign_flip, ours, passes
-from pytest_personalens.core.gate_expression import parse_gate_name, read_gate
-from pytest_personalens.core.suite import suite_named
+from pytest_personalens.core.options.gate_expression import parse_gate_name, read_gate
+from pytest_personalens.core.suite.suite import suite_named
 from pytest_personalens.results.stats.limit_power import smallest_limit
 from pytest_personalens.results.stats.non_inferiority import excluded, least_change
 from pytest_personalens.results.stats.power import Noise

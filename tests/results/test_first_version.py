@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_personalens.cli.report import main
-from pytest_personalens.results.baseline import baseline_of, read_baseline
-from pytest_personalens.results.values import read_results, write_json
+from pytest_personalens.cli.runs.report import main
+from pytest_personalens.results.comparison.baseline import baseline_of, read_baseline
+from pytest_personalens.results.values.results import read_results, write_json
 
 STORED = Path(__file__).parent / "stored"
 RESULTS, BASELINE = STORED / "results_1.json", STORED / "baseline_1.json"

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from pytest_personalens.core.gate import GateExpression
-from pytest_personalens.core.gate_expression import read_gate
+from pytest_personalens.core.options.gate import GateExpression
+from pytest_personalens.core.options.gate_expression import read_gate
 from pytest_personalens.core.scenario import ScenarioRef
-from pytest_personalens.core.suite import suite_named
+from pytest_personalens.core.suite.suite import suite_named
 from pytest_personalens.datasets import OtherUsers
 from tests.support.repository import Repository
 from tests.support.scripted_agents import TOLD, TOLD_AGENTS

@@ -10,7 +10,7 @@ import jsonschema
 import pydantic
 import pytest
 
-from pytest_personalens.results.values import json_schema
+from pytest_personalens.results.values.results import json_schema
 from tests.support.repository import Repository
 
 #: Agents added by the repository whose scores and faults follow the scenario's id.

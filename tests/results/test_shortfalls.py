@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from pytest_personalens import DataError, read_results
-from pytest_personalens.core.verdict import Dimension
-from pytest_personalens.results.shortfalls import Shortfall, parse_shortfall
-from pytest_personalens.results.values import write_json
+from pytest_personalens.core.judging.verdict import Dimension
+from pytest_personalens.results.values.results import write_json
+from pytest_personalens.results.values.shortfalls import Shortfall, parse_shortfall
 from tests.support.rich_results import rich_results
 
 

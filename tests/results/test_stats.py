@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
-from pytest_personalens.cli.sample_size import main
+from pytest_personalens.cli.scenarios.sample_size import main
 from pytest_personalens.results.stats.intervals import interval, mean_interval, rate_interval
 from pytest_personalens.results.stats.paired import flip_interval, holm, mcnemar, sign_flip
 from pytest_personalens.results.stats.power import Noise, detectable, smallest_drop
@@ -493,7 +493,7 @@ def test_a_gate_keeps_its_promises(scenarios: int, trials: int) -> None:
 
 
 def test_the_table(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pytest_personalens.cli.sample_size.SCENARIOS", (3, 30, 100))
+    monkeypatch.setattr("pytest_personalens.cli.scenarios.sample_size.SCENARIOS", (3, 30, 100))
     assert main(["--tests", "2"]) == 0
     lines = [
         [cell.strip() for cell in line.strip("|").split("|")] for line in capsys.readouterr().out.splitlines()
@@ -518,7 +518,7 @@ def test_the_table(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Monke
 
 
 def test_the_table_of_drop_gates(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pytest_personalens.cli.sample_size.SCENARIOS", (2, 10, 30))
+    monkeypatch.setattr("pytest_personalens.cli.scenarios.sample_size.SCENARIOS", (2, 10, 30))
     assert main(["--gate", "drop"]) == 0
     rows = [
         [cell.strip() for cell in line.strip("|").split("|")] for line in capsys.readouterr().out.splitlines()

@@ -12,20 +12,20 @@ import pytest
 
 from benchmarks.intervals import NATURALNESS, PERSONALIZATION, coverage, ours, rate_coverage
 from benchmarks.users import ASSISTANTS, SAMPLES, Scores, alarms, changes, held
-from pytest_personalens.core.gate_expression import read_gate
-from pytest_personalens.core.suite import suite_named
-from pytest_personalens.core.verdict import Dimension
-from pytest_personalens.results.baseline import baseline_of
-from pytest_personalens.results.comparison import compare_with_baseline
-from pytest_personalens.results.controls import lift
-from pytest_personalens.results.gates import check_gates
-from pytest_personalens.results.item import Item
+from pytest_personalens.core.judging.verdict import Dimension
+from pytest_personalens.core.options.gate_expression import read_gate
+from pytest_personalens.core.suite.suite import suite_named
+from pytest_personalens.results.comparison.baseline import baseline_of
+from pytest_personalens.results.comparison.controls import lift
+from pytest_personalens.results.comparison.with_baseline import compare_with_baseline
+from pytest_personalens.results.gates.check import check_gates
 from pytest_personalens.results.means import estimate, item_scores
 from pytest_personalens.results.stats.intervals import mean_interval, rate_interval
 from pytest_personalens.results.stats.paired import sign_flip
 from pytest_personalens.results.stats.power import detectable
 from pytest_personalens.results.summary import summarize
-from pytest_personalens.results.values import Results
+from pytest_personalens.results.values.item import Item
+from pytest_personalens.results.values.results import Results
 from tests.results.test_compare import SETTINGS, results_of
 
 P = Dimension.PERSONALIZATION

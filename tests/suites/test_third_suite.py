@@ -13,8 +13,8 @@ import jsonschema
 import pytest
 
 from pytest_personalens.cli.command import main
-from pytest_personalens.core import suite
-from pytest_personalens.core.panels import CountsPanel, ItemsPanel, Point, ScatterPanel
+from pytest_personalens.core.suite import suite
+from pytest_personalens.core.suite.panels import CountsPanel, ItemsPanel, Point, ScatterPanel
 from pytest_personalens.core.suite_names import SUITES
 from tests.support import third_suite
 from tests.support.repository import ROOT, Repository
@@ -25,8 +25,8 @@ GATE, REPORT = "--personalens-gate", "--personalens-report"
 CONFTEST = f"""
 import os, re, sys
 import pytest
-from pytest_personalens.core import suite
-from pytest_personalens.core.panels import CountsPanel, ItemsPanel, Point, ScatterPanel
+from pytest_personalens.core.suite import suite
+from pytest_personalens.core.suite.panels import CountsPanel, ItemsPanel, Point, ScatterPanel
 from pytest_personalens.core.suite_names import SUITES
 
 sys.path.insert(0, {str(ROOT)!r})
@@ -297,7 +297,7 @@ def test_files_hold_the_suite_and_are_read_by_it(
     assert main(["report", str(sums.path / "results.json")]) == 4
     assert "overall.figures.largest.value: stored is 1.0, but 0.0 follows" in capsys.readouterr().err
     monkeypatch.delitem(SUITES, "sums")
-    monkeypatch.setattr("pytest_personalens.core.suite._OPEN", {})
+    monkeypatch.setattr("pytest_personalens.core.suite.suite._OPEN", {})
     assert main(["report", str(sums.path / "results.json")]) == 4
     assert (
         "results.json: suite: unknown suite 'sums'; known: personalens, personaconv"

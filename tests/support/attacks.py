@@ -15,7 +15,7 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from typing import Final, Literal, NamedTuple
 
-from pytest_personalens.core.dialogue import Message
+from pytest_personalens.core.dialogue.dialogue import Message
 from pytest_personalens.core.frozen import clean
 from pytest_personalens.core.scenario import Scenario
 

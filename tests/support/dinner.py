@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pytest_personalens.core.dialogue import Dialogue, Message
+from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
 from pytest_personalens.core.scenario import Scenario, Situation, Task
 
 TASTES: Final = {

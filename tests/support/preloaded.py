@@ -83,8 +83,8 @@ def _remember_toml() -> None:
 def play_one_dialogue() -> None:
     """Let the example's bot talk to the embedded user and be judged, which reads all their files."""
     from pytest_personalens.agents import EmbeddedJudge, EmbeddedUserAgent
-    from pytest_personalens.core.evaluation import evaluate
-    from pytest_personalens.datasets.embedded import EmbeddedDataset
+    from pytest_personalens.core.judging.evaluation import evaluate
+    from pytest_personalens.datasets.embedded.embedded import EmbeddedDataset
 
     sys.path.insert(0, str(_EXAMPLE))
     bot = import_module("helpbot.bot")

@@ -7,8 +7,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from pytest_personalens.core.options import OPTIONS, Option
-from pytest_personalens.results.values import json_schema
+from pytest_personalens.core.options.options import OPTIONS, Option
+from pytest_personalens.results.values.results import json_schema
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "reference"
 HEAD = """# Options

@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 import pytest
 
-from pytest_personalens.core.dialogue import Message, UserTurn
+from pytest_personalens.core.dialogue.dialogue import Message, UserTurn
 from pytest_personalens.core.scenario import Scenario
 from tests.support.fork_server import ForkServer
 

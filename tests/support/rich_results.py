@@ -7,22 +7,30 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.core.dialogue import Dialogue, Message
-from pytest_personalens.core.evaluation import Cause, Evaluation
-from pytest_personalens.core.gate import GateExpression
-from pytest_personalens.core.node_ids import CaseId
+from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
+from pytest_personalens.core.judging.evaluation import Cause, Evaluation
+from pytest_personalens.core.judging.usage import Usage
+from pytest_personalens.core.judging.verdict import (
+    READINGS,
+    Dimension,
+    Evidence,
+    Reason,
+    ReasonCode,
+    Verdict,
+    Vote,
+)
+from pytest_personalens.core.options.gate import GateExpression
 from pytest_personalens.core.scenario import DOMAINS, Scenario, Situation, Task
-from pytest_personalens.core.usage import Usage
-from pytest_personalens.core.verdict import READINGS, Dimension, Evidence, Reason, ReasonCode, Verdict, Vote
-from pytest_personalens.results.baseline import baseline_of
-from pytest_personalens.results.before_run import with_earlier
-from pytest_personalens.results.comparison import compare_with_baseline
-from pytest_personalens.results.controls import controls_of, trials_of
-from pytest_personalens.results.gates import check_gates
-from pytest_personalens.results.item import Item
-from pytest_personalens.results.shortfalls import shortfalls_of
+from pytest_personalens.core.text.node_ids import CaseId
+from pytest_personalens.results.comparison.baseline import baseline_of
+from pytest_personalens.results.comparison.controls import controls_of, trials_of
+from pytest_personalens.results.comparison.with_baseline import compare_with_baseline
+from pytest_personalens.results.gates.check import check_gates
+from pytest_personalens.results.reasons.before_run import with_earlier
 from pytest_personalens.results.summary import summarize
-from pytest_personalens.results.values import Results
+from pytest_personalens.results.values.item import Item
+from pytest_personalens.results.values.results import Results
+from pytest_personalens.results.values.shortfalls import shortfalls_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

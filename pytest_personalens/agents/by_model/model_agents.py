@@ -8,16 +8,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from pytest_personalens.core.settings import OFFICIAL_PROMPTS
+from pytest_personalens.core.options.settings import OFFICIAL_PROMPTS
 
 if TYPE_CHECKING:
     from pytest_personalens.agents.by_model.model_assistant import ModelAssistant
     from pytest_personalens.agents.by_model.official.agents import OfficialAssistant
     from pytest_personalens.agents.by_model.official.filling import OfficialPrompts
     from pytest_personalens.agents.by_model.prompts import Prompts
-    from pytest_personalens.core.dialogue import UserAgent
+    from pytest_personalens.core.dialogue.dialogue import UserAgent
+    from pytest_personalens.core.judging.verdict import Judge
     from pytest_personalens.core.scenario import Context
-    from pytest_personalens.core.verdict import Judge
     from pytest_personalens.models import Model
     from pytest_personalens.models.meter import Meter
 

@@ -8,14 +8,21 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 from pytest_personalens.agents.by_model.prompts import RUBRICS, Prompts, state_text, values_of
 from pytest_personalens.agents.by_model.quotes import with_found_quotes
 from pytest_personalens.core.errors import JudgeFault
-from pytest_personalens.core.verdict import Dimension, Evidence, PartState, PreferenceCode, Reason, Verdict
+from pytest_personalens.core.judging.verdict import (
+    Dimension,
+    Evidence,
+    PartState,
+    PreferenceCode,
+    Reason,
+    Verdict,
+)
 from pytest_personalens.models import Completion, Model, Request
 from pytest_personalens.models.meter import Meter
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pytest_personalens.core.dialogue import Dialogue
+    from pytest_personalens.core.dialogue.dialogue import Dialogue
     from pytest_personalens.core.scenario import Scenario
 
 _SCORE: Final = re.compile(r"^\W*score\W*[:=][ \t]*(.+?)\s*$", re.IGNORECASE | re.MULTILINE)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from pytest_personalens.agents.by_model.prompts import Prompts, values_of
 from pytest_personalens.agents.language.text import fold, runs
 from pytest_personalens.agents.reading.user_faults import AS_ASSISTANT
-from pytest_personalens.core.dialogue import UserTurn
+from pytest_personalens.core.dialogue.dialogue import UserTurn
 from pytest_personalens.core.errors import UserAgentFault
 from pytest_personalens.models import Model, Request
 from pytest_personalens.models.meter import Meter
@@ -16,7 +16,7 @@ from pytest_personalens.models.meter import Meter
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_personalens.core.dialogue import Message
+    from pytest_personalens.core.dialogue.dialogue import Message
     from pytest_personalens.core.scenario import Scenario
 
 #: The word that ends the dialogue in the text of a model (the convention of the official code).

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Final
 from pytest_personalens.agents.by_model.model_judge import again_text, verdict_of
 from pytest_personalens.agents.by_model.prompts import Prompts, values_of
 from pytest_personalens.core.errors import JudgeFault
-from pytest_personalens.core.verdict import Dimension, Verdict
+from pytest_personalens.core.judging.verdict import Dimension, Verdict
 from pytest_personalens.models import Model, Request
 from pytest_personalens.models.meter import Meter
 
 if TYPE_CHECKING:
-    from pytest_personalens.core.dialogue import Dialogue
+    from pytest_personalens.core.dialogue.dialogue import Dialogue
     from pytest_personalens.core.scenario import Scenario
 
 #: A heading stands at the beginning of a line, after two words at most: ``Personalization Score:``.

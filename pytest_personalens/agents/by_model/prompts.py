@@ -13,17 +13,17 @@ from string import Template
 from typing import TYPE_CHECKING, Final, Literal
 
 from pytest_personalens.agents.by_model.fact_texts import with_knowledge, with_limits, with_values
-from pytest_personalens.core.devices import no_device
+from pytest_personalens.core.dialogue.tool_calls import pairs
 from pytest_personalens.core.errors import DataError
-from pytest_personalens.core.tool_calls import pairs
-from pytest_personalens.core.verdict import Dimension
+from pytest_personalens.core.files.devices import no_device
+from pytest_personalens.core.judging.verdict import Dimension
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_personalens.core.dialogue import Message
+    from pytest_personalens.core.dialogue.dialogue import Message
+    from pytest_personalens.core.dialogue.state import State
     from pytest_personalens.core.scenario import Context, Scenario, Situation
-    from pytest_personalens.core.state import State
 
 _FOLDER: Final = Path(__file__).parent / "templates"
 #: The readings whose rubrics every judge is given. The one of claims without a call is asked for by itself,

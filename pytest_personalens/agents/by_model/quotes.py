@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.core.tool_calls import pairs
+from pytest_personalens.core.dialogue.tool_calls import pairs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_personalens.core.dialogue import Message
-    from pytest_personalens.core.verdict import Evidence, Verdict
+    from pytest_personalens.core.dialogue.dialogue import Message
+    from pytest_personalens.core.judging.verdict import Evidence, Verdict
 
 #: The marks for words that a quote leaves out.
 _GAP: Final = re.compile(r"\.{3,}|\u2026|\[\u2026\]|\[\.\.\.\]")

@@ -5,15 +5,15 @@ from __future__ import annotations
 from statistics import median_low
 from typing import TYPE_CHECKING
 
-from pytest_personalens.core.verdict import Verdict, Vote
+from pytest_personalens.core.judging.verdict import Verdict, Vote
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pytest_personalens.core.dialogue import Dialogue
-    from pytest_personalens.core.measure import Measure
+    from pytest_personalens.core.dialogue.dialogue import Dialogue
+    from pytest_personalens.core.judging.measure import Measure
+    from pytest_personalens.core.judging.verdict import Judge
     from pytest_personalens.core.scenario import BaseScenario
-    from pytest_personalens.core.verdict import Judge
 
 
 class VotingJudge:

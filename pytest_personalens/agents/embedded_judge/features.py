@@ -10,17 +10,17 @@ from functools import cached_property
 from math import log, log1p
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.agents.embedded_judge import (
+from pytest_personalens.agents.embedded_judge.acts import (
     goal_parts,
     knowledge,
     objections,
     promised,
     requests,
     undone,
-    value_conflicts,
 )
-from pytest_personalens.agents.embedded_judge.acts import ACTS, Spoken, spoken
-from pytest_personalens.agents.embedded_judge.backing import Backed
+from pytest_personalens.agents.embedded_judge.acts.acts import ACTS, Spoken, spoken
+from pytest_personalens.agents.embedded_judge.conflicts import value_conflicts
+from pytest_personalens.agents.embedded_judge.tool_calls.backing import Backed
 from pytest_personalens.agents.language.weights import table
 from pytest_personalens.agents.reading import emptiness, goal
 from pytest_personalens.agents.reading.limits import Broken, broken_limits
@@ -29,10 +29,10 @@ from pytest_personalens.agents.reading.work import Work
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_personalens.agents.embedded_judge.compared import Conflict
-    from pytest_personalens.core.dialogue import Message
+    from pytest_personalens.agents.embedded_judge.conflicts.compared import Conflict
+    from pytest_personalens.core.dialogue.dialogue import Message
+    from pytest_personalens.core.dialogue.state import State
     from pytest_personalens.core.scenario import Scenario
-    from pytest_personalens.core.state import State
 
 #: The numbers of the parts that count with their least value over the parts of a goal. Those in `_MOST` count
 #: with their greatest value.

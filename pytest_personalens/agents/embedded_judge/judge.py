@@ -1,7 +1,7 @@
 """The embedded judge.
 
 It reads the acts of each statement, finds the state of each part of the goal and of each preference, and
-combines them. It is trained on labelled dialogues (`pytest_personalens.judge_quality.train`), deterministic,
+combines them. It is trained on labelled dialogues (`pytest_personalens.judge_quality.training.train`), deterministic,
 and needs no network. docs/explanation/scores.md shows how far it agrees with annotators, in which voices, and
 where it does not.
 """
@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.agents.embedded_judge.objections import giving_up
+from pytest_personalens.agents.embedded_judge.acts.objections import giving_up
 from pytest_personalens.agents.language.text import mentions
 from pytest_personalens.core.errors import JudgeFault
-from pytest_personalens.core.verdict import Dimension, Evidence, Verdict
+from pytest_personalens.core.judging.verdict import Dimension, Evidence, Verdict
 
 if TYPE_CHECKING:
     from pytest_personalens.agents.embedded_judge.features import Features
-    from pytest_personalens.core.dialogue import Dialogue
+    from pytest_personalens.core.dialogue.dialogue import Dialogue
     from pytest_personalens.core.scenario import Scenario
 
 _MOST_EVIDENCE: Final = 4
@@ -56,7 +56,8 @@ class EmbeddedJudge:
         if dimension is Dimension.OPENING_LEAK:
             return _opening_leak(scenario, dialogue)
         # A replay needs no reading, and these imports would slow it down.
-        from pytest_personalens.agents.embedded_judge import completion_reasons, reasons, understanding
+        from pytest_personalens.agents.embedded_judge import understanding
+        from pytest_personalens.agents.embedded_judge.reasons import completion_reasons, reasons
 
         # The last dialogue was understood, or there would be no features of it.
         if self._last is None or self._last[1].messages != dialogue.messages:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.language.weights import table
-from pytest_personalens.core.verdict import Dimension
+from pytest_personalens.core.judging.verdict import Dimension
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -14,7 +14,7 @@ from pytest_personalens.core.errors import JudgeFault
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_personalens.core.dialogue import Message
+    from pytest_personalens.core.dialogue.dialogue import Message
 
 _WORD: Final = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 #: The text is in another language, or in none, if less than `_KNOWN` of the assistant's words are known. The

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.agents.embedded_judge.actions import values
-from pytest_personalens.agents.embedded_judge.state_completion import by_state
-from pytest_personalens.core.tool_calls import in_one_line
-from pytest_personalens.core.verdict import Dimension, Evidence, Reason, Verdict
+from pytest_personalens.agents.embedded_judge.tool_calls.actions import values
+from pytest_personalens.agents.embedded_judge.tool_calls.state_completion import by_state
+from pytest_personalens.core.dialogue.tool_calls import in_one_line
+from pytest_personalens.core.judging.verdict import Dimension, Evidence, Reason, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pytest_personalens.agents.embedded_judge.actions import Action
-    from pytest_personalens.agents.embedded_judge.backing import Backed, BackedPart, Backing
+    from pytest_personalens.agents.embedded_judge.tool_calls.actions import Action
+    from pytest_personalens.agents.embedded_judge.tool_calls.backing import Backed, BackedPart, Backing
     from pytest_personalens.agents.reading.findings import Finding
     from pytest_personalens.agents.reading.work import Stand, Work
-    from pytest_personalens.core.state import State
-    from pytest_personalens.core.verdict import PartState
+    from pytest_personalens.core.dialogue.state import State
+    from pytest_personalens.core.judging.verdict import PartState
 
 _MOST_EVIDENCE: Final = 4
 #: A part by its last state, in a line of justification.

@@ -9,29 +9,34 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.embedded_user.answers import Answer, Answers
-from pytest_personalens.agents.embedded_user.openings import task_text
-from pytest_personalens.agents.embedded_user.phrases import (
+from pytest_personalens.agents.embedded_user.listening.questions import (
+    is_courtesy,
+    is_promise,
+    options,
+    questions,
+)
+from pytest_personalens.agents.embedded_user.listening.replies import Replies
+from pytest_personalens.agents.embedded_user.preferences.relevance import Bearing
+from pytest_personalens.agents.embedded_user.progress import PATIENCE, Progress
+from pytest_personalens.agents.embedded_user.voice.openings import task_text
+from pytest_personalens.agents.embedded_user.voice.phrases import (
     Speaker,
     SpeechlessError,
     drawn_number,
     folded,
     phrases_for,
 )
-from pytest_personalens.agents.embedded_user.progress import PATIENCE, Progress
-from pytest_personalens.agents.embedded_user.questions import is_courtesy, is_promise, options, questions
-from pytest_personalens.agents.embedded_user.relevance import Bearing
-from pytest_personalens.agents.embedded_user.replies import Replies
-from pytest_personalens.agents.embedded_user.style import manner, upper_first
-from pytest_personalens.agents.embedded_user.values import aside, bare, kind, said_aloud
+from pytest_personalens.agents.embedded_user.voice.style import manner, upper_first
+from pytest_personalens.agents.embedded_user.voice.values import aside, bare, kind, said_aloud
 from pytest_personalens.agents.language.lexicon import in_domain
 from pytest_personalens.agents.language.statements import plain
 from pytest_personalens.agents.language.text import fold
-from pytest_personalens.core.dialogue import UserTurn
+from pytest_personalens.core.dialogue.dialogue import UserTurn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_personalens.core.dialogue import Message
+    from pytest_personalens.core.dialogue.dialogue import Message
     from pytest_personalens.core.scenario import Scenario
 
 #: The most answers in one message. With more of them the message would read like a form.

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_personalens.core.dialogue import UserTurn
+from pytest_personalens.core.dialogue.dialogue import UserTurn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_personalens.core.dialogue import Message
+    from pytest_personalens.core.dialogue.dialogue import Message
     from pytest_personalens.core.scenario import Scenario
 
 
@@ -31,7 +31,7 @@ class EmbeddedUserAgent:
         """Return the next turn of the user."""
         # A replay needs no turn, and these imports would slow it down.
         if not transcript:
-            from pytest_personalens.agents.embedded_user.openings import opening
+            from pytest_personalens.agents.embedded_user.voice.openings import opening
 
             return UserTurn(opening(scenario))
         if scenario.task.facts:

@@ -9,23 +9,23 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.agents.embedded_user import verbalize
-from pytest_personalens.agents.embedded_user.breaches import AskedType, breach, fits
-from pytest_personalens.agents.embedded_user.constraints import constraint
-from pytest_personalens.agents.embedded_user.measures import counted_things
-from pytest_personalens.agents.embedded_user.phrases import drawn_number
-from pytest_personalens.agents.embedded_user.question_types import OF_FACT, QuestionTypes
-from pytest_personalens.agents.embedded_user.questions import alternatives, options, the_one
-from pytest_personalens.agents.embedded_user.style import lower_first
-from pytest_personalens.agents.embedded_user.values import said_aloud
+from pytest_personalens.agents.embedded_user.listening.questions import alternatives, options, the_one
+from pytest_personalens.agents.embedded_user.preferences.breaches import AskedType, breach, fits
+from pytest_personalens.agents.embedded_user.preferences.constraints import constraint
+from pytest_personalens.agents.embedded_user.preferences.measures import counted_things
+from pytest_personalens.agents.embedded_user.preferences.question_types import OF_FACT, QuestionTypes
+from pytest_personalens.agents.embedded_user.voice import verbalize
+from pytest_personalens.agents.embedded_user.voice.phrases import drawn_number
+from pytest_personalens.agents.embedded_user.voice.style import lower_first
+from pytest_personalens.agents.embedded_user.voice.values import said_aloud
 from pytest_personalens.agents.language.statements import plain
 from pytest_personalens.agents.language.text import content, mentions, stem, stems
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_personalens.agents.embedded_user.questions import Question
-    from pytest_personalens.agents.embedded_user.replies import Replies
+    from pytest_personalens.agents.embedded_user.listening.questions import Question
+    from pytest_personalens.agents.embedded_user.listening.replies import Replies
 
 #: The days in a span of time, by its stem.
 _DAYS: Final = {

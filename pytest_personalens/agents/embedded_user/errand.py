@@ -8,9 +8,14 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.embedded_user.agenda import Agenda
 from pytest_personalens.agents.embedded_user.fact_answers import FactAnswer, FactAnswers, required, said
-from pytest_personalens.agents.embedded_user.heard import heard
-from pytest_personalens.agents.embedded_user.openings import task_text
-from pytest_personalens.agents.embedded_user.questions import Question, is_courtesy, options, questions
+from pytest_personalens.agents.embedded_user.listening.questions import (
+    Question,
+    is_courtesy,
+    options,
+    questions,
+)
+from pytest_personalens.agents.embedded_user.voice.heard import heard
+from pytest_personalens.agents.embedded_user.voice.openings import task_text
 from pytest_personalens.agents.language.statements import plain
 from pytest_personalens.agents.language.text import content
 from pytest_personalens.agents.reading.acts import act
@@ -18,15 +23,15 @@ from pytest_personalens.agents.reading.goal import classes, deed_classes
 from pytest_personalens.agents.reading.limits import broken_limits
 from pytest_personalens.agents.reading.part_numbers import FIRM
 from pytest_personalens.agents.reading.work import UNDOES, Work
-from pytest_personalens.core.dialogue import UserTurn
+from pytest_personalens.core.dialogue.dialogue import UserTurn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_personalens.agents.reading.statements import Statement
     from pytest_personalens.agents.reading.work import Stand
+    from pytest_personalens.core.dialogue.message import Message
     from pytest_personalens.core.facts import Fact
-    from pytest_personalens.core.message import Message
     from pytest_personalens.core.scenario import Scenario
 
 #: Sentences by which the user pushes on, and how often in all before it leaves.

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.agents.embedded_user.style import lower_first
+from pytest_personalens.agents.embedded_user.voice.style import lower_first
 from pytest_personalens.agents.language.statements import plain
 from pytest_personalens.agents.language.text import content
 
 if TYPE_CHECKING:
-    from pytest_personalens.agents.embedded_user.questions import Question
+    from pytest_personalens.agents.embedded_user.listening.questions import Question
     from pytest_personalens.agents.reading.findings import FactReader, Finding
     from pytest_personalens.core.facts import Fact, FactKind
     from pytest_personalens.core.scenario import Scenario

@@ -6,19 +6,19 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.agents.embedded_user.breaches import fits
-from pytest_personalens.agents.embedded_user.objections import objections
-from pytest_personalens.agents.embedded_user.openings import task_text
-from pytest_personalens.agents.embedded_user.questions import is_promise, options, questions
-from pytest_personalens.agents.embedded_user.relevance import Bearing
-from pytest_personalens.agents.embedded_user.replies import brings_facts
+from pytest_personalens.agents.embedded_user.listening.questions import is_promise, options, questions
+from pytest_personalens.agents.embedded_user.listening.replies import brings_facts
+from pytest_personalens.agents.embedded_user.preferences.breaches import fits
+from pytest_personalens.agents.embedded_user.preferences.objections import objections
+from pytest_personalens.agents.embedded_user.preferences.relevance import Bearing
+from pytest_personalens.agents.embedded_user.voice.openings import task_text
 from pytest_personalens.agents.language.lexicon import in_domain
 from pytest_personalens.agents.language.statements import plain
 from pytest_personalens.agents.language.text import content
 
 if TYPE_CHECKING:
-    from pytest_personalens.agents.embedded_user.objections import Objection
-    from pytest_personalens.agents.embedded_user.replies import Replies
+    from pytest_personalens.agents.embedded_user.listening.replies import Replies
+    from pytest_personalens.agents.embedded_user.preferences.objections import Objection
 
 #: The user gives up after this many replies in a row that bring nothing.
 PATIENCE: Final = 3

@@ -7,9 +7,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.agents.language.text import fold, mentions
-from pytest_personalens.core.once import once
+from pytest_personalens.core.runtime.once import once
 from pytest_personalens.core.scenario import DOMAINS
-from pytest_personalens.datasets.embedded import EmbeddedDataset
+from pytest_personalens.datasets.embedded.embedded import EmbeddedDataset
 
 if TYPE_CHECKING:
     from pytest_personalens.core.scenario import Scenario

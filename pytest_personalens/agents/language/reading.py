@@ -23,7 +23,7 @@ from pytest_personalens.agents.language.text import fold, mentions, runs, senten
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_personalens.core.dialogue import Message
+    from pytest_personalens.core.dialogue.dialogue import Message
     from pytest_personalens.core.scenario import Scenario
 
 _ALTERNATIVE: Final = re.compile(r"\bor\b|/|,")

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.language.text import fold
 from pytest_personalens.agents.language.visible import cut, shown, speaks_of_judging
-from pytest_personalens.core.once import once
-from pytest_personalens.datasets.embedded_files import data_folder
+from pytest_personalens.core.runtime.once import once
+from pytest_personalens.datasets.embedded.files import data_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

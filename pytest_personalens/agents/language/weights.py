@@ -9,8 +9,8 @@ from __future__ import annotations
 from math import exp
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.core.once import once
-from pytest_personalens.datasets.embedded_files import data_folder
+from pytest_personalens.core.runtime.once import once
+from pytest_personalens.datasets.embedded.files import data_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

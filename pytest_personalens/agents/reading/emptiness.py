@@ -15,7 +15,7 @@ from pytest_personalens.agents.reading.goal import classes
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_personalens.core.dialogue import Message
+    from pytest_personalens.core.dialogue.dialogue import Message
     from pytest_personalens.core.scenario import Scenario
 
 #: From this share of words that the user also said, the replies are an echo.

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.agents.language.weights import Table
     from pytest_personalens.agents.reading.findings import FactReader, Finding
-    from pytest_personalens.core.message import Message
+    from pytest_personalens.core.dialogue.message import Message
 
 #: A message that lets the user choose.
 _CHOICE: Final = re.compile(

@@ -11,16 +11,16 @@ from pytest_personalens.agents.language.statements import plain
 from pytest_personalens.agents.language.text import content
 from pytest_personalens.agents.reading.findings import FactReader, Finding, keeps_limit, says
 from pytest_personalens.agents.reading.typed_values import TYPED, TypedValue, agrees, typed_values
+from pytest_personalens.core.dialogue.state import facts_at, stored_records
 from pytest_personalens.core.facts import RANGE
-from pytest_personalens.core.state import facts_at, stored_records
 from pytest_personalens.datasets.world.values import said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from pytest_personalens.core.dialogue.state import Leaf, State, StoredRecord
     from pytest_personalens.core.facts import Fact, FactKind
     from pytest_personalens.core.scenario import Scenario
-    from pytest_personalens.core.state import Leaf, State, StoredRecord
 
 _MOMENT: Final = re.compile(
     r"\b(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2})(?::\d{2}(?:[.,]\d+)?)?(Z|z|[+-]\d{2}:?\d{2})?(?!\d)"

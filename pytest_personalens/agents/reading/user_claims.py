@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.core.user_fault import UserFault
+from pytest_personalens.core.judging.user_fault import UserFault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_personalens.agents.reading.findings import FactReader, Finding
+    from pytest_personalens.core.dialogue.message import Message
     from pytest_personalens.core.facts import Fact
-    from pytest_personalens.core.message import Message
     from pytest_personalens.core.scenario import Scenario
 
 WORD: Final = re.compile(r"[\w'’]+")

@@ -6,14 +6,14 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.reading.user_claims import WORD, contradictions
-from pytest_personalens.core.user_fault import UserFault
+from pytest_personalens.core.judging.user_fault import UserFault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_personalens.agents.reading.work import Work
-    from pytest_personalens.core.dialogue import Dialogue
-    from pytest_personalens.core.message import Message
+    from pytest_personalens.core.dialogue.dialogue import Dialogue
+    from pytest_personalens.core.dialogue.message import Message
     from pytest_personalens.core.scenario import Scenario
 
 #: A message of the user that only an assistant would write.

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_personalens.agents.reading.acts import Act
+    from pytest_personalens.core.dialogue.message import Message
     from pytest_personalens.core.facts import Fact
-    from pytest_personalens.core.message import Message
+    from pytest_personalens.core.judging.verdict import PartState
     from pytest_personalens.core.scenario import GoalPart, Scenario
-    from pytest_personalens.core.verdict import PartState
 
 #: A part stands from this probability on.
 _STANDS: Final = {"done": 0.5, "told": 0.5}

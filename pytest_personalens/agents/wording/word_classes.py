@@ -10,7 +10,7 @@ import tomllib
 from functools import lru_cache
 
 from pytest_personalens.agents.language.weights import text
-from pytest_personalens.core.once import once
+from pytest_personalens.core.runtime.once import once
 
 
 @lru_cache(maxsize=8192)

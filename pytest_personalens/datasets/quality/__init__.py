@@ -3,7 +3,7 @@
 The command is ``python -m pytest_personalens check-dataset``.
 """
 
-from pytest_personalens.core.data_check import Finding
+from pytest_personalens.core.suite.data_check import Finding
 from pytest_personalens.datasets.quality.assess import Quality, assess
 from pytest_personalens.datasets.quality.corpus import Corpus
 from pytest_personalens.datasets.quality.read import read_corpus

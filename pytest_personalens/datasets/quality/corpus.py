@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
-from pytest_personalens.core.data_check import Finding
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.scenario import DOMAINS
+from pytest_personalens.core.suite.data_check import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from pytest_personalens.datasets.entries import PreferenceType
+    from pytest_personalens.datasets.embedded.entries import PreferenceType
     from pytest_personalens.datasets.world.entries import LimitEntry
 
 #: The key of a preference type: its domain and its name. The same name may occur in several domains.

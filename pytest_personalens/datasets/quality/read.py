@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_personalens.core.slugs import slug
+from pytest_personalens.core.text.slugs import slug
 from pytest_personalens.datasets.checked import CheckedDataset
-from pytest_personalens.datasets.embedded import EmbeddedDataset
-from pytest_personalens.datasets.entries import PreferenceType
-from pytest_personalens.datasets.official import OfficialDataset
+from pytest_personalens.datasets.embedded.embedded import EmbeddedDataset
+from pytest_personalens.datasets.embedded.entries import PreferenceType
+from pytest_personalens.datasets.official.official import OfficialDataset
 from pytest_personalens.datasets.open import open_dataset
 from pytest_personalens.datasets.quality.corpus import Assignment, Corpus, Person, TaskText
 from pytest_personalens.datasets.quality.read_official import read_official
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.scenario import DomainWords, Scenario
     from pytest_personalens.datasets.base import Dataset
-    from pytest_personalens.datasets.entries import TaskEntry
+    from pytest_personalens.datasets.embedded.entries import TaskEntry
 
 
 def read_corpus(spec: str, *, offered: Callable[[str], Dataset | None] = lambda spec: None) -> Corpus:

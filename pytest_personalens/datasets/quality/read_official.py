@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from pytest_personalens.core.devices import no_device
 from pytest_personalens.core.errors import DataError, error_text, short_repr
+from pytest_personalens.core.files.devices import no_device
 from pytest_personalens.core.scenario import DOMAINS
-from pytest_personalens.core.slugs import slug
-from pytest_personalens.datasets.embedded import EmbeddedDataset
-from pytest_personalens.datasets.official import (
+from pytest_personalens.core.text.slugs import slug
+from pytest_personalens.datasets.embedded.embedded import EmbeddedDataset
+from pytest_personalens.datasets.official.official import (
     SITUATION,
     TASK_ID,
     OfficialDataset,

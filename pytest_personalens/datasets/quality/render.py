@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.core.data_check import DataCheck
-from pytest_personalens.core.safe_text import one_line
+from pytest_personalens.core.suite.data_check import DataCheck
+from pytest_personalens.core.text.safe_text import one_line
 from pytest_personalens.datasets.quality.assess import RULES
 
 if TYPE_CHECKING:

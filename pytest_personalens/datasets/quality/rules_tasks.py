@@ -10,7 +10,7 @@ import re
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.core.data_check import Finding
+from pytest_personalens.core.suite.data_check import Finding
 from pytest_personalens.datasets.quality.corpus import Corpus
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import re
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.core.data_check import Finding
+from pytest_personalens.core.suite.data_check import Finding
 from pytest_personalens.datasets.quality.corpus import Corpus
 from pytest_personalens.datasets.quality.diversity import words_in
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.core.data_check import Finding
+from pytest_personalens.core.suite.data_check import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

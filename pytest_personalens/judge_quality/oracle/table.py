@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.core.evaluation import evaluate
+from pytest_personalens.core.judging.evaluation import evaluate
 from pytest_personalens.judge_quality.oracle.faults import FAULTS, Case, Reply, replies, right
 from pytest_personalens.judge_quality.oracle.filling import fits
 from pytest_personalens.judge_quality.oracle.wordings import SEEN
@@ -14,10 +14,10 @@ from pytest_personalens.judge_quality.oracle.wordings import SEEN
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from pytest_personalens.core.dialogue import UserAgent
-    from pytest_personalens.core.evaluation import Evaluation
+    from pytest_personalens.core.dialogue.dialogue import UserAgent
+    from pytest_personalens.core.judging.evaluation import Evaluation
+    from pytest_personalens.core.judging.verdict import Judge
     from pytest_personalens.core.scenario import Scenario
-    from pytest_personalens.core.verdict import Judge
     from pytest_personalens.judge_quality.oracle.wordings import TaskWordings
 
 #: The name of the assistant that says another scenario's reply of the same domain to everybody.

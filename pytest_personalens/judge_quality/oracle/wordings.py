@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal, Self
 from pydantic import Field, model_validator
 
 from pytest_personalens.core.errors import DataError
-from pytest_personalens.datasets.entry_files import examined_file
+from pytest_personalens.datasets.embedded.entry_files import examined_file
 from pytest_personalens.datasets.world.entries import Entry, FilledText
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
+from pytest_personalens.core.dialogue.message_fields import is_message
+from pytest_personalens.core.dialogue.stream import Stream
 from pytest_personalens.core.errors import ModelBusy, ModelError
-from pytest_personalens.core.message_fields import is_message
-from pytest_personalens.core.stream import Stream
 from pytest_personalens.models.http import problem_in, short
 
 #: The ini key that holds the path of the reply.

@@ -9,7 +9,7 @@ from pytest_personalens.core.errors import AssistantFault
 from pytest_personalens.models.base import Conversation, Request
 
 if TYPE_CHECKING:
-    from pytest_personalens.core.message import AssistantMessages
+    from pytest_personalens.core.dialogue.message import AssistantMessages
     from pytest_personalens.core.scenario import Context
     from pytest_personalens.models.meter import Meter
     from pytest_personalens.models.retry import Reliable

@@ -8,7 +8,7 @@ import threading
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import ModelBusy, ModelError, SpecError
-from pytest_personalens.core.redaction import keep_secret
+from pytest_personalens.core.text.redaction import keep_secret
 from pytest_personalens.models.base import Completion, Request, late, retry_after
 from pytest_personalens.models.http import pool_for, problem_in, short
 from pytest_personalens.models.services import FLAG

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.core.verdict import Dimension
-from pytest_personalens.reports.markup import figure
+from pytest_personalens.core.judging.verdict import Dimension
+from pytest_personalens.reports.content.markup import figure
 from pytest_personalens.reports.tables.measured import SHORT, Column, Measured, differences
 from pytest_personalens.reports.tables.published import PAPER, published, slips
 from pytest_personalens.reports.tables.runs import (

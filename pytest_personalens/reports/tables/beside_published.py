@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.reports.kind_tables import kind_tables
+from pytest_personalens.reports.content.kind_tables import kind_tables
 from pytest_personalens.reports.tables.table import PaperTable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_personalens.core.published import Published
-    from pytest_personalens.core.suite import Suite
+    from pytest_personalens.core.suite.published import Published
+    from pytest_personalens.core.suite.suite import Suite
     from pytest_personalens.reports.tables.runs import StoredRun
 
 #: The name of a row, and its figures by metric.

@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.suite import suite_named
+from pytest_personalens.core.judging.verdict import Dimension
+from pytest_personalens.core.suite.suite import suite_named
 from pytest_personalens.core.suite_names import FIRST_SUITE
-from pytest_personalens.core.verdict import Dimension
-from pytest_personalens.reports.markup import figure, interval_text
+from pytest_personalens.reports.content.markup import figure, interval_text
 from pytest_personalens.reports.tables.measured import SHORT, Column, Measured, differences, is_rate, scaled
 from pytest_personalens.reports.tables.published import PAPER, published, slips
 from pytest_personalens.reports.tables.runs import (
@@ -22,15 +22,15 @@ from pytest_personalens.reports.tables.runs import (
     unlike_each_other,
 )
 from pytest_personalens.reports.tables.table import PaperTable, of_paper
-from pytest_personalens.results.contrasts import contrast, corrected
+from pytest_personalens.results.comparison.contrasts import contrast, corrected
 from pytest_personalens.results.wording import over, p_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_personalens.results.contrasts import Contrast
-    from pytest_personalens.results.item import Item
-    from pytest_personalens.results.values import Results
+    from pytest_personalens.results.comparison.contrasts import Contrast
+    from pytest_personalens.results.values.item import Item
+    from pytest_personalens.results.values.results import Results
 
 _SCORES: Final = {"tcr": Dimension.TASK_COMPLETION, "p": Dimension.PERSONALIZATION}
 _COLUMNS: Final = [

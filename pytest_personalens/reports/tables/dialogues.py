@@ -13,7 +13,7 @@ from pytest_personalens.reports.tables.table import PaperTable, of_paper
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_personalens.core.dialogue import Dialogue
+    from pytest_personalens.core.dialogue.dialogue import Dialogue
     from pytest_personalens.core.scenario import Kind
     from pytest_personalens.reports.tables.runs import StoredRun
 

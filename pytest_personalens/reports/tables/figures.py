@@ -5,8 +5,8 @@ from __future__ import annotations
 from statistics import fmean
 from typing import TYPE_CHECKING, Final, Literal
 
-from pytest_personalens.core.verdict import Dimension
-from pytest_personalens.reports.markup import figure
+from pytest_personalens.core.judging.verdict import Dimension
+from pytest_personalens.reports.content.markup import figure
 from pytest_personalens.reports.tables.measured import SHORT, mean_of
 from pytest_personalens.reports.tables.runs import reading_counts, scenario_counts
 from pytest_personalens.reports.tables.table import PaperTable, of_paper
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_personalens.reports.tables.runs import StoredRun
-    from pytest_personalens.results.item import Item
+    from pytest_personalens.results.values.item import Item
 
 Kinds = Literal["single", "multi", "all"]
 _SAID: Final[dict[Kinds, str]] = {

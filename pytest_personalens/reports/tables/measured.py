@@ -5,10 +5,10 @@ from __future__ import annotations
 from statistics import fmean
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.core.verdict import Dimension
-from pytest_personalens.reports.markup import figure, interval_text
+from pytest_personalens.core.judging.verdict import Dimension
+from pytest_personalens.reports.content.markup import figure, interval_text
 from pytest_personalens.reports.tables.table import PaperTable
-from pytest_personalens.results.contrasts import contrast, corrected
+from pytest_personalens.results.comparison.contrasts import contrast, corrected
 from pytest_personalens.results.means import scenario_means, scores_of
 from pytest_personalens.results.wording import p_value
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_personalens.core.scenario import Kind
-    from pytest_personalens.results.contrasts import Contrast
-    from pytest_personalens.results.item import Item
+    from pytest_personalens.results.comparison.contrasts import Contrast
+    from pytest_personalens.results.values.item import Item
 
 SHORT: Final[dict[Kind, str]] = {"single": "SD", "multi": "MD"}
 

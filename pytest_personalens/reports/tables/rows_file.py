@@ -5,8 +5,8 @@ from __future__ import annotations
 import csv
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.core.devices import no_device
 from pytest_personalens.core.errors import DataError
+from pytest_personalens.core.files.devices import no_device
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

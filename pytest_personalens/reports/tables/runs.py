@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_personalens.reports.beside import unlike
-from pytest_personalens.reports.comparability import comparability
+from pytest_personalens.reports.content.beside import unlike
+from pytest_personalens.reports.content.comparability import comparability
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from pytest_personalens.core.scenario import Kind
-    from pytest_personalens.results.values import Results
+    from pytest_personalens.results.values.results import Results
 
 
 class StoredRun(NamedTuple):

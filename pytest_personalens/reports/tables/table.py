@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pytest_personalens.core.safe_text import harmless
-from pytest_personalens.reports.markup import escaped, markdown_table
+from pytest_personalens.core.text.safe_text import harmless
+from pytest_personalens.reports.content.markup import escaped, markdown_table
 
 
 class PaperTable(NamedTuple):

@@ -20,7 +20,7 @@ from pytest_personalens.results.stats.resampling import SAMPLES, middle_95
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from pytest_personalens.core.metric import Row
+    from pytest_personalens.core.judging.metric import Row
 
     #: Sums -> a figure, or None if they do not determine it.
     FigureOf = Callable[[Row], float | None]

@@ -5,25 +5,25 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.core.dialogue import UserTurn
+from pytest_personalens.core.dialogue.dialogue import UserTurn
 from pytest_personalens.core.errors import AssistantFault
-from pytest_personalens.core.evaluation import Answer
-from pytest_personalens.core.verdict import Verdict
+from pytest_personalens.core.judging.evaluation import Answer
+from pytest_personalens.core.judging.verdict import Verdict
 from pytest_personalens.results.wording import count
-from pytest_personalens.suites.personaconv.figures import OTHER, log_error
-from pytest_personalens.suites.personaconv.measures import FIGURES
-from pytest_personalens.suites.personaconv.reading import read_answer
-from pytest_personalens.suites.personaconv.templates import words_of
+from pytest_personalens.suites.personaconv.protocols.templates import words_of
+from pytest_personalens.suites.personaconv.scoring.figures import OTHER, log_error
+from pytest_personalens.suites.personaconv.scoring.measures import FIGURES
+from pytest_personalens.suites.personaconv.scoring.reading import read_answer
 from pytest_personalens.suites.personaconv.values import digest_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pytest_personalens.core.dialogue import Dialogue
-    from pytest_personalens.core.measure import Measure
-    from pytest_personalens.core.message import Message
-    from pytest_personalens.suites.personaconv.reading import Reading
-    from pytest_personalens.suites.personaconv.texts import TextScorer
+    from pytest_personalens.core.dialogue.dialogue import Dialogue
+    from pytest_personalens.core.dialogue.message import Message
+    from pytest_personalens.core.judging.measure import Measure
+    from pytest_personalens.suites.personaconv.scoring.reading import Reading
+    from pytest_personalens.suites.personaconv.scoring.texts import TextScorer
     from pytest_personalens.suites.personaconv.values import Prediction, ProtocolName
 
 #: Raise this number if the same reply would be read or scored in another way.

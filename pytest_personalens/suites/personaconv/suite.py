@@ -7,8 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.suite import Arm, Suite
-from pytest_personalens.suites.personaconv.metrics import (
+from pytest_personalens.core.suite.suite import Arm, Suite
+from pytest_personalens.suites.personaconv.page.notes import WORDS, notes
+from pytest_personalens.suites.personaconv.page.panels import outcome, panels
+from pytest_personalens.suites.personaconv.page.parts import given_words, part_titles
+from pytest_personalens.suites.personaconv.page.published import published
+from pytest_personalens.suites.personaconv.roles import Asker, Scorer, of_run
+from pytest_personalens.suites.personaconv.scoring.metrics import (
     CHARS,
     CORRECT,
     LOG_ERROR,
@@ -19,11 +24,6 @@ from pytest_personalens.suites.personaconv.metrics import (
     ROUGE1,
     SBERT,
 )
-from pytest_personalens.suites.personaconv.notes import WORDS, notes
-from pytest_personalens.suites.personaconv.panels import outcome, panels
-from pytest_personalens.suites.personaconv.parts import given_words, part_titles
-from pytest_personalens.suites.personaconv.published import published
-from pytest_personalens.suites.personaconv.roles import Asker, Scorer, of_run
 from pytest_personalens.suites.personaconv.values import (
     KINDS,
     SETTINGS,
@@ -35,10 +35,10 @@ from pytest_personalens.suites.personaconv.values import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pytest_personalens.core.data_check import DataCheck
-    from pytest_personalens.core.measure import Measure
+    from pytest_personalens.core.judging.measure import Measure
     from pytest_personalens.core.scenario import BaseScenario, Context
-    from pytest_personalens.suites.personaconv.texts import TextScorer
+    from pytest_personalens.core.suite.data_check import DataCheck
+    from pytest_personalens.suites.personaconv.scoring.texts import TextScorer
     from pytest_personalens.suites.personaconv.values import Kind
 
 #: Name of an arm in ids and files -> its setting.
@@ -77,8 +77,8 @@ def _path(base: str | Path, text: str) -> Path:
 
 
 def _open_dataset(spec: str, base: Path, settings: Mapping[str, Any]) -> Any:
-    from pytest_personalens.datasets.embedded_files import data_folder
-    from pytest_personalens.suites.personaconv.open import open_posts
+    from pytest_personalens.datasets.embedded.files import data_folder
+    from pytest_personalens.suites.personaconv.protocols.open import open_posts
 
     embedded = spec == "embedded"
     of_run = dict.fromkeys(_given(settings["context"], arm) for arm in ("", *settings["control"]))
@@ -122,7 +122,7 @@ def _texts_of(settings: Mapping[str, Any]) -> TextScorer:
 
 @cache
 def _texts(folder: str, embedding: str | None, root: str) -> TextScorer:
-    from pytest_personalens.suites.personaconv.texts import TextScorer
+    from pytest_personalens.suites.personaconv.scoring.texts import TextScorer
 
     data = Path(folder) if folder else None
     return TextScorer(nltk_data=data, embedding=embedding or "", root=root)
@@ -136,7 +136,7 @@ def _played(settings: Mapping[str, Any], model: Any, meter: Any, context: Contex
 
 
 def _stored_replies(spec: str, settings: Mapping[str, Any]) -> Any:
-    from pytest_personalens.suites.personaconv.outputs import PREFIX, StoredOutputs
+    from pytest_personalens.suites.personaconv.logs.outputs import PREFIX, StoredOutputs
 
     if not spec.startswith(PREFIX):
         return None

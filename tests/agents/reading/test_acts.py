@@ -8,8 +8,8 @@ import pytest
 
 from pytest_personalens.agents.language.statements import of_message
 from pytest_personalens.agents.reading.acts import act
-from pytest_personalens.datasets.embedded_files import data_folder
-from pytest_personalens.judge_quality.reading_training import ACTS
+from pytest_personalens.datasets.embedded.files import data_folder
+from pytest_personalens.judge_quality.training.reading_training import ACTS
 
 FIRM = ("done", "told")
 

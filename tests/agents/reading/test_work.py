@@ -10,7 +10,7 @@ import pytest
 
 from pytest_personalens import Dimension, Evaluation, Scenario, evaluate
 from pytest_personalens.agents import EmbeddedJudge, EmbeddedUserAgent
-from pytest_personalens.core.verdict import Reason, Verdict
+from pytest_personalens.core.judging.verdict import Reason, Verdict
 from pytest_personalens.datasets import EmbeddedDataset
 
 DATASET = EmbeddedDataset()

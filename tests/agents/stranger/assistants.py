@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from pytest_personalens.core.dialogue import AssistantMessages
+from pytest_personalens.core.dialogue.dialogue import AssistantMessages
 
 #: In the order in which they should come out, the best first.
 ASSISTANTS: Final = ("good", "impersonal", "bad")

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.datasets import open_dataset
-from pytest_personalens.datasets.embedded import EmbeddedDataset
+from pytest_personalens.datasets.embedded.embedded import EmbeddedDataset
 from pytest_personalens.datasets.world.consistency import contradictions
 from tests.datasets.conftest import Every
 

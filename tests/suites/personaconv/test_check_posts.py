@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pytest_personalens.cli.check_dataset import main
+from pytest_personalens.cli.scenarios.check_dataset import main
 from tests.suites.personaconv.trees import Posts, at, comment, people, post, raw, talk, written
 
 

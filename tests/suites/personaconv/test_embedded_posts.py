@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_personalens.cli.check_dataset import main
-from pytest_personalens.datasets.embedded_files import data_folder
-from pytest_personalens.suites.personaconv.open import open_posts
+from pytest_personalens.cli.scenarios.check_dataset import main
+from pytest_personalens.datasets.embedded.files import data_folder
+from pytest_personalens.suites.personaconv.protocols.open import open_posts
 from pytest_personalens.suites.personaconv.quality import check_data
 from tests.support.repository import ROOT as PROJECT
 

@@ -16,8 +16,8 @@ import pytest
 from sklearn import metrics
 
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.suites.personaconv import figures
-from pytest_personalens.suites.personaconv.texts import TextScorer
+from pytest_personalens.suites.personaconv.scoring import figures
+from pytest_personalens.suites.personaconv.scoring.texts import TextScorer
 
 CLASSES = ("positive", "negative")
 #: Where Debian's package wordnet-base puts its files.
@@ -166,7 +166,7 @@ def test_nothing_is_imported_before_a_text_is_scored() -> None:
     code = (
         "import sys\n"
         "from pytest_personalens.suites.personaconv import open, log_figures, reading\n"
-        "from pytest_personalens.suites.personaconv.texts import TextScorer\n"
+        "from pytest_personalens.suites.personaconv.scoring.texts import TextScorer\n"
         "TextScorer()\n"
         "print(sorted({'nltk', 'rouge_score', 'sklearn', 'numpy'} & set(sys.modules)))"
     )

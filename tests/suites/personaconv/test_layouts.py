@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from pytest_personalens.core.errors import DataError, SpecError
-from pytest_personalens.suites.personaconv import index
-from pytest_personalens.suites.personaconv.facts import Facts, facts_of
-from pytest_personalens.suites.personaconv.open import open_posts
-from pytest_personalens.suites.personaconv.stream import StoredPost
+from pytest_personalens.suites.personaconv.data import index
+from pytest_personalens.suites.personaconv.data.facts import Facts, facts_of
+from pytest_personalens.suites.personaconv.data.stream import StoredPost
+from pytest_personalens.suites.personaconv.protocols.open import open_posts
 from pytest_personalens.suites.personaconv.values import KINDS, Kind, ProtocolName
 from tests.suites.personaconv.trees import Posts, comment, people, post, raw, talk, written
 from tests.support.repository import run_at_once
@@ -61,7 +61,7 @@ def test_a_post_that_crosses_what_is_read_at_a_time(tmp_path: Path, monkeypatch:
     posts = people()
     whole = everything(written(tmp_path, posts))
     for window in (1, 7, 64, 1000):
-        monkeypatch.setattr("pytest_personalens.suites.personaconv.stream._WINDOW", window)
+        monkeypatch.setattr("pytest_personalens.suites.personaconv.data.stream._WINDOW", window)
         assert everything(written(tmp_path, posts, f"{window}.json", indent=1)) == whole
 
 
@@ -257,9 +257,9 @@ def test_no_index_can_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_processes_that_build_an_index_at_once(tmp_path: Path) -> None:
     path = written(tmp_path, people())
     script = (
-        "from pytest_personalens.suites.personaconv import index\n"
+        "from pytest_personalens.suites.personaconv.data import index\n"
         "index._SMALL = 0\n"
-        "from pytest_personalens.suites.personaconv.open import open_posts\n"
+        "from pytest_personalens.suites.personaconv.protocols.open import open_posts\n"
         "wait()\n"
         "assert len(open_posts(Path(sys.argv[1])).items('impact')) == 6\n"
     )

@@ -14,13 +14,14 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from pytest_personalens.core.errors import DataError, SpecError
-from pytest_personalens.suites.personaconv import fixed, fixed_protocol, other_users
-from pytest_personalens.suites.personaconv.facts import Facts, Found
-from pytest_personalens.suites.personaconv.index import open_index
-from pytest_personalens.suites.personaconv.open import open_posts
-from pytest_personalens.suites.personaconv.other_users import OtherUsers
-from pytest_personalens.suites.personaconv.plan import Plan
-from pytest_personalens.suites.personaconv.posts import Comment, Post, moment
+from pytest_personalens.suites.personaconv.data import fixed, other_users
+from pytest_personalens.suites.personaconv.data.facts import Facts, Found
+from pytest_personalens.suites.personaconv.data.index import open_index
+from pytest_personalens.suites.personaconv.data.other_users import OtherUsers
+from pytest_personalens.suites.personaconv.data.plan import Plan
+from pytest_personalens.suites.personaconv.data.posts import Comment, Post, moment
+from pytest_personalens.suites.personaconv.protocols import fixed_protocol
+from pytest_personalens.suites.personaconv.protocols.open import open_posts
 from pytest_personalens.suites.personaconv.values import KINDS, SETTINGS, Kind, Prediction, Setting
 from tests.suites.personaconv.trees import Posts, at, comment, people, post, talk, written
 

@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_personalens.core.dialogue import Dialogue
-from pytest_personalens.core.evaluation import Answer, Evaluation
-from pytest_personalens.core.metric import Metric
-from pytest_personalens.core.suite import suite_named
-from pytest_personalens.results.controls import gain_of
-from pytest_personalens.results.item import Item
-from pytest_personalens.suites.personaconv import figures
+from pytest_personalens.core.dialogue.dialogue import Dialogue
+from pytest_personalens.core.judging.evaluation import Answer, Evaluation
+from pytest_personalens.core.judging.metric import Metric
+from pytest_personalens.core.suite.suite import suite_named
+from pytest_personalens.results.comparison.controls import gain_of
+from pytest_personalens.results.values.item import Item
+from pytest_personalens.suites.personaconv.scoring import figures
 from tests.suites.personaconv.test_run_gates import CONFTEST, CONTROL, GATE, REPORT, SCORES, SUITE, gates
 from tests.support.repository import Repository
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from pytest_personalens.suites.personaconv.dataset import PostsDataset
-from pytest_personalens.suites.personaconv.leaks import LEAKS
-from pytest_personalens.suites.personaconv.official_protocol import OfficialProtocol, Row
-from pytest_personalens.suites.personaconv.open import open_posts
+from pytest_personalens.suites.personaconv.data.leaks import LEAKS
+from pytest_personalens.suites.personaconv.protocols.dataset import PostsDataset
+from pytest_personalens.suites.personaconv.protocols.official_protocol import OfficialProtocol, Row
+from pytest_personalens.suites.personaconv.protocols.open import open_posts
 from pytest_personalens.suites.personaconv.values import KINDS, SETTINGS, Kind, Setting
 from tests.suites.personaconv.trees import CASES, MINIMAL, NO_REFERENCE, people, written
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_personalens.cli.command import main
-from pytest_personalens.suites.personaconv.published import published
+from pytest_personalens.suites.personaconv.page.published import published
 from pytest_personalens.suites.personaconv.values import KINDS
 from tests.support.repository import Repository
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pytest_personalens.suites.personaconv.reading import read_answer, read_logged
+from pytest_personalens.suites.personaconv.scoring.reading import read_answer, read_logged
 
 
 @pytest.mark.parametrize(

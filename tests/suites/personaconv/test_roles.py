@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.suites.personaconv.open import open_posts
+from pytest_personalens.suites.personaconv.protocols.open import open_posts
 from pytest_personalens.suites.personaconv.roles import Asker, Scorer
-from pytest_personalens.suites.personaconv.texts import TextScorer
+from pytest_personalens.suites.personaconv.scoring.texts import TextScorer
 from pytest_personalens.suites.personaconv.values import Prediction
 from tests.suites.personaconv.trees import people, written
 

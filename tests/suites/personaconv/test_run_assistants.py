@@ -140,7 +140,7 @@ def test_records_of_the_other_suite_are_refused_with_both_names(
     del data["suite"], data["verdicts"]
     data["verdicts"] = []
     file.write_text(json.dumps(data), encoding="utf-8")
-    from pytest_personalens.engine.record import Record
+    from pytest_personalens.engine.records.record import Record
 
     data["integrity"] = Record.model_validate(data).seal()
     file.write_text(json.dumps(data), encoding="utf-8")

@@ -13,18 +13,18 @@ from pytest_personalens.agents.by_model.official.checkout import JUDGED
 from pytest_personalens.agents.by_model.official.filling import OfficialPrompts, family_of
 from pytest_personalens.agents.by_model.official.reading import read_official
 from pytest_personalens.agents.by_model.prompts import MAX_SHOWN
-from pytest_personalens.core.dialogue import UserTurn
+from pytest_personalens.core.dialogue.dialogue import UserTurn
+from pytest_personalens.core.dialogue.tool_calls import shown
 from pytest_personalens.core.errors import AssistantFault, JudgeFault, UserAgentFault
-from pytest_personalens.core.tool_calls import shown
 from pytest_personalens.models import Model, Request
 from pytest_personalens.models.meter import Meter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_personalens.core.dialogue import Dialogue, Message
+    from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
+    from pytest_personalens.core.judging.verdict import Dimension, Verdict
     from pytest_personalens.core.scenario import Context, Scenario
-    from pytest_personalens.core.verdict import Dimension, Verdict
 
 _USER_TEMPERATURE: Final = 0.5
 

@@ -10,9 +10,9 @@ import hashlib
 from string import Formatter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.core.devices import no_device
 from pytest_personalens.core.errors import DataError
-from pytest_personalens.core.verdict import Dimension
+from pytest_personalens.core.files.devices import no_device
+from pytest_personalens.core.judging.verdict import Dimension
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

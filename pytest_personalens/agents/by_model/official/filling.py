@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.by_model.official.checkout import JUDGED, VARIANTS, OfficialTemplates
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.verdict import Dimension
-from pytest_personalens.datasets.official import SITUATION
+from pytest_personalens.core.judging.verdict import Dimension
+from pytest_personalens.datasets.official.official import SITUATION
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence

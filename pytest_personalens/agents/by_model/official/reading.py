@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.core.verdict import Dimension, Verdict
+from pytest_personalens.core.judging.verdict import Dimension, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -7,17 +7,17 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.core.data_check import DataCheck
-from pytest_personalens.datasets.embedded_files import data_folder
+from pytest_personalens.core.suite.data_check import DataCheck
+from pytest_personalens.datasets.embedded.files import data_folder
 from pytest_personalens.datasets.quality.diversity import self_bleu, within_words
-from pytest_personalens.suites.personaconv import fixed
-from pytest_personalens.suites.personaconv.facts import NO_POST
-from pytest_personalens.suites.personaconv.fixed_protocol import FixedProtocol
-from pytest_personalens.suites.personaconv.index import open_index
-from pytest_personalens.suites.personaconv.official_protocol import OfficialProtocol
-from pytest_personalens.suites.personaconv.open import named, post_files
-from pytest_personalens.suites.personaconv.plan import by_reason
-from pytest_personalens.suites.personaconv.posts import finite
+from pytest_personalens.suites.personaconv.data import fixed
+from pytest_personalens.suites.personaconv.data.facts import NO_POST
+from pytest_personalens.suites.personaconv.data.index import open_index
+from pytest_personalens.suites.personaconv.data.plan import by_reason
+from pytest_personalens.suites.personaconv.data.posts import finite
+from pytest_personalens.suites.personaconv.protocols.fixed_protocol import FixedProtocol
+from pytest_personalens.suites.personaconv.protocols.official_protocol import OfficialProtocol
+from pytest_personalens.suites.personaconv.protocols.open import named, post_files
 from pytest_personalens.suites.personaconv.quality import guesses, rules
 from pytest_personalens.suites.personaconv.quality.guesses import Labelled, Target
 from pytest_personalens.suites.personaconv.quality.measures import (
@@ -32,11 +32,11 @@ from pytest_personalens.suites.personaconv.values import KINDS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pytest_personalens.core.data_check import Finding
-    from pytest_personalens.suites.personaconv.facts import Facts
-    from pytest_personalens.suites.personaconv.index import Index
-    from pytest_personalens.suites.personaconv.plan import Plan
-    from pytest_personalens.suites.personaconv.posts import Post
+    from pytest_personalens.core.suite.data_check import Finding
+    from pytest_personalens.suites.personaconv.data.facts import Facts
+    from pytest_personalens.suites.personaconv.data.index import Index
+    from pytest_personalens.suites.personaconv.data.plan import Plan
+    from pytest_personalens.suites.personaconv.data.posts import Post
 
 #: The name of the embedded posts.
 EMBEDDED: Final = "personaconv"

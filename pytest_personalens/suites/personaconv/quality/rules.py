@@ -8,16 +8,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from pytest_personalens.core.data_check import Finding
+from pytest_personalens.core.suite.data_check import Finding
 from pytest_personalens.datasets.quality.corpus import Corpus, Person
 from pytest_personalens.datasets.quality.rules_text import language, repeated
-from pytest_personalens.suites.personaconv.facts import NO_POST
-from pytest_personalens.suites.personaconv.posts import MARKERS, NOBODY, finite, moment
+from pytest_personalens.suites.personaconv.data.facts import NO_POST
+from pytest_personalens.suites.personaconv.data.posts import MARKERS, NOBODY, finite, moment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pytest_personalens.suites.personaconv.posts import Comment, Post
+    from pytest_personalens.suites.personaconv.data.posts import Comment, Post
 
 _OF_POST: Final = frozenset(
     ("title", "url", "content", "__sub__", "score", "author", "timestamp", "comments", "body", "selftext")

@@ -1,0 +1,1 @@
+"""Values in deeds that conflict with what the user asked for."""

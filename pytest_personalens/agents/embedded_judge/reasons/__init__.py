@@ -1,0 +1,1 @@
+"""The reasons for scores."""

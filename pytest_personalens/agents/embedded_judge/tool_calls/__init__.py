@@ -1,0 +1,1 @@
+"""Tool calls and stored state, held against what was said."""

@@ -1,0 +1,1 @@
+"""What the user hears in a reply: statements, lists and questions."""

@@ -1,0 +1,1 @@
+"""What the user likes, and what goes against it."""

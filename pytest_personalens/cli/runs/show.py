@@ -1,0 +1,90 @@
+"""``python -m pytest_personalens show ITEM``: the transcript, the scores and the reasons of one item."""
+
+from __future__ import annotations
+
+import argparse
+from difflib import get_close_matches
+from pathlib import Path
+from shutil import get_terminal_size
+from typing import TYPE_CHECKING
+
+from pytest_personalens.cli.command import Parser, errors_told
+from pytest_personalens.core.errors import SpecError
+from pytest_personalens.core.text.node_ids import holds_case
+from pytest_personalens.core.text.safe_text import harmless
+from pytest_personalens.reports.terminal.transcript import failure_lines
+from pytest_personalens.results.files.last_run import last_run
+from pytest_personalens.results.values.results import read_results
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pytest_personalens.results.values.item import Item
+    from pytest_personalens.results.values.results import Results
+
+_STATUS = {"passed": "passed", "low": "below a threshold", "uncounted": "not scored"}
+
+
+@errors_told
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command.
+
+    Return 0, or 4 for an item that the results do not have.
+    """
+    options = _parser().parse_args(arguments)
+    path = options.results or last_run(Path.cwd())
+    results = read_results(path)
+    for item in _wanted(results, options.item, path):
+        print(*(harmless(line) for line in _lines(results, item)), sep="\n")
+    return 0
+
+
+def _wanted(results: Results, wanted: str, path: Path) -> list[Item]:
+    """Return the item with this node id, or every item with this id of a scenario, control or trial.
+
+    Raise `SpecError` if there is none.
+    """
+    found = [i for i in results.items if i.nodeid == wanted] or [
+        i for i in results.items if wanted == i.nodeid.rpartition("::")[2] or holds_case(i.nodeid, wanted)
+    ]
+    if found:
+        return found
+    known = sorted({name for i in results.items for name in (i.evaluation.scenario, i.nodeid)})
+    near = get_close_matches(wanted, known, 1, cutoff=0.5)
+    meant = f"; did you mean {near[0]!r}?" if near else ""
+    missing = {*results.lost, *results.unevaluated}
+    if any(nodeid == wanted or holds_case(nodeid, wanted) for nodeid in missing):
+        raise SpecError(f"{wanted} brought no result in this run: its test ended before its dialogue")
+    raise SpecError(f"no item {wanted!r} among the {len(results.items):,} of {path}{meant}")
+
+
+def _lines(results: Results, item: Item) -> Iterator[str]:
+    scenario = results.scenarios.get(item.evaluation.scenario)
+    if scenario is None:
+        raise SpecError(f"the results do not hold the scenario of {item.nodeid}; run its tests again")
+    yield f"{item.nodeid}: {_STATUS[item.status]}"
+    yield from failure_lines(
+        item.evaluation,
+        scenario,
+        item.shortfalls,
+        item.earlier,
+        "",
+        width=get_terminal_size().columns,
+        whole=True,
+    )
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = Parser(
+        prog="personalens show",
+        description=(
+            "Print the transcript, the scores and the reasons of an item, also of one that passed. The item"
+            " is of the last run in this folder, or of stored results."
+        ),
+        example="personalens show movies-1-amara",
+    )
+    parser.add_argument("item", metavar="ITEM", help="a node id, or the id in its brackets: movies-1-amara")
+    parser.add_argument(
+        "--results", type=Path, metavar="RESULTS.json", help="JSON results (default: those of the last run)"
+    )
+    return parser

@@ -1,0 +1,1 @@
+"""The dialogue: its messages, tool calls and state, and the loop of its turns."""

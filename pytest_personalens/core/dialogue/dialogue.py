@@ -1,0 +1,301 @@
+"""The turn loop between a user agent and an assistant, with its limits."""
+
+from __future__ import annotations
+
+import copy
+import json
+import sysconfig
+import traceback
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
+
+from pydantic import SerializerFunctionWrapHandler, model_serializer
+
+from pytest_personalens.core.dialogue.message import AssistantMessages as AssistantMessages
+from pytest_personalens.core.dialogue.message import Message as Message
+from pytest_personalens.core.dialogue.message import texts
+from pytest_personalens.core.dialogue.reply import MAX_REPLY_CHARS as MAX_REPLY_CHARS
+from pytest_personalens.core.dialogue.reply import Reply, read_reply
+from pytest_personalens.core.dialogue.state import State
+from pytest_personalens.core.dialogue.stream import drained
+from pytest_personalens.core.dialogue.tool_calls import Call, calls_of
+from pytest_personalens.core.errors import (
+    AssistantFault,
+    PersonalensError,
+    UserAgentFault,
+    ends_the_run,
+    error_text,
+    short_repr,
+)
+from pytest_personalens.core.frozen import Frozen, clean
+from pytest_personalens.core.scenario import BaseScenario
+from pytest_personalens.core.text.redaction import redacted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from types import FrameType
+
+#: Number of characters that are kept of an exception's text.
+_LONGEST_ERROR: Final = 300
+#: Folders of Python's own modules and of installed packages.
+_LIBRARIES: Final = tuple(
+    {sysconfig.get_paths()[kind] for kind in ("stdlib", "platstdlib", "purelib", "platlib")}
+)
+
+
+class Dialogue(Frozen):
+    """The transcript of one simulated dialogue between the user and the assistant.
+
+    `end` says how the dialogue ended:
+
+    - "user": the user agent ended it, and the assistant answered its last message.
+    - "silence": the user agent ended it without a last message.
+    - "limit": the turn limit ended it. The last user message has no answer.
+    - "fault": the dialogue broke off. `messages` holds the transcript so far.
+
+    `state` is what the team's system held after the dialogue, or None if nothing says so. It is stored only
+    if it is not None.
+    """
+
+    messages: tuple[Message, ...] = ()
+    end: Literal["user", "silence", "limit", "fault"] = "user"
+    state: State | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_no_state(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        data: dict[str, Any] = serialize(self)
+        return {name: value for name, value in data.items() if name != "state" or value is not None}
+
+    @property
+    def truncated(self) -> bool:
+        """True if the turn limit ended the dialogue, and not the user."""
+        return self.end == "limit"
+
+    @property
+    def acts(self) -> bool:
+        """True if a turn tells which tools the assistant called, even if it called none."""
+        return any(m.acts for m in self.messages)
+
+    def tool_calls(self, name: str = "") -> list[Call]:
+        """The assistant's tool calls in order, those of the tool `name` where one is given."""
+        return [call for call in calls_of(self.messages) if not name or call.name == name]
+
+    @property
+    def user_turns(self) -> int:
+        """Return the number of messages by the user."""
+        return sum(m.role == "user" for m in self.messages)
+
+
+class UserTurn(NamedTuple):
+    """The next message of a user agent.
+
+    `done` ends the dialogue after one last reply of the assistant.
+    """
+
+    content: str
+    done: bool = False
+
+
+class UserAgent(Protocol):
+    """An agent that plays the user of a scenario.
+
+    `identity` names the agent, its version and everything that shapes its answers. `paid` is true if a turn
+    costs money; the run then asks the agent only if it may spend money.
+
+    An agent may have an attribute `keeps_empty`. If it is true, an empty last message stays in the transcript
+    and the assistant answers it, as in the official code.
+    """
+
+    identity: str
+    paid: bool
+
+    def turn(self, scenario: Any, transcript: Sequence[Message]) -> UserTurn:
+        """Return the next turn of the user.
+
+        `scenario` is a `Scenario`, or the class that its suite uses instead. If `transcript` is empty, the
+        turn is the opening. Raise `UserAgentFault` if the agent fails.
+        """
+        ...
+
+
+class Outcome(NamedTuple):
+    """A dialogue and, if it broke off, the fault that ended it."""
+
+    dialogue: Dialogue
+    fault: PersonalensError | None = None
+
+
+def converse(
+    scenario: BaseScenario,
+    assistant: Callable[[AssistantMessages], object],
+    user_agent: UserAgent,
+    *,
+    max_turns: int = 0,
+    progress: Callable[[Dialogue], None] | None = None,
+) -> Outcome:
+    """Simulate the dialogue of `scenario` by the benchmark's protocol (paper, section 3.1).
+
+    The user agent opens the dialogue. At most `max_turns` rounds follow, each with a message of the assistant
+    and one of the user. A `max_turns` of 0 means the number of rounds of the scenario. When the user agent is
+    done, the assistant gives one last reply.
+
+    The function calls `progress` with the dialogue so far after every message. `end` is "fault" until the
+    user has ended the dialogue. The user agent never sees the assistant's tool calls.
+
+    A fault of an agent is never raised. The function returns it with the transcript so far.
+    """
+    messages: list[Message] = []
+    #: The messages as the assistant gets them: with everything that it returned, and not only the part that
+    #: is kept.
+    history: AssistantMessages = []
+    limit = max_turns or scenario.rounds
+
+    def said(message: Message, *, ended: bool = False) -> None:
+        messages.append(message)
+        if progress is not None:
+            progress(Dialogue(messages=tuple(messages), end="user" if ended else "fault"))
+
+    def asked(turn: UserTurn) -> None:
+        history.append({"role": "user", "content": turn.content})
+        said(Message(role="user", content=turn.content), ended=turn.done)
+
+    def replied() -> Message:
+        turn, raw_messages = _reply(assistant, history, scenario)
+        history.extend(raw_messages)
+        return turn
+
+    try:
+        turn = _user_turn(user_agent, scenario, messages)
+        asked(turn)
+        for _ in range(0 if turn.done else limit):
+            said(replied())
+            turn = _user_turn(user_agent, scenario, messages)
+            if turn.done and not turn.content and not getattr(user_agent, "keeps_empty", False):
+                # The user said nothing, so the dialogue gets no empty message and no further reply.
+                return Outcome(Dialogue(messages=tuple(messages), end="silence"))
+            asked(turn)
+            if turn.done:
+                break
+        if turn.done:
+            messages.append(replied())
+            return Outcome(Dialogue(messages=tuple(messages), end="user"))
+    except PersonalensError as fault:
+        return Outcome(Dialogue(messages=tuple(messages), end="fault"), fault)
+    return Outcome(Dialogue(messages=tuple(messages), end="limit"))
+
+
+def _user_turn(user_agent: UserAgent, scenario: BaseScenario, messages: Sequence[Message]) -> UserTurn:
+    try:
+        turn = user_agent.turn(scenario, texts(messages))
+        said, done = getattr(turn, "content", turn), bool(getattr(turn, "done", False))
+    except PersonalensError:
+        raise
+    except Exception as error:
+        if ends_the_run(error):
+            raise
+        raise UserAgentFault(f"the user agent raised {error_text(error)}") from error
+    if said is turn:
+        raise UserAgentFault(f"the user agent returned {type(turn).__name__}; it must return a UserTurn")
+    if not isinstance(said, str):
+        raise UserAgentFault(
+            f"the user agent returned {type(said).__name__} as its message; it must be text (str)"
+        )
+    content = clean(said).strip()
+    if not content and not (done and messages):
+        raise UserAgentFault("the user agent said nothing and did not end the dialogue")
+    return UserTurn(content, done)
+
+
+def _reply(
+    assistant: Callable[[AssistantMessages], object], history: AssistantMessages, scenario: BaseScenario
+) -> Reply:
+    # The assistant gets a new copy each turn, because it may change its list and must not change the
+    # transcript.
+    try:
+        reply = drained(assistant(copy.deepcopy(history)))
+    except PersonalensError:
+        raise
+    except Exception as error:
+        if ends_the_run(error):
+            raise
+        raise AssistantFault(f"the assistant raised {raised_text(error)}") from error
+    if scenario.takes_answers and isinstance(reply, dict) and "answer" in reply:
+        reply = _answer_text(reply)
+    elif scenario.takes_answers and isinstance(reply, dict) and "content" not in reply:
+        raise AssistantFault(f"the assistant returned a mapping without 'answer': {short_repr(reply, 60)}")
+    try:
+        return read_reply(reply)
+    except PersonalensError:
+        raise
+    except Exception as error:  # an object of another library may raise anything when it is read
+        raise AssistantFault(
+            f"the assistant's reply cannot be read: {_shortened(error_text(error))}"
+        ) from error
+
+
+def _answer_text(reply: dict[object, object]) -> str:
+    """Return the JSON text of a mapping that holds an answer.
+
+    Raise `AssistantFault` if the mapping cannot be written as JSON.
+    """
+    try:
+        return json.dumps(reply, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise AssistantFault(
+            f"the assistant returned a mapping that is no JSON ({_shortened(error_text(error))})"
+        ) from None
+
+
+def raised_text(error: Exception) -> str:
+    """Return an exception of the team's code in a line: what it says, and where it was raised."""
+    return f"{_shortened(error_text(error))}{_place(error)}"
+
+
+def _shortened(text: str) -> str:
+    """Return the text without secrets, cut to leave room for the place after it.
+
+    Secrets are removed before the text is cut, because half of a secret could not be recognized.
+    """
+    line = redacted(text)
+    return line if len(line) <= _LONGEST_ERROR else f"{line[:_LONGEST_ERROR]}..."
+
+
+def own_place(error: BaseException) -> tuple[FrameType, int] | None:
+    """Return the frame and the line of the assistant's own code where the error was raised.
+
+    It is the last one that is not in a library. Return None if the call failed before the assistant's first
+    line.
+    """
+    package = str(Path(__file__).parents[2])
+    frames = [
+        (frame, line)
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if not frame.f_code.co_filename.startswith(package)
+    ]
+    names = [frame.f_code.co_filename for frame, _ in frames]
+    own_frames = [
+        place
+        for place, name in zip(frames, names, strict=True)
+        if not name.startswith(_LIBRARIES) and "<" not in name
+    ]
+    return (own_frames or frames)[-1] if frames else None
+
+
+def _place(error: Exception) -> str:
+    """Return where the error was raised, by module file and line.
+
+    The path starts at the top package of the module, because the folders above it differ between machines.
+    """
+    place = own_place(error)
+    if place is None:
+        return "; it is called with one argument, the messages so far" if isinstance(error, TypeError) else ""
+    frame, line = place
+    return f" ({_module_file(frame)}, line {line})"
+
+
+def _module_file(frame: FrameType) -> str:
+    """Return a path such as ``app/memory.py`` for the module ``app.memory``."""
+    path, packages = Path(frame.f_code.co_filename), str(frame.f_globals.get("__name__", "")).split(".")
+    if path.stem == "__init__":
+        packages.append(path.stem)
+    return "/".join(path.parts[-len(packages) :]) if packages[-1] == path.stem else path.name

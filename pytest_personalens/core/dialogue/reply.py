@@ -1,0 +1,232 @@
+"""Reads the value that an assistant returned as its turn.
+
+The value is a text, a message, or a list of messages.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from pytest_personalens.core.dialogue.message import AssistantMessages, Function, Message, ToolCall
+from pytest_personalens.core.dialogue.message_fields import field, has, is_message, text_of
+from pytest_personalens.core.dialogue.odd_reply import problem_of
+from pytest_personalens.core.errors import AssistantFault, short_repr
+from pytest_personalens.core.frozen import clean
+
+#: A longer reply is a fault of the assistant: no person would read it, and no judge should be paid to read
+#: it.
+MAX_REPLY_CHARS: Final = 100_000
+#: Number of tool calls of one turn that are kept, and of results, and of texts between them. Further calls
+#: are only counted.
+MAX_CALLS: Final = 100
+#: Number of characters that are kept of a call's arguments and of a result.
+MAX_TOOL_CHARS: Final = 4_000
+#: Number of characters that are kept of a tool's name and of an id.
+_LONGEST_NAME: Final = 200
+#: Roles of the messages that the assistant received. The messages after them are its own.
+_GIVEN: Final = ("system", "developer", "user")
+_SHAPE: Final = "{'id': ..., 'type': 'function', 'function': {'name': ..., 'arguments': '{...}'}}"
+
+
+class Reply(NamedTuple):
+    """A turn of the assistant, and the messages that it gets back next time."""
+
+    turn: Message
+    history: AssistantMessages
+
+
+def read_reply(reply: object) -> Reply:
+    """Return the turn in `reply`, cut where it is too long.
+
+    A list may begin with the conversation that the assistant received. Only the messages after the last user
+    message count. Raise `AssistantFault` for a value that is no text, message or list of messages.
+    """
+    if isinstance(reply, str):
+        text = _spoken(reply)
+        return Reply(Message(role="assistant", content=text), [{"role": "assistant", "content": text}])
+    if is_message(reply):
+        role = field(reply, "role")
+        if role not in (None, "assistant"):
+            raise AssistantFault(
+                f"the assistant returned a message of role {short_repr(role, 40)}; it must be assistant"
+            )
+        return Reply(_turn([reply], listed=False), [_whole_message(reply)])
+    if isinstance(reply, (list, tuple)) and reply and all(map(is_message, reply)):
+        new_messages = _after_what_was_given(reply)
+        return Reply(_turn(new_messages, listed=True), [_whole_message(message) for message in new_messages])
+    raise AssistantFault(problem_of(reply))
+
+
+def heard(messages: AssistantMessages) -> list[tuple[str, str]]:
+    """Return the role and the text of each turn in an assistant's messages.
+
+    The steps between the turns are left out.
+    """
+    turns = [
+        message
+        for message, after in zip(messages, [*messages[1:], None], strict=True)
+        if message["role"] == "user" or after is None or after["role"] == "user"
+    ]
+    return [(m["role"], clean(text_of(m["content"]) or "").strip()) for m in turns]
+
+
+def _spoken(text: str) -> str:
+    """Return the text that is said in a turn.
+
+    Raise `AssistantFault` if it is empty or too long.
+    """
+    if len(text) > MAX_REPLY_CHARS:
+        raise AssistantFault(
+            f"the assistant's reply has {len(text):,} characters; the limit is {MAX_REPLY_CHARS:,}"
+        )
+    content = clean(text).strip()
+    if not content:
+        raise AssistantFault("the assistant returned an empty text")
+    return content
+
+
+def _after_what_was_given(messages: Sequence[object]) -> list[object]:
+    roles = [field(message, "role") for message in messages]
+    for number, role in enumerate(roles, 1):
+        if role not in ("assistant", "tool", *_GIVEN):
+            raise AssistantFault(
+                f"message {number} of the list that the assistant returned has the role"
+                f" {short_repr(role, 40)}; it must be assistant or tool"
+            )
+    if roles[-1] != "assistant":
+        raise AssistantFault(
+            f"the list that the assistant returned ends with a {roles[-1]} message; the last one must be the"
+            " assistant's text"
+        )
+    first = max((i for i, role in enumerate(roles) if role in _GIVEN), default=-1) + 1
+    return list(messages[first:])
+
+
+def _turn(messages: Sequence[object], *, listed: bool) -> Message:
+    """Return the messages as one turn.
+
+    The turn has the text of the last message. The others are its steps.
+    """
+    text = _content(messages[-1])
+    if not text.strip() and _calls(messages[-1]):
+        raise AssistantFault(
+            "the last message that the assistant returned has tool calls and no text; the last one must be"
+            " its text"
+        )
+    kept = _Kept()
+    steps = [step for message in messages[:-1] if (step := kept.step(message)) is not None]
+    calls = kept.calls(_calls(messages[-1]))
+    return Message(
+        role="assistant",
+        content=_spoken(text),
+        tool_calls=calls,
+        steps=tuple(steps) if listed else None,
+        left_out=kept.left_out,
+    )
+
+
+class _Kept:
+    """Decides which steps of a turn are kept: the first ones, and no result of a call that is not kept."""
+
+    def __init__(self) -> None:
+        self._room = dict.fromkeys(("calls", "results", "texts"), MAX_CALLS)
+        self._unkept: set[str] = set()
+        self.left_out = 0
+
+    def step(self, message: object) -> Message | None:
+        """Return the step, or None if there is no room for it."""
+        content = _cut(_content(message))
+        if field(message, "role") == "tool":
+            return self._result(_name(field(message, "tool_call_id")), content)
+        calls = _calls(message)
+        kept = self.calls(calls)
+        fits = bool(kept) if calls else self._fits("texts")
+        return Message(role="assistant", content=content, tool_calls=kept) if fits else None
+
+    def calls(self, calls: Sequence[ToolCall]) -> tuple[ToolCall, ...]:
+        """Return the calls of one message for which there is room."""
+        kept = tuple(call for call in calls if self._fits("calls"))
+        self._unkept.update(call.id for call in calls[len(kept) :] if call.id)
+        self.left_out += len(calls) - len(kept)
+        return kept
+
+    def _result(self, name: str, content: str) -> Message | None:
+        if name in self._unkept or not self._fits("results"):
+            return None
+        return Message(role="tool", content=content, tool_call_id=name)
+
+    def _fits(self, kind: str) -> bool:
+        self._room[kind] -= 1
+        return self._room[kind] >= 0
+
+
+def _content(message: object) -> str:
+    content = field(message, "content")
+    text = text_of(content)
+    if text is None and field(message, "role") == "tool":
+        return clean(_json(content))  # some tools return data instead of text
+    if text is None:
+        raise AssistantFault(
+            f"the assistant returned a message whose content is {type(content).__name__}; it must be text"
+            " (str)"
+        )
+    refusal = field(message, "refusal")
+    return clean(text or (refusal if isinstance(refusal, str) else ""))
+
+
+def _calls(message: object) -> list[ToolCall]:
+    calls = field(message, "tool_calls")
+    if calls is None:
+        return []
+    if not isinstance(calls, (list, tuple)):
+        raise AssistantFault(f"the assistant's tool_calls are {type(calls).__name__}; they must be a list")
+    return [_call(call) for call in calls]
+
+
+def _call(call: object) -> ToolCall:
+    # OpenAI calls a custom tool with any text as its input.
+    called = field(call, "function") or field(call, "custom")
+    name = field(called, "name")
+    if not isinstance(name, str) or not name.strip():
+        raise AssistantFault(f"a tool call of the assistant names no function; it must look like {_SHAPE}")
+    arguments = field(called, "arguments") if has(called, "arguments") else field(called, "input")
+    text = arguments if isinstance(arguments, str) else "" if arguments is None else _json(arguments)
+    return ToolCall(
+        id=_name(field(call, "id")), function=Function(name=_name(name), arguments=_cut(clean(text)))
+    )
+
+
+def _name(value: object) -> str:
+    return "" if value is None else clean(str(value))[:_LONGEST_NAME]
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, default=_data)
+
+
+def _cut(text: str) -> str:
+    more = len(text) - MAX_TOOL_CHARS
+    return f"{text[:MAX_TOOL_CHARS]} [... {more:,} more characters]" if more > 0 else text
+
+
+def _whole_message(message: object) -> dict[str, Any]:
+    """Return a message in the form in which the assistant gets it back.
+
+    It is whole, with the extra fields that the assistant's provider needs.
+    """
+    mapping = message if isinstance(message, Mapping) else _data(message)
+    plain: dict[str, Any] = json.loads(_json(dict(mapping)))
+    return {"role": "assistant", "content": None, **plain}
+
+
+def _data(value: object) -> Any:
+    """Return an object as data that JSON can hold."""
+    dump = getattr(type(value), "model_dump", None)
+    if callable(dump):
+        return dump(value, exclude_none=True)
+    if hasattr(value, "__dict__"):
+        return vars(value)
+    slots = [name for kind in type(value).__mro__ for name in getattr(kind, "__slots__", ())]
+    return {name: getattr(value, name) for name in slots if hasattr(value, name)} or str(value)

@@ -1,0 +1,1 @@
+"""Files: where they may lie, and how to read and write them safely."""

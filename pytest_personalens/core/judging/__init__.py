@@ -1,0 +1,1 @@
+"""What judging gives: measures, readings, verdicts, and the evaluation of one scenario."""

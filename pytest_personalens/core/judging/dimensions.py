@@ -1,0 +1,120 @@
+"""The measures of PersonaLens: the dimensions of its judge, with names and scales."""
+
+from __future__ import annotations
+
+from enum import ReprEnum
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from pytest_personalens.core.errors import SpecError
+from pytest_personalens.core.judging.measure import Better, Measure, MeasureNames, add_measures
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+#: Long name of a dimension -> its other names.
+_NAMES: Final[Mapping[str, MeasureNames]] = {
+    "task_completion": MeasureNames(
+        "tc", "Task completion", "task completion rate", "TC", "TCR", "TCR", "TCR",
+    ),
+    "personalization": MeasureNames(
+        "p", "Personalization", "mean personalization", "P", "P", "P", "P",
+    ),
+    "naturalness_user": MeasureNames(
+        "nat-user", "Naturalness of the user", "mean naturalness of the user",
+        "Nat. user", "Nat. user", "Nat.u", "Nat.u",
+    ),
+    "naturalness_assistant": MeasureNames(
+        "nat-assistant", "Naturalness of the assistant", "mean naturalness of the assistant",
+        "Nat. asst.", "Nat. asst.", "Nat.a", "Nat",
+    ),
+    "coherence_user": MeasureNames(
+        "coh-user", "Coherence of the user", "mean coherence of the user",
+        "Coh. user", "Coh. user", "Coh.u", "Coh.u",
+    ),
+    "coherence_assistant": MeasureNames(
+        "coh-assistant", "Coherence of the assistant", "mean coherence of the assistant",
+        "Coh. asst.", "Coh. asst.", "Coh.a", "Coh",
+    ),
+    "personalization_turns": MeasureNames(
+        "p-turns", "Personalization by turn", "mean personalization after the last turn",
+        "P last", "P last", "P.last", "P.last",
+    ),
+    "opening_leak": MeasureNames(
+        "leak", "Leak in the opening", "share of leaks in the opening", "Leak", "Leak", "Leak", "Leak",
+    ),
+    "unbacked": MeasureNames(
+        "unbacked", "Claims without a call", "share of dialogues with a claim that no call stands behind",
+        "Unbacked", "Unbacked", "Unb.", "Unb.",
+    ),
+}  # fmt: skip
+
+
+class Scale(NamedTuple):
+    """Lowest and highest score of a dimension, both possible."""
+
+    low: int
+    high: int
+
+
+class Dimension(Measure, ReprEnum):
+    """A dimension that the judge scores (paper, section 3.2, Figures 16 to 20), or our own `UNBACKED`.
+
+    Scores are 0 to 1 for task completion (TC), for the leak check and for unbacked, 1 to 4 for
+    personalization (P), and 1 to 5 for all others. Unbacked is 1 if the assistant says that it did what no
+    tool call did.
+    """
+
+    TASK_COMPLETION = "task_completion", 0, 1
+    PERSONALIZATION = "personalization", 1, 4
+    NATURALNESS_USER = "naturalness_user", 1, 5
+    NATURALNESS_ASSISTANT = "naturalness_assistant", 1, 5
+    COHERENCE_USER = "coherence_user", 1, 5
+    COHERENCE_ASSISTANT = "coherence_assistant", 1, 5
+    PERSONALIZATION_TURNS = "personalization_turns", 1, 4
+    OPENING_LEAK = "opening_leak", 0, 1
+    UNBACKED = "unbacked", 0, 1, "low"
+
+    def __new__(cls, name: str, low: int = 0, high: int = 1, better: Better = "high") -> Dimension:
+        member = super().__new__(cls, name, _NAMES[name], low, high, better=better)
+        member._value_ = name  # type: ignore[attr-defined]
+        return member  # type: ignore[return-value]
+
+    @property
+    def scale(self) -> Scale:
+        """Return the lowest and the highest score."""
+        return _SCALES[self.value]
+
+
+_SCALES: Final = {d.value: Scale(int(d.low or 0), int(d.high or 0)) for d in Dimension}
+add_measures(Dimension)
+
+#: The six readings of a dialogue (paper, Table 3). There are three more: P by turn (Figure 5), whether the
+#: simulated user states a preference in the opening, which would make P meaningless, and whether the
+#: assistant claims what no tool call did.
+READINGS: Final = tuple(Dimension)[:6]
+#: What annotators may label.
+LABELLED: Final = (*READINGS, Dimension.UNBACKED)
+DEFAULT_DIMENSIONS: Final = (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION)
+
+
+def dimension(name: str) -> Dimension:
+    """Return the dimension with that long or short name.
+
+    Raise `SpecError` if there is none; the text names the known ones.
+    """
+    key = name.strip().lower().replace("_", "-")
+    for dim in Dimension:
+        if key in (dim.short, dim.value.replace("_", "-")):
+            return dim
+    raise SpecError(f"unknown dimension {name!r}; known: {', '.join(d.short for d in Dimension)}")
+
+
+def dimensions(names: Iterable[str]) -> tuple[Dimension, ...]:
+    """Return dimensions by name, in the benchmark's order, each once.
+
+    The name "all" means the six `READINGS`. Raise `SpecError` for an unknown name.
+    """
+    wanted = {
+        d for name in names for d in (READINGS if name.strip().lower() == "all" else (dimension(name),))
+    }
+    return tuple(d for d in Dimension if d in wanted)

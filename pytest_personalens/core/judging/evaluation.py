@@ -1,0 +1,336 @@
+"""Evaluates one scenario: simulates the dialogue, then judges it.
+
+This module does not use pytest, files or networks.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Final, Literal
+
+from pydantic import Field
+
+from pytest_personalens.core.dialogue.dialogue import Dialogue, UserAgent, converse
+from pytest_personalens.core.dialogue.message import AssistantMessages
+from pytest_personalens.core.errors import (
+    AssistantFault,
+    BudgetSpent,
+    JudgeFault,
+    PersonalensError,
+    RecordError,
+    ends_the_run,
+    error_text,
+    short_repr,
+)
+from pytest_personalens.core.frozen import Frozen, Text, clean
+from pytest_personalens.core.judging.measure import Measure, Score
+from pytest_personalens.core.judging.usage import Usage
+from pytest_personalens.core.judging.user_fault import HARMLESS, UserFault
+from pytest_personalens.core.judging.verdict import (
+    DEFAULT_DIMENSIONS,
+    Dimension,
+    Judge,
+    MeasureField,
+    Verdict,
+)
+from pytest_personalens.core.scenario import BaseScenario
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pytest_personalens.core.dialogue.state import State
+
+_LONGEST_DETAIL: Final = 500
+#: Why an evaluation has no scores: the role at fault, or another reason.
+Cause = Literal["", "assistant", "user-agent", "judge", "record", "budget", "lost", "unevaluated"]
+
+
+class Answer(Frozen):
+    """The answer that a scorer read in a reply, with the true answer.
+
+    If the reply holds no answer, `read` is false, and `value` is null or what the answer counts as. Texts are
+    labels or digests, never data. `leaks` names what the request gives away of the truth.
+    """
+
+    read: bool
+    value: float | Text | None = None
+    truth: float | Text | None = None
+    leaks: tuple[str, ...] = ()
+
+
+class Evaluation(Frozen):
+    """The result of one scenario: its dialogue, and its verdicts or a `cause`.
+
+    Without a `cause`, it holds at least one verdict, or nothing was asked for. `unread` names every reading
+    that was asked for and has no verdict, because the judge was at fault. Such a reading is missing from its
+    own figures only. With a `cause`, the evaluation counts as not scored.
+    """
+
+    scenario: str = Field(description="The scenario's id.")
+    user: str
+    task: str
+    kind: str
+    domains: tuple[str, ...]
+    dataset: str
+    user_agent: str = Field(description="Identity of the user agent.")
+    judge: str = Field(description="Identity of the judge.")
+    assistant: str = Field(
+        default="", description="Identity of the assistant, where it is a model of ours; empty for yours."
+    )
+    dialogue: Dialogue
+    verdicts: tuple[Verdict, ...] = ()
+    unread: dict[MeasureField, str] = Field(
+        default_factory=dict,
+        description="Reading that the judge did not give, while it gave others -> one line: what went wrong.",
+    )
+    cause: Cause = ""
+    detail: str = Field(default="", description="One line: what went wrong, when `cause` is set.")
+    answer: Answer | None = Field(
+        default=None, description="What was answered, in a suite whose items have a true answer."
+    )
+    user_faults: tuple[UserFault, ...] | None = Field(
+        default=None,
+        description="What the simulated user did wrong, by turn; null where no audit was made.",
+    )
+    usage: dict[str, Usage] = Field(
+        default_factory=dict, description="Purpose (user agent, assistant, judge tc, ...) -> what it cost."
+    )
+
+    @property
+    def scored(self) -> bool:
+        """True if at least one verdict that was asked for is there.
+
+        An evaluation that is not scored never passes.
+        """
+        return not self.cause
+
+    def gives(self, measure: Measure | None) -> bool:
+        """True if the evaluation is scored, and the judge gave this reading if it was asked for it."""
+        return self.scored and measure not in self.unread
+
+    @property
+    def share(self) -> float:
+        """Return the share of its readings that have a verdict, 0 to 1.
+
+        It is 0 without scores, and 1 if nothing was asked for.
+        """
+        if not self.scored:
+            return 0.0
+        return len(self.verdicts) / (len(self.verdicts) + len(self.unread)) if self.unread else 1.0
+
+    def score(self, dimension: Measure) -> Score | None:
+        """Return the score on `dimension`, or None if there is none."""
+        return next((v.score for v in self.verdicts if v.dimension == dimension), None)
+
+    @property
+    def task_completed(self) -> bool | None:
+        """Return task completion (TC), or None if it has no score."""
+        score = self.score(Dimension.TASK_COMPLETION)
+        return None if score is None else bool(score)
+
+    @property
+    def personalization(self) -> int | None:
+        """Return personalization (P), 1 to 4, or None if it has no score."""
+        score = self.score(Dimension.PERSONALIZATION)
+        return None if score is None else int(score)
+
+    @property
+    def lost_to_user(self) -> UserFault | None:
+        """Return the first fault of the user that may have cost the task, if the task is not completed."""
+        if self.task_completed is not False:
+            return None
+        return next((fault for fault in self.user_faults or () if fault.code != HARMLESS), None)
+
+
+def evaluate(
+    scenario: BaseScenario,
+    assistant: Callable[[AssistantMessages], object],
+    user_agent: UserAgent,
+    judge: Judge,
+    *,
+    dimensions: Sequence[Measure] = DEFAULT_DIMENSIONS,
+    max_turns: int = 0,
+    progress: Callable[[Evaluation], None] | None = None,
+    state: Callable[[Dialogue], State] | None = None,
+) -> Evaluation:
+    """Simulate the dialogue of `scenario` with `assistant`, then judge it on `dimensions`.
+
+    After the dialogue, the function calls `state` for what the team's system holds now. It becomes a part of
+    the dialogue.
+
+    The function calls `progress` with the unfinished evaluation after each message and each verdict, so that
+    a caller can keep paid results. It makes one such call at a time.
+
+    A judge whose attribute `parallel` is true gives its readings at the same time, in threads.
+
+    A fault of the assistant, the user agent or the judge is stored in `cause` and `detail`. It is never an
+    exception and never a low score.
+    """
+    start = unscored(scenario, user_agent.identity, judge.identity)
+    if identity := getattr(assistant, "identity", ""):
+        start = start.model_copy(update={"assistant": identity})
+
+    def so_far(dialogue: Dialogue) -> None:
+        if progress is not None:
+            progress(start.model_copy(update={"dialogue": dialogue}))
+
+    outcome = converse(
+        scenario, assistant, user_agent, max_turns=max_turns, progress=so_far if progress else None
+    )
+    evaluation = start.model_copy(update={"dialogue": outcome.dialogue})
+    if outcome.fault is not None:
+        return evaluation.model_copy(
+            update={"cause": _cause(outcome.fault, "user-agent"), "detail": _line(outcome.fault)}
+        )
+    try:
+        if state is not None:
+            dialogue = outcome.dialogue.model_copy(update={"state": state(outcome.dialogue)})
+            evaluation = evaluation.model_copy(update={"dialogue": dialogue})
+        so_far(evaluation.dialogue)
+    except PersonalensError as fault:
+        return evaluation.model_copy(update={"cause": _cause(fault, "judge"), "detail": _line(fault)})
+    return _judged(evaluation, scenario, judge, dimensions, progress)
+
+
+def unscored(
+    scenario: BaseScenario, user_agent: str = "", judge: str = "", *, cause: Cause = "", detail: str = ""
+) -> Evaluation:
+    """Return an evaluation of `scenario` with an empty dialogue.
+
+    `cause` says why it stays without a score, if it does.
+    """
+    return Evaluation(
+        scenario=scenario.id,
+        user=scenario.user,
+        task=scenario.task_id,
+        kind=scenario.kind,
+        domains=scenario.domains,
+        dataset=scenario.dataset,
+        user_agent=user_agent,
+        judge=judge,
+        dialogue=Dialogue(end="fault"),
+        cause=cause,
+        detail=detail,
+    )
+
+
+def _judged(
+    evaluation: Evaluation,
+    scenario: BaseScenario,
+    judge: Judge,
+    dimensions: Sequence[Measure],
+    progress: Callable[[Evaluation], None] | None,
+) -> Evaluation:
+    """Return the evaluation with its verdicts and with the first fault, if there is one.
+
+    The verdicts are in the order of `dimensions`, even if the judge gave them in another order. A reading
+    that the judge did not give is no fault of the others.
+    """
+    read: dict[Measure, Verdict] = {}
+    faults: dict[Measure, PersonalensError] = {}
+    ended: list[BaseException] = []
+    one_at_a_time = threading.Lock()
+
+    def reading(dimension: Measure) -> None:
+        try:
+            verdict = read_dialogue(judge, scenario, evaluation.dialogue, dimension)
+        except PersonalensError as fault:
+            faults[dimension] = fault
+            return
+        with one_at_a_time:
+            read[dimension] = verdict
+            try:
+                if progress is not None:
+                    progress(with_verdicts())
+            except PersonalensError as fault:
+                faults[dimension] = fault
+
+    def beside(dimension: Measure) -> None:
+        try:
+            reading(dimension)
+        except BaseException as error:  # a thread would lose an exit or the end of the run
+            ended.append(error)
+
+    def with_verdicts() -> Evaluation:
+        return evaluation.model_copy(update={"verdicts": tuple(read[d] for d in dimensions if d in read)})
+
+    if getattr(judge, "parallel", False):
+        threads = [
+            threading.Thread(target=beside, args=(d,), name=f"personalens-{d.short}", daemon=True)
+            for d in dimensions[1:]
+        ]
+        for thread in threads:
+            thread.start()
+        reading(dimensions[0])
+        for thread in threads:
+            thread.join()
+        if ended:
+            raise ended[0]
+    else:
+        for dimension in dimensions:
+            reading(dimension)
+            if any(not isinstance(fault, JudgeFault) for fault in faults.values()):
+                break
+    evaluation = with_verdicts()
+    if scenario.takes_answers and (answer := getattr(judge, "answer", None)) is not None:
+        evaluation = evaluation.model_copy(update={"answer": answer(scenario, evaluation.dialogue)})
+    unread = {d: _line(faults[d]) for d in dimensions if isinstance(faults.get(d), JudgeFault)}
+    failed = next((d for d in dimensions if d in faults and d not in unread), None)
+    if failed is None and evaluation.verdicts:
+        return evaluation.model_copy(update={"unread": unread}) if unread else evaluation
+    failed = failed or next(iter(unread), None)
+    if failed is None:
+        return evaluation
+    return evaluation.model_copy(
+        update={
+            "cause": _cause(faults[failed], "judge"),
+            "detail": f"{failed.short}: {_line(faults[failed])}",
+        }
+    )
+
+
+def read_dialogue(judge: Judge, scenario: BaseScenario, dialogue: Dialogue, dimension: Measure) -> Verdict:
+    """Return the verdict of `judge`, after checking it.
+
+    Any exception and any wrong value of a custom judge becomes a `JudgeFault`. Raise `PersonalensError` if
+    there is no verdict.
+    """
+    try:
+        verdict = judge.verdict(scenario, dialogue, dimension)
+    except PersonalensError:
+        raise
+    except Exception as error:
+        if ends_the_run(error):
+            raise
+        raise JudgeFault(f"the judge raised {error_text(error)}") from error
+    if not isinstance(verdict, Verdict) or verdict.dimension != dimension or not _whole(verdict):
+        raise JudgeFault(f"the judge did not return a verdict on {dimension.short} but {short_repr(verdict)}")
+    return verdict
+
+
+def _whole(verdict: Verdict) -> bool:
+    """True if the verdict holds valid values.
+
+    `model_construct` makes a verdict without these checks. Later code that reads such a verdict would fail.
+    """
+    lists = (verdict.evidence, verdict.reasons, verdict.turns, verdict.votes)
+    return (
+        isinstance(verdict.dimension, Measure)
+        and verdict.dimension.holds(verdict.score)
+        and isinstance(verdict.justification, str)
+        and all(isinstance(values, tuple) for values in lists)
+    )
+
+
+def _line(fault: PersonalensError) -> str:
+    # The text of an assistant's exception may hold anything: several lines, half a character, a whole page.
+    # Secrets are already removed.
+    return " ".join(clean(str(fault)).split())[:_LONGEST_DETAIL]
+
+
+def _cause(fault: PersonalensError, otherwise: Cause) -> Cause:
+    if isinstance(fault, AssistantFault):
+        return "assistant"
+    if isinstance(fault, BudgetSpent):
+        return "budget"
+    return "record" if isinstance(fault, RecordError) else otherwise

@@ -1,0 +1,171 @@
+"""The verdict of a judge, with its scale and its evidence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Protocol
+
+from pydantic import (
+    AfterValidator,
+    Field,
+    PlainSerializer,
+    PlainValidator,
+    SerializerFunctionWrapHandler,
+    WithJsonSchema,
+    model_serializer,
+    model_validator,
+)
+
+from pytest_personalens.core.frozen import Frozen, Text
+from pytest_personalens.core.judging.dimensions import DEFAULT_DIMENSIONS as DEFAULT_DIMENSIONS
+from pytest_personalens.core.judging.dimensions import LABELLED as LABELLED
+from pytest_personalens.core.judging.dimensions import READINGS as READINGS
+from pytest_personalens.core.judging.dimensions import Dimension as Dimension
+from pytest_personalens.core.judging.measure import Measure, Score, measure_named
+
+if TYPE_CHECKING:
+    from pytest_personalens.core.dialogue.dialogue import Dialogue
+
+
+def _by_name(value: object) -> Measure:
+    return measure_named(value)
+
+
+def _as_whole(score: Score) -> Score:
+    return int(score) if isinstance(score, float) and score.is_integer() else score
+
+
+ScoreField = Annotated[Score, AfterValidator(_as_whole)]
+#: A measure as a field. Files hold its long name.
+MeasureField = Annotated[
+    Measure,
+    PlainValidator(_by_name),
+    PlainSerializer(lambda measure: measure.value, return_type=str),
+    WithJsonSchema({"type": "string"}),
+]
+
+
+_QUOTE: Final = 160
+
+
+class Evidence(Frozen):
+    """Evidence of a verdict: a `quote` of message number `turn`, and what it shows.
+
+    `turn` counts from 0.
+    """
+
+    turn: int = Field(ge=0)
+    quote: Text
+    note: Text = ""
+
+    @classmethod
+    def of(cls, turn: int, text: str, note: str = "") -> Evidence:
+        """Return evidence with a quote in one line of at most 160 characters."""
+        quote = " ".join(text.split())
+        return cls(turn=turn, quote=quote if len(quote) <= _QUOTE else f"{quote[: _QUOTE - 3]}...", note=note)
+
+
+#: How the assistant treated a preference. A verdict on personalization is based on it.
+PreferenceCode = Literal[
+    "limit-broken", "asks-known", "contradicts", "ignores", "recites", "uses-stated", "applies", "anticipates"
+]
+#: The last state of a part of the goal. A verdict on task completion is based on it.
+PartState = Literal["done", "promised", "proposed", "refused", "handed-back", "wrong", "claimed", "missing"]
+ReasonCode = Literal[PreferenceCode, PartState]
+
+
+class Reason(Frozen):
+    """A reason that a program can read: a code, its subject and its message.
+
+    A reason about a preference has `domain`, `type` and `value`. A reason about a part of the goal has
+    `part`, and `code` is the last state of that part. `turn` is the message in which the judge saw it.
+    `detail` says what is wrong with a part, found and wanted: ``the day: Sunday 28 June, wanted Friday 26
+    June``; it is stored only if it is not empty.
+    """
+
+    code: ReasonCode
+    domain: str = ""
+    type: str = ""
+    value: str = ""
+    part: str = ""
+    turn: int | None = Field(default=None, ge=0)
+    detail: str = ""
+
+    @model_serializer(mode="wrap")
+    def _without_the_usual(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        data: dict[str, Any] = serialize(self)
+        return {name: value for name, value in data.items() if value or name != "detail"}
+
+
+class Vote(Frozen):
+    """One of several votes that decided a verdict."""
+
+    score: ScoreField
+    justification: Text
+
+
+#: Fields that very few verdicts have.
+_RARE: Final = ("observations", "improvements", "unfound_quotes", "unsupported")
+
+
+class Verdict(Frozen):
+    """One reading of one dialogue.
+
+    `score` lies on the measure's scale and grid. For task completion, 1 means done and 0 means not done.
+
+    `turns` holds a score for each turn of the assistant if the reading is by turn; `score` is then the last
+    one. `votes` holds every vote if there was more than one. `observations` and `improvements` are extra
+    texts of a judge under the paper's protocol (Figure 17).
+
+    The quotes of a model are searched in the transcript. `unfound_quotes` is the number of quotes that are
+    not in it and are no evidence. A verdict is `unsupported` if no quote was found, even after the model was
+    asked again. `observations`, `improvements`, `unfound_quotes` and `unsupported` are stored only if they
+    are not empty.
+    """
+
+    dimension: MeasureField
+    score: ScoreField
+    justification: Text
+    evidence: tuple[Evidence, ...] = ()
+    reasons: tuple[Reason, ...] = ()
+    turns: tuple[ScoreField, ...] = ()
+    votes: tuple[Vote, ...] = ()
+    observations: tuple[Text, ...] = ()
+    improvements: tuple[Text, ...] = ()
+    unfound_quotes: int = Field(default=0, ge=0)
+    unsupported: bool = False
+
+    @model_serializer(mode="wrap")
+    def _without_the_usual(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        # A record holds a rare field only if it has a value, so that existing records stay the same.
+        data: dict[str, Any] = serialize(self)
+        return {name: value for name, value in data.items() if value or name not in _RARE}
+
+    @model_validator(mode="after")
+    def _on_scale(self) -> Verdict:
+        for score in (self.score, *self.turns, *(v.score for v in self.votes)):
+            self.dimension.check(score)
+        return self
+
+
+class Judge(Protocol):
+    """A judge, which reads a dialogue on one dimension.
+
+    `identity` names the judge, its rubric version and everything that shapes its verdicts. `paid` is true if
+    a reading costs money.
+
+    A judge may have three further attributes. `dimensions` lists the readings that it gives; it gives no
+    others. If `parallel` is true (default: false), several threads may ask the judge, and it gives its
+    readings of a dialogue at the same time. A judge of a suite whose items have a true answer also has a
+    method `answer`: (scenario, dialogue) -> `Answer`.
+    """
+
+    identity: str
+    paid: bool
+
+    def verdict(self, scenario: Any, dialogue: Dialogue, dimension: Any) -> Verdict:
+        """Return the reading of a dialogue on one dimension.
+
+        `scenario` is a `Scenario` and `dimension` a `Dimension`, or what the suite uses instead. Raise
+        `JudgeFault` if there is no verdict; a judge never guesses one.
+        """
+        ...

@@ -1,0 +1,1 @@
+"""The options of a run, the settings that they make, and the gates that they name."""

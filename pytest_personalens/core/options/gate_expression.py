@@ -1,0 +1,154 @@
+"""Reads the gates of a suite: ``[DOMAIN or KIND:] METRIC >= VALUE``, or ``<=``."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from typing import TYPE_CHECKING, Final
+
+from pytest_personalens.core.options.gate import USER_FAULTS, Direction, GateExpression
+from pytest_personalens.core.text.parse import BILLION
+
+if TYPE_CHECKING:
+    from pytest_personalens.core.suite.suite import Suite
+
+#: Metrics that every suite has, in addition to its own.
+_COMMON: Final = ("valid", "lift", "drop", "pass^k")
+_EXPRESSION: Final = re.compile(
+    r"\s*(?:(?P<group>[^:<>=]+):)?\s*(?P<metric>[\w^-]+)\s*(?:\((?P<of>[^(),]*)(?:,(?P<arm>[^(),]*))?\))?"
+    r"\s*(?P<direction>>=|≥|<=|≤|=)\s*(?P<value>-?[\d.]+)\s*(?P<percent>%?)\s*"
+)
+_DIRECTIONS: Final[dict[str, Direction]] = {">=": ">=", "≥": ">=", "<=": "<=", "≤": "<="}
+_RANGE = tuple[float | None, float | None]
+
+
+def read_gate(text: str, suite: Suite) -> GateExpression:
+    """Return the gate that ``[GROUP:] METRIC >= VALUE`` describes.
+
+    Raise ValueError for any other text; its message says what is expected.
+    """
+    expression = _EXPRESSION.fullmatch(text)
+    metric = "" if expression is None else _metric(expression["metric"], suite)
+    if expression is None or (expression["of"] is not None and metric not in ("lift", "drop")):
+        raise ValueError(_expected(suite))
+    if metric == "drop":
+        return _drop(expression, suite)
+    of, arm = _lift_of(expression["of"], expression["arm"] or "", suite) if expression["of"] else ("", "")
+    if metric == "lift" and not of and suite.lift is None:
+        raise ValueError("name a metric and a control: lift(METRIC, CONTROL) >= VALUE")
+    value = _value(expression, _way(metric, suite))
+    low, high = _range(of, suite, lift=True) if metric == "lift" else _range(metric, suite)
+    if expression["percent"] and high != 1:
+        raise ValueError(f"{metric} is no share: give a number {_span(low, high)}")
+    lowest, highest = (-BILLION if low is None else low), (BILLION if high is None else high)
+    if not lowest <= value <= highest:
+        meant = f"; did you mean {expression['value']}%?" if high == 1 and 1 < value <= 100 else ""
+        raise ValueError(f"{metric} lies {_span(low, high)}{meant}")
+    way = _way(metric, suite)
+    if _DIRECTIONS.get(expression["direction"], way) != way:
+        better = "high" if way == ">=" else "low"
+        raise ValueError(f"{metric} is better {better}: write {metric} {way} {expression['value']}")
+    return GateExpression((expression["group"] or "").strip(), metric, value, way, of, arm)
+
+
+def _drop(expression: re.Match[str], suite: Suite) -> GateExpression:
+    """The gate on how large a drop from the baseline must be excluded."""
+    of = "" if expression["of"] is None else _metric(expression["of"].strip(), suite)
+    metric = suite.metric(of)
+    if metric is None or metric.measure is None or expression["arm"] is not None:
+        raise ValueError("name what must not drop: drop(METRIC) <= VALUE")
+    if metric.measure not in suite.gated:
+        raise ValueError(f"{of} is not compared with a baseline")
+    if (span := metric.measure.span) is None:
+        raise ValueError(f"{of} has no lowest or no highest score, so no drop of it can be excluded")
+    if expression["group"]:
+        raise ValueError(f"a drop is of the whole run; leave {expression['group'].strip()!r} out")
+    if _DIRECTIONS.get(expression["direction"], "<=") != "<=":
+        raise ValueError(f"a drop is better low: write drop({of}) <= {expression['value']}")
+    value = _value(expression, "<=")
+    if expression["percent"] and span != 1:
+        raise ValueError(f"{of} is no share: give the drop in points")
+    if not 0 < value <= span:
+        raise ValueError(f"a drop of {of} that can be excluded lies above 0 and goes up to {span:g}")
+    return GateExpression("", "drop", value, "<=", of)
+
+
+def _value(expression: re.Match[str], way: Direction) -> float:
+    try:
+        return round(float(expression["value"]) / (100 if expression["percent"] else 1), 6)
+    except ValueError:
+        raise ValueError(f"expected a number after {way}, not {expression['value']!r}") from None
+
+
+def parse_gate_name(name: str, limit: float, direction: Direction) -> GateExpression:
+    """Return the gate with that name, the inverse of `GateExpression.name`."""
+    group, _, metric = name.rpartition(": ")
+    metric, _, rest = metric.partition("(")
+    of, _, arm = rest.removesuffix(")").partition(", ")
+    return GateExpression(group, metric, limit, direction, of, arm)
+
+
+def is_metric(name: str, suite: Suite) -> bool:
+    """True if a gate of the suite may use the metric."""
+    names = _names(suite)[:-1]
+    return name in names or re.fullmatch(r"pass\^[1-9]\d{0,2}", name) is not None
+
+
+def _names(suite: Suite) -> tuple[str, ...]:
+    audited = () if suite.audit is None else (USER_FAULTS,)
+    return (*(metric.name for metric in suite.metrics), *audited, *_COMMON)
+
+
+def _metric(text: str, suite: Suite) -> str:
+    names = {name.lower(): m.name for m in suite.metrics for name in (m.name, *m.aliases)}
+    metric = names.get(text.lower(), text.lower())
+    if not is_metric(metric, suite):
+        near = difflib.get_close_matches(metric, _names(suite), n=1)
+        raise ValueError(
+            f"unknown metric {metric!r}{f' (did you mean {near[0]}?)' if near else ''}; known:"
+            f" {', '.join(_names(suite))}"
+        )
+    return metric
+
+
+def _lift_of(metric: str, word: str, suite: Suite) -> tuple[str, str]:
+    """Return the metric and the word of the arm in ``lift(METRIC, ARM)``."""
+    of, words = _metric(metric.strip(), suite), {arm.word.lower(): arm.word for arm in suite.arms}
+    if suite.metric(of) is None:
+        raise ValueError(f"no lift can be had of {of}")
+    if word.strip().lower() not in words:
+        raise ValueError(f"unknown control {word.strip()!r}; known: {', '.join(words.values())}")
+    return of, words[word.strip().lower()]
+
+
+def _range(name: str, suite: Suite, *, lift: bool = False) -> _RANGE:
+    """Return the lowest and the highest value of a metric.
+
+    None means that there is no limit. A lift may be a gain or a loss, so its range is symmetric around 0.
+    """
+    metric = suite.metric(name)
+    if lift and not name and suite.lift is not None:
+        low, high = suite.lift[0].low, suite.lift[0].high
+    else:
+        low, high = (metric.low, metric.high) if metric is not None else (0, 1)
+    if lift:
+        span = None if low is None or high is None else high - low
+        return None if span is None else -span, span
+    return low, high
+
+
+def _way(metric: str, suite: Suite) -> Direction:
+    suite_metric = suite.metric(metric)
+    if metric == USER_FAULTS:
+        return "<="
+    return ">=" if suite_metric is None or suite_metric.better == "high" else "<="
+
+
+def _span(low: float | None, high: float | None) -> str:
+    if high is None:
+        return "anywhere" if low is None else f"from {low:g} up"
+    return f"up to {high:g}" if low is None else f"from {low:g} to {high:g}"
+
+
+def _expected(suite: Suite) -> str:
+    return f"expected [DOMAIN or KIND:] METRIC >= VALUE, such as {suite.gate_example}"

@@ -1,0 +1,188 @@
+"""The table of options: their names, how their texts are read, and what they shape."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+
+from pytest_personalens.core.options.option_types import (
+    budget,
+    context,
+    control,
+    dimension_name,
+    executor,
+    gate,
+    kind,
+    margin,
+    protocol,
+    report,
+    suite_name,
+    threshold,
+)
+from pytest_personalens.core.suite_names import FIRST_SUITE, SUITES
+from pytest_personalens.core.text.parse import BILLION, choice, judge_spec, number, odd, sample, shard, some
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytest_personalens.core.suite.suite import Suite
+
+DEFAULT_SEED: Final = "personalens"
+
+OptionGroup = Literal["select", "run", "judge", "gate", "report"]
+#: What an option shapes. In two runs that are parts of one run (resumed, or shards), the options with the
+#: first three shapes must be the same.
+Shape = Literal[
+    "sample",  # which items exist
+    "dialogue",  # what the agents say in the dialogues
+    "score",  # how the dialogues are judged
+    "record",  # what is replayed, what is paid for, and which part of it is kept
+    "execution",  # how the items are run
+    "gate",  # what the run must reach: such an option asks for gates
+    "judge check",  # what the judge is compared with
+    "decision",  # how gates are decided, if there are any
+    "report",  # what the run writes: the results hold nothing of it
+]
+
+
+class Option(NamedTuple):
+    """One option and the ini key with the same name.
+
+    `read` turns a text into the value and raises ValueError. `read_for` does the same for a suite. `default`
+    is None or () if an option that is not given has no value.
+
+    With `many`, the value is a list: the option may be repeated, and its text may hold commas. A `flag` takes
+    no value. With `path`, the value may be a path. `on` says where the option may be given. `mark` says if
+    the mark of a test may set it.
+    """
+
+    name: str
+    metavar: str
+    default: Any
+    read: Callable[[str], Any] | None
+    help: str
+    group: OptionGroup
+    shapes: Shape
+    many: bool = False
+    mark: bool = False
+    type: Literal["string", "int", "int or all", "float", "linelist"] = "string"
+    flag: bool = False
+    path: bool = False
+    on: Literal["both", "ini", "command line"] = "both"
+    read_for: Callable[[str, Suite], Any] | None = None
+
+    def value(self, text: str, suite: Suite) -> Any:
+        """Return the value of a text.
+
+        Raise ValueError or `SpecError` for a text that cannot be read.
+        """
+        if self.read is not None:
+            return self.read(text)
+        assert self.read_for is not None
+        return self.read_for(text, suite)
+
+    @property
+    def long(self) -> str:
+        """Return the name on the command line, such as ``--personalens-user-model``."""
+        return f"--personalens-{self.name}"
+
+    @property
+    def ini(self) -> str:
+        """Return the name in the ini file, such as ``personalens_max_turns``.
+
+        pytest also stores the value of the command line under this name.
+        """
+        return f"personalens_{self.key}"
+
+    @property
+    def called(self) -> str:
+        """Return the name of the option for messages.
+
+        It is the name on the command line, or the ini key of an option that exists only there.
+        """
+        return self.ini if self.on == "ini" else self.long
+
+    @property
+    def key(self) -> str:
+        """Return the field of `Settings` and the keyword of the mark, such as ``max_turns``."""
+        return self.name.replace("-", "_")
+
+
+_POSITIVE: Final = number(1, BILLION, kind=int)
+_PATH: Final = some("a path")
+
+OPTIONS: Final = (
+    Option("sample", "N|all", None, sample, "Draw N scenarios, or all there are, and make one test item of each; without it the plugin does nothing", "select", "sample", mark=True, type="int or all"),
+    Option("suite", "|".join(SUITES), FIRST_SUITE, suite_name, "What is tested: the suite whose items are drawn", "select", "sample", mark=True),
+    Option("seed", "TEXT", DEFAULT_SEED, some("a text"), "Seed of the draw; another text gives another sample", "select", "sample", mark=True),
+    Option("data", "embedded|PATH", "embedded", some("'embedded' or a path"), "The embedded benchmark, a dataset added by a plugin, or the path of an official PersonaLens checkout, of its data folder, or of a folder in the embedded layout; in personaconv a file or folder of posts", "select", "sample", path=True),
+    Option("users", "LIST", (), some("user ids"), "Only these users: ids (of the official data user7, 7, or a range such as 0-49), official-20, -30, -50 or -100, or file:PATH with an id a line", "select", "sample", many=True, type="linelist"),
+    Option("domain", "LIST", (), some("a domain"), "Only scenarios that span one of these domains; applied before the draw", "select", "sample", many=True, mark=True, type="linelist"),
+    Option("kind", "single|multi|all", "all", None, "Only single-domain or only multi-domain tasks; in personaconv a list of sentiment, impact and next-text", "select", "sample", mark=True, read_for=kind),
+    Option("shard", "K/N", None, shard, "Run part K of N of the sample, such as 3/10; the command personalens merge puts the parts together and decides the gates", "select", "sample"),
+    Option("assistant", "SPEC|MODULE:ATTR", None, some("a model spec or module:attribute"), "The assistant under test without a fixture: a model, a service (http:URL, bedrock-agent:AGENT/ALIAS or agentcore:ARN), or a callable by its place; in personaconv also outputs:FILE.jsonl, stored outputs by item", "run", "dialogue"),
+    Option("user-model", "SPEC", "embedded", some("a model spec"), "Who plays the user: embedded, bedrock:MODEL, openai:MODEL, or PROVIDER:MODEL of a provider added by a plugin", "run", "dialogue"),
+    Option("protocol", "NAME", "default", None, "What models are told: default is ours, paper is what the paper's figures give each role, in our words. In personaconv, what the items are and how they are read: fixed (default), or official, as the benchmark's own scripts", "run", "dialogue", read_for=protocol),
+    Option("user-agent", "plain|reasoning|state", "plain", choice("plain", "reasoning", "state"), "What a model that plays the user writes before a message: plain, reasoning or state (default: plain)", "run", "dialogue", on="ini"),
+    Option("trials", "K", 1, number(1, 100, kind=int), "Run each scenario K times, each with a record of its own (default: 1)", "run", "sample", type="int"),
+    Option("control", "LIST", (), None, "Run the same scenarios again and report the lift: no-context withholds the context, other-user gives another user's, D, I or S that part alone; ablation is no-context,D,I,S. In personaconv: P-Conv, P-NonConv, NP-Conv or none", "run", "sample", many=True, type="linelist", read_for=control),
+    Option("context", "LETTERS", "DIS", None, "What the assistant may know: any of D (demographics), I (past interactions), S (situation), or none; in personaconv one of P-Conv (default), P-NonConv, NP-Conv and none", "run", "dialogue", mark=True, read_for=context),
+    Option("concurrency", "N", 1, number(1, 10_000, kind=int), "Dialogues that run side by side in one process (default: 1); more needs an assistant of session or module scope", "run", "execution", type="int"),
+    Option("executor", "dask=ADDRESS", None, executor, "Run the dialogues on a Dask cluster, by the address of its scheduler; needs the option assistant", "run", "execution"),
+    Option("record", "none|live|new|all", "none", choice("none", "live", "new", "all"), "Records of dialogues and verdicts: none replays them and never pays; live pays for what no record answers, and writes none; new writes what no fitting record answers; all records everything anew (default: none)", "run", "record"),
+    Option("budget", "LIST", (), budget, "Stop the run in order after so many model calls or dollars, such as 200calls,5usd; dollars need personalens_prices", "run", "execution", many=True, type="linelist"),
+    Option("resume", "", False, bool, "Resume an interrupted run, or make this one resumable", "run", "execution", flag=True, on="command line"),
+    Option("estimate", "", False, bool, "Print how many calls, tokens and dollars this sample would take, and exit", "run", "execution", flag=True, on="command line"),
+    Option("max-turns", "N", 0, number(1, 1000, kind=int), "Rounds of a dialogue after the opening (default: 20 for single-domain, 30 for multi-domain tasks)", "run", "dialogue", mark=True, type="int", on="ini"),
+    Option("turn-timeout", "SECONDS", 60.0, number(0.001, 86_400), "Time limit of one reply of the assistant (default: 60)", "run", "execution", mark=True, type="float", on="ini"),
+    Option("assistant-prompt", "base|vanilla", "base", choice("base", "vanilla"), "What a model as the assistant is told: that it acts for the user, and the context; or nothing (default: base)", "run", "dialogue", on="ini"),
+    Option("interactions", "task|all", "task", choice("task", "all"), "Past interactions that the assistant may know: those of the task's domains, as in the paper, or all of the user's (default: task)", "run", "dialogue", on="ini"),
+    Option("history", "request|context", "request", choice("request", "context"), "Where a user's past is, in personaconv: in the request (default), or in the context that a fixture or a memory gets", "run", "dialogue", on="ini"),
+    Option("assistant-request", "JSON", None, some("JSON"), "What a service as the assistant is sent, as JSON with the places {message} (the last one), {messages}, {user}, {session} and {context} in its texts", "run", "dialogue", on="ini"),
+    Option("assistant-reply", "PATH", None, some("a path in JSON"), "Where the reply stands in what a service answers, such as data.reply or choices.0.message (default: it is the answer)", "run", "dialogue", on="ini"),
+    Option("judge-model", "SPEC", "embedded", judge_spec, "Who judges: embedded, bedrock:MODEL, openai:MODEL, or PROVIDER:MODEL of a provider added by a plugin; tc=SPEC,SPEC has another judge for a reading", "judge", "score"),
+    Option("prompts", "DIR|official:PATH", None, some("a folder, or official: and a path"), "Templates of your own for agents played by a model, those that are not in it are ours; or the official ones, from your checkout of their repository", "judge", "score", path=True),
+    Option("official-bugs", "reproduce|mend|NAMES", "reproduce", some("reproduce, mend, or names of bugs"), "Bugs of the official code: reproduce (default), mend, or the names of those to mend, with commas between them", "judge", "score", on="ini"),
+    Option("dimensions", "LIST", ("task_completion", "personalization"), None, "What the judge reads: tc, p, nat-user, nat-assistant, coh-user, coh-assistant, p-turns, leak, unbacked, or all for the first six (default: tc,p)", "judge", "score", many=True, mark=True, type="linelist", read_for=dimension_name),
+    Option("threshold", "LIST", (), None, "Scores an item must reach, such as p=3,tc=0 or 'p>=3' (default: tc=1,p=2)", "judge", "score", many=True, mark=True, type="linelist", read_for=threshold),
+    Option("adopt-judge", "PATH", None, _PATH, "Keep how the judge of this run reads the anchor dialogues, and this run's scores, as the baseline PATH", "judge", "judge check", path=True, on="command line"),
+    Option("check-judge", "PATH", None, _PATH, "Say whether the judge or your assistant changed since the baseline PATH; fail if the judge did", "judge", "judge check", path=True, on="command line"),
+    Option("judge-votes", "N", 1, odd(99), "Votes on a verdict below its threshold, the first included; the median decides (default: 1)", "judge", "score", type="int", on="ini"),
+    Option("lost-to-user", "scored|unscored", "scored", choice("scored", "unscored"), "What a dialogue counts as whose task is not completed and whose simulated user made a fault: scored as any other (default), or unscored, which the gate valid counts", "judge", "score", on="ini"),
+    Option("embedding", "SPEC", None, some("sentence-transformers:PATH or module:attribute"), "What scores texts by SBERT, in personaconv: a folder with a model, or a callable, texts to vectors (default: none, and chars is scored)", "judge", "score", on="ini"),
+    Option("nltk-data", "DIR", None, _PATH, "WordNet, in personaconv, to score METEOR: its own folder, or NLTK's data (default: none, and meteor-es is scored, without synonyms)", "judge", "score", path=True, on="ini"),
+    Option("anchors", "FILE", None, _PATH, "Labelled dialogues that the judge reads where it is adopted or checked (default: 24 of ours)", "judge", "judge check", path=True, on="ini"),
+    Option("gate", "LIST", (), None, "What the run must reach, such as 'tcr >= 0.9, p >= 2.3', 'Movies: p >= 3', 'multi: tcr >= 0.7', 'valid >= 0.95', 'lift >= 0.3', 'drop(p) <= 0.3' or 'pass^3 >= 0.6': these decide then, and low items do not fail; none: report only", "gate", "gate", many=True, type="linelist", read_for=gate),
+    Option("baseline", "PATH", None, _PATH, "Fail on a significant drop from the run whose baseline or JSON results are in PATH", "gate", "gate", path=True),
+    Option("save-baseline", "PATH", None, _PATH, "Keep this run's scores by scenario as PATH, for the option baseline; nothing is written if the run is stopped", "gate", "gate", path=True, on="command line"),
+    Option("level", "X", 0.05, number(0.0001, 0.5), "Chance that the comparison with the baseline fails a run without a change (default: 0.05)", "gate", "decision", type="float", on="ini"),
+    Option("margin", "LIST", (), None, "Drop from the baseline that is let pass though significant, such as tc=0.02 or p=0.1; also adds a dimension to those compared (tc, p)", "gate", "decision", many=True, type="linelist", on="ini", read_for=margin),
+    Option("exit-infra", "CODE", None, number(6, 255, kind=int), "Exit code, 6 to 255, of a run that failed only because too little could be scored (default: 1)", "gate", "report", type="int", on="ini"),
+    Option("report", "PATH|github", (), report, "Write all results as JSON (PATH.json), a page (PATH.html) or a summary (PATH.md); github: the summary of the step and annotations, in GitHub Actions; may be repeated", "report", "report", many=True, type="linelist", path=True),
+)  # fmt: skip
+
+BY_KEY: Final = {o.key: o for o in OPTIONS}
+
+#: Removed option -> the option and the value to write instead.
+REPLACED: Final = {
+    "min-tcr": ("gate", "'tcr >= X'"),
+    "min-p": ("gate", "'p >= X'"),
+    "min-valid": ("gate", "'valid >= X'"),
+    "gates": ("gate", "EXPRESSION"),
+    "fail-on": (
+        "gate",
+        "none: report only; else gates decide where there are any, and items where there are none",
+    ),
+    "ablation": ("control", "ablation"),
+    "json": ("report", "PATH.json"),
+    "html": ("report", "PATH.html"),
+    "markdown": ("report", "PATH.md"),
+    "github": ("report", "github"),
+    "live": ("record", "live"),
+    "max-calls": ("budget", "Ncalls"),
+    "max-usd": ("budget", "Xusd"),
+}
+
+
+def keys_of(*shapes: Shape) -> tuple[str, ...]:
+    """Return the keys of the options that have one of these shapes."""
+    return tuple(o.key for o in OPTIONS if o.shapes in shapes)

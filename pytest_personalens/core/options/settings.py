@@ -1,0 +1,161 @@
+"""The settings of a run or of one test, as one frozen value."""
+
+# This module does not postpone annotations, because pydantic reads the types here for the settings in a
+# results file.
+
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+from pytest_personalens.core.options.gate import VALID_FLOOR, GateExpression
+from pytest_personalens.core.options.options import keys_of
+
+if TYPE_CHECKING:
+    from pytest_personalens.core.suite.suite import Suite
+
+#: The beginning of the option prompts if it names a checkout of the official repository.
+OFFICIAL_PROMPTS: Final = "official:"
+
+
+class Settings(NamedTuple):
+    """The settings of a run or of one test.
+
+    If `sample` is None, the plugin does nothing.
+    """
+
+    suite: str
+    sample: int | None
+    seed: str
+    shard: tuple[int, int] | None
+    data: str
+    users: tuple[str, ...]
+    domain: tuple[str, ...]
+    #: "all", or kinds of the suite with commas.
+    kind: str
+    trials: int
+    control: tuple[str, ...]
+    context: str
+    max_turns: int
+    turn_timeout: float
+    dimensions: tuple[str, ...]
+    threshold: tuple[tuple[str, int | float], ...]
+    user_model: str
+    judge_model: str
+    concurrency: int
+    executor: str | None
+    judge_votes: int
+    assistant: str | None
+    assistant_prompt: Literal["base", "vanilla"]
+    #: The name of a protocol of the suite.
+    protocol: str
+    #: The text that a model writes before a message when it plays the user.
+    user_agent: Literal["plain", "reasoning", "state"]
+    prompts: str | None
+    #: The domains of which the assistant knows the past interactions: those of the task, or all.
+    interactions: Literal["task", "all"]
+    #: The place of a user's past.
+    history: Literal["request", "context"]
+    embedding: str | None
+    nltk_data: str | None
+    #: The bugs of the official code that are mended.
+    official_bugs: str
+    #: Caps of the run: the unit, "calls" or "usd", and the number.
+    budget: tuple[tuple[Literal["calls", "usd"], float], ...]
+    gate: tuple[GateExpression, ...]
+    baseline: str | None
+    level: float
+    margin: tuple[tuple[str, float], ...]
+    anchors: str | None
+    #: Dimensions that the user asked for and that the embedded judge cannot read.
+    not_read: tuple[str, ...] = ()
+    #: True for a run that only measures and reports. Nothing makes it fail.
+    report_only: bool = False
+    exit_infra: int | None = None
+    #: Absolute paths, and the word "github" if it is given.
+    report: tuple[str, ...] = ()
+    save_baseline: str | None = None
+    adopt_judge: str | None = None
+    check_judge: str | None = None
+    record: Literal["none", "live", "new", "all"] = "none"
+    resume: bool = False
+    estimate: bool = False
+    #: What a dialogue counts as that was lost to the simulated user.
+    lost_to_user: Literal["scored", "unscored"] = "scored"
+    #: The request to a service that is the assistant, as JSON, and the path of the reply in its answer.
+    assistant_request: str | None = None
+    assistant_reply: str | None = None
+
+    @property
+    def protocol_in_force(self) -> str:
+        """Return the protocol, which is "official" for the prompts of a checkout."""
+        return "official" if (self.prompts or "").startswith(OFFICIAL_PROMPTS) else self.protocol
+
+    @property
+    def may_spend(self) -> bool:
+        """True if the run may call paid models."""
+        return self.record != "none"
+
+    @property
+    def writes_records(self) -> bool:
+        """True if the run writes records."""
+        return self.record in ("new", "all")
+
+    @property
+    def max_calls(self) -> int | None:
+        """Return the cap on model calls, or None if there is none."""
+        return next((int(cap) for unit, cap in self.budget if unit == "calls"), None)
+
+    @property
+    def max_usd(self) -> float | None:
+        """Return the cap on the cost of model calls in US dollars, or None."""
+        return next((cap for unit, cap in self.budget if unit == "usd"), None)
+
+    @property
+    def side_by_side(self) -> bool:
+        """True if items are evaluated before their turn, in threads or on a cluster."""
+        return self.concurrency > 1 or self.executor is not None
+
+    @property
+    def shares_assistant(self) -> bool:
+        """True if one assistant from the fixture must serve several dialogues at once."""
+        return self.concurrency > 1 and self.assistant is None
+
+    @property
+    def fails_on(self) -> Literal["item", "gate", "nothing"]:
+        """Return what makes the run fail.
+
+        It is "nothing" for a run that only reports, "gate" for a run with gates, and else "item": low items.
+        """
+        return "nothing" if self.report_only else "gate" if self.asks_for_gates else "item"
+
+    @property
+    def asks_for_gates(self) -> bool:
+        """True if the settings ask for any gate."""
+        return any(getattr(self, key) not in (None, ()) for key in keys_of("gate"))
+
+    @property
+    def valid_floor(self) -> float:
+        """Return the share of items that must be scored, 0 to 1.
+
+        It is the limit of the gate ``valid``, or 0.9 without such a gate.
+        """
+        return next((gate.limit for gate in self.gate if gate.name == "valid"), VALID_FLOOR)
+
+    @property
+    def of_suite(self) -> "Suite":
+        """Return the suite of the run."""
+        from pytest_personalens.core.suite.suite import suite_named
+
+        return suite_named(self.suite)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Return the kinds of the draw; empty means all kinds."""
+        return () if self.kind == "all" else tuple(self.kind.split(","))
+
+    @property
+    def thresholds(self) -> dict[str, int | float]:
+        """Return the worst score with which an item passes, by measure.
+
+        Only measures that the run reads are included. Some of them have defaults.
+        """
+        defaults = {measure.value: score for measure, score in self.of_suite.thresholds.items()}
+        return {d: s for d, s in {**defaults, **dict(self.threshold)}.items() if d in self.dimensions}

@@ -1,0 +1,1 @@
+"""Threads, caches and the garbage collector."""

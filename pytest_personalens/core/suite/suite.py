@@ -1,0 +1,278 @@
+"""A suite, as a value: its items, its measures, and how to run it."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from pytest_personalens.core.errors import SpecError
+from pytest_personalens.core.judging.measure import Measure, add_measures
+from pytest_personalens.core.suite_names import SUITES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from pytest_personalens.core.dialogue.dialogue import Dialogue, UserAgent
+    from pytest_personalens.core.judging.metric import Metric
+    from pytest_personalens.core.judging.user_fault import UserFault
+    from pytest_personalens.core.judging.verdict import Judge
+    from pytest_personalens.core.scenario import BaseScenario, Context
+    from pytest_personalens.core.suite.data_check import DataCheck
+    from pytest_personalens.core.suite.panels import ItemsPanel
+    from pytest_personalens.core.suite.published import Published
+
+    #: The settings of a run, by name.
+    SettingsByName = Mapping[str, Any]
+
+
+class StoredReplies(Protocol):
+    """Replies of an earlier run, by the id of their item."""
+
+    @property
+    def items(self) -> Collection[str]:
+        """Return the ids of the items with a reply."""
+        ...
+
+    def of_item(self, item: str) -> Callable[[Any], object]:
+        """Return the assistant of an item.
+
+        It raises `AssistantFault` if there is no reply for it.
+        """
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arm:
+    """A control: the same items again, with less context or with another user's.
+
+    `name` is used in items and results, `word` on the command line and in reports, and `title` on the page.
+    """
+
+    name: str
+    word: str
+    title: str = ""
+    #: True if its items need another user's scenario.
+    swaps: bool = False
+
+
+def _no_other_user(dataset: Any, seed: str, ref: Any) -> Any:
+    raise SpecError("--personalens-control: this suite gives nobody another user's context")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Suite:
+    """A suite: its items, its measures, its gates, and how to run it.
+
+    Results and reports need the first block of fields, and a run needs the second.
+    """
+
+    name: str
+    #: The words for one of its items, for what the assistant does in it, and for who scores that.
+    item: str = "scenario"
+    dialogue: str = "dialogue"
+    judged_by: str = "judge"
+    #: The kinds of its items, in the order of tables.
+    kinds: tuple[str, ...]
+    #: Domains that gates may name even if no item of a run has them. The dataset may have others.
+    domains: tuple[str, ...] = ()
+    #: All measures that its scorer may give, in the order of tables.
+    measures: tuple[Measure, ...]
+    #: Measures that are compared with a baseline and a control. If it is empty, all measures are.
+    compared: tuple[Measure, ...] = ()
+    #: Measures that are read, and tested against a baseline, if no option says otherwise.
+    main: tuple[Measure, ...]
+    metrics: tuple[Metric, ...]
+    #: An example of a gate's expression, for messages.
+    gate_example: str
+    #: The measure and the arms of the gate ``lift`` without an argument. The first arm that was run counts.
+    lift: tuple[Measure, tuple[str, ...]] | None = None
+    arms: tuple[Arm, ...] = ()
+    #: Word -> the arms that it stands for together.
+    arm_groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    #: Removed word -> the present word.
+    gone_words: Mapping[str, str] = field(default_factory=dict)
+    #: The worst score with which an item passes, by measure.
+    thresholds: Mapping[Measure, float] = field(default_factory=dict)
+    #: True if it makes sense to count the turns of its dialogues.
+    has_turns: bool = True
+    #: True if its kinds have measures of their own, so that each gets a table in the summary.
+    table_by_kind: bool = False
+    #: Kind -> its name on the page.
+    kind_name: Callable[[str], str] = str
+    #: What its items are made of, in the singular, where some of it gives no item.
+    made_of: str = "entry"
+    #: Why something gives no item, or what a request gives away -> its words in reports.
+    words: Mapping[str, str] = field(default_factory=dict)
+    #: A kind and the items of the run itself -> further lines under the table of the kind.
+    notes: Callable[[str, Sequence[Any]], Iterator[str]] = lambda kind, items: iter(())
+    #: A kind and its items in the run itself or in a control -> what the page shows of them beside figures.
+    panels: Callable[[str, Sequence[Any]], Iterator[ItemsPanel]] = lambda kind, items: iter(())
+    #: Item -> a word for its answer that the page can filter by, such as ``right``; empty for none.
+    outcome: Callable[[Any], str] = lambda item: ""
+    #: Request and what the assistant is given -> a title for each of its paragraphs; empty for a request that
+    #: is shown as one text.
+    part_titles: Callable[[str, str], Sequence[str]] = lambda request, given: ()
+    #: Settings and what the assistant is given -> this in words, for an item on the page.
+    given_words: Callable[[SettingsByName, str], str] = lambda settings, given: ""
+
+    #: The class of its scenarios.
+    scenario: type[BaseScenario]
+    #: Spec, root folder and settings -> its dataset. It raises `DataError`.
+    open_dataset: Callable[[str, Path, SettingsByName], Any]
+    #: Settings -> the user agent and the judge if no model plays these roles. The setting ``kind`` is that of
+    #: the item, or empty. ``root`` is the folder at which relative paths start.
+    asker: Callable[[SettingsByName], UserAgent]
+    scorer: Callable[[SettingsByName], Judge]
+    #: Settings, a model, its meter and a context -> the assistant that the model plays. Without it, the model
+    #: is told what the first suite tells it.
+    played: Callable[[SettingsByName, Any, Any, Context], Any] | None = None
+    #: A value of the option assistant that only this suite has -> the stored replies that play the assistant.
+    stored_replies: Callable[[str, SettingsByName], StoredReplies | None] = lambda spec, settings: None
+    #: Settings -> True if a control changes what the user says, and not only the context.
+    controls_request: Callable[[SettingsByName], bool] = lambda settings: False
+    #: Opens what this scorer needs before the run begins. It raises `SpecError` for what is missing.
+    prepare: Callable[[SettingsByName], None] = lambda settings: None
+    #: Settings -> the measures that this scorer does not give, each with the reason, a semicolon and what to
+    #: do. The text is empty if there is nothing to do.
+    not_scored: Callable[[SettingsByName], Mapping[Measure, str]] = lambda settings: {}
+    #: Identity of the judge of an item -> that of the judge of its run, which two runs must have in common.
+    judge_of_run: Callable[[str], str] = str
+    #: Option key -> its default, if it differs from the default in the table of options.
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    #: Keys of the options that have no meaning in this suite.
+    lacks: Collection[str] = ()
+    #: The values of the option protocol, with the default first.
+    protocols: tuple[str, ...] = ("default", "paper")
+    #: Reads the option context. It raises ValueError.
+    read_context: Callable[[str], str] = str.strip
+    #: Context of the run and name of an arm -> what the assistant gets in this arm.
+    given: Callable[[str, str], str] = lambda context, arm: arm or context
+    #: Settings, scenario, the assistant's part, and another user's scenario if the arm swaps -> the context.
+    context: Callable[[SettingsByName, BaseScenario, str, BaseScenario | None], Context] = (
+        lambda settings, scenario, given, other: (other or scenario).context(given)
+    )
+    #: The same arguments -> the scenario in the form for its asker and its scorer.
+    situated: Callable[[SettingsByName, BaseScenario, str, BaseScenario | None], BaseScenario] = (
+        lambda settings, scenario, given, other: scenario
+    )
+    #: Dataset -> by kind, the number of its items, and by reason that of what gave none.
+    source: Callable[[Any], tuple[Mapping[str, int], Mapping[str, Mapping[str, int]]]] = lambda dataset: (
+        {},
+        {},
+    )
+    #: Dataset -> a line for each thing that gave no item.
+    left_out: Callable[[Any], Iterator[str]] = lambda dataset: iter(())
+    #: Scenario and dialogue -> the faults of the simulated user. Without it, no user is audited.
+    audit: Callable[[Any, Dialogue], tuple[UserFault, ...]] | None = None
+    #: Number of drawn scenarios by stratum -> strata, beginning with the one to draw next.
+    strata: Callable[[Mapping[str, int]], Sequence[str]] | None = None
+    #: Dataset, seed and scenario by name -> another user's scenario, for an arm that swaps. It raises
+    #: `SpecError`.
+    other_user: Callable[[Any, str, Any], Any] = _no_other_user
+    #: Raises `SpecError` for settings that contradict each other.
+    check: Callable[[SettingsByName], None] = lambda settings: None
+    #: Settings by name -> what two runs must have in common, besides dataset and agents.
+    terms: Callable[[SettingsByName], dict[str, str]] = lambda settings: {}
+    #: Settings by name -> further text in the header about how the items are run.
+    about: Callable[[SettingsByName], str] = lambda settings: ""
+    #: Spec of a dataset and a number of words to compare -> what `check-dataset` tells about it, or None if
+    #: it is no data of this suite. It raises `DataError`.
+    check_data: Callable[[str, int], DataCheck | None] = lambda spec, words: None
+    #: Kind and settings by name -> the published figures of the kind, or None.
+    published: Callable[[str, SettingsByName], Published | None] = lambda kind, settings: None
+    #: Settings by name -> facts for reports, by the name of the fact.
+    facts: Callable[[SettingsByName], dict[str, str]] = lambda settings: {}
+
+    @property
+    def gated(self) -> tuple[Measure, ...]:
+        """Return the measures that are compared between results."""
+        return self.compared or self.measures
+
+    def metric(self, name: str) -> Metric | None:
+        """Return the metric with that name or alias, or None."""
+        return next((m for m in self.metrics if name in (m.name, *m.aliases)), None)
+
+    def metric_of(self, measure: Measure) -> str:
+        """Return the name that a gate uses for the mean of a measure."""
+        return next((m.name for m in self.metrics if m.measure == measure), measure.short)
+
+    def measure(self, name: str) -> Measure:
+        """Return the measure with that long or short name.
+
+        Raise `SpecError` if there is none; the text names the known ones.
+        """
+        key = name.strip().lower().replace("_", "-")
+        for measure in self.measures:
+            if key in (measure.short, measure.value.replace("_", "-")):
+                return measure
+        names = ", ".join(measure.short for measure in self.measures)
+        raise SpecError(f"unknown dimension {name!r}; known: {names}")
+
+    def measures_named(self, names: Collection[str]) -> tuple[Measure, ...]:
+        """Return measures by name, in their own order, each once.
+
+        The name "all" means those that are compared.
+        """
+        wanted = {
+            m
+            for name in names
+            for m in (self.gated if name.strip().lower() == "all" else (self.measure(name),))
+        }
+        return tuple(m for m in self.measures if m in wanted)
+
+    def headings(self) -> dict[str, str]:
+        """Return the heading of the column of each figure, by the figure's key.
+
+        The order is that of tables.
+        """
+        columns = {measure.value: measure.names.heading for measure in self.measures}
+        return columns | {m.name: m.heading or m.name for m in self.metrics if m.of is not None}
+
+    def arm(self, name: str) -> Arm:
+        """Return the arm with that name.
+
+        For an unknown name, the result is an arm with that name as its word and title.
+        """
+        return next((arm for arm in self.arms if arm.name == name), Arm(name=name, word=name, title=name))
+
+    def arm_word(self, name: str) -> str:
+        """Return the word for an arm in options and reports."""
+        return self.arm(name).word
+
+    def arms_by_word(self) -> dict[str, tuple[str, ...]]:
+        """Return the arms that each word of the option control asks for."""
+        telling_first = sorted(self.arms, key=lambda arm: arm.word == arm.name)
+        return {arm.word: (arm.name,) for arm in telling_first} | dict(self.arm_groups)
+
+    def draw_order(self, drawn: Mapping[str, int]) -> Sequence[str]:
+        """Return the strata of the draw, beginning with the one to draw next.
+
+        Without strata of its own, a suite draws its kinds in turn.
+        """
+        if self.strata is not None:
+            return self.strata(drawn)
+        return sorted(self.kinds, key=lambda kind: drawn.get(kind, 0))
+
+
+_OPEN: Final[dict[str, Suite]] = {}
+
+
+def suite_named(name: str) -> Suite:
+    """Return the suite with that name, and register its measures.
+
+    Raise `SpecError` for an unknown suite; the text names the known ones.
+    """
+    if name not in _OPEN:
+        if name not in SUITES:
+            raise SpecError(f"unknown suite {name!r}; known: {', '.join(SUITES)}")
+        suite: Suite = importlib.import_module(SUITES[name]).SUITE
+        add_measures(suite.measures)
+        _OPEN[name] = suite
+    return _OPEN[name]
+
+
+def other_suites(name: str) -> Iterator[Suite]:
+    """Return every suite except the one with that name."""
+    return (suite_named(suite_name) for suite_name in SUITES if suite_name != name)

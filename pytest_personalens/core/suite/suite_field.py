@@ -1,0 +1,21 @@
+"""The name of a suite as a field of a file."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AfterValidator
+
+from pytest_personalens.core.errors import SpecError
+from pytest_personalens.core.suite.suite import suite_named
+
+
+def _open(name: str) -> str:
+    try:
+        return suite_named(name).name
+    except SpecError as error:
+        raise ValueError(str(error)) from None
+
+
+#: The name of a suite as a field. It comes before the fields that hold the suite's measures.
+SuiteField = Annotated[str, AfterValidator(_open)]

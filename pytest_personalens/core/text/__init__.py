@@ -1,0 +1,1 @@
+"""Names and short texts: parsed, made safe, and freed of secrets."""

@@ -1,0 +1,1 @@
+"""The embedded benchmark, and own datasets of its layout."""

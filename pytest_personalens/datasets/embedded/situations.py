@@ -1,0 +1,47 @@
+"""Derives the situation of a scenario from the routine of the person and from the task."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Final
+
+from pytest_personalens.core.scenario import Situation
+
+if TYPE_CHECKING:
+    from pytest_personalens.datasets.embedded.entries import Day, Routine, TaskEntry
+
+_DAYS: Final[tuple[Day, ...]] = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+
+
+def situation(routine: Routine, task: TaskEntry, *, key: str) -> Situation:
+    """Return a plausible situation, chosen by the digest of `key`.
+
+    The choice is the same on every machine. The task says at which places, on which devices and when it makes
+    sense. The routine says which of these the person has. The person spends working hours of working days at
+    work. So a task for home falls on a free day or at another hour.
+    """
+    places = {"home": routine.home, "work": routine.work, "transit": routine.transit, "out": routine.out}
+    options = [
+        (place, device, time, day)
+        for place in task.where
+        if places[place]
+        for device in task.devices
+        if device in routine.devices
+        and (device != "Laptop" or place in ("home", "work"))
+        and (device != "Smart speaker" or place == "home")
+        for time in task.times
+        for day in _DAYS
+        if (place == "work") == (bool(routine.work) and day not in routine.free and time in routine.busy)
+    ]
+    # A few pairs have no fitting situation (a task for the office and a person without one). They get one at
+    # home.
+    options = options or [("home", routine.devices[0], time, day) for time in task.times for day in _DAYS]
+    number = int.from_bytes(hashlib.sha256(key.encode()).digest()[:8], "big")
+    place, device, time, day = options[number % len(options)]
+    return Situation(
+        location=places[place],
+        device=device,
+        time_of_day=time,
+        day_of_week=day,
+        environment="Noisy" if place in routine.noisy else "Quiet",
+    )

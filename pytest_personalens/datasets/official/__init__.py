@@ -1,0 +1,1 @@
+"""The official PersonaLens data."""

@@ -1,0 +1,267 @@
+"""Reads the official PersonaLens data as it is published, with its irregularities."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+from pytest_personalens.core.errors import DataError
+from pytest_personalens.core.files.devices import no_device
+from pytest_personalens.core.scenario import DOMAINS, Scenario, ScenarioRef, Situation, Task
+from pytest_personalens.datasets.base import readable_name
+from pytest_personalens.datasets.official.index import Index, open_index
+
+#: For up to this many users it is faster to read their files than the index. For more users, all are looked
+#: up in the index.
+INDEX_FROM: Final = 250
+
+SITUATION: Final = {
+    "location": "Location",
+    "device": "Device",
+    "time_of_day": "Time of Day",
+    "day_of_week": "Day of the Week",
+    "environment": "Environment",
+}
+TASK_ID = re.compile(r"(?:SD-(?P<domain>.+)|(?P<multi>MD))-task-(?P<number>\d+)")
+
+
+class OfficialDataset:
+    """The layout ``profile/user<i>/{profile,tasks,tasks_md}.json``.
+
+    The files of a user are read when the user is needed. The key of a scenario is (user, task), because the
+    official task ids are the same for several users. Task ids become ``movies-1`` and ``multi-8``.
+    """
+
+    name = "official"
+
+    def __init__(self, root: Path, *, whole: bool = False) -> None:
+        self.root, self.whole = root, whole
+        self.version = _version(root)
+        self._tasks = lru_cache(maxsize=64)(self._read_tasks)
+        self._profile = lru_cache(maxsize=64)(self._read_profile)
+        self._users_read: set[str] = set()
+        self._index: Index | None = None
+
+    def domains(self) -> tuple[str, ...]:
+        """Return the twenty domains of the benchmark."""
+        return DOMAINS
+
+    def users(self) -> tuple[str, ...]:
+        """Return the names of the folders in ``profile/``, in the order of their numbers."""
+        folder = self.root / "profile"
+        names = (
+            readable_name(folder, p.name)
+            for p in folder.iterdir()
+            if p.is_dir() and not p.name.startswith(".")
+        )
+        return tuple(sorted(names, key=_natural))
+
+    def refs(self, user: str) -> tuple[ScenarioRef, ...]:
+        """Return the user's scenarios in the order of the files, single-domain tasks first."""
+        self._users_read.add(user)
+        if self._index is None and len(self._users_read) > INDEX_FROM:
+            self._index = open_index(self.root, self.users(), lambda name: tuple(self._read_tasks(name)))
+        refs = self._index.refs(user) if self._index else None
+        return tuple(self._tasks(user)) if refs is None else refs
+
+    def load(self, ref: ScenarioRef) -> Scenario:
+        """Return the scenario with the parts of the profile for the task's domains."""
+        tasks = self._tasks(ref.user)
+        if ref not in tasks:
+            raise DataError(self._folder(ref.user), f"no such scenario: {ref.task!r}")
+        file, raw = tasks[ref]
+        profile_file = self._folder(ref.user) / "profile.json"
+        profile = self._profile(ref.user)
+        demographics = table_in(profile_file, profile, "demographics")
+        affinities = table_in(profile_file, profile, "affinities")
+        interactions = table_in(profile_file, profile, "interactions")
+        preferences = {
+            d: _preferences(profile_file, d, table_in(profile_file, affinities, d, "affinities."))
+            for d in ref.domains
+        }
+        relevant = texts_in(
+            file, raw.get("Relevant Affinity Types"), f"{raw['task_id']}: Relevant Affinity Types"
+        )
+        situations = table_in(file, raw, "situations", f"{raw['task_id']}: ")
+        return Scenario(
+            id=ref.id,
+            user=ref.user,
+            dataset=f"{self.name} {self.version}",
+            kind=ref.kind,
+            domains=ref.domains,
+            demographics={
+                k: text_in(profile_file, v, f"demographics.{k}")
+                for k, v in demographics.items()
+                if k != "user_id"
+            },
+            preferences=preferences,
+            summaries={
+                d: text_in(profile_file, interactions.get(d), f"interactions.{d}") for d in ref.domains
+            },
+            others={
+                d: text_in(profile_file, text, f"interactions.{d}")
+                for d, text in (interactions.items() if self.whole else ())
+                if d not in ref.domains
+            },
+            situation=Situation(
+                **{
+                    field: text_in(file, situations.get(label), f"{raw['task_id']}: situations.{label}")
+                    for field, label in SITUATION.items()
+                }
+            ),
+            task=Task(
+                id=ref.task,
+                description=text_in(file, raw.get("Task Description"), f"{raw['task_id']}: Task Description"),
+                intent=text_in(file, raw.get("User Intent"), f"{raw['task_id']}: User Intent"),
+                goal=text_in(file, raw.get("Task Goal"), f"{raw['task_id']}: Task Goal"),
+                relevant=tuple(pair for name in relevant for pair in _resolve(name, preferences)),
+            ),
+        )
+
+    def _folder(self, user: str) -> Path:
+        folder = self.root / "profile" / user
+        # The user names users on the command line. A name with a separator would leave the folder.
+        if Path(user).name != user or not folder.is_dir():
+            raise DataError(self.root / "profile", f"no such user: {user!r}")
+        return folder
+
+    def _read_profile(self, user: str) -> dict[str, Any]:
+        profile: dict[str, Any] = read_json(self._folder(user) / "profile.json")
+        return profile
+
+    def _read_tasks(self, user: str) -> dict[ScenarioRef, tuple[Path, dict[str, Any]]]:
+        tasks: dict[ScenarioRef, tuple[Path, dict[str, Any]]] = {}
+        for name in ("tasks.json", "tasks_md.json"):
+            file = self._folder(user) / name
+            for position, raw in read_json(file).items():
+                if not isinstance(raw, dict):
+                    raise DataError(file, "expected a table", field=position)
+                ref = _ref(file, position, user, raw)
+                if ref in tasks:
+                    raise DataError(file, f"{raw['task_id']} stands there twice", field=position)
+                tasks[ref] = (file, raw)
+        return tasks
+
+
+def _version(root: Path) -> str:
+    # The published data has no version of its own. The list of users takes its place.
+    digest = hashlib.sha256()
+    for entry in sorted(p.name for p in (root / "profile").iterdir()):
+        digest.update(os.fsencode(entry) + b"\n")
+    return digest.hexdigest()[:8]
+
+
+def _ref(file: Path, position: str, user: str, raw: dict[str, Any]) -> ScenarioRef:
+    task_id = text_in(file, raw.get("task_id"), f"{position}: task_id")
+    domains = texts_in(file, raw.get("Relevant Domains"), f"{position}: Relevant Domains")
+    match = TASK_ID.fullmatch(task_id)
+    if match is None:
+        raise DataError(
+            file,
+            f"expected 'SD-<domain>-task-<n>' or 'MD-task-<n>', found {task_id!r}",
+            field=f"{position}: task_id",
+        )
+    unknown = [d for d in domains if d not in DOMAINS]
+    if unknown or not domains:
+        problem = f"unknown domain {unknown[0]!r}" if unknown else "no domain"
+        raise DataError(
+            file, f"{problem}; known: {', '.join(DOMAINS)}", field=f"{position}: Relevant Domains"
+        )
+    stem = "multi" if match["multi"] else match["domain"].lower().replace(" ", "-")
+    return ScenarioRef(
+        user, f"{stem}-{match['number']}", "multi" if match["multi"] else "single", tuple(domains)
+    )
+
+
+def read_json(file: Path, kind: type[list[Any] | dict[str, Any]] = dict) -> Any:
+    """Return the JSON object of a file, or its array if `kind` is a list.
+
+    Raise `DataError` for anything else.
+    """
+    try:
+        data = json.loads(no_device(file).read_bytes())
+    except FileNotFoundError:
+        raise DataError(file, "the file is missing") from None
+    except OSError as error:
+        raise DataError(file, f"cannot be read: {error.strerror}") from None
+    except RecursionError:
+        raise DataError(file, "not valid JSON: nested too deeply") from None
+    except ValueError as error:  # no JSON, no UTF-8, or a number with thousands of digits
+        raise DataError(file, f"not valid JSON: {error}") from None
+    if not isinstance(data, kind):
+        wanted = "object" if kind is dict else "array"
+        raise DataError(file, f"expected a JSON {wanted}, found {type(data).__name__}")
+    return data
+
+
+def table_in(file: Path, data: dict[str, Any], key: str, prefix: str = "") -> dict[str, Any]:
+    """Return the table `key` of a file's data.
+
+    Raise `DataError` if it is missing or is no table.
+    """
+    value = data.get(key)
+    if not isinstance(value, dict):
+        raise DataError(
+            file, "the field is missing" if value is None else "expected a table", field=f"{prefix}{key}"
+        )
+    return value
+
+
+def text_in(file: Path, value: object, field: str) -> str:
+    """Return the value, which must be a text that is not blank.
+
+    Raise `DataError` for anything else.
+    """
+    if not isinstance(value, str) or not value.strip():
+        raise DataError(file, "the field is missing" if value is None else "expected a text", field=field)
+    return value
+
+
+def texts_in(file: Path, value: object, field: str) -> tuple[str, ...]:
+    """Return the value as a tuple.
+
+    The value must be a list of texts that are not blank. Raise `DataError` for anything else.
+    """
+    if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
+        raise DataError(
+            file, "the field is missing" if value is None else "expected a list of texts", field=field
+        )
+    if any(not v.strip() for v in value):
+        raise DataError(file, "expected texts that are not empty", field=field)
+    return tuple(value)
+
+
+def _preferences(file: Path, domain: str, types: dict[str, Any]) -> dict[str, tuple[str, ...]]:
+    # A single value is a string, and several values are a list. An empty list means that the user stated
+    # none.
+    return {
+        name: texts_in(file, [value] if isinstance(value, str) else value, f"affinities.{domain}.{name}")
+        for name, value in types.items()
+    }
+
+
+def _resolve(name: str, preferences: dict[str, dict[str, tuple[str, ...]]]) -> list[tuple[str, str]]:
+    """Return the pairs (domain, type) that a reference of a task means.
+
+    There are none if the profile has no such type. Tasks write "Favorite" where profiles write "Favourite".
+    They write "Preferred Genres (Music)" for the type of one domain.
+    """
+    match = re.fullmatch(r"(?P<type>.*?)(?: \((?P<domain>[^()]+)\))?", name, re.DOTALL)
+    assert match is not None  # the pattern matches every text
+    wanted = match["type"].replace("Favourite", "Favorite")
+    return [
+        (domain, actual)
+        for domain, types in preferences.items()
+        for actual in types
+        if actual.replace("Favourite", "Favorite") == wanted and match["domain"] in (None, domain)
+    ]
+
+
+def _natural(name: str) -> tuple[str, int, str]:
+    match = re.fullmatch(r"(\D*)(\d+)", name)
+    return (match[1], int(match[2]), name) if match else (name, 0, name)

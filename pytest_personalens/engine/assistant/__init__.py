@@ -1,0 +1,1 @@
+"""The assistant under test: imported, called within a time limit, and its state."""

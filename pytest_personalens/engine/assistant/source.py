@@ -1,0 +1,105 @@
+"""Digests of the files that the assistant under test consists of.
+
+A resumed run uses them to decide if the stored replies are still valid.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from pytest_personalens.core.files.devices import no_device
+from pytest_personalens.core.files.git import git
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+#: Endings of files that may shape an assistant's replies. They are used if no version control separates these
+#: files from the output of a run.
+_SUFFIXES: Final = frozenset(
+    {
+        ".py",
+        ".pyx",
+        ".toml",
+        ".yaml",
+        ".yml",
+        ".ini",
+        ".cfg",
+        ".txt",
+        ".md",
+        ".prompt",
+        ".j2",
+        ".jinja",
+        ".jinja2",
+        ".tmpl",
+        ".env",
+    }
+)
+#: Folders that a run writes to, or that hold installed packages.
+_APART: Final = frozenset(
+    {"__personalens__", "__snapshots__", "__pycache__", "node_modules", "site-packages"}
+)
+#: Variables with a CI service's name of a run. It is the same in all jobs of the run, also when some of them
+#: run again.
+_RUNS: Final = (
+    "PERSONALENS_RUN_ID", "GITHUB_RUN_ID", "CI_PIPELINE_ID", "CIRCLE_WORKFLOW_ID", "BUILDKITE_BUILD_ID",
+    "BUILD_BUILDID", "BUILD_TAG",
+)  # fmt: skip
+
+
+def sources(root: Path) -> dict[str, str]:
+    """Return the digests of the sources, by name.
+
+    With git, the sources are the commit and every file that differs from it. Without git, they are all source
+    files below `root`.
+    """
+    commit, status = (
+        git(root, "rev-parse", "HEAD"),
+        git(root, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all"),
+    )
+    top = git(root, "rev-parse", "--show-toplevel")
+    if commit is None or status is None or top is None:
+        return {name: _digest(root / name) for name in sorted(_walk(root))}
+    digests = {"the commit": commit.strip()}
+    for entry in filter(None, status.split("\0")):
+        state, name = entry[:2], entry[3:]
+        if not _APART & set(Path(name).parts) and (state != "??" or Path(name).suffix in _SUFFIXES):
+            digests[name] = _digest(Path(top.rstrip("\n")) / name)
+    return digests
+
+
+def origin(root: Path) -> dict[str, str]:
+    """Return what all parts of one run share, on any machine.
+
+    That is the commit, and the run of the CI service.
+    """
+    commit = git(root, "rev-parse", "HEAD")
+    facts = {"the commit": commit.strip()} if commit is not None else {}
+    name = next((name for name in _RUNS if os.environ.get(name)), None)
+    return facts | ({f"the run ({name})": os.environ[name]} if name is not None else {})
+
+
+def changed(before: Mapping[str, str], now: Mapping[str, str]) -> str:
+    """Return the first source that differs, or an empty text."""
+    return next((what for what in sorted({*before, *now}) if before.get(what) != now.get(what)), "")
+
+
+def _walk(root: Path) -> Iterator[str]:
+    for folder, folders, files in os.walk(root):
+        folders[:] = [
+            name
+            for name in folders
+            if name not in _APART and name[0] != "." and not (Path(folder) / name / "pyvenv.cfg").exists()
+        ]
+        yield from (
+            os.path.relpath(Path(folder) / name, root) for name in files if Path(name).suffix in _SUFFIXES
+        )
+
+
+def _digest(file: Path) -> str:
+    try:
+        return hashlib.sha256(no_device(file).read_bytes()).hexdigest()[:16]
+    except OSError:
+        return "not there"

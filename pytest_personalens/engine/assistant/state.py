@@ -1,0 +1,98 @@
+"""Asks the team's system what it holds after a dialogue, within the time of a reply."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import time
+from collections.abc import Mapping
+from concurrent.futures import CancelledError
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pytest_personalens.core.dialogue.dialogue import raised_text
+from pytest_personalens.core.dialogue.state import State, read_state
+from pytest_personalens.core.errors import AssistantFault, PersonalensError, ends_the_run
+from pytest_personalens.core.suite_names import STATE
+from pytest_personalens.engine.assistant.assistant import takes_context
+from pytest_personalens.engine.assistant.time_limit import OutOfTime, call_within
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytest_personalens.core.dialogue.dialogue import Dialogue
+    from pytest_personalens.core.options.settings import Settings
+    from pytest_personalens.core.scenario import Context
+    from pytest_personalens.engine.assistant.event_loop import EventLoop
+
+
+def problem_of(state: object, settings: Settings) -> str:
+    """Return why a run with these settings cannot use a state, in one line; empty if it can."""
+    fixture = f"personalens: the fixture {STATE}"
+    if settings.executor is not None:
+        return (
+            f"{fixture} is of this process, and the workers of --personalens-executor do not reach it; leave"
+            " one of them out"
+        )
+    if not (callable(state) or isinstance(state, Mapping)):
+        is_async = type(state).__name__ in ("coroutine", "async_generator")
+        hint = "; write the fixture as a plain function, not 'async def'" if is_async else ""
+        return (
+            f"{fixture} returned {type(state).__name__}; it must return a mapping, or a callable that"
+            f" returns one{hint}"
+        )
+    if settings.concurrency > 1 and not (callable(state) and takes_context(state)):
+        return (
+            f"{fixture} must return a callable with a parameter `context` under --personalens-concurrency"
+            f" {settings.concurrency}: of dialogues side by side, it must know whose state is asked for"
+        )
+    return ""
+
+
+class StateSource(NamedTuple):
+    """Where the state of the team's system comes from.
+
+    `given` is a mapping, or a callable, sync or async, that returns one. `fields` says which of its fields
+    is which fact.
+    """
+
+    given: Any
+    fields: Mapping[str, tuple[str, ...]]
+
+    def taker(
+        self, context: Context, *, timeout: float, loop: EventLoop, before: Callable[[], None]
+    ) -> Callable[[Dialogue], State]:
+        """Return a function that asks for the state after a dialogue.
+
+        A callable with a parameter `context` gets it. The function raises `AssistantFault`, in one line, for
+        a callable that raises or takes longer than `timeout` seconds, and for what is no mapping of plain
+        values.
+        """
+        given = self.given
+        if callable(given) and takes_context(given):
+            given = functools.partial(given, context=context)
+
+        def taken(_: Any) -> Any:
+            return given() if callable(given) else given
+
+        def take(dialogue: Dialogue) -> State:
+            before()
+            started = time.monotonic()
+            try:
+                value = call_within(taken, None, timeout)
+                if inspect.isawaitable(value):
+                    value = loop.run(value, max(0.001, timeout - (time.monotonic() - started)))
+                return State(data=read_state(value), fields=dict(self.fields))
+            except PersonalensError:
+                raise
+            except (OutOfTime, Exception) as error:
+                # A timeout of the callable itself (of its database, for example) is an error like any other.
+                out_of_time = isinstance(error, (OutOfTime, TimeoutError, CancelledError))
+                if out_of_time and time.monotonic() - started >= timeout:
+                    raise AssistantFault(
+                        f"{STATE} did not answer within {timeout:g} s (personalens_turn_timeout)"
+                    ) from None
+                if ends_the_run(error) or not isinstance(error, Exception):
+                    raise
+                raise AssistantFault(f"{STATE} raised {raised_text(error)}") from error
+
+        return take

@@ -1,0 +1,1 @@
+"""Records of evaluations: made, compared and replayed."""

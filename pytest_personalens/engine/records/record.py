@@ -1,0 +1,285 @@
+"""The record of an evaluation, and the digests that say whether it still fits."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from pydantic import Field, ValidationError
+
+from pytest_personalens.core.dialogue.dialogue import Dialogue
+from pytest_personalens.core.dialogue.message import numbered
+from pytest_personalens.core.dialogue.tool_calls import shown
+from pytest_personalens.core.errors import RecordError
+from pytest_personalens.core.files.jsonfile import first_problem
+from pytest_personalens.core.frozen import Frozen
+from pytest_personalens.core.judging.measure import Measure
+from pytest_personalens.core.judging.usage import Usage
+from pytest_personalens.core.judging.verdict import MeasureField, Verdict
+from pytest_personalens.core.scenario import BaseScenario
+from pytest_personalens.core.suite.suite_field import SuiteField
+from pytest_personalens.core.suite_names import FIRST_SUITE
+from pytest_personalens.results.values.earlier import Earlier, codes_in, scores_in
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_personalens.core.dialogue.message import Message, Role
+    from pytest_personalens.core.judging.evaluation import Evaluation
+
+RECORD_VERSION: Final = 1
+
+
+#: The advice to a user about a record that does not fit.
+ADVICE: Final = "record it with --personalens-record new"
+
+
+class StoredVerdict(Frozen):
+    """A verdict with the digest of everything that its judge saw."""
+
+    evidence_digest: str
+    verdict: Verdict
+
+
+class StoredFault(Frozen):
+    """A reading that the judge did not give, with the digest of everything that it saw, and why."""
+
+    evidence_digest: str
+    dimension: MeasureField
+    why: str
+
+
+class Record(Frozen):
+    """One evaluation on disk: the dialogue, its agents, the verdicts, and their cost.
+
+    `user_digest` covers the user agent and the scenario. `integrity` covers the rest of the record, so that
+    an edit by hand is noticed.
+    """
+
+    record: int = RECORD_VERSION
+    suite: SuiteField = FIRST_SUITE
+    scenario: str
+    dataset: str
+    user_agent: str
+    judge: str
+    assistant: str = ""
+    user_digest: str
+    dialogue: Dialogue
+    verdicts: tuple[StoredVerdict, ...] = ()
+    unread: tuple[StoredFault, ...] = ()
+    usage: dict[str, Usage] = Field(default_factory=dict)
+    integrity: str = Field(default="")
+
+    def sealed(self) -> Record:
+        """Return the same record with `integrity` set."""
+        return self.model_copy(update={"integrity": self.seal()})
+
+    def seal(self) -> str:
+        """Return the digest of all fields but `integrity`."""
+        return _digest({key: value for key, value in self.data().items() if key != "integrity"})
+
+    def with_ids_of(self, other: Record) -> Record:
+        """Return the record with the other's ids of tool calls.
+
+        This happens only if the dialogues are otherwise equal.
+        """
+        if self.dialogue == other.dialogue or _seen(self.dialogue) != _seen(other.dialogue):
+            return self
+        return self.model_copy(update={"dialogue": other.dialogue}).sealed()
+
+    def data(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        data = self.model_dump(mode="json")
+        if self.suite == FIRST_SUITE:  # files have no suite from the time when there was only one
+            del data["suite"]
+        if not self.unread:  # few records have any
+            del data["unread"]
+        return data
+
+    def restored(self, scenario: BaseScenario) -> Record:
+        """Return the record with the texts that it holds as digests, where they are still the same."""
+        texts = {_text_digest(text): text for text in scenario.unrecorded}
+        if not texts:
+            return self
+        return self.model_copy(update={"dialogue": _replaced(self.dialogue, texts)})
+
+
+def record_of(evaluation: Evaluation, scenario: BaseScenario) -> Record:
+    """Return the record of an evaluation, finished or not."""
+    dialogue, evidence = evaluation.dialogue, EvidenceDigests(scenario)
+    return Record(
+        suite=scenario.suite,
+        scenario=evaluation.scenario,
+        dataset=evaluation.dataset,
+        user_agent=evaluation.user_agent,
+        judge=evaluation.judge,
+        assistant=evaluation.assistant,
+        user_digest=evidence.of_user(evaluation.user_agent),
+        dialogue=_replaced(dialogue, {t: _text_digest(t) for t in scenario.unrecorded}),
+        verdicts=tuple(
+            StoredVerdict(
+                evidence_digest=evidence.of_reading(evaluation.judge, dialogue, v.dimension), verdict=v
+            )
+            for v in evaluation.verdicts
+        ),
+        unread=tuple(
+            StoredFault(
+                evidence_digest=evidence.of_reading(evaluation.judge, dialogue, d), dimension=d, why=why
+            )
+            for d, why in evaluation.unread.items()
+        ),
+        usage=evaluation.usage,
+    ).sealed()
+
+
+def _replaced(dialogue: Dialogue, texts: Mapping[str, str]) -> Dialogue:
+    """Return the dialogue with other texts of the user."""
+    if not texts:
+        return dialogue
+    messages = tuple(
+        m.model_copy(update={"content": texts.get(m.content, m.content)}) if m.role == "user" else m
+        for m in dialogue.messages
+    )
+    return dialogue.model_copy(update={"messages": messages})
+
+
+def _text_digest(text: str) -> str:
+    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+
+
+def earlier_by(record: Record | None, evaluation: Evaluation) -> Earlier | None:
+    """What the item was by its record; None where that holds the same dialogue, or there is none.
+
+    Scores of another judge are no measure of these.
+    """
+    if record is None or numbered(record.dialogue.messages) == numbered(evaluation.dialogue.messages):
+        return None
+    verdicts = [s.verdict for s in record.verdicts] if record.judge == evaluation.judge else []
+    return Earlier(
+        source="record",
+        scores=scores_in(verdicts),
+        reasons=codes_in(verdicts),
+        messages=record.dialogue.messages,
+    )
+
+
+def read_record(text: str, where: str) -> Record:
+    """Return the record in `text`, which was read from the file `where`.
+
+    Raise `RecordError` if it is corrupt or was edited.
+    """
+    advice = "restore it from version control, or write it anew with --personalens-record new"
+    try:
+        data = json.loads(text)
+        record = Record.model_validate(data)
+    except (ValueError, RecursionError) as error:
+        problem = ": ".join(first_problem(error)) if isinstance(error, ValidationError) else str(error)
+        raise RecordError(f"{where}: the record cannot be read ({problem}); {advice}") from None
+    # The digest of the file's own data usually matches. Only if the same content was written in another form
+    # is the seal computed again.
+    if _digest({k: v for k, v in data.items() if k != "integrity"}) != record.integrity != record.seal():
+        raise RecordError(
+            f"{where}: the record was edited by hand (its integrity digest does not match); {advice}"
+        )
+    return record
+
+
+class TurnDifference(NamedTuple):
+    """The first turn of a dialogue that differs from its record.
+
+    `role` is the speaker, and `before` and `now` are both texts. `before` is empty if the record had ended.
+    If only the tool calls differ, `calls` is true, and the texts are those of the calls.
+    """
+
+    turn: int
+    role: Role
+    before: str
+    now: str
+    calls: bool = False
+
+    def __str__(self) -> str:
+        if self.calls:
+            return f"the tool calls of the {self.role}'s turn {self.turn} differ"
+        return (
+            f"the {self.role}'s turn {self.turn} differs"
+            if self.before
+            else f"the dialogue ended before the {self.role}'s turn {self.turn}"
+        )
+
+
+def first_difference(before: Sequence[Message], now: Sequence[Message]) -> TurnDifference | None:
+    """Return the first turn that differs from the record, or None.
+
+    `now` may be only the beginning of a dialogue. The ids of tool calls do not count.
+    """
+    before, now = numbered(before), numbered(now)
+    for turn, message in enumerate(now):
+        stored = before[turn] if turn < len(before) else None
+        if stored is not None and stored != message and stored.content == message.content:
+            then, today = ("; ".join(shown(m)) or "no tool call" for m in (stored, message))
+            return TurnDifference(turn, message.role, then, today, calls=True)
+        if stored != message:
+            return TurnDifference(
+                turn, message.role, stored.content if stored is not None else "", message.content
+            )
+    return None
+
+
+class EvidenceDigests:
+    """Digests of everything that an agent sees of a scenario and its dialogue.
+
+    If the digests are equal, the agent's answer may be replayed.
+    """
+
+    def __init__(self, scenario: BaseScenario) -> None:
+        self._scenario = _json(scenario.model_dump(mode="json"))
+        self._users: dict[str, str] = {}
+        # A judge gives several readings of one dialogue, so the last dialogue is kept.
+        self._last: tuple[Dialogue | None, str] = (None, "")
+
+    def of_user(self, identity: str) -> str:
+        """Return the digest of what shapes a simulated user, except the transcript."""
+        if identity not in self._users:
+            self._users[identity] = _hash(
+                f'{{"scenario": {self._scenario}, "user_agent": {_json(identity)}}}'
+            )
+        return self._users[identity]
+
+    @staticmethod
+    def of_dialogue(dialogue: Dialogue) -> str:
+        """Return the digest of the transcript and of its end."""
+        return _hash(_seen(dialogue))
+
+    def of_reading(self, judge: str, dialogue: Dialogue, dimension: Measure) -> str:
+        """Return the digest of everything that a judge sees.
+
+        That is the judge with its rubric, the scenario, the transcript and the dimension.
+        """
+        last = self._last
+        if last[0] is not dialogue:
+            last = self._last = dialogue, _seen(dialogue)
+        seen = f'"dialogue": {last[1]}, "dimension": {_json(dimension.value)}'
+        return _hash(f'{{{seen}, "judge": {_json(judge)}, "scenario": {self._scenario}}}')
+
+
+def _seen(dialogue: Dialogue) -> str:
+    """Return everything that a judge can see of a dialogue, as JSON."""
+    same = dialogue.model_copy(update={"messages": numbered(dialogue.messages)})
+    return _json(same.model_dump(mode="json"))
+
+
+def _digest(data: Any) -> str:
+    return _hash(_json(data))
+
+
+#: `json.dumps` would make a new encoder at every call.
+_ENCODER: Final = json.JSONEncoder(sort_keys=True, ensure_ascii=True)
+
+
+def _json(data: Any) -> str:
+    return _ENCODER.encode(data)
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:32]

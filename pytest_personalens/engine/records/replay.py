@@ -1,0 +1,298 @@
+"""Agents that replay the records of finished evaluations instead of asking again."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+from pytest_personalens.core.dialogue.dialogue import Dialogue, UserAgent, UserTurn
+from pytest_personalens.core.dialogue.message import Message, texts
+from pytest_personalens.core.dialogue.reply import heard
+from pytest_personalens.core.dialogue.state import first_apart
+from pytest_personalens.core.errors import JudgeFault, RecordError
+from pytest_personalens.core.judging.measure import Measure
+from pytest_personalens.core.judging.usage import Usage
+from pytest_personalens.core.judging.verdict import Judge, Verdict
+from pytest_personalens.core.scenario import BaseScenario
+from pytest_personalens.engine.records.record import (
+    ADVICE,
+    EvidenceDigests,
+    Record,
+    StoredVerdict,
+    first_difference,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from pytest_personalens.agents.by_model.model_assistant import ModelAssistant
+    from pytest_personalens.agents.by_model.official.agents import OfficialAssistant
+    from pytest_personalens.core.dialogue.message import AssistantMessages
+    from pytest_personalens.core.judging.evaluation import Evaluation
+
+Found = TypeVar("Found")
+
+
+class Replay:
+    """The records that a run may reuse for an item, and the permission to ask.
+
+    The item's own `records` come first, then those `elsewhere`. `may_spend` says if the run may ask a paid
+    agent when they hold no answer.
+
+    `questions` counts the questions that the item's own records did not answer. If it is 0 at the end,
+    everything was replayed from them. `news` is true once anybody, also the assistant under test, says
+    something that no record has. `before` is called ahead of each question to an agent; it may refuse the
+    question with a `PersonalensError`. `voted` is called after each further vote.
+    """
+
+    def __init__(
+        self,
+        scenario: BaseScenario,
+        records: Sequence[Record],
+        *,
+        may_spend: bool,
+        where: str,
+        elsewhere: Callable[[], Iterable[Record]] | None = None,
+        votes: Sequence[StoredVerdict] = (),
+        before: Callable[[], None] = lambda: None,
+        voted: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.evidence = EvidenceDigests(scenario)
+        self._scenario, self.may_spend, self.where = scenario, may_spend, where
+        self.records = [record.restored(scenario) for record in records]
+        self._elsewhere, self._before = elsewhere, before
+        #: Votes on verdicts that are not decided yet. Those of the run that was broken off come first.
+        self.votes = list(votes)
+        self._voted = voted
+        self._went_on: set[str] = set()
+        self.questions = 0
+        self.news = False
+        self._lock = threading.Lock()
+
+    def stored(self, find: Callable[[Record], Found | None], *, paid: bool) -> Found | None:
+        """Return what `find` finds in the item's own records, or None.
+
+        If the answer would cost money, the records of other tests are searched too.
+        """
+        for record in self.records:
+            if (answer := find(record)) is not None:
+                return answer
+        for record in self._elsewhere() if self._elsewhere is not None and paid else ():
+            if (answer := find(record.restored(self._scenario))) is not None:
+                with self._lock:
+                    self.questions += 1
+                return answer
+        return None
+
+    def admit(self, *, paid: bool, what: str) -> None:
+        """Let a question through to an agent.
+
+        Raise `RecordError` if it would cost money that the run may not spend.
+        """
+        if paid and not self.may_spend:
+            state = f"is stale ({what})" if self.records else "is missing"
+            raise RecordError(f"{self.where}: the record {state}; {ADVICE}")
+        self._before()
+        with self._lock:
+            self.questions += 1
+        self.news = True
+
+    def hear_news(self) -> None:
+        """Note that an agent said something that no record has."""
+        self.news = True
+
+    def votes_on(self, digest: str, dimension: Measure) -> list[Verdict]:
+        """Return the earlier votes on a reading, by the digest of its evidence."""
+        cast = [vote.verdict for vote in self.votes if vote.evidence_digest == digest]
+        if cast:
+            self._went_on.add(f"judge {dimension.short}")
+        return cast
+
+    def vote(self, digest: str, verdict: Verdict) -> None:
+        """Add a vote that was just paid for."""
+        with self._lock:
+            self.votes.append(StoredVerdict(evidence_digest=digest, verdict=verdict))
+        self._voted()
+
+    def changed(self, role: Literal["user_agent", "judge"], identity: str) -> str:
+        """Return why no record holds anything of the agent that plays `role` now."""
+        identities = [
+            before for before in (getattr(record, role) for record in self.records) if before != identity
+        ]
+        return (
+            f"the {role.replace('_', ' ')} was {identities[-1]}, and is {identity} now"
+            if identities
+            else "its scenario has changed"
+        )
+
+    def cost(self, evaluation: Evaluation, spent: dict[str, Usage]) -> dict[str, Usage]:
+        """Return the whole cost of the content of `evaluation`.
+
+        It is what was `spent` now, plus the earlier cost of the records that the evaluation continues. A
+        dialogue continues where its record breaks off, so its costs add up. A reading is paid for anew or not
+        at all, unless there are earlier votes on it.
+        """
+        digest = self.evidence.of_user(evaluation.user_agent)
+        before = next((r.usage for r in reversed(self.records) if r.user_digest == digest), {})
+        anew = {p for p in spent if p.startswith("judge ") and p not in self._went_on}
+        added = {p: u if p in anew else before.get(p, Usage()) + u for p, u in spent.items()}
+        return dict(sorted({**before, **added}.items()))
+
+
+class ReplayUserAgent:
+    """A user agent that repeats its recorded turns.
+
+    It does so while the transcript so far equals that of the record.
+    """
+
+    def __init__(self, agent: UserAgent, replay: Replay) -> None:
+        self.identity, self.paid = agent.identity, agent.paid
+        self.keeps_empty = getattr(agent, "keeps_empty", False)
+        self._agent, self._replay = agent, replay
+
+    def turn(self, scenario: BaseScenario, transcript: Sequence[Message]) -> UserTurn:
+        """Return the stored turn if the evidence is equal, else the agent's."""
+        digest = self._replay.evidence.of_user(self.identity)
+
+        def find(record: Record) -> UserTurn | None:
+            return _stored_turn(record.dialogue, tuple(transcript)) if record.user_digest == digest else None
+
+        stored = self._replay.stored(find, paid=self.paid)
+        if stored is not None:
+            return stored
+        same_user = next((record for record in self._replay.records if record.user_digest == digest), None)
+        if same_user is None:
+            what = self._replay.changed("user_agent", self.identity)
+        else:
+            difference = first_difference(texts(same_user.dialogue.messages), transcript)
+            what = str(difference) if difference else f"it ends before turn {len(transcript)}"
+        self._replay.admit(paid=self.paid, what=what)
+        return self._agent.turn(scenario, transcript)
+
+
+def _stored_turn(dialogue: Dialogue, transcript: tuple[Message, ...]) -> UserTurn | None:
+    messages, position = dialogue.messages, len(transcript)
+    if texts(messages[:position]) != transcript:
+        return None
+    if position == len(messages):
+        # Either the user left without a message, or the record breaks off here.
+        return UserTurn("", done=True) if dialogue.end == "silence" else None
+    # If the limit ended the dialogue, its last message has no answer. If the user ended it, the assistant
+    # gave one last reply, unless the run was broken off before.
+    return UserTurn(messages[position].content, done=dialogue.end == "user" and position >= len(messages) - 2)
+
+
+class ReplayJudge:
+    """A judge that repeats a stored verdict if everything that it would see is equal."""
+
+    def __init__(self, judge: Judge, replay: Replay) -> None:
+        self.identity, self.paid = judge.identity, judge.paid
+        # If the judge may not be asked, threads would save no time.
+        self.parallel = getattr(judge, "parallel", False) and replay.may_spend
+        self._judge, self._replay = judge, replay
+        if answer := getattr(judge, "answer", None):
+            self.answer = answer
+
+    def verdict(self, scenario: BaseScenario, dialogue: Dialogue, dimension: Measure) -> Verdict:
+        """Return the stored verdict if the evidence is equal, else the judge's."""
+        digest = self._replay.evidence.of_reading(self.identity, dialogue, dimension)
+
+        def find(record: Record) -> Verdict | None:
+            fitting = (
+                s.verdict
+                for s in record.verdicts
+                if s.evidence_digest == digest and s.verdict.dimension == dimension
+            )
+            return next(fitting, None)
+
+        stored = self._replay.stored(find, paid=self.paid)
+        if stored is not None:
+            return stored
+        if self.paid and not self._replay.may_spend and (why := self._unread(digest)):
+            raise JudgeFault(why)
+        same_judge = next((record for record in self._replay.records if record.judge == self.identity), None)
+        if same_judge is None:
+            what = self._replay.changed("judge", self.identity)
+        else:
+            before = same_judge.dialogue
+            difference = first_difference(before.messages, dialogue.messages)
+            apart = first_apart(before.state, dialogue.state)
+            what = str(difference or apart or f"no verdict on {dimension.short} for this dialogue")
+        self._replay.admit(paid=self.paid, what=what)
+        if (
+            decide := getattr(self._judge, "decide", None)
+        ) is not None:  # a judge with several votes, each of which costs money
+            cast = self._replay.votes_on(digest, dimension)
+            decided: Verdict = decide(
+                scenario, dialogue, dimension, cast, lambda vote: self._replay.vote(digest, vote)
+            )
+            return decided
+        return self._judge.verdict(scenario, dialogue, dimension)
+
+    def _unread(self, digest: str) -> str | None:
+        """Return why the judge did not give the reading when it was asked.
+
+        A run that may spend asks again.
+        """
+        return self._replay.stored(
+            lambda record: next((f.why for f in record.unread if f.evidence_digest == digest), None),
+            paid=False,
+        )
+
+
+class ReplayAssistant:
+    """A model as the assistant that repeats its stored replies.
+
+    It does so while the transcript so far equals that of the record. Only an assistant of this package is
+    replayed. A run exists to find out what the assistant under test says now, so that one is always asked.
+    """
+
+    def __init__(self, assistant: ModelAssistant | OfficialAssistant, replay: Replay) -> None:
+        self.identity, self.paid = assistant.identity, assistant.paid
+        self._assistant, self._replay = assistant, replay
+
+    def __call__(self, messages: AssistantMessages) -> str:
+        """Return the stored reply if all that the assistant saw is equal, else its reply."""
+
+        def find(record: Record) -> str | None:
+            return _stored_text(record.dialogue, messages) if record.assistant == self.identity else None
+
+        stored = self._replay.stored(find, paid=self.paid)
+        if stored is not None:
+            return stored
+        self._replay.admit(paid=self.paid, what=f"the assistant's turn {len(messages)} is not in it")
+        return self._assistant(messages)
+
+
+class ResumedAssistant:
+    """The assistant under test in a resumed run.
+
+    It is asked only for what it did not already say in the run that was broken off.
+    """
+
+    def __init__(
+        self, assistant: Callable[[AssistantMessages], object], replay: Replay, broken_off: Record | None
+    ) -> None:
+        self._assistant, self._replay, self._broken_off = assistant, replay, broken_off
+
+    def __call__(self, messages: AssistantMessages) -> object:
+        """Return the reply from that run if the transcript is equal, else the assistant's."""
+        stored = _stored_reply(self._broken_off.dialogue, messages) if self._broken_off is not None else None
+        if stored is not None:
+            return stored.returned()
+        self._replay.hear_news()
+        return self._assistant(messages)
+
+
+def _stored_text(dialogue: Dialogue, messages: AssistantMessages) -> str | None:
+    turn = _stored_reply(dialogue, messages)
+    return None if turn is None else turn.content
+
+
+def _stored_reply(dialogue: Dialogue, messages: AssistantMessages) -> Message | None:
+    said = heard(messages)
+    stored, position = dialogue.messages, len(said)
+    same = len(stored) > position and all(
+        (m.role, m.content) == turn for m, turn in zip(stored, said, strict=False)
+    )
+    return stored[position] if same else None

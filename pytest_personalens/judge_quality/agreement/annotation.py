@@ -1,0 +1,151 @@
+"""Draws dialogues of runs for people to label (paper, Table 5).
+
+Their labels show how far the judge agrees with people.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from pytest_personalens.core.errors import SpecError
+from pytest_personalens.core.judging.verdict import READINGS, Dimension
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_personalens.core.scenario import Scenario
+    from pytest_personalens.results.values.item import Item
+    from pytest_personalens.results.values.results import Results
+
+#: The scores that divide a run into strata, together with the kind of task.
+_SCORES: Final = (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION)
+_Stratum = tuple[object, ...]
+
+
+class Candidate(NamedTuple):
+    """A scored dialogue with its scenario."""
+
+    item: Item
+    scenario: Scenario
+
+
+def candidates_of(runs: Sequence[Results]) -> dict[_Stratum, list[Candidate]]:
+    """Return the scored dialogues of the runs by stratum.
+
+    A stratum is a run, a kind of task, a task completion score and a personalization score. Only items of the
+    runs themselves count.
+    """
+    by_stratum: defaultdict[_Stratum, list[Candidate]] = defaultdict(list)
+    for number, results in enumerate(runs):
+        for item in results.own:
+            e = item.evaluation
+            if e.scored and e.scenario in results.scenarios:
+                by_stratum[number, e.kind, *(e.score(d) for d in _SCORES)].append(
+                    Candidate(item, results.scenarios[e.scenario])
+                )
+    return dict(by_stratum)
+
+
+def draw_dialogues(runs: Sequence[Results], count: int, *, seed: str) -> list[Candidate]:
+    """Return `count` dialogues, drawn from each stratum in proportion to its size.
+
+    The order shows nothing of the strata. The same runs and seed give the same draw. The shares are those of
+    the runs, so agreement on the drawn dialogues is an estimate of the agreement on all of them.
+
+    Raise `SpecError` if the runs have no dialogue to draw, or fewer than `count`.
+    """
+    strata = candidates_of(runs)
+    total = sum(map(len, strata.values()))
+    if not total:
+        raise SpecError(
+            "there is no scored dialogue whose scenario these files hold; write them with"
+            " --personalens-report results.json"
+        )
+    if total < count:
+        raise SpecError(f"--count {count}: there are only {total} scored dialogues; give at most that")
+    places = _places({stratum: len(candidates) for stratum, candidates in strata.items()}, count)
+    drawn = [
+        (digest, candidate)
+        for stratum, candidates in strata.items()
+        for digest, candidate in sorted((_digest(seed, stratum[0], c.item.nodeid), c) for c in candidates)[
+            : places[stratum]
+        ]
+    ]
+    return [candidate for _, candidate in sorted(drawn, key=lambda pair: _digest(seed, pair[0]))]
+
+
+def entries(drawn: Sequence[Candidate], annotators: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the drawn dialogues as entries of a label file without labels.
+
+    The value is null for each reading that the run has and that an annotator is to give. The entries do not
+    show the scores of the judge, or the run of a dialogue.
+    """
+    seen: Counter[str] = Counter()
+    unlabelled = []
+    for item, scenario in drawn:
+        seen[scenario.id] += 1
+        number = seen[scenario.id]
+        unlabelled.append(
+            _entry(item, scenario, scenario.id if number == 1 else f"{scenario.id}-{number}", annotators)
+        )
+    return unlabelled
+
+
+def label_lines(unlabelled: Sequence[dict[str, Any]]) -> str:
+    """Return one JSON object on each line, as `read_labels` expects them."""
+    return "".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in unlabelled)
+
+
+def _entry(item: Item, scenario: Scenario, name: str, annotators: Sequence[str]) -> dict[str, Any]:
+    task, dialogue = scenario.task, item.evaluation.dialogue
+    to_label: dict[str, Any] = {d.value: None for d in READINGS if item.evaluation.score(d) is not None}
+    return {
+        "id": name,
+        **({"whole": scenario.to_label()} if task.facts else {"scenario": _short(scenario)}),
+        "dialogue": [message.model_dump() for message in dialogue.messages],
+        "end": dialogue.end,
+        "labels": {annotator: {**to_label, "why": ""} for annotator in annotators},
+    }
+
+
+def _places(sizes: dict[_Stratum, int], count: int) -> dict[_Stratum, int]:
+    """Return how many dialogues are drawn from each stratum.
+
+    Each number is the share of the stratum, rounded by the method of largest remainders, so that all numbers
+    add up to `count`.
+    """
+    total = sum(sizes.values())
+    places = {stratum: count * size // total for stratum, size in sizes.items()}
+    order = sorted(
+        sizes, key=lambda stratum: (-(count * sizes[stratum] % total), -sizes[stratum], str(stratum))
+    )
+    for stratum in order[: count - sum(places.values())]:
+        places[stratum] += 1
+    return places
+
+
+def _digest(*parts: object) -> str:
+    return hashlib.sha256("\x1f".join(map(str, parts)).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _short(scenario: Scenario) -> dict[str, Any]:
+    task = scenario.task
+    return {
+        "kind": scenario.kind,
+        "demographics": scenario.demographics,
+        "preferences": {
+            d: {t: list(values) for t, values in types.items()} for d, types in scenario.preferences.items()
+        },
+        "interactions": scenario.summaries,
+        "situation": scenario.situation.model_dump(),
+        "task": {
+            "description": task.description,
+            "intent": task.intent,
+            "goal": task.goal,
+            "domains": list(scenario.domains),
+            "relevant_preferences": [f"{domain}: {name}" for domain, name in task.relevant],
+        },
+    }

@@ -1,0 +1,294 @@
+"""Reads labelled dialogues.
+
+A file has one JSON object on each line. An object holds a scenario, a dialogue and the labels of the
+annotators.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from statistics import median_low
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
+
+from pytest_personalens.agents.language.text import sentences
+from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
+from pytest_personalens.core.dialogue.message import folded
+from pytest_personalens.core.errors import DataError
+from pytest_personalens.core.files.devices import no_device
+from pytest_personalens.core.frozen import clean
+from pytest_personalens.core.judging.verdict import LABELLED, Dimension
+from pytest_personalens.core.runtime.once import once
+from pytest_personalens.core.scenario import GoalPart, Scenario, Situation, Task
+from pytest_personalens.datasets.embedded.embedded import EmbeddedDataset
+from pytest_personalens.datasets.world.filling import goal_pattern, with_values
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from pytest_personalens.datasets.embedded.entries import PartEntry
+
+
+def _listed(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+Values = Annotated[list[str], BeforeValidator(_listed)]
+
+
+class _Line(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class _Task(_Line):
+    description: str = ""
+    intent: str
+    goal: str
+    domains: list[str] = Field(min_length=1)
+    relevant_preferences: list[str] = []
+
+
+class _Scenario(_Line):
+    kind: Literal["single", "multi"] = "single"
+    demographics: dict[str, str] = {}
+    preferences: dict[str, dict[str, Values]]
+    interactions: dict[str, str] = {}
+    situation: dict[str, str] = {}
+    task: _Task
+
+
+class _Entry(_Line):
+    id: str = Field(min_length=1)
+    scenario: _Scenario | None = None
+    #: The whole scenario, with the facts of its task, as a record has it.
+    whole: Scenario | None = None
+    dialogue: Annotated[list[Message], Field(min_length=2), AfterValidator(folded)]
+    end: Literal["user", "silence", "limit"] | None = None
+    labels: dict[str, dict[str, Any]] = {}
+    acts: list[list[str]] = []
+    pieces: list[list[tuple[str, str]]] = []
+    parts: list[str] = []
+    voice: str = ""
+
+    @model_validator(mode="after")
+    def _has_one(self) -> Self:
+        if (self.scenario is None) == (self.whole is None):
+            raise ValueError("expected either 'scenario' or 'whole'")
+        return self
+
+
+class Labelled(BaseModel):
+    """One dialogue with its scenario and the labels of its annotators.
+
+    `labels` holds, for each annotator, a score on each dimension that they labelled. `reasons` holds the
+    reason of each annotator.
+
+    `pieces` holds the pieces of each message, if somebody tagged the acts of the sentences. A piece is its
+    acts, as a string of letters, and its text. `parts` holds the state of each part of the goal: done,
+    promised, proposed, refused, handed-back, wrong, undone or missing.
+    """
+
+    model_config = ConfigDict(frozen=True)
+    id: str
+    scenario: Scenario
+    dialogue: Dialogue
+    labels: dict[str, dict[Dimension, int]]
+    reasons: dict[str, str] = {}
+    pieces: tuple[tuple[tuple[str, str], ...], ...] = ()
+    parts: tuple[str, ...] = ()
+    voice: str = ""
+
+    def majority(self, dimension: Dimension) -> int | None:
+        """Return the label that most annotators gave, or None without labels.
+
+        If two labels are tied for the first place, return the (lower) median of all labels.
+        """
+        labels = [scores[dimension] for scores in self.labels.values() if dimension in scores]
+        if not labels:
+            return None
+        ranked = Counter(labels).most_common(2)
+        tied = len(ranked) > 1 and ranked[0][1] == ranked[1][1]
+        return median_low(labels) if tied else ranked[0][0]
+
+    @property
+    def group(self) -> str:
+        """Return a key that is the same for all dialogues over the same scenario.
+
+        Such dialogues are not independent of each other.
+        """
+        return f"{self.scenario.task.intent}\x1f{sorted(self.scenario.summaries.items())}"
+
+
+def read_labels(path: Path) -> list[Labelled]:
+    """Return the labelled dialogues of a file.
+
+    Raise `DataError`, which names the file, the line and the field.
+    """
+    try:
+        # Not `splitlines`: a message may hold a line separator of Unicode, which does not end a line of such
+        # a file.
+        lines = no_device(path).read_text(encoding="utf-8").split("\n")
+    except (OSError, ValueError) as error:  # the path itself may be invalid
+        raise DataError(path, f"cannot be read: {error}") from None
+    by_id: dict[str, Labelled] = {}
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        where = f"line {number}"
+        try:
+            entry = _Entry.model_validate(json.loads(line))
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            field = ".".join(str(part) for part in first["loc"])
+            raise DataError(
+                path, first["msg"][0].lower() + first["msg"][1:], field=f"{where}: {field}"
+            ) from None
+        except RecursionError:
+            raise DataError(path, "not valid JSON: nested too deeply", field=where) from None
+        except ValueError as error:
+            raise DataError(path, f"not valid JSON: {error}", field=where) from None
+        if entry.id in by_id:
+            raise DataError(path, f"the id {entry.id!r} stands there twice", field=f"{where}: id")
+        by_id[entry.id] = _labelled(entry, path, where)
+    if not by_id:
+        raise DataError(path, "no dialogue in it")
+    return list(by_id.values())
+
+
+def _scenario(entry: _Entry, path: Path, where: str) -> Scenario:
+    s = entry.scenario
+    assert s is not None
+    for domain in s.task.domains:
+        if domain not in s.preferences:
+            raise DataError(path, f"no preferences for {domain!r}", field=f"{where}: scenario.preferences")
+    situation = {
+        k.lower().replace(" of the ", "_of_").replace(" of ", "_of_").replace(" ", "_"): v
+        for k, v in s.situation.items()
+    }
+    parts = ("location", "device", "time_of_day", "day_of_week", "environment")
+    return Scenario(
+        id=entry.id,
+        user=entry.id,
+        dataset="labelled",
+        kind=s.kind,
+        domains=tuple(s.task.domains),
+        demographics=s.demographics,
+        preferences={d: {t: tuple(v) for t, v in types.items()} for d, types in s.preferences.items()},
+        summaries={d: s.interactions.get(d, "") for d in s.task.domains},
+        situation=Situation(**{part: situation.get(part, "unknown") for part in parts}),
+        task=Task(
+            id=entry.id,
+            description=s.task.description or s.task.intent,
+            intent=s.task.intent,
+            goal=s.task.goal,
+            relevant=_relevant(s),
+            parts=_parts_of(s.task.goal),
+        ),
+    )
+
+
+def _labelled(entry: _Entry, path: Path, where: str) -> Labelled:
+    return Labelled(
+        id=entry.id,
+        scenario=entry.whole or _scenario(entry, path, where),
+        dialogue=Dialogue(
+            messages=tuple(entry.dialogue),
+            end=entry.end or ("user" if entry.dialogue[-1].role == "assistant" else "silence"),
+        ),
+        labels={
+            name: _scores(annotation, path, f"{where}: labels.{name}")
+            for name, annotation in entry.labels.items()
+        },
+        reasons={
+            name: clean(annotation["why"])
+            for name, annotation in entry.labels.items()
+            if annotation.get("why")
+        },
+        pieces=_pieces(entry, path, where),
+        parts=tuple(entry.parts),
+        voice=entry.voice,
+    )
+
+
+def _relevant(scenario: _Scenario) -> tuple[tuple[str, str], ...]:
+    """Return the relevant preferences of the scenario as pairs (domain, type).
+
+    A type that is named alone counts in every domain of the task that has it. "Domain: Type" names the type
+    of one domain.
+    """
+    named = (
+        (d, t)
+        for name in scenario.task.relevant_preferences
+        for d in scenario.task.domains
+        for t in (name, name.removeprefix(f"{d}: "))
+    )
+    return tuple(dict.fromkeys((d, t) for d, t in named if t in scenario.preferences[d]))
+
+
+@once
+def _embedded_goals() -> list[tuple[re.Pattern[str], tuple[PartEntry, ...]]]:
+    """Return the goals of the embedded benchmark as patterns, each with its parts."""
+    dataset = EmbeddedDataset()
+    tasks = [*(t for d in dataset.domains() for t in dataset.domain(d).tasks), *dataset.multi().tasks]
+    return [(goal_pattern(task.goal), task.parts) for task in tasks]
+
+
+@once
+def _parts_of(goal: str) -> tuple[GoalPart, ...]:
+    """Return the parts of a goal of the embedded benchmark, whatever values stand in it."""
+    for pattern, parts in _embedded_goals():
+        if match := pattern.fullmatch(goal):
+            values = match.groupdict()
+            return tuple(p.part(with_values(p.text, values), "") for p in parts)
+    return ()
+
+
+def _pieces(entry: _Entry, path: Path, where: str) -> tuple[tuple[tuple[str, str], ...], ...]:
+    if entry.pieces:
+        if len(entry.pieces) != len(entry.dialogue):
+            raise DataError(
+                path,
+                f"expected the pieces of {len(entry.dialogue)} messages, found {len(entry.pieces)}",
+                field=f"{where}: pieces",
+            )
+        return tuple(tuple(of_message) for of_message in entry.pieces)
+    if not entry.acts:
+        return ()
+    expected = [len(sentences(m.content)) for m in entry.dialogue]
+    counts = [len(of_message) for of_message in entry.acts]
+    if counts != expected:
+        raise DataError(
+            path,
+            f"expected acts for {expected} sentences of the messages, found {counts}",
+            field=f"{where}: acts",
+        )
+    return tuple(
+        tuple(zip(acts, sentences(m.content), strict=True))
+        for acts, m in zip(entry.acts, entry.dialogue, strict=True)
+    )
+
+
+def _scores(annotation: Mapping[str, Any], path: Path, where: str) -> dict[Dimension, int]:
+    scores = {}
+    for dimension in LABELLED:
+        value = annotation.get(dimension.value)
+        if value is None:  # the annotator has not labelled this dimension yet
+            continue
+        low, high = dimension.scale
+        if not isinstance(value, int) or not low <= int(value) <= high:
+            expected = "true or false" if high == 1 else f"a whole number from {low} to {high}"
+            raise DataError(path, f"expected {expected}, found {value!r}", field=f"{where}.{dimension.value}")
+        scores[dimension] = int(value)
+    return scores

@@ -1,0 +1,216 @@
+"""Measures the agreement of a judge with annotators over labelled dialogues.
+
+It also measures the agreement of the annotators with each other.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from functools import partial
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from pytest_personalens.core.errors import JudgeFault
+from pytest_personalens.core.judging.verdict import READINGS, Dimension
+from pytest_personalens.core.runtime.threads import Threads
+from pytest_personalens.judge_quality.agreement.kappa import cohen, fleiss, interval
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Sequence
+
+    from pytest_personalens.core.judging.verdict import Judge
+    from pytest_personalens.judge_quality.agreement.labels import Labelled
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Kappa(_Part):
+    """Cohen's kappa over `dialogues`, plain and with quadratic weights.
+
+    The intervals are 95 % intervals. A value is None where it is undefined.
+    """
+
+    dialogues: int
+    plain: float | None
+    plain_interval: tuple[float, float] | None = None
+    weighted: float | None
+    weighted_interval: tuple[float, float] | None = None
+
+
+class Disagreement(_Part):
+    """A dialogue on which judge and majority differ, with their scores and reasons."""
+
+    id: str
+    judge: int
+    majority: int
+    labels: dict[str, int]
+    justification: str
+    reasons: dict[str, str]
+
+
+class Reading(_Part):
+    """The agreement on one dimension.
+
+    It compares the judge with the majority and with each annotator, and the annotators with each other.
+    `confusion` maps "label -> judge", such as ``"3 -> 2"``, to a number of dialogues.
+    """
+
+    dimension: Dimension
+    majority: Kappa
+    annotators: dict[str, Kappa]
+    #: The mean of the plain kappas against each annotator, as in Table 5 of the paper; None if one of them is
+    #: undefined.
+    annotators_mean: float | None = None
+    fleiss: float | None
+    between: dict[str, Kappa]
+    confusion: dict[str, int]
+    disagreements: tuple[Disagreement, ...]
+
+
+class Agreement(_Part):
+    """The agreement of a judge with labels.
+
+    `faults` holds the dialogues that the judge could not judge, by id, and the reasons.
+    """
+
+    schema_version: Literal["personalens-agreement/1"] = "personalens-agreement/1"
+    judge: str
+    dialogues: int
+    scenarios: int
+    readings: tuple[Reading, ...]
+    faults: dict[str, str]
+
+
+def measure(
+    labelled: Sequence[Labelled],
+    judge: Judge,
+    *,
+    dimensions: Sequence[Dimension] = READINGS,
+    progress: Callable[[int], None] = lambda done: None,
+    at_once: int = 1,
+) -> Agreement:
+    """Return the agreement of `judge` with the labels.
+
+    The judge gives the `wanted` readings, `at_once` at a time if it can run in parallel. A reading that fails
+    counts nowhere.
+    """
+    faults: dict[str, str] = {}
+    verdicts: dict[tuple[str, Dimension], tuple[int, str]] = {}
+    pool = Threads(at_once if getattr(judge, "parallel", False) else 1)
+    try:
+        under_way = [
+            (i, d, pool.submit(judge.verdict, i.scenario, i.dialogue, d))
+            for i, d in wanted(labelled, dimensions)
+        ]
+        for item, dimension, reading in under_way:
+            try:
+                verdict = reading.result()
+                verdicts[item.id, dimension] = verdict.score, verdict.justification
+            except JudgeFault as fault:
+                faults[item.id] = f"{dimension.short}: {fault}"
+            progress(len({i for i, _ in verdicts} | set(faults)))
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+    return Agreement(
+        judge=judge.identity,
+        dialogues=len(labelled),
+        scenarios=len({item.group for item in labelled}),
+        readings=tuple(
+            _reading(labelled, d, verdicts)
+            for d in dimensions
+            if any((i.id, d) in verdicts for i in labelled)
+        ),
+        faults=faults,
+    )
+
+
+def wanted(labelled: Sequence[Labelled], dimensions: Sequence[Dimension]) -> list[tuple[Labelled, Dimension]]:
+    """Return the readings that have labels to compare with."""
+    return [
+        (item, dimension)
+        for item in labelled
+        for dimension in dimensions
+        if item.majority(dimension) is not None
+    ]
+
+
+def _reading(
+    labelled: Sequence[Labelled], dimension: Dimension, verdicts: dict[tuple[str, Dimension], tuple[int, str]]
+) -> Reading:
+    judged = [(item, *verdicts[item.id, dimension]) for item in labelled if (item.id, dimension) in verdicts]
+    names = sorted({name for item in labelled for name, scores in item.labels.items() if dimension in scores})
+    against = [(item.group, (_majority(item, dimension), score)) for item, score, _ in judged]
+    apart = sorted(
+        (j for j in judged if _majority(j[0], dimension) != j[1]),
+        key=lambda j: (-abs(_majority(j[0], dimension) - j[1]), j[0].id),
+    )
+    annotators = {
+        name: _kappa(
+            [
+                (i.group, (i.labels[name][dimension], score))
+                for i, score, _ in judged
+                if dimension in i.labels.get(name, {})
+            ]
+        )
+        for name in names
+    }
+    return Reading(
+        dimension=dimension,
+        majority=_kappa(against),
+        annotators=annotators,
+        annotators_mean=_mean([k.plain for k in annotators.values()]),
+        fleiss=fleiss([[s[dimension] for s in item.labels.values() if dimension in s] for item in labelled]),
+        between={
+            f"{a}, {b}": _kappa(
+                [
+                    (i.group, (i.labels[a][dimension], i.labels[b][dimension]))
+                    for i in labelled
+                    if dimension in i.labels.get(a, {}) and dimension in i.labels.get(b, {})
+                ],
+                intervals=False,
+            )
+            for n, a in enumerate(names)
+            for b in names[n + 1 :]
+        },
+        confusion={f"{a} -> {b}": k for (a, b), k in sorted(Counter(pair for _, pair in against).items())},
+        disagreements=tuple(
+            Disagreement(
+                id=item.id,
+                judge=score,
+                majority=_majority(item, dimension),
+                labels={name: s[dimension] for name, s in item.labels.items() if dimension in s},
+                justification=why,
+                reasons=item.reasons,
+            )
+            for item, score, why in apart
+        ),
+    )
+
+
+def _mean(kappas: Sequence[float | None]) -> float | None:
+    defined = [kappa for kappa in kappas if kappa is not None]
+    return sum(defined) / len(defined) if defined and len(defined) == len(kappas) else None
+
+
+def _majority(item: Labelled, dimension: Dimension) -> int:
+    majority = item.majority(dimension)
+    assert majority is not None  # only labelled dialogues are judged
+    return majority
+
+
+def _kappa(grouped_pairs: Sequence[tuple[Hashable, tuple[int, int]]], *, intervals: bool = True) -> Kappa:
+    groups: dict[Hashable, list[tuple[int, int]]] = defaultdict(list)
+    for group, pair in grouped_pairs:
+        groups[group].append(pair)
+    pairs = [pair for _, pair in grouped_pairs]
+    weighted = partial(cohen, quadratic=True)
+    return Kappa(
+        dialogues=len(pairs),
+        plain=cohen(pairs),
+        plain_interval=interval(groups, cohen) if intervals else None,
+        weighted=weighted(pairs),
+        weighted_interval=interval(groups, weighted) if intervals else None,
+    )

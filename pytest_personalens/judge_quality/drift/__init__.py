@@ -1,0 +1,1 @@
+"""The drift of a judge since it was adopted."""

@@ -1,0 +1,1 @@
+"""Whether verdicts follow the meaning of a dialogue and not its words."""

@@ -1,0 +1,1 @@
+"""Trains the embedded judge on labelled dialogues."""

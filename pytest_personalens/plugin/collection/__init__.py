@@ -1,0 +1,1 @@
+"""Collects the items of a sample, with the built-in suite."""

@@ -1,0 +1,200 @@
+"""Collects the items of the sample and the built-in suite.
+
+It also counts the items that a selection leaves out.
+"""
+
+from __future__ import annotations
+
+import os
+from fnmatch import fnmatch
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_personalens.core.runtime.garbage import no_collection
+from pytest_personalens.core.text.node_ids import BUILT_IN
+from pytest_personalens.core.text.parse import size_text
+from pytest_personalens.plugin.input_errors import as_one_line, errors_in_one_line
+from pytest_personalens.plugin.options.marks import AnyCase, settings_of, suite_of_marks, why_nothing_fits
+from pytest_personalens.plugin.options.option_checks import hint_of_node_ids, refuse_an_empty_run
+from pytest_personalens.plugin.pytest_internals import files_not_collected
+from pytest_personalens.plugin.running.items import (
+    PARAM,
+    asks_for_ours,
+    is_scenario_item,
+    is_to_be_evaluated,
+    to_be_evaluated,
+)
+from pytest_personalens.plugin.running.keys import RUN, SETTINGS, is_worker
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+_NO_SAMPLE = (
+    "personalens: give --personalens-sample N (or personalens_sample in the configuration) to run this"
+)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection(session: pytest.Session) -> Generator[None, Any, Any]:
+    try:
+        return (yield from _collection(session))
+    except pytest.UsageError as error:
+        # An item of a scenario exists only in a run whose sample has that scenario.
+        hint = hint_of_node_ids(session.config, session.config.stash[SETTINGS].sample)
+        # The texts of pytest and of other plugins stay as they are, because they may have several lines.
+        raise pytest.UsageError(*error.args, *map(as_one_line, hint)) from None
+
+
+def _collection(session: pytest.Session) -> Generator[None, Any, Any]:
+    if RUN not in session.config.stash:
+        return (yield)
+    with no_collection(kept=True):
+        return (yield)
+
+
+@errors_in_one_line(collecting=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if PARAM not in metafunc.fixturenames or RUN not in metafunc.config.stash:
+        return
+    from pytest_personalens.core.errors import NothingFits, PersonalensError
+
+    config, where = metafunc.config, metafunc.definition.nodeid
+    try:
+        run, marks = config.stash[SETTINGS], list(metafunc.definition.iter_markers("personalens"))
+        suite = suite_of_marks(marks, run, where)
+        planned = (
+            config.stash[RUN].plan(settings_of(run, config, marks, where)) if suite == run.suite else None
+        )
+    except NothingFits as error:
+        unfit = why_nothing_fits(config, marks, where, run.of_suite)
+        if not unfit:
+            raise pytest.Collector.CollectError(f"personalens: {error}") from None
+        config.stash[RUN].tally.add_unfit(unfit)
+        skip = pytest.mark.skip(reason=unfit)
+        metafunc.parametrize(PARAM, [pytest.param(None, id="none", marks=skip)], indirect=True)
+        return
+    except PersonalensError as error:
+        raise pytest.Collector.CollectError(f"personalens: {error}") from None
+    mark = cache(pytest.mark.personalens)  # each mark is made once, as the sample may be large
+    params = [
+        pytest.param(
+            case,
+            id=case.id,
+            marks=[
+                mark(domain=AnyCase(d), kind=AnyCase(case.ref.kind), user=case.ref.user)
+                for d in case.ref.domains
+            ],
+        )
+        for case in planned or ()
+    ]
+    if planned is None:
+        command = f"pytest --personalens-suite {suite} --personalens-sample {size_text(run.sample or 0)}"
+        other = f"personalens: a test of the suite {suite}, which is run by {command}"
+        params = [pytest.param(None, id=suite, marks=pytest.mark.skip(reason=other))]
+    elif not params:  # the sample has fewer scenarios than shards: an empty shard is no failure
+        reason = f"personalens: this shard has no {run.of_suite.item} of the sample"
+        params = [pytest.param(None, id="none", marks=pytest.mark.skip(reason=reason))]
+    metafunc.parametrize(PARAM, params, indirect=True)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, Any, Any]:
+    report: pytest.CollectReport = yield
+    skipped = report.skipped and isinstance(collector, pytest.Module) and RUN in collector.config.stash
+    # Nobody knows the content of a skipped file. Its text says if a test of this plugin may be in it.
+    if skipped and b"personalens" in collector.path.read_bytes():
+        collector.config.stash[RUN].tally.add_skipped(collector.nodeid)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pycollect_makeitem(collector: pytest.Module | pytest.Class) -> Generator[None, Any, Any]:
+    made = yield
+    if isinstance(made, list) and made and RUN in collector.config.stash and is_scenario_item(made[0]):
+        # This happens before any selection, also one by node ids, so that the items left out later can be
+        # counted.
+        collector.config.stash[RUN].tally.add_made(to_be_evaluated(made))
+    return made
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(
+    session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
+) -> None:
+    if config.stash[SETTINGS].sample is None:
+        for item in filter(asks_for_ours, items):
+            item.add_marker(pytest.mark.skip(reason=_NO_SAMPLE))
+        return
+    has_scenario_items = any(map(is_scenario_item, items))
+    if not has_scenario_items and _whole_repository(config):
+        from pytest_personalens.plugin.collection import suite
+
+        # The items are added first, so that -k, -m and other plugins treat them like any others.
+        module = pytest.Module.from_parent(session, path=Path(suite.__file__), nodeid=BUILT_IN)
+        items.extend(item for item in session.genitems(module) if isinstance(item, pytest.Item))
+
+
+@pytest.hookimpl(trylast=True)
+@errors_in_one_line()
+def pytest_collection_finish(session: pytest.Session) -> None:
+    settings = session.config.stash[SETTINGS]
+    if RUN not in session.config.stash:
+        return
+    tally = session.config.stash[RUN].tally
+    # --lf does not collect files without failures. From each of them, at least one item is left out. So it is
+    # with files beside the paths that were given. These count for a baseline, which is to hold the whole.
+    beside = _files_beside(session.config) if settings.save_baseline is not None else 0
+    tally.select(
+        to_be_evaluated(session.items),
+        uncollected=files_not_collected(session.config) + beside if tally.made else 0,
+    )
+    if is_worker(session.config):
+        return
+    if not session.testsfailed and (
+        session.config.option.setuponly or not any(map(is_to_be_evaluated, session.items))
+    ):
+        refuse_an_empty_run(
+            session.config,
+            settings,
+            planned=bool(tally.made),
+            left=bool(tally.remaining),
+            unfit=tally.unfit,
+        )
+    if settings.concurrency > 1:
+        from pytest_personalens.plugin.running.prefetch import why_not_concurrent
+
+        if problem := why_not_concurrent(filter(is_scenario_item, session.items), settings):
+            raise pytest.UsageError(problem)
+
+
+def _files_beside(config: pytest.Config) -> int:
+    """Return how many test files that may have tests of this plugin lie outside the paths of this run."""
+    named = [(config.invocation_params.dir / arg.partition("::")[0]).resolve() for arg in config.args]
+    if not all(path.exists() for path in named):  # modules, under --pyargs
+        return 0
+    patterns, apart = config.getini("python_files"), config.getini("norecursedirs")
+    tops = [config.rootpath / path for path in config.getini("testpaths")] or [config.rootpath]
+    found: set[Path] = set()
+    for top in tops:
+        for parent, folders, files in os.walk(top):
+            here = Path(parent)
+            folders[:] = [
+                name
+                for name in folders
+                if not any(fnmatch(name, pattern) for pattern in apart)
+                and not (here / name / "pyvenv.cfg").exists()
+            ]
+            found |= {here / name for name in files if any(fnmatch(name, pattern) for pattern in patterns)}
+    return sum(
+        not any(file.resolve().is_relative_to(path) for path in named) and b"personalens" in file.read_bytes()
+        for file in found
+    )
+
+
+def _whole_repository(config: pytest.Config) -> bool:
+    """True if the run was not restricted to certain files."""
+    narrowed = config.args_source is pytest.Config.ArgsSource.ARGS
+    return not narrowed or all(Path(arg).resolve() == config.rootpath for arg in config.args)

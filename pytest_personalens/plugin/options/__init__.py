@@ -1,0 +1,1 @@
+"""Options and marks: declared to pytest, checked, and read into settings."""

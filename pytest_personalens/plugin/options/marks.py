@@ -1,0 +1,150 @@
+"""The settings of one test: its marks, where the command line says nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from pytest_personalens.core.errors import NothingFits, SpecError, short_repr
+from pytest_personalens.core.options.option_types import threshold
+from pytest_personalens.core.options.options import BY_KEY, OPTIONS
+from pytest_personalens.core.suite_names import SUITES
+from pytest_personalens.plugin.options.option_checks import check_thresholds
+from pytest_personalens.plugin.options.options import read_value
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_personalens.core.judging.measure import Measure
+    from pytest_personalens.core.options.settings import Settings
+    from pytest_personalens.core.suite.suite import Suite
+
+#: What selects scenarios: a mark and the command line narrow each other.
+_NARROW: Final = ("sample", "domain", "kind")
+
+
+class AnyCase(str):
+    """A name in a mark that is equal to itself in capitals, so that ``-m`` reads it as the options do."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return self.lower() == other.lower() if isinstance(other, str) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.lower())
+
+
+def settings_of(run: Settings, config: pytest.Config, marks: Sequence[pytest.Mark], where: str) -> Settings:
+    """Return the settings of one test.
+
+    An option comes before a mark, and a mark before the ini file. The closest mark wins. What selects
+    scenarios (`sample`, `domain`, `kind`) narrows: the option and the mark hold both, as with ``-k`` and
+    ``-m``. Raise `NothingFits` if no kind is left, and `SpecError` for an invalid mark.
+    """
+    from pytest_personalens.core.suite.suite import other_suites
+
+    changed: dict[str, Any] = {}
+    for mark in reversed(marks):
+        if mark.args:
+            raise SpecError(
+                f"{where}: the mark personalens takes keywords only, not {short_repr(mark.args[0])}"
+            )
+        for key, value in mark.kwargs.items():
+            option = BY_KEY.get(key)
+            if option is None or not option.mark:
+                if key in (short := _short_thresholds(run.of_suite)):
+                    measured = _mark_threshold(run.of_suite, key, value, where)
+                    changed.setdefault("threshold", {}).update([measured])
+                    continue
+                if any(key in _short_thresholds(other) for other in other_suites(run.suite)):
+                    continue
+                allowed = [o.key for o in OPTIONS if o.mark] + list(short)
+                raise SpecError(
+                    f"{where}: unknown keyword {key!r} of the mark personalens; known: {', '.join(allowed)}"
+                )
+            try:
+                read = read_value(
+                    option, value, f"{where}: personalens({key}=...)", run.suite, configured=True
+                )
+            except pytest.UsageError as error:
+                raise SpecError(str(error)) from None
+            if read is None:
+                continue
+            if key == "threshold":
+                changed.setdefault("threshold", {}).update(read)
+            else:
+                changed[key] = read
+    if "threshold" in changed:
+        changed["threshold"] = tuple({**dict(run.threshold), **changed["threshold"]}.items())
+    here = {k for k in changed if config.getoption(BY_KEY[k].ini, None) is not None}
+    if "sample" in here:
+        changed["sample"] = min(changed["sample"], run.sample or changed["sample"])
+    if "kind" in here:
+        changed["kind"] = _common(changed["kind"], run.kind, run.of_suite)
+    settings = run._replace(**{k: v for k, v in changed.items() if k not in here or k in _NARROW})
+    check_thresholds(settings.threshold, settings.dimensions, where)
+    return settings
+
+
+def _common(one: str, other: str, suite: Suite) -> str:
+    """Return the kinds that both values of `kind` name."""
+    wanted = [set(suite.kinds if kind == "all" else kind.split(",")) for kind in (one, other)]
+    if not (both := [kind for kind in suite.kinds if kind in wanted[0] & wanted[1]]):
+        raise NothingFits(f"no {suite.item} is of the kinds asked for")
+    return "all" if len(both) == len(suite.kinds) else ",".join(both)
+
+
+def why_nothing_fits(config: pytest.Config, marks: Sequence[pytest.Mark], where: str, suite: Suite) -> str:
+    """Return why a test has no item: its marks and the command line have nothing in common.
+
+    The text is empty if one of the two does not restrict the draw, so that the other is at fault.
+    """
+    of_marks = [
+        f"{key}={value!r}"
+        for mark in marks
+        for key, value in mark.kwargs.items()
+        if key in _NARROW and key != "sample"
+    ]
+    of_line = [
+        f"{option.long} {','.join([value] if isinstance(value, str) else value)}"
+        for option in (BY_KEY[key] for key in ("domain", "kind", "users"))
+        if (value := config.getoption(option.ini, None))
+    ]
+    if not of_marks or not of_line:
+        return ""
+    return (
+        f"personalens: {where}: no {suite.item} fits both its mark ({', '.join(of_marks)}) and the command"
+        f" line ({' '.join(of_line)})"
+    )
+
+
+def suite_of_marks(marks: Sequence[pytest.Mark], run: Settings, where: str) -> str:
+    """Return the suite of a test.
+
+    It is that of the closest mark that names one, else that of the run. Raise `SpecError` for an unknown
+    suite.
+    """
+    named = next((mark.kwargs["suite"] for mark in marks if "suite" in mark.kwargs), run.suite)
+    if not isinstance(named, str) or named not in SUITES:
+        raise SpecError(
+            f"{where}: personalens(suite={short_repr(named)}): expected one of: {', '.join(SUITES)}"
+        )
+    return named
+
+
+def _short_thresholds(suite: Suite) -> dict[str, Measure]:
+    return {measure.short.replace("-", "_"): measure for measure in suite.measures}
+
+
+def _mark_threshold(suite: Suite, key: str, value: object, where: str) -> tuple[str, int | float]:
+    measure = _short_thresholds(suite)[key]
+    way = ">=" if measure.better == "high" else "<="
+    try:
+        return threshold(f"{measure}{way}{int(value) if isinstance(value, bool) else value}", suite)
+    except SpecError as error:
+        raise SpecError(f"{where}: personalens({key}={short_repr(value)}): {error}") from None
+    except Exception as error:  # also raised by the __str__ of a custom value
+        problem = error if isinstance(error, ValueError) else "expected a whole number"
+        raise SpecError(f"{where}: personalens({key}={short_repr(value)}): {problem}") from None

@@ -1,0 +1,279 @@
+"""Declares every option and ini key to pytest, and reads them into `Settings`."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from pytest_personalens.core.errors import SpecError, short_repr
+from pytest_personalens.core.options.options import BY_KEY, OPTIONS, REPLACED, Option
+from pytest_personalens.core.options.settings import Settings
+from pytest_personalens.core.suite_names import STATE
+from pytest_personalens.core.text.parse import list_parts
+from pytest_personalens.plugin.options.option_checks import check_alone, check_settings, readable
+from pytest_personalens.plugin.options.suite_options import OF_ANOTHER, default_of, means_nothing, read_text
+from pytest_personalens.plugin.pytest_internals import written_value
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_personalens.core.options.gate import GateExpression
+
+#: A range of users of the official data, by their numbers, both included.
+_NUMBERS: Final = re.compile(r"(\d{1,6})-(\d{1,6})")
+_MOST_NUMBERS: Final = 10_000
+_GROUPS: Final = {
+    "select": "which scenarios",
+    "run": "how they are run",
+    "judge": "how they are judged",
+    "gate": "what fails the run",
+    "report": "what is written",
+}
+
+
+def add_options(parser: pytest.Parser) -> None:
+    """Declare every option and its typed ini key, and the removed options.
+
+    `check_alone` tells the user what replaces a removed option.
+    """
+    for name, title in _GROUPS.items():
+        group = parser.getgroup(f"personalens: {name}", f"personalens, {name} ({title})")
+        for o in (o for o in OPTIONS if o.group == name):
+            action: dict[str, Any] = {"action": "append" if o.many else "store", "metavar": o.metavar}
+            if o.on != "ini":
+                kind = {"action": "store_true", "default": False} if o.flag else action
+                group.addoption(o.long, **{"default": None, **kind}, dest=o.ini, help=o.help)
+            if o.on != "command line":
+                of_key: Any = "string" if o.type == "int or all" else o.type
+                parser.addini(
+                    o.ini, o.help if o.on == "ini" else "the option of this name", type=of_key, default=None
+                )
+    hidden = parser.getgroup("personalens: gate")
+    for o in (o for o in OPTIONS if o.on == "ini"):
+        _hide(hidden, o.name)
+    for old, (new, _) in REPLACED.items():
+        _hide(hidden, old)
+        parser.addini(
+            f"personalens_{old.replace('-', '_')}",
+            f"gone: write personalens_{new}",
+            type="linelist",
+            default=None,
+        )
+    parser.addini(
+        "personalens_prices",
+        "MODEL = INPUT, OUTPUT[, CACHED[, WRITTEN]] in dollars for a million tokens",
+        type="linelist",
+    )
+    parser.addini(
+        STATE,
+        "FIELD = FACT[, FACT]: which field of the state is which fact, by the fact's name or type",
+        type="linelist",
+    )
+    parser.addini(
+        "personalens_assistant_headers",
+        "NAME: VALUE for a service as the assistant; ${NAME} is a variable of the environment",
+        type="linelist",
+    )
+    parser.addini(
+        "personalens_model_parameters",
+        "NAME = VALUE for model specs that do not name it, such as region = eu-west-1",
+        type="linelist",
+    )
+
+
+def _hide(group: pytest.OptionGroup, name: str) -> None:
+    group.addoption(
+        f"--personalens-{name}",
+        nargs="?",
+        const="",
+        default=None,
+        dest=f"gone: {name}",
+        help=argparse.SUPPRESS,
+    )
+
+
+def read_settings(config: pytest.Config) -> Settings:
+    """Return the settings of the run.
+
+    An option comes before the ini file, and that before the default. Raise `pytest.UsageError` that names the
+    option.
+    """
+    check_alone(config)
+    values: dict[str, Any] = {}
+    for o in OPTIONS:
+        value, source = config.getoption(o.ini, None), o.long
+        # Without a sample there is no run, and a plain pytest run must not spend time on these parts of the
+        # configuration.
+        if value is None and o.on != "command line" and (o.key == "sample" or values["sample"] is not None):
+            value, source = configured(config, o)
+        suite, is_set = values.get("suite"), value not in (None, False)  # a flag that is not given is False
+        if is_set and values.get("sample") is not None and means_nothing(o, suite, config):
+            value = None
+        if value is not None and not o.flag:
+            value = read_value(o, value, source, suite, configured=source == o.ini)
+        values[o.key] = default_of(o, values) if value is None else value
+    values["control"] = _controls(values["control"], values["suite"])
+    values["gate"], values["report_only"] = _gates(config, values)
+    values["report"] = _reports(config, values["report"])
+    values["users"] = _users(values["users"], config.rootpath)
+    values["dimensions"], values["not_read"] = readable(values)
+    settings = Settings(**values)
+    check_settings(config, settings)
+    return settings
+
+
+def configured(config: pytest.Config, option: Option) -> tuple[Any, str]:
+    """Return the value in the configuration, with its key.
+
+    The value is None if the entry is empty or missing.
+    """
+    try:
+        value = config.getini(option.ini)
+    except (TypeError, ValueError, pytest.UsageError) as error:  # pytest 9 says what is wrong, but not where
+        if option.type == "int or all":  # pytest before 9.2 has no type of a key for both
+            return written_value(config, option.ini), option.ini
+        raise pytest.UsageError(
+            f"{option.ini}: expected a value of type {option.type} in the configuration file ({error})"
+        ) from None
+    return (None if value in ("", []) else value), option.ini
+
+
+def read_value(
+    option: Option, value: object, source: str, suite: str | None, *, configured: bool = False
+) -> Any:
+    """Return the value of an option of a suite from its text or texts.
+
+    A `configured` value may belong to another suite. Such a value is ignored, and the result is None if
+    nothing is left. Raise `pytest.UsageError` that begins with `source`.
+    """
+    try:
+        texts = [str(v) for v in value] if isinstance(value, (list, tuple)) else [str(value)]
+    except Exception:  # raised by the __str__ of a custom value in a mark
+        raise pytest.UsageError(f"{source}: expected {option.metavar}, not {short_repr(value)}") from None
+    try:
+        if not option.many:
+            if len(texts) != 1:
+                raise ValueError(f"expected {option.metavar}, one value")
+            read = read_text(option, texts[0], suite, configured=configured)
+            return None if read is OF_ANOTHER else read
+        texts = texts if option.path else [part.strip() for text in texts for part in list_parts(text)]
+        if not texts:
+            raise ValueError(f"expected {option.metavar}")
+        every = (read_text(option, text, suite, configured=configured) for text in texts)
+        values = tuple(one for one in every if one is not OF_ANOTHER)
+    except SpecError as error:
+        raise pytest.UsageError(f"{source}: {error}") from None
+    except ValueError as error:
+        raise pytest.UsageError(f"{source}: {error}, not {', '.join(map(str, texts))!r}") from None
+    if not values:
+        return None
+    if option.key != "dimensions":
+        return values
+    from pytest_personalens.core.suite.suite import suite_named
+
+    return tuple(measure.value for measure in suite_named(str(suite)).measures_named(values))
+
+
+def _controls(named: Sequence[tuple[str, ...]], suite: str) -> tuple[str, ...]:
+    if not named:
+        return ()
+    from pytest_personalens.core.suite.suite import suite_named
+
+    wanted = {control for controls in named for control in controls}
+    return tuple(arm.name for arm in suite_named(suite).arms if arm.name in wanted)
+
+
+def _gates(config: pytest.Config, values: Mapping[str, Any]) -> tuple[tuple[GateExpression, ...], bool]:
+    """Return the gates, and True if none of them counts.
+
+    Gates of the command line are added to those of the configuration. They replace a gate with the same
+    metric over the same scenarios.
+    """
+    wanted: Sequence[GateExpression | None] = values["gate"]
+    option, more = BY_KEY["gate"], tuple[Any, ...]()
+    if values["sample"] is not None and config.getoption(option.ini) is not None:
+        texts, source = configured(config, option)
+        if texts is not None:
+            more = read_value(option, texts, source, values["suite"], configured=True) or ()
+    here = {gate.name.lower() for gate in wanted if gate is not None}
+    gates = (*wanted, *(gate for gate in more if gate is None or gate.name.lower() not in here))
+    return tuple(gate for gate in gates if gate is not None), None in gates
+
+
+def _reports(config: pytest.Config, wanted: Sequence[str]) -> tuple[str, ...]:
+    """Return the reports.
+
+    A relative path starts at the working directory on the command line, and at the root folder in the
+    configuration. Reports of the command line are added to those of the configuration. They replace reports
+    of the same kind.
+    """
+    from pytest_personalens.core.files.destinations import GITHUB, file_kind
+
+    option = BY_KEY["report"]
+    if not wanted:
+        return ()
+    if config.getoption(option.ini) is None:
+        return _absolute(wanted, config.rootpath)
+    texts, source = configured(config, option)
+    more = read_value(option, texts, source, None) if texts is not None else ()
+    kinds = {file_kind(text) for text in wanted}
+    here = _absolute(wanted, config.invocation_params.dir)
+    there = _absolute(
+        [text for text in more if text == GITHUB or file_kind(text) not in kinds], config.rootpath
+    )
+    return tuple(dict.fromkeys((*here, *there))) if GITHUB in here else (*here, *there)
+
+
+def _absolute(reports: Sequence[str], base: Path) -> tuple[str, ...]:
+    try:
+        return tuple(text if text == "github" else str(base / Path(text).expanduser()) for text in reports)
+    except RuntimeError as error:  # the home folder of an unknown user
+        raise pytest.UsageError(f"{BY_KEY['report'].long}: {error}") from None
+
+
+def _users(names: Sequence[str], base: Path) -> tuple[str, ...]:
+    users: list[str] = []
+    for name in names:
+        if name.startswith("file:"):
+            from pytest_personalens.core.files.devices import no_device
+
+            file = base / name.removeprefix("file:")
+            try:
+                listed = [
+                    line.strip()
+                    for line in no_device(file).read_text(encoding="utf-8").splitlines()
+                    if line.strip()
+                ]
+            except (OSError, ValueError) as error:  # the path itself may be invalid
+                raise pytest.UsageError(f"--personalens-users: cannot read {file}: {error}") from None
+            if not listed:
+                raise pytest.UsageError(
+                    f"--personalens-users: no user is in {file}; write an id a line, or leave the option out"
+                    " for everybody"
+                )
+            users += listed
+        elif name.startswith("official-"):
+            from pytest_personalens.datasets import OFFICIAL_SAMPLES
+
+            if name not in OFFICIAL_SAMPLES:
+                raise pytest.UsageError(
+                    f"--personalens-users: {name} is no sample of the benchmark's own; known:"
+                    f" {', '.join(OFFICIAL_SAMPLES)}; for others write a file with an id a line and give"
+                    " file:PATH"
+                )
+            users += OFFICIAL_SAMPLES[name]
+        elif (numbers := _NUMBERS.fullmatch(name)) is not None:
+            first, last = map(int, numbers.groups())
+            if not first <= last < first + _MOST_NUMBERS:
+                raise pytest.UsageError(
+                    f"--personalens-users: {name} is no range of numbers of users; give FIRST-LAST, such as"
+                    f" 0-49, with at most {_MOST_NUMBERS:,} numbers"
+                )
+            users += map(str, range(first, last + 1))
+        else:
+            users.append(name)
+    return tuple(dict.fromkeys(users))

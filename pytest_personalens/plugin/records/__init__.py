@@ -1,0 +1,1 @@
+"""Records on disk, and the state with which a run resumes."""

@@ -1,0 +1,1 @@
+"""The controlling process: results, gates, files and the summary."""

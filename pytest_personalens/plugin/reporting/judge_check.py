@@ -1,0 +1,203 @@
+"""Lets the judge of a run read the anchors, and compares it with its baseline.
+
+This happens in the controlling process.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_personalens.core.errors import DataError, SpecError
+from pytest_personalens.core.files.atomic_write import write_atomically
+from pytest_personalens.core.files.destinations import writable
+from pytest_personalens.core.judging.verdict import Dimension
+from pytest_personalens.core.options.options import BY_KEY
+from pytest_personalens.core.scenario import Context
+from pytest_personalens.judge_quality.drift.adopted import AdoptedJudge, Scored, read_adopted
+from pytest_personalens.judge_quality.drift.anchors import open_anchors, read_anchors
+from pytest_personalens.judge_quality.drift.drift import compare
+from pytest_personalens.plugin.reporting.outputs import path_of
+from pytest_personalens.results.values.drift import Drift
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytest_personalens.core.judging.usage import Usage
+    from pytest_personalens.core.judging.verdict import Judge
+    from pytest_personalens.core.options.settings import Settings
+    from pytest_personalens.judge_quality.drift.anchors import Readings
+    from pytest_personalens.plugin.running.run import Run
+    from pytest_personalens.results.values.results import Results
+
+
+class JudgeCheck:
+    """The work of ``--personalens-adopt-judge`` or ``--personalens-check-judge``.
+
+    Raise `pytest.UsageError` for bad input.
+    """
+
+    def __init__(self, config: pytest.Config, settings: Settings) -> None:
+        self._settings = settings
+        self._dimensions = [Dimension(d) for d in settings.dimensions]
+        self._flag = "--personalens-adopt-judge" if settings.adopt_judge else "--personalens-check-judge"
+        self._path = path_of(
+            config, settings, BY_KEY["adopt_judge" if settings.adopt_judge else "check_judge"]
+        )
+        self._then: AdoptedJudge | None = None
+        try:
+            self.anchors = open_anchors(anchors_path(config, settings))
+        except DataError as error:
+            raise pytest.UsageError(f"personalens_anchors: {error}") from None
+        if settings.adopt_judge:
+            self._prepare()
+        else:
+            self._then = self._read()
+
+    def admit(self, config: pytest.Config, run: Run) -> None:
+        """Refuse a judge that costs money in a run that may not spend.
+
+        This happens before any test runs.
+        """
+        idle = config.option.collectonly or self._settings.estimate
+        if not (self._settings.may_spend or idle) and self._judge(run)[0].paid:
+            raise pytest.UsageError(
+                f"{self._flag}: {self._settings.judge_model} costs money: add --personalens-record live to"
+                f" have it read {len(self.anchors.dialogues)} anchors on {len(self._dimensions)} dimensions"
+            )
+
+    def conclude(self, run: Run, results: Results) -> tuple[Drift, dict[str, Usage]]:
+        """Read the anchors, then compare or save the readings.
+
+        Return the result and the usage.
+        """
+        judge, usage = self._judge(run)
+        at_once = self._settings.concurrency if getattr(judge, "parallel", False) else 1
+        readings = read_anchors(self.anchors, judge, self._dimensions, at_once=at_once)
+        now = self._baseline(run, judge, readings, results)
+        drift = self._unreadable(readings, judge) or (
+            self._adopt(now) if self._then is None else compare(self._then, now)
+        )
+        drift = drift.model_copy(
+            update={"notes": (*drift.notes, *(f"not read: {fault}" for fault in readings.faults))}
+        )
+        return drift, {f"anchor {purpose}": used for purpose, used in usage().items()}
+
+    def _judge(self, run: Run) -> tuple[Judge, Callable[[], dict[str, Usage]]]:
+        agents = run.participants.agents(Context(user="anchors"), self._settings.thresholds)
+        return agents.judge, lambda: agents.meter.usage
+
+    def _baseline(self, run: Run, judge: Judge, readings: Readings, results: Results) -> AdoptedJudge:
+        scored = [i for i in results.own if i.evaluation.scored]
+        tests = Counter(key[:2] for key in {i.key for i in results.own})
+        scores = {}
+        for item in scored:
+            e = item.evaluation
+            key = f"{e.dataset}/{e.scenario}"
+            if (
+                tests[item.scenario_key] > 1
+            ):  # several tests have the same scenario, each with its own settings
+                key += f" in {item.test}"
+            if item.trial > 1:
+                key += f", trial {item.trial}"
+            words = hashlib.sha256(e.dialogue.model_dump_json().encode()).hexdigest()[:16]
+            scores[key] = Scored(dialogue=words, scores={v.dimension: v.score for v in e.verdicts})
+        # Models vary a little from call to call. A custom judge can state that it does not, or that it does.
+        exact = getattr(
+            judge,
+            "deterministic",
+            not judge.paid and not any(role.startswith("judge") for role in run.participants.models()),
+        )
+        assistants = {
+            i.evaluation.assistant or self._settings.assistant or "the fixture personalens_assistant"
+            for i in results.items
+        }
+        return AdoptedJudge(
+            judge=judge.identity,
+            exact=bool(exact),
+            anchors=self.anchors.digest,
+            verdicts=readings.verdicts,
+            assistant=", ".join(sorted(assistants)),
+            setup={
+                "the user agent": ", ".join(sorted({i.evaluation.user_agent for i in results.items})),
+                "the context": self._settings.context or "none",
+                "the limit of turns": str(self._settings.max_turns or "the benchmark's"),
+            },
+            scores=scores,
+        )
+
+    def _unreadable(self, readings: Readings, judge: Judge) -> Drift | None:
+        """Return a failure if too few readings succeeded to decide, else None.
+
+        Gates also fail in this case.
+        """
+        wanted = len(self.anchors.dialogues) * len(self._dimensions)
+        read = sum(map(len, readings.verdicts.values()))
+        if not readings.stopped and read and read >= self._settings.valid_floor * wanted:
+            return None
+        why = (
+            readings.stopped or f"the floor is {self._settings.valid_floor:.0%}; first: {readings.faults[0]}"
+        )
+        coverage = f"{read} of {wanted} anchor verdicts were read ({why})"
+        if self._then is not None:
+            problem = f"the judge could not be checked: {coverage}"
+            return Drift(outcome="the judge could not be checked", sentence=problem, judge=judge.identity)
+        return self._not_adopted(f"{coverage}; {self._path.name} was not written", judge.identity)
+
+    def _adopt(self, now: AdoptedJudge) -> Drift:
+        try:
+            write_atomically(self._path, now.text())
+        except OSError as error:
+            return self._not_adopted(f"cannot write {self._path}: {error.strerror}", now.judge)
+        content = (
+            f"{len(self.anchors.dialogues)} anchors and the scores of {len(now.scores)} scenarios are in"
+            f" {self._settings.adopt_judge}"
+        )
+        return Drift(
+            outcome="the judge was adopted", sentence=f"the judge was adopted: {content}", judge=now.judge
+        )
+
+    def _not_adopted(self, why: str, judge: str) -> Drift:
+        return Drift(
+            outcome="the judge could not be adopted",
+            sentence=f"the judge could not be adopted: {why}",
+            judge=judge,
+        )
+
+    def _prepare(self) -> None:
+        try:
+            writable(self._path, self._flag)
+        except SpecError as error:
+            raise pytest.UsageError(str(error)) from None
+
+    def _read(self) -> AdoptedJudge:
+        try:
+            then = read_adopted(self._path)
+        except DataError as error:
+            raise pytest.UsageError(f"{self._flag}: {error}") from None
+        if then.anchors != self.anchors.digest:
+            raise pytest.UsageError(
+                f"{self._flag}: {self._path.name} was adopted with other anchors ({then.anchors}, these are"
+                f" {self.anchors.digest}); give them with personalens_anchors in the configuration, or adopt"
+                " the judge again"
+            )
+        if set(then.verdicts) != set(self._dimensions):
+            had, have = (
+                ",".join(d.short for d in Dimension if d in of) for of in (then.verdicts, self._dimensions)
+            )
+            raise pytest.UsageError(
+                f"{self._flag}: {self._path.name} was adopted with the dimensions {had}, this run reads"
+                f" {have}; give --personalens-dimensions {had}, or adopt the judge again"
+            )
+        return then
+
+
+def anchors_path(config: pytest.Config, settings: Settings) -> Path | None:
+    """Return the file of ``personalens_anchors``, or None for the embedded anchors."""
+    if settings.anchors is None:
+        return None
+    return path_of(config, settings, BY_KEY["anchors"])

@@ -1,0 +1,151 @@
+"""The section ``personalens`` of the terminal summary."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from pytest_personalens.core.errors import error_text, short_repr
+from pytest_personalens.core.text.node_ids import CaseId
+from pytest_personalens.core.text.safe_text import harmless
+from pytest_personalens.plugin.failures import columns
+from pytest_personalens.plugin.running.keys import RUN
+from pytest_personalens.plugin.running.prepare import record_command
+from pytest_personalens.plugin.running.run import KEPT_NOWHERE
+from pytest_personalens.reports.terminal.summary import summary_lines
+from pytest_personalens.results.wording import UNJUDGED, count
+
+if TYPE_CHECKING:
+    import pytest
+
+    from pytest_personalens.plugin.reporting.gate_reports import RedGates
+    from pytest_personalens.plugin.running.run import Run
+    from pytest_personalens.reports.files import WrittenFiles
+    from pytest_personalens.results.values.results import Results
+
+_WITHHOLDS_NOTHING: Final = (
+    "personalens: nothing asks for personalens_context (a fixture, or a parameter `context` of the"
+    " assistant), so the controls withhold nothing, and their lift says nothing"
+)
+
+
+def write_summary(
+    reporter: pytest.TerminalReporter,
+    results: Results,
+    written: WrittenFiles,
+    *,
+    knows: bool,
+    infrastructure: bool,
+    red: RedGates,
+) -> None:
+    """Write the section ``personalens`` of the terminal summary, and further notes.
+
+    `knows` says that an assistant that was asked could see the user's context. `infrastructure` says that no
+    failure was the assistant's. `red` are the gates that failed.
+    """
+    run = reporter.config.stash[RUN]
+    if run.state.history:
+        reporter.write_line(f"this run {run.state.history}")
+    if run.keeps and run.folder is None:
+        reporter.write_line(f"personalens: {KEPT_NOWHERE}", yellow=True)
+    # Of a run that was stopped before its first dialogue, pytest has said why.
+    if results.items or results.complete or results.lost or results.usage:
+        _write_section(reporter, results, written, red)
+    if run.settings.control and results.items and not knows:
+        reporter.write_line(_WITHHOLDS_NOTHING, yellow=True)
+    if line := _replies_left(run, results):
+        reporter.write_line(f"personalens: {line}", yellow=True)
+    if results.unjudged:
+        reporter.write_line(f"personalens: {UNJUDGED}", yellow=True)
+    if (run.settings.adopt_judge or run.settings.check_judge) and results.drift is None:
+        done = "adopted" if run.settings.adopt_judge else "checked"
+        reporter.write_line(f"the judge was not {done}: the run was stopped")
+    for problem in written.problems:
+        reporter.write_line(problem, red=True)
+    if infrastructure:
+        reporter.write_line(
+            "failed for lack of scores alone: this run says nothing about your assistant", red=True
+        )
+    for line in written.annotations:
+        reporter.write_line(line)
+
+
+def _replies_left(run: Run, results: Results) -> str:
+    """Return one line on stored replies that fit no item of a whole run."""
+    replies = run.participants.stored_replies
+    if replies is None or results.left_out or run.settings.shard is not None:
+        return ""
+    ids = {str(CaseId(i.evaluation.scenario, i.arm, i.trial)) for i in results.items}
+    left = sorted(set(replies.items) - ids)
+    if not left:
+        return ""
+    return (
+        f"{run.settings.assistant}: {count(len(left), 'output')} of no item of this run, such as {left[0]!r}"
+    )
+
+
+def _write_section(
+    reporter: pytest.TerminalReporter, results: Results, written: WrittenFiles, red: RedGates
+) -> None:
+    verbosity, records = reporter.config.get_verbosity(), _about_records(reporter.config, results)
+    reporter.write_sep("=", "personalens")
+    lines = summary_lines(
+        results,
+        verbose=verbosity > 0,
+        domains=verbosity >= 0,
+        written=written.done,
+        records=records,
+        explained=bool(red.failures),
+        width=columns(reporter.config),
+    )
+    for text, style in lines:
+        reporter.write_line(harmless(text), **dict.fromkeys(style, True))
+    if results.items or results.uncounted:  # a shard may have no items
+        for line in _further_lines(reporter.config, results):
+            reporter.write_line(harmless(line))
+    if verbosity > 0:
+        run = reporter.config.stash[RUN]
+        for line in run.suite.left_out(run.dataset):
+            reporter.write_line(harmless(line))
+    for line in red.next_steps:
+        reporter.write_line(harmless(line))
+
+
+def _further_lines(config: pytest.Config, results: Results) -> list[str]:
+    """Return the lines of other plugins.
+
+    An error in them does not end the summary.
+    """
+    hook, further = "pytest_personalens_report_lines", list[str]()
+    try:
+        for told_by_one in getattr(config.hook, hook)(results=results, config=config):
+            lines = list(told_by_one)
+            if isinstance(told_by_one, str) or not all(isinstance(line, str) for line in lines):
+                raise TypeError(f"expected a list of texts, not {short_repr(told_by_one)}")
+            further += lines
+    except Exception as error:
+        further.append(f"{hook} failed: {error_text(error)}")
+    return further
+
+
+def _about_records(config: pytest.Config, results: Results) -> str:
+    """Return one line on how to write missing or stale records.
+
+    It is empty if there are none, or if this run was to write them.
+    """
+    settings = config.stash[RUN].settings
+    if settings.writes_records:
+        return ""
+    option, items = config.option, results.items
+    # A run that may spend has already paid for missing parts. If a record still fails it, there is another
+    # problem.
+    refused = any(i.evaluation.cause == "record" and not settings.may_spend for i in items)
+    # A dialogue that failed the run should not become a record.
+    wrong = refused or (not results.went_wrong and any(i.record == "stale" for i in items))
+    accepts = getattr(option, "update_snapshots", False)  # of syrupy
+    accepting = accepts or getattr(option, "update_new_snapshots_only", False)
+    if accepting and any(i.record in ("none", "stale") for i in items):
+        flag = "--snapshot-update" if accepts else "--snapshot-update-new-only"
+        return (
+            f"{flag} does not write the records of personalens; this command does: {record_command(config)}"
+        )
+    return f"write the records that are missing or stale with: {record_command(config)}" if wrong else ""

@@ -1,0 +1,1 @@
+"""Runs the items of one process: the run, its items, and evaluations before their turn."""

@@ -1,0 +1,148 @@
+"""The meaning of an item of this plugin.
+
+It stands for a scenario, with the settings of its test, its trial, and the context of the assistant.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from types import ModuleType
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from pytest_personalens.core.suite_names import STATE
+from pytest_personalens.core.text.node_ids import CaseId, without_case
+from pytest_personalens.plugin.pytest_internals import arguments_of, fixtures_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+
+    import pytest
+
+    from pytest_personalens.core.options.settings import Settings
+    from pytest_personalens.core.scenario import ScenarioRef
+
+#: The parameter of an item of this plugin.
+PARAM: Final = "_personalens_param"
+
+#: Packages whose fixtures are no part of a test of an assistant: that of this plugin, and pytest's own.
+_NOT_THEIRS: Final = ("pytest_personalens", "_pytest")
+
+
+class ItemSpec(NamedTuple):
+    """One item of a sample.
+
+    `trial` counts from 1. `control` is empty for the run itself, or the name of a control.
+    """
+
+    ref: ScenarioRef
+    settings: Settings
+    trial: int = 1
+    control: str = ""
+
+    @property
+    def id(self) -> str:
+        """Return the scenario's id with control and trial: ``movies-1-user7+swapped+t2``."""
+        return str(CaseId(self.ref.id, self.control, self.trial))
+
+    @property
+    def given(self) -> str:
+        """Return what the assistant may know: in PersonaLens, letters of D, I, S."""
+        return self.settings.of_suite.given(self.settings.context, self.control)
+
+
+def cases(refs: Iterable[ScenarioRef], settings: Settings) -> Iterator[ItemSpec]:
+    """Yield the items of a test.
+
+    The items of one scenario follow each other, so that they are easy to compare.
+    """
+    for ref in refs:
+        for control in ("", *settings.control):
+            for trial in range(1, settings.trials + 1):
+                yield ItemSpec(ref, settings, trial, control)
+
+
+def test_of(item: pytest.Item) -> str:
+    """Return the test of an item, by a name that no sample changes.
+
+    The name holds the file, the function, and the test's own parameters.
+    """
+    return without_case(item.nodeid, item.callspec.id, spec_of(item).id)  # type: ignore[attr-defined]
+
+
+def dialogue_of(item: pytest.Item, attempt: int = 1) -> str:
+    """Return the id of the dialogue of an item.
+
+    It is unique in the run, and the same in the next run. `attempt` counts how often the item was set up,
+    because a plugin such as pytest-rerunfailures runs the same item again.
+    """
+    digest = hashlib.sha256(f"{item.nodeid}\n{attempt}".encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{spec_of(item).ref.id}-{digest[:12]}"
+
+
+def asks_for_ours(item: pytest.Item) -> bool:
+    """True for a test that asks for a fixture of this plugin.
+
+    A unittest method or a doctest may do so through a fixture with autouse. It takes no parameter, and is no
+    item of a scenario.
+    """
+    return PARAM in getattr(item, "fixturenames", ())
+
+
+def is_scenario_item(item: pytest.Item) -> bool:
+    """True for an item of a scenario, or for the item of an empty shard."""
+    # Most tests do not belong to this plugin, so the check must be fast.
+    return asks_for_ours(item) and PARAM in getattr(getattr(item, "callspec", None), "params", ())
+
+
+def asks_for_context(item: pytest.Item) -> bool:
+    """True if the test, or a fixture that it uses, asks for the context.
+
+    The request counts too, because it gives access to the context. Fixtures of this plugin do not count.
+    Many installed plugins ask for the request in a fixture that every test uses. Theirs counts only in the
+    fixture with the assistant.
+    """
+    wanted = {"personalens_context", "request"}
+    packages = {_package(plugin) for plugin, _ in item.config.pluginmanager.list_plugin_distinfo()}
+    return not wanted.isdisjoint(arguments_of(item)) or any(
+        _can_tell(fixture, packages)
+        for name, fixtures in fixtures_of(item).items()
+        if name != STATE  # it tells the judge, and not the assistant
+        for fixture in fixtures
+    )
+
+
+def _can_tell(fixture: pytest.FixtureDef[object], installed: Collection[str]) -> bool:
+    package = _package(fixture.func)
+    if package in _NOT_THEIRS or "personalens_context" in fixture.argnames:
+        return package not in _NOT_THEIRS
+    of_the_team = package not in installed or fixture.argname == "personalens_assistant"
+    return of_the_team and "request" in fixture.argnames
+
+
+def _package(code: object) -> str:
+    """Return the top package of a module, a function or another object."""
+    name = code.__name__ if isinstance(code, ModuleType) else getattr(code, "__module__", "")
+    return str(name).partition(".")[0]
+
+
+def is_to_be_evaluated(item: pytest.Item) -> bool:
+    """True for an item of a scenario whose test asks for the fixture ``personalens``.
+
+    Such an item needs its dialogue.
+    """
+    return (
+        "personalens" in getattr(item, "fixturenames", ())
+        and is_scenario_item(item)
+        and spec_of(item) is not None
+    )
+
+
+def to_be_evaluated(items: Iterable[pytest.Item]) -> int:
+    """Return how many of the items stand for a scenario of the sample."""
+    return sum(is_scenario_item(item) and spec_of(item) is not None for item in items)
+
+
+def spec_of(item: pytest.Item) -> ItemSpec:
+    """Return the specification of an item of this plugin."""
+    spec: ItemSpec = item.callspec.params[PARAM]  # type: ignore[attr-defined]
+    return spec

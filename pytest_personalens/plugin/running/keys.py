@@ -1,0 +1,39 @@
+"""The keys under which hooks and fixtures store values in a run and its items.
+
+The values of a run are stored in pytest's config.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+if TYPE_CHECKING:
+    from pytest_personalens.core.judging.evaluation import Evaluation
+    from pytest_personalens.core.options.settings import Settings
+    from pytest_personalens.plugin.running.run import Run
+    from pytest_personalens.results.values.item import Item
+
+# Of the run.
+SETTINGS: pytest.StashKey[Settings] = pytest.StashKey()
+RUN: pytest.StashKey[Run] = pytest.StashKey()
+#: The evaluation of the item that runs, for the text of an assertion that fails.
+EVALUATED: pytest.StashKey[Evaluation] = pytest.StashKey()
+
+# Of an item.
+ITEM_KEY: pytest.StashKey[Item] = pytest.StashKey()
+#: How often an item was set up. A plugin that runs an item again after a failure uses the same item.
+ATTEMPT: pytest.StashKey[int] = pytest.StashKey()
+#: How long the item's evaluation took, even if it ran before the item's turn.
+SECONDS: pytest.StashKey[float] = pytest.StashKey()
+
+# Of a worker's input.
+#: Set for a worker that replaces one that died. It evaluates no dialogue before its turn, so that an item
+#: that ends it is known.
+IN_TURN: Final = "personalens_in_turn"
+
+
+def is_worker(config: pytest.Config) -> bool:
+    """True in a worker of xdist."""
+    return hasattr(config, "workerinput")

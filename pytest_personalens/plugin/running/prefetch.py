@@ -1,0 +1,218 @@
+"""Evaluates items before their turn.
+
+These are the next items of this process that share an assistant.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from pytest_personalens.core.errors import PersonalensError
+from pytest_personalens.core.judging.evaluation import unscored
+from pytest_personalens.core.runtime.threads import Threads
+from pytest_personalens.core.suite_names import STATE
+from pytest_personalens.engine.job import JobResult
+from pytest_personalens.engine.pool import Engine
+from pytest_personalens.engine.work import work
+from pytest_personalens.plugin.pytest_internals import fixtures_of
+from pytest_personalens.plugin.running.items import PARAM, is_scenario_item, spec_of
+from pytest_personalens.plugin.running.keys import IN_TURN
+from pytest_personalens.plugin.running.prepare import context_of, job_of, store_of
+from pytest_personalens.plugin.running.progress import LiveLine
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from pytest_personalens.core.options.settings import Settings
+    from pytest_personalens.engine.assistant.state import StateSource
+    from pytest_personalens.engine.job import Assistant, Job, Keep
+    from pytest_personalens.plugin.running.run import Run
+
+_ASSISTANT: Final = "personalens_assistant"
+#: Fixtures that decide what an evaluation is about. If one is overridden, only the item itself knows its
+#: value.
+_OURS: Final = ("personalens", "personalens_scenario", "personalens_context")
+PREFETCHER: pytest.StashKey[Prefetcher] = pytest.StashKey()
+_HOMES: Final[dict[str, type[pytest.Collector]]] = {
+    "session": pytest.Session,
+    "package": pytest.Package,
+    "module": pytest.Module,
+}
+
+
+def why_not_concurrent(items: Iterable[pytest.Item], settings: Settings) -> str:
+    """Return why these items cannot be evaluated at the same time.
+
+    The reason is an assistant, or a state of its system, that each of them gets anew. The text is empty if
+    there is neither.
+    """
+    names = (_ASSISTANT, STATE) if settings.shares_assistant else (STATE,)
+    fixtures = ((name, f) for item in items for name in names if (f := _fixture(item, name)) is not None)
+    for name, fixture in {id(f): (name, f) for name, f in fixtures}.values():
+        if fixture.scope not in _HOMES:
+            code, what = fixture.func.__code__, "assistant" if name == _ASSISTANT else "callable"
+            return (
+                f"--personalens-concurrency {settings.concurrency}: the fixture {name} must have scope"
+                f" 'session' or 'module'; the one in {code.co_filename}, line {code.co_firstlineno}, has"
+                f" scope '{fixture.scope}' (give the {what} a parameter `context` to be told with each call"
+                " what it may know of the user)"
+            )
+    return ""
+
+
+class Prefetcher:
+    """Keeps `--personalens-concurrency` dialogues of this process running.
+
+    Each item takes its own dialogue when its turn comes.
+    """
+
+    def __init__(self, session: pytest.Session, run: Run) -> None:
+        self._items, self._run = session.items, run
+        self._places = {item: place for place, item in enumerate(session.items)}
+        self._seen = -1
+        self._engine = _engine(run)
+        #: An assistant that an option names serves all items alike.
+        self._named = run.settings.assistant is not None
+        self._line = LiveLine(
+            session.config, total=sum(map(is_scenario_item, session.items)), what=run.suite.dialogue
+        )
+        self._config, worker = session.config, getattr(session.config, "workerinput", None)
+        self._is_worker = worker is not None
+        self._in_turn = run.cluster is None and IN_TURN in (worker or {})
+
+    def evaluation(
+        self,
+        item: pytest.Item,
+        job: Job,
+        keep: Keep | None,
+        assistant: Assistant,
+        state: StateSource | None = None,
+    ) -> JobResult:
+        """Return the evaluation of `item`, which starts now if it is not yet running.
+
+        The next items are evaluated at the same time.
+        """
+        if item.nodeid not in self._engine:
+            self._submit(item, job, keep, assistant, state)
+        for other in self._after(item):
+            with suppress(PersonalensError):  # the item itself reports the problem at its turn
+                scenario = self._run.scenario(spec_of(other))
+                store = store_of(other, self._run, scenario)
+                self._submit(
+                    other,
+                    job_of(other, self._run, store, context_of(other, self._run, scenario)),
+                    store.keeper,
+                    assistant,
+                    state,
+                )
+        participants = self._run.participants
+        try:
+            return self._engine.take(
+                item.nodeid,
+                lambda: self._line.draw(self._engine.done, participants.total, participants.limiters()),
+            )
+        except Exception as error:
+            if self._run.cluster is None:
+                raise
+            what = self._run.suite.dialogue
+            detail = " ".join(f"the cluster gave this {what} up: {type(error).__name__}: {error}".split())
+            return JobResult(unscored(job.scenario, cause="lost", detail=detail), {}, 0, 0.0)
+        finally:
+            self._line.clear()
+
+    def close(self) -> None:
+        """Abandon all running evaluations."""
+        self._engine.close()
+
+    def _submit(
+        self,
+        item: pytest.Item,
+        job: Job,
+        keep: Keep | None,
+        assistant: Assistant,
+        state: StateSource | None,
+    ) -> None:
+        participants, cluster = self._run.participants, self._run.cluster
+        if cluster is None:
+            self._engine.submit(item.nodeid, work, job, participants, assistant, keep, state)
+            return
+        from pytest_personalens.engine.dask import work_there
+
+        recipe = participants.recipe._replace(side_by_side=cluster.widest)
+        self._engine.submit(item.nodeid, work_there, recipe, job, bought=keep)
+
+    def _whose(self, item: pytest.Item) -> tuple[object, ...] | None:
+        """Return a value that is equal for two items if one assistant serves both.
+
+        Return None for an item that must ask for its own assistant.
+        """
+        if any(len(fixtures_of(item).get(name, ())) != 1 for name in _OURS):
+            return None
+        state = _shared(item, STATE)
+        if state is None or self._named:
+            return state
+        assistant = _shared(item, _ASSISTANT)
+        return None if assistant is None else (*assistant, *state)
+
+    def _after(self, item: pytest.Item) -> Iterator[pytest.Item]:
+        """Yield the coming items, each once, while there is room for more.
+
+        The first item with another assistant ends the list.
+        """
+        if self._in_turn:
+            return
+        here = self._whose(item)
+        for place in self._coming(self._places[item]) if here is not None else ():
+            other = self._items[place]
+            if not self._engine.room or (is_scenario_item(other) and self._whose(other) != here):
+                return
+            self._seen = max(self._seen, place)
+            if (
+                is_scenario_item(other)
+                and other.nodeid not in self._engine
+                and not any(other.iter_markers("skip"))
+            ):
+                yield other
+
+    def _coming(self, place: int) -> Iterable[int]:
+        if not self._is_worker:
+            return range(max(self._seen, place) + 1, len(self._items))
+        from pytest_personalens.plugin.running.xdist import items_sent
+
+        return items_sent(self._config)  # a worker may only run these
+
+
+def prefetcher_of(item: pytest.Item, run: Run) -> Prefetcher | None:
+    """Return the prefetcher of this process, or None if items run one by one."""
+    if run.settings.concurrency == 1 and run.cluster is None:
+        return None
+    stash = item.session.stash
+    if PREFETCHER not in stash:
+        stash[PREFETCHER] = Prefetcher(item.session, run)
+    return stash[PREFETCHER]
+
+
+def _engine(run: Run) -> Engine:
+    if run.cluster is not None:
+        return Engine(run.cluster, run.cluster.places)
+    return Engine(Threads(run.settings.concurrency), run.settings.concurrency)
+
+
+def _shared(item: pytest.Item, name: str) -> tuple[object, ...] | None:
+    """Return what the fixture depends on.
+
+    Return None if each item gets its own value.
+    """
+    fixture = _fixture(item, name)
+    if fixture is None or fixture.scope not in _HOMES:
+        return None
+    params = {name: value for name, value in item.callspec.indices.items() if name != PARAM}  # type: ignore[attr-defined]
+    return fixture, item.getparent(_HOMES[fixture.scope]), sorted(params.items())
+
+
+def _fixture(item: pytest.Item, name: str) -> Any:
+    named = fixtures_of(item).get(name)
+    return named[-1] if named else None

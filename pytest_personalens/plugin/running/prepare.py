@@ -1,0 +1,138 @@
+"""Makes the job of an item: its context and its record.
+
+It also writes the commands that repeat an item or a run.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from typing import TYPE_CHECKING
+
+from pytest_personalens.core.judging.measure import measure_named
+from pytest_personalens.core.options.options import OPTIONS
+from pytest_personalens.core.text.node_ids import BUILT_IN, file_of, within_file
+from pytest_personalens.core.text.redaction import redacted
+from pytest_personalens.engine.job import Job
+from pytest_personalens.engine.records.other_records import OtherRecords
+from pytest_personalens.plugin.records.records import RecordStore
+from pytest_personalens.plugin.running.items import dialogue_of, spec_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pytest
+
+    from pytest_personalens.core.scenario import BaseScenario, Context
+    from pytest_personalens.plugin.running.run import Run
+
+#: Options that a command for writing records leaves out, because it must not accept the team's snapshots too.
+_SNAPSHOTS = ("--snapshot-update", "--snapshot-update-new-only")
+_RECORD = "--personalens-record"
+
+
+def context_of(item: pytest.Item, run: Run, scenario: BaseScenario, *, attempt: int = 1) -> Context:
+    """Return what the assistant of the item may know.
+
+    `attempt` counts how often the item was set up. Raise `SpecError` as `Run.context` does.
+    """
+    return run.context(spec_of(item), scenario, dialogue_of(item, attempt))
+
+
+def store_of(item: pytest.Item, run: Run, scenario: BaseScenario) -> RecordStore:
+    """Return the record of the item, with the journal of its paid results."""
+    return RecordStore(item, scenario, run.folder if run.keeps else None, run.state.id, run.settings.record)
+
+
+def job_of(item: pytest.Item, run: Run, store: RecordStore, context: Context) -> Job:
+    """Return the job of the item.
+
+    Raise `RecordError` if its record cannot be used.
+    """
+    settings, scenario = spec_of(item).settings, store.scenario
+    anew = settings.record == "all"
+    records = store.load()
+    bought, this_run, votes, spent = store.load_journal()
+    if anew and not this_run:
+        bought, votes = None, ()
+    records += (bought,) if bought is not None else ()
+    others = OtherRecords(str(item.config.rootpath), str(store.path), spec_of(item).id, scenario.id)
+    return Job(
+        scenario=scenario,
+        context=context,
+        dimensions=tuple(m for m in map(measure_named, settings.dimensions) if m.is_read_in(scenario.kind)),
+        thresholds=settings.thresholds,
+        max_turns=settings.max_turns,
+        turn_timeout=settings.turn_timeout,
+        records=records,
+        may_spend=settings.may_spend,
+        where=str(store.path),
+        case=spec_of(item).id,
+        elsewhere=others if run.participants.paid and not anew else None,
+        resumable=run.settings.resume,
+        broken_off=bought if run.settings.resume and this_run else None,
+        votes=votes,
+        spent=spent if this_run else {},
+    )
+
+
+def rerun_command(item: pytest.Item) -> str:
+    """Return the command that runs this item alone.
+
+    It has the options of this run that shape the item.
+    """
+    return command_for(item.config, [item.nodeid], cases=[spec_of(item).id])
+
+
+def command_for(
+    config: pytest.Config, nodeids: Sequence[str], *, cases: Sequence[str], words: Sequence[str] = ()
+) -> str:
+    """Return the command that runs these items alone, with the options that shape them, and more `words`.
+
+    `cases` are the ids of the items' cases, which name those of the built-in suite.
+    """
+    line = ["pytest", *_configuration(config)]
+    # The shard is left out, because the item is in the whole sample too.
+    for o in (
+        o for o in OPTIONS if o.shapes in ("sample", "dialogue", "score", "record") and o.key != "shard"
+    ):
+        setting = config.getoption(o.ini, None)
+        for value in setting if isinstance(setting, list) else [setting] if setting is not None else []:
+            line += [o.long, str(value)]
+    line += words
+    # The built-in suite has no file that could be named.
+    built_in = [
+        f"[{case}]" for nodeid, case in zip(nodeids, cases, strict=True) if file_of(nodeid) == BUILT_IN
+    ]
+    if built_in:
+        line += ["-k", " or ".join(built_in)]
+    for nodeid in nodeids:
+        if file_of(nodeid) != BUILT_IN:
+            file = os.path.relpath(config.rootpath / file_of(nodeid), config.invocation_params.dir)
+            line.append(f"{file}::{within_file(nodeid)}")
+    return redacted(shlex.join(line))
+
+
+def record_command(config: pytest.Config) -> str:
+    """Return the command of this run, changed to write missing and stale records."""
+    words: list[str] = []
+    arguments = iter(str(arg) for arg in config.invocation_params.args)
+    for word in arguments:
+        if word == _RECORD:
+            next(arguments, None)
+        elif word not in _SNAPSHOTS and not word.startswith(f"{_RECORD}="):
+            words.append(word)
+    end = words.index("--") if "--" in words else len(words)
+    return redacted(shlex.join(["pytest", *words[:end], _RECORD, "new", *words[end:]]))
+
+
+def _configuration(config: pytest.Config) -> list[str]:
+    """Return the words of the command line that replace configuration values.
+
+    Without them, the command would be another run.
+    """
+    file = config.getoption("inifilename", default=None)
+    values = config.getoption("override_ini", default=None) or []
+    # pytest 9 turns --strict-markers and its like into such values; they make no other run.
+    shaping = [str(value) for value in values if not str(value).startswith("strict")]
+    return [*(["-c", str(file)] if file else []), *(word for value in shaping for word in ("-o", value))]

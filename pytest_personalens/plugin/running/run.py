@@ -1,0 +1,306 @@
+"""The shared state of one process of a run.
+
+It holds settings, dataset, agents, samples and the event loop.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from pytest_personalens.core.errors import NothingFits, PersonalensError, SpecError, error_text
+from pytest_personalens.core.options.options import BY_KEY
+from pytest_personalens.core.runtime.garbage import no_collection
+from pytest_personalens.core.scenario import Context, ScenarioRef
+from pytest_personalens.core.text.parse import ALL, judge_specs
+from pytest_personalens.datasets import CheckedDataset, OtherUsers, Sample, draw
+from pytest_personalens.engine.participants import Participants
+from pytest_personalens.models.specs import read_spec
+from pytest_personalens.plugin.pytest_internals import without_capture
+from pytest_personalens.plugin.records.resume import RunState, begin_run, current_run
+from pytest_personalens.plugin.running.budget import budget_folder, budget_in, refuse_unknown_prices
+from pytest_personalens.plugin.running.items import cases
+from pytest_personalens.plugin.running.run_specs import participant_specs, read_fields_of, read_prices_of
+from pytest_personalens.plugin.running.tally import Drawn, Tally
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pytest_personalens.agents.checked import AgentRole
+    from pytest_personalens.core.options.settings import Settings
+    from pytest_personalens.core.scenario import BaseScenario
+    from pytest_personalens.datasets import Dataset
+    from pytest_personalens.engine.dask import Cluster
+    from pytest_personalens.plugin.running.items import ItemSpec
+    from pytest_personalens.results.comparison.baseline import ComparisonTerms
+    from pytest_personalens.results.values.item import Item
+
+
+#: A sample up to this size is loaded completely before the first item runs. Of a larger sample, only the
+#: first hundred scenarios are loaded.
+_LOADED_AHEAD: Final = 1000
+_TRIED: Final = 100
+#: The text for a run that pays for results that it cannot keep.
+KEPT_NOWHERE: Final = (
+    "pytest's cache is off or cannot be written: what is paid for and not in a record is bought again by the"
+    " next run"
+)
+
+
+class Run:
+    """Opens the dataset and the agents once, and draws samples.
+
+    Raise `PersonalensError` for anything that cannot be opened.
+    """
+
+    def __init__(self, config: pytest.Config, settings: Settings) -> None:
+        self.config, self.settings, self.suite = config, settings, settings.of_suite
+        self.dataset = self._dataset()
+        self.prices = read_prices_of(config)
+        self.state_fields = read_fields_of(config)
+        self.budget_folder = budget_folder(config, settings)
+        self.participants = Participants(
+            participant_specs(config, settings),
+            added=self._added,
+            budget=budget_in(self.budget_folder, settings),
+            is_worker=hasattr(config, "workerinput"),
+        )
+        refuse_unknown_prices(settings, self.participants.models(), self.prices)
+        self.participants.refuse_context(settings.context)
+        self.folder = _cache(config)
+        self.cluster = self._open_cluster()
+        #: Domains of the command line, which narrow those of a mark.
+        self._within = settings.domain if config.getoption(BY_KEY["domain"].ini, None) is not None else ()
+        self._samples: dict[object, Sample] = {}
+        self._used: dict[object, Sample] = {}
+        self.tally = Tally()
+        self._other_users = OtherUsers(self.dataset, settings.seed, self.suite.other_user)
+        self._loaded: dict[ScenarioRef, BaseScenario] = {}
+        self.ids: dict[str, tuple[str, str]] = {}
+        if settings.sample is not None:
+            self.sample(settings)
+        self.state = self._state()
+
+    def sample(self, settings: Settings) -> Sample:
+        """Return the sample of a test with these settings, or this run's shard of it.
+
+        Each kind of draw is made once.
+        """
+        assert settings.sample is not None
+        key = _draw_of(settings)
+        if key not in self._samples:
+            # A large draw may show its progress.
+            with without_capture(self.config):
+                sample = draw(
+                    self.dataset,
+                    settings.sample,
+                    seed=settings.seed,
+                    users=self.settings.users,
+                    domains=settings.domain,
+                    within=self._within,
+                    kind=settings.kind,
+                    strata=self.suite.draw_order,
+                )
+            if not sample.refs:
+                raise NothingFits(
+                    f"no {self.suite.item} of dataset {self.dataset.name!r} fits the domains, kind and users"
+                    " asked for"
+                )
+            for ref in sample.refs:
+                if self.ids.setdefault(ref.id, ref[:2]) != ref[:2]:
+                    raise SpecError(
+                        f"{self.suite.item}s {self.ids[ref.id]} and {ref[:2]} of dataset"
+                        f" {self.dataset.name!r} share the id {ref.id!r}"
+                    )
+            if settings.sample == ALL:
+                sample = sample._replace(requested=sample.drawn)
+            if settings.shard is not None:
+                sample = sample.shard(*settings.shard)
+            # The scenarios are loaded now, so that a bad file stops the run with one line before it spends
+            # anything. Of a sample that takes long to load, only a part is tried. The items report problems
+            # with the rest.
+            for ref in sample.refs if len(sample.refs) <= _LOADED_AHEAD else sample.refs[:_TRIED]:
+                self._loaded[ref] = self.dataset.load(ref)
+                if any(self.suite.arm(name).swaps for name in settings.control):
+                    self._other_users.of(ref)
+            self._samples[key] = sample
+        return self._samples[key]
+
+    def plan(self, settings: Settings) -> list[ItemSpec]:
+        """Return the items of a test.
+
+        Raise the same errors as `sample`.
+        """
+        sample = self._used[_draw_of(settings)] = self.sample(settings)
+        planned = list(cases(sample.refs, settings))
+        for letters in sorted({case.given for case in planned}):
+            self.participants.refuse_context(letters)
+        return planned
+
+    def other_user(self, case: ItemSpec) -> ScenarioRef | None:
+        """Return the scenario of another user that a control needs, or None.
+
+        Raise `SpecError` if no other user has such a scenario.
+        """
+        return self._other_users.of(case.ref) if self.suite.arm(case.control).swaps else None
+
+    def context(self, case: ItemSpec, scenario: BaseScenario, dialogue: str = "") -> Context:
+        """Return what the assistant of an item may know.
+
+        `dialogue` is the id of the coming dialogue. In a control, the user has another id, so that an
+        assistant with a memory cannot find the context again. Raise `SpecError` if the control needs another
+        user's context and no other user has such a task.
+        """
+        user = f"{scenario.user}+{case.control}" if case.control else scenario.user
+        known = self.suite.context(case.settings._asdict(), scenario, case.given, self._other(case))
+        return known.model_copy(update={"user": user, "dialogue": dialogue})
+
+    def terms(self) -> ComparisonTerms:
+        """Return the terms of this run for a comparison with another run."""
+        from pytest_personalens.results.comparison.baseline import ComparisonTerms, setup_of
+
+        agents = self.participants.agents(Context(user=""), self.settings.thresholds)
+        setup = setup_of(agents.judge.identity, agents.user_agent.identity, self.settings._asdict())
+        dataset = f"{self.dataset.name} {self.dataset.version}"
+        return ComparisonTerms(suite=self.suite.name, dataset=dataset, setup=setup)
+
+    def scenarios(self, items: Iterable[Item]) -> dict[str, BaseScenario]:
+        """Return the scenarios of the items of this run, by id."""
+        # The samples cannot be used: with workers, this process has not drawn those of every test.
+        refs = {
+            e.scenario: ScenarioRef(e.user, e.task, e.kind, e.domains)
+            for e in (item.evaluation for item in items)
+        }
+        return {id_: self._of_run(self.dataset.load(ref)) for id_, ref in sorted(refs.items())}
+
+    def contents(self) -> dict[tuple[str, str], str]:
+        """Return the digest of each scenario that was loaded ahead, by user and task."""
+        return {(ref.user, ref.task): self._of_run(one).digest for ref, one in self._loaded.items()}
+
+    def scenario(self, case: ItemSpec) -> BaseScenario:
+        """Return the whole scenario of an item.
+
+        Only one caller gets the scenario that was loaded ahead, because tests may change its content.
+        """
+        ahead = self._loaded.pop(case.ref, None)
+        whole = ahead if ahead is not None else self.dataset.load(case.ref)
+        return self.suite.situated(case.settings._asdict(), whole, case.given, self._other(case))
+
+    def _of_run(self, scenario: BaseScenario) -> BaseScenario:
+        """Return a scenario as the run itself has it, without a control."""
+        given = self.suite.given(self.settings.context, "")
+        return self.suite.situated(self.settings._asdict(), scenario, given, None)
+
+    def _other(self, case: ItemSpec) -> BaseScenario | None:
+        other = self.other_user(case)
+        return None if other is None else self.dataset.load(other)
+
+    def drawn(self) -> Drawn:
+        """Return the counts of the draws of this process's tests, over all shards."""
+        used = self._used.values()
+        known = {ref.id for ref in self.sample(self.settings).refs}
+        more = sorted({ref.id for sample in used for ref in sample.refs} - known)
+        return Drawn(
+            sum(s.requested for s in used),
+            sum(s.drawn for s in used),
+            self.tally.left_out,
+            tuple(more),
+            tuple(self.tally.skipped),
+            self.tally.knows,
+            self.tally.remaining,
+            self.tally.unfit,
+        )
+
+    @property
+    def keeps(self) -> bool:
+        """True if this run keeps its messages, so that another run can continue from them."""
+        return self.settings.resume or (self.participants.paid and self.settings.may_spend)
+
+    def close(self) -> None:
+        """End the event loop and the connections of the models, and leave the cluster."""
+        self.participants.close()
+        if self.cluster is not None:
+            self.cluster.shutdown(cancel_futures=True)
+
+    def _state(self) -> RunState:
+        """Return the state of the run in pytest's cache.
+
+        It is a new run, or the one that was broken off. A worker joins the run of its controller.
+        """
+        if self.config.option.collectonly or self.settings.estimate:
+            return RunState()
+        if hasattr(self.config, "workerinput"):
+            return RunState(current_run(self.folder))
+        return begin_run(self.folder, self.settings, root=self.config.rootpath, keeps=self.keeps)
+
+    def _open_cluster(self) -> Cluster | None:
+        s, flag = self.settings, "--personalens-executor"
+        if s.executor is None or s.estimate or self.config.option.collectonly:
+            return None
+        if s.assistant is None:
+            raise SpecError(
+                f"{flag}: a fixture stays in this process; name the assistant with --personalens-assistant"
+                " module:attribute"
+            )
+        for spec in (s.user_model, *judge_specs(s.judge_model).values()):
+            if spec != "embedded" and read_spec(spec) is None:
+                raise SpecError(
+                    f"{flag}: only embedded, bedrock: and openai: agents can be opened on its workers, not"
+                    f" {spec!r}"
+                )
+        if self.participants.budget is not None:
+            raise SpecError(f"{flag}: --personalens-budget is kept in one machine's files, not on a cluster")
+        from pytest_personalens.engine.dask import Cluster
+
+        return Cluster(s.executor)
+
+    def _dataset(self) -> Dataset:
+        spec = self.settings.data
+        try:
+            added: Dataset | None = self.config.hook.pytest_personalens_dataset(spec=spec, config=self.config)
+        except PersonalensError:
+            raise
+        except Exception as error:  # opening a custom dataset may raise anything
+            raise SpecError(
+                f"--personalens-data: the dataset {spec!r} cannot be had: {error_text(error)}"
+            ) from error
+        if added is None:
+            own: Dataset = self.suite.open_dataset(spec, self.config.rootpath, self.settings._asdict())
+            return own
+        return CheckedDataset(added, scenario=self.suite.scenario, kinds=self.suite.kinds)
+
+    def _added(self, role: AgentRole, spec: str) -> Any:
+        """Return the agent or the model that a plugin adds for `spec`."""
+        return getattr(self.config.hook, f"pytest_personalens_{role}")(spec=spec, config=self.config)
+
+
+def _draw_of(settings: Settings) -> tuple[object, ...]:
+    """Return the settings of a draw that a mark can change."""
+    return (settings.sample, settings.seed, settings.domain, settings.kind)
+
+
+def _cache(config: pytest.Config) -> Path | None:
+    cache = getattr(config, "cache", None)  # there is none with -p no:cacheprovider
+    if cache is None:
+        return None
+    try:
+        folder = Path(cache.mkdir("personalens"))
+        (folder / ".writable").touch()
+    except OSError as error:
+        # pytest warns about its own cache in the same way. A run that needs the cache reports an error
+        # itself.
+        message = f"personalens: nothing can be kept in pytest's cache ({error.filename}: {error.strerror})"
+        config.issue_config_time_warning(pytest.PytestWarning(message), stacklevel=2)
+        return None
+    return folder
+
+
+def open_run(config: pytest.Config, settings: Settings) -> Run:
+    """Return the run, with every problem as a `pytest.UsageError` of one line."""
+    try:
+        with no_collection(kept=True):
+            return Run(config, settings)
+    except PersonalensError as error:
+        raise pytest.UsageError(f"personalens: {error}") from None

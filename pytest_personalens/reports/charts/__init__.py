@@ -1,0 +1,1 @@
+"""Where the marks of charts are."""

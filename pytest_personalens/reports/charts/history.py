@@ -1,0 +1,136 @@
+"""The coordinates of a line chart over the runs of a history, in CSS pixels.
+
+The template draws the chart.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from pytest_personalens.reports.content.history import estimate_text, gates_text
+
+if TYPE_CHECKING:
+    from pytest_personalens.core.judging.measure import Measure
+    from pytest_personalens.results.files.history import History, Run
+
+WIDTH: Final = 900
+HEIGHT: Final = 230
+LEFT, RIGHT, TOP, BOTTOM = 40, 16, 22, 34
+#: The highest number of dates below a chart.
+_MOST_DATES: Final = 9
+_MOST_TICKS: Final = 6
+
+
+class Point(NamedTuple):
+    """A run's mean and its interval.
+
+    `kind` is "passed", "failed", or "open" if no gate decided.
+    """
+
+    x: float
+    y: float
+    low: float | None
+    high: float | None
+    kind: str
+    title: str
+
+
+class Label(NamedTuple):
+    """A few characters at a place along an axis."""
+
+    at: float
+    text: str
+
+
+class LineChart(NamedTuple):
+    """A chart of one mean.
+
+    `lines` and `floors` are points of polylines. `breaks` and `changes` are marks between runs.
+    """
+
+    title: str
+    points: list[Point]
+    lines: list[str]
+    floors: list[str]
+    breaks: list[Label]
+    changes: list[Label]
+    ticks: list[Label]
+    dates: list[Label]
+
+
+def marked(history: History) -> list[Run]:
+    """Return the runs that have a mark in a chart, numbered from 1.
+
+    These are the runs in which something changed.
+    """
+    return [run for run in history.runs if run.breaks or run.changes]
+
+
+def line_chart(history: History, number: int, dimension: Measure) -> LineChart:
+    """Return the chart of the estimate with this number."""
+    runs, (lowest, highest) = history.runs, _range(history, number, dimension)
+    step = (WIDTH - LEFT - RIGHT) / len(runs)
+    xs = [round(LEFT + step * (place + 0.5), 1) for place in range(len(runs))]
+
+    def y(value: float) -> float:
+        return round(TOP + (HEIGHT - TOP - BOTTOM) * (highest - value) / (highest - lowest), 1)
+
+    points: list[Point] = []
+    lines: list[list[str]] = [[]]
+    floors = []
+    marks: dict[bool, list[Label]] = {True: [], False: []}
+    for x, run in zip(xs, runs, strict=True):
+        if run.breaks or run.changes:
+            label = Label(round(x - step / 2, 1), str(sum(map(len, marks.values())) + 1))
+            marks[bool(run.breaks)].append(label)
+        if run.breaks:
+            lines.append([])
+        if (floor := run.limits[number]) is not None:
+            floors.append(f"{x - step / 2:.1f},{y(floor)} {x + step / 2:.1f},{y(floor)}")
+        estimate = run.estimates[number]
+        if estimate.value is not None:
+            low, high = (None if end is None else y(end) for end in (estimate.low, estimate.high))
+            title = f"{run.provenance.day} {run.label}: {dimension.names.mean} {estimate_text(estimate)}"
+            points.append(Point(x, y(estimate.value), low, high, _kind(run), f"{title}, {gates_text(run)}"))
+            if run.whole:  # the mean of a part says nothing about a trend of the whole
+                lines[-1].append(f"{x},{y(estimate.value)}")
+    ticks = _ticks(lowest, highest)
+    every = -(-len(runs) // _MOST_DATES)
+    return LineChart(
+        f"{dimension.names.mean} of {len(runs)} runs, with 95 % intervals",
+        points,
+        [" ".join(line) for line in lines if len(line) > 1],
+        floors,
+        marks[True],
+        marks[False],
+        [Label(y(tick), f"{tick:g}") for tick in ticks],
+        [Label(x, r.provenance.day or r.label[:10]) for x, r in zip(xs, runs, strict=True)][::every],
+    )
+
+
+def _range(history: History, number: int, measure: Measure) -> tuple[float, float]:
+    """Return the ends of the measure's range.
+
+    A missing end is that of the means and intervals.
+    """
+    seen = [
+        value
+        for run in history.runs
+        for value in (*run.estimates[number][:3], run.limits[number])
+        if value is not None
+    ]
+    low = min(seen, default=0.0) if measure.low is None else measure.low
+    high = max(seen, default=1.0) if measure.high is None else measure.high
+    return low, high if high > low else low + 1
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    if float(high - low).is_integer() and 2 <= high - low <= _MOST_TICKS:
+        return [low + step for step in range(int(high - low) + 1)]
+    return [low, (low + high) / 2, high]
+
+
+def _kind(run: Run) -> str:
+    if run.failed:
+        return "failed"
+    return "passed" if run.gates and run.whole else "open"

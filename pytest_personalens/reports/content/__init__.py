@@ -1,0 +1,1 @@
+"""What every report says, whatever its form."""

@@ -1,0 +1,124 @@
+"""The settings of a run as the command line that asks for them."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Any, Final
+
+from pytest_personalens.core.errors import SpecError
+from pytest_personalens.core.options.gate import GateExpression
+from pytest_personalens.core.options.options import OPTIONS
+from pytest_personalens.core.text.node_ids import BUILT_IN, file_of, within_file
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from pytest_personalens.core.options.options import Option
+    from pytest_personalens.core.suite.suite import Suite
+    from pytest_personalens.results.values.item import Item
+    from pytest_personalens.results.values.results import Results
+
+
+#: What shapes the dialogue and the verdicts of a single item.
+_OF_AN_ITEM: Final = ("sample", "dialogue", "score", "record")
+
+
+def command_line(settings: Mapping[str, Any], suite: Suite, *, of_item: bool = False) -> str:
+    """``pytest --personalens-sample 30 ...``: every option whose value is not its default, or with `of_item`
+    those of them that shape a single item.
+
+    What was asked for in the configuration is written as options too, and keys of the configuration alone as
+    ``-o``. Options that say where reports go are in no results.
+    """
+    words = ["pytest"]
+    lacking = {measure.value for measure in suite.not_scored(settings)}
+    read = suite.defaults.get("dimensions", [measure.value for measure in suite.main])
+    defaults = {**suite.defaults, "dimensions": [name for name in read if name not in lacking]}
+    for option in OPTIONS:
+        value, default = settings.get(option.key), defaults.get(option.key, option.default)
+        # A results file holds lists where the settings have tuples.
+        value, default = (list(v) if isinstance(v, tuple) else v for v in (value, default))
+        if option.shapes == "report" or value in (None, [], (), False, default):
+            continue
+        # Not the shard: the item is in the whole sample too.
+        if of_item and (option.shapes not in _OF_AN_ITEM or option.key == "shard"):
+            continue
+        text = _TEXTS.get(option.key, _plain)(value, suite)
+        if option.on == "ini":
+            words += ["-o", f"{option.ini}={text}"]
+        else:
+            words += [option.long] if option.flag else [option.long, text]
+    report_only = settings.get("report_only") is True
+    if report_only and not of_item:
+        words += ["--personalens-gate", "none"]
+    if of_item:
+        words += gates_off(lambda option: settings.get(option.key) or (option.key == "gate" and report_only))
+    return shlex.join(words)
+
+
+def rerun_line(items: Iterable[Item], results: Results) -> str:
+    """The command that runs these items alone, each failing by its own scores."""
+    items = list(items)
+    suite = results.of_suite
+    line = [command_line(results.settings, suite, of_item=True)]
+    built_in = [f"[{within_file(i.nodeid).partition('[')[2]}" for i in items if file_of(i.nodeid) == BUILT_IN]
+    line += [shlex.join(["-k", " or ".join(built_in)])] if built_in else []
+    line += [shlex.quote(i.nodeid) for i in items if file_of(i.nodeid) != BUILT_IN]
+    return " ".join(line)
+
+
+def gates_off(configured: Callable[[Option], object]) -> list[str]:
+    """``-o personalens_gate=``: the words without which the gates that are `configured` would decide, and an
+    item that is run alone would pass whatever its scores.
+    """
+    gates = [o for o in OPTIONS if o.shapes == "gate" and o.on != "command line" and configured(o)]
+    return [word for option in gates for word in ("-o", f"{option.ini}=")]
+
+
+def thresholds_in_force(settings: Mapping[str, Any], suite: Suite) -> str:
+    """``tc >= 1, p >= 2``: the scores that an item must reach; empty where it need not reach any."""
+    defaults = {measure.value: least for measure, least in suite.thresholds.items()}
+    thresholds, read = dict(settings.get("threshold") or ()), settings.get("dimensions") or ()
+    limits = [(name, least) for name, least in {**defaults, **thresholds}.items() if name in read]
+    return ", ".join(f"{_short(name, suite)} {_sign(name, suite)} {least:g}" for name, least in limits)
+
+
+def _plain(value: Any, suite: Suite) -> str:
+    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def _gates(value: Any, suite: Suite) -> str:
+    gates = (GateExpression(*gate) for gate in value)
+    return ", ".join(gate.text for gate in gates)
+
+
+def _controls(value: Any, suite: Suite) -> str:
+    left, words = list(value), []
+    for word, arms in suite.arm_groups.items():
+        if set(arms) <= set(left):
+            words.append(word)
+            left = [name for name in left if name not in arms]
+    return ",".join([*words, *map(suite.arm_word, left)])
+
+
+def _sign(name: str, suite: Suite) -> str:
+    return "<=" if any(m.value == name and m.better == "low" for m in suite.measures) else ">="
+
+
+def _short(name: str, suite: Suite) -> str:
+    try:
+        return suite.measure(name).short
+    except SpecError:  # of another version
+        return name
+
+
+_TEXTS: Final[Mapping[str, Callable[[Any, Suite], str]]] = {
+    "shard": lambda value, suite: "/".join(map(str, value)),
+    "context": lambda value, suite: value or "none",
+    "control": _controls,
+    "dimensions": lambda value, suite: ",".join(_short(name, suite) for name in value),
+    "threshold": lambda value, suite: ",".join(f"{_short(name, suite)}={least:g}" for name, least in value),
+    "margin": lambda value, suite: ",".join(f"{_short(name, suite)}={drop:g}" for name, drop in value),
+    "gate": _gates,
+    "budget": lambda value, suite: ",".join(f"{most:g}{unit}" for unit, most in value),
+}

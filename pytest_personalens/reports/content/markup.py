@@ -1,0 +1,83 @@
+"""Makes any text safe for Markdown.
+
+Nothing in it becomes a link, a mention, an image, a tag or a table cell.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from pytest_personalens.core.text.safe_text import harmless
+from pytest_personalens.results.wording import ends_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_LONGEST_NAME: Final = 200
+#: A text is cut between words only if this share of it is left.
+_NEAR: Final = 0.8
+#: Characters that may begin markup within a line. A single underscore within a word does not.
+_MARKUP: Final = re.compile(r"[\\`*\[\]<>#!|~$&@]|(?<![^\W_])_|_(?![^\W_])")
+#: Texts that GitHub turns into links after Markdown. A character of no width prevents that.
+_LINKED: Final = re.compile(r"(@|#|\bGH-|www|:)(?=[\w.]|//)", re.IGNORECASE)
+_APART: Final = "\u200b"
+
+
+def short_line(text: str, limit: int) -> str:
+    """Return `text` in one line of at most `limit` characters.
+
+    Control characters are escaped. An ellipsis marks a cut, which is between words if one ends near.
+    """
+    line = harmless(" ".join(text.split()))
+    if len(line) <= limit:
+        return line
+    cut = line[: limit - 1]
+    end = cut.rfind(" ")
+    return f"{cut[:end] if end > limit * _NEAR and line[limit - 1] != ' ' else cut}…"
+
+
+def escaped(text: str, limit: int = _LONGEST_NAME) -> str:
+    """Return a name or a sentence that Markdown shows as it is written.
+
+    It is for a line of a paragraph, a heading or a table.
+    """
+    apart = _LINKED.sub(rf"\1{_APART}", short_line(text, limit))
+    return _MARKUP.sub(lambda c: f"&#{ord(c[0])};", apart)
+
+
+def code(text: str, limit: int) -> str:
+    """Return a quote as a code span.
+
+    GitHub neither reads Markdown in it nor makes links. It must not be used in tables, where "|" ends a cell.
+    """
+    line = short_line(text, limit)
+    fence = "`" * (1 + max(map(len, re.findall("`+", line)), default=0))
+    # A space at both ends does not belong to the content of the span. It separates a "`" of the text from the
+    # fence.
+    pad = " " * (len(fence) > 1)
+    return f"{fence}{pad}{line}{pad}{fence}" if line else "(empty)"
+
+
+def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, words: int = 1) -> list[str]:
+    """Return the lines of a table whose cells are already Markdown.
+
+    The first `words` columns hold text. All other columns hold numbers, and are aligned right.
+    """
+    rule = [("---" if n < words else "--:") for n in range(len(header))]
+    return [f"| {' | '.join(cells)} |" for cells in (header, rule, *rows)]
+
+
+def figure(value: float | None, places: int = 2, *, signed: bool = False) -> str:
+    """Return a number with two decimals, or "-" for None."""
+    if value is None:
+        return "-"
+    shown = f"{value:{'+' if signed else ''}.{places}f}"
+    return shown if float(shown) else shown.replace("-", "+" if signed else "")
+
+
+def interval_text(low: float | None, high: float | None, *, signed: bool = False) -> str:
+    """Return ``0.61 to 0.84``, or "-" if there is no interval."""
+    if low is None or high is None:
+        return "-"
+    return f"{figure(low, signed=True)} to {figure(high, signed=True)}" if signed else ends_text(low, high)

@@ -1,0 +1,136 @@
+"""The page's section for each kind of item: its figures, its domains, and what its suite shows of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from pytest_personalens.core.suite.panels import CountsPanel, ScatterPanel
+from pytest_personalens.reports.charts import charts
+from pytest_personalens.reports.charts.scatter import ScatterChart, extent, scatter
+from pytest_personalens.reports.content.kind_tables import kind_tables
+from pytest_personalens.reports.html.overview import open_panel
+from pytest_personalens.results.means import estimate, item_scores
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pytest_personalens.core.judging.measure import Measure
+    from pytest_personalens.core.suite.panels import ItemsPanel
+    from pytest_personalens.reports.charts.charts import RowChart
+    from pytest_personalens.reports.content.kind_tables import KindTable
+    from pytest_personalens.results.values.item import Item
+    from pytest_personalens.results.values.results import Results
+
+_SHADES: Final = 5
+
+
+class CountCell(NamedTuple):
+    """A count; `shade` is 0 for none, up to 5 for the largest count."""
+
+    number: int
+    shade: int
+
+
+class Counts(NamedTuple):
+    """A table of counts with the shade of each."""
+
+    panel: CountsPanel
+    rows: list[tuple[str, list[CountCell]]]
+
+
+class SettingPanel(NamedTuple):
+    """What is shown of a kind's items in one setting: counts or a scatter, and None for the other.
+
+    `setting` is its name, empty if the run has no controls.
+    """
+
+    setting: str
+    title: str
+    note: str
+    counts: Counts | None
+    chart: ScatterChart | None
+
+
+class KindSection(NamedTuple):
+    """The section of a kind; `domains` is None if no domain has enough items for a chart."""
+
+    table: KindTable
+    name: str
+    measure: Measure | None
+    domains: RowChart | None
+    panels: list[SettingPanel]
+
+
+def kinds_of_page(results: Results, least: int) -> list[KindSection]:
+    """Return a section for each kind, in a suite whose kinds have measures of their own.
+
+    A domain has a place in a chart from `least` scored items on.
+    """
+    suite = results.of_suite
+    if not suite.table_by_kind:
+        return []
+    return [_section(results, table, least) for table in kind_tables(results)]
+
+
+def _section(results: Results, table: KindTable, least: int) -> KindSection:
+    suite, kind = results.of_suite, table.kind
+    measure = next((m for m in suite.main if m.is_read_in(kind)), None)
+    own = [item for item in results.own if item.evaluation.kind == kind]
+    drawn = None if measure is None else _domains(own, measure, least)
+    shown = list(_panels(results, table))
+    return KindSection(table, suite.kind_name(kind), measure, drawn, shown)
+
+
+def _domains(items: Sequence[Item], measure: Measure, least: int) -> RowChart | None:
+    """Return a dot with its interval for each domain with enough scored items, the worst first."""
+    by_domain: dict[str, list[Item]] = {}
+    for item in items:
+        for domain in item.evaluation.domains:
+            by_domain.setdefault(domain, []).append(item)
+    estimates = {name: estimate(item_scores(members), measure) for name, members in by_domain.items()}
+    large = [
+        (name, one) for name, one in estimates.items() if one.value is not None and one.scenarios >= least
+    ]
+    if not large:
+        return None
+    large.sort(key=lambda pair: (measure.sign * (pair[1].value or 0.0), pair[0]))
+    rows = [charts.DotRow(name, f"{one.dialogues:,}", [one]) for name, one in large]
+    mean = estimate(item_scores(items), measure).value
+    panel = open_panel(measure, [one for _, one in large], mean)
+    title = f"{measure.names.title} by domain, the worst first, with 95 % intervals"
+    return charts.dots(rows, [panel], title)
+
+
+def _panels(results: Results, table: KindTable) -> Iterator[SettingPanel]:
+    """Yield the panels of the run itself and of each control; the first of all, then the second of all."""
+    arms = ("", *(arm.name for arm in results.arms))
+    by_setting = [
+        (name if results.arms else "", list(results.of_suite.panels(table.kind, _items(results, table, arm))))
+        for name, arm in zip(table.settings, arms, strict=True)
+    ]
+    most = extent(one for _, shown in by_setting for one in shown if isinstance(one, ScatterPanel))
+    for place in range(max((len(shown) for _, shown in by_setting), default=0)):
+        for setting, shown in by_setting:
+            if place < len(shown):
+                yield _placed(shown[place], setting, most)
+
+
+def _items(results: Results, table: KindTable, arm: str) -> list[Item]:
+    return [i for i in results.items if i.arm == arm and i.evaluation.kind == table.kind]
+
+
+def _placed(panel: ItemsPanel, setting: str, most: float) -> SettingPanel:
+    if isinstance(panel, ScatterPanel):
+        return SettingPanel(setting, panel.title, panel.note, None, scatter(panel, most, setting))
+    return SettingPanel(setting, panel.title, panel.note, _counts(panel), None)
+
+
+def _counts(panel: CountsPanel) -> Counts:
+    most = max([1, *(number for _, numbers in panel.rows for number in numbers)])
+    return Counts(
+        panel,
+        [
+            (name, [CountCell(number, -(-_SHADES * number // most)) for number in numbers])
+            for name, numbers in panel.rows
+        ],
+    )

@@ -1,0 +1,274 @@
+"""The dialogues of a run inside a page: what its table shows as JSON, all else as JSON that is packed."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from pytest_personalens.core.dialogue.state import leaves_of
+from pytest_personalens.core.dialogue.tool_calls import pairs
+from pytest_personalens.core.judging.verdict import LABELLED
+from pytest_personalens.core.scenario import Scenario
+from pytest_personalens.core.text.node_ids import BUILT_IN
+from pytest_personalens.reports.content.command_line import command_line
+from pytest_personalens.reports.content.reason_text import (
+    DOES,
+    OUTCOMES,
+    goal_parts,
+    said_by_judge,
+    values_text,
+)
+from pytest_personalens.reports.html.moves import personalization_before
+from pytest_personalens.reports.html.reasons import lost_for, row_reason, told
+from pytest_personalens.results.values.shortfalls import uncounted_by
+from pytest_personalens.results.wording import FAULTS, control_names, unfound_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_personalens.core.dialogue.message import Message
+    from pytest_personalens.core.dialogue.state import State
+    from pytest_personalens.core.judging.measure import Measure
+    from pytest_personalens.core.scenario import BaseScenario
+    from pytest_personalens.reports.content.changes import Changes
+    from pytest_personalens.results.values.item import Item
+    from pytest_personalens.results.values.results import Results
+
+#: Fields whose 0 says something: a score, or the first of the texts or keys.
+_NUMBERS: Final = frozenset({"score", "why", "wants", "intent", "key"})
+#: Values of a state that a page shows.
+_MOST_VALUES: Final = 500
+#: What would end the script element, or begin a comment or an entity in it; and two line ends that old
+#: scripts trip over.
+_ESCAPED: Final = {c: f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
+
+
+class _Pool:
+    """Gives each text a number, because judges and users repeat themselves."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[str, int] = {}
+
+    def __call__(self, text: str) -> int:
+        return self.numbers.setdefault(text, len(self.numbers))
+
+
+def script_json(value: object) -> str:
+    """Return `value` as JSON that is safe inside ``<script type="application/json">``."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    for character, escape in _ESCAPED.items():
+        text = text.replace(character, escape)
+    return text
+
+
+def packed(value: object) -> str:
+    """`value` as JSON, packed by zlib, in base64: it costs hardly any time until it is unpacked."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return base64.b64encode(zlib.compress(text.encode("utf-8", "replace"), 6)).decode()
+
+
+class Payload(NamedTuple):
+    """What the script of the page is given.
+
+    `rows` is what its table shows, with `texts` that its items refer to by number. `dialogues` is all else:
+    an entry for each item, in their order, and scenarios by name, with texts of their own. Whatever is empty
+    or as it mostly is is left out.
+    """
+
+    rows: dict[str, Any]
+    dialogues: dict[str, Any]
+
+
+def payload(results: Results, changes: Changes | None) -> Payload:
+    """The dialogues of a run, and what became of their scores."""
+    flips: dict[str, list[list[object]]] = {}
+    for flip in changes.comparison.flips if changes else ():
+        for nodeid in flip.nodeids:
+            flips.setdefault(nodeid, []).append([flip.dimension.value, flip.before, flip.after])
+    dimensions, suite = shown_dimensions(results), results.of_suite
+    keys: dict[tuple[str, ...], int] = {}
+    row_text, text = _Pool(), _Pool()
+    rows, dialogues = [], []
+    for item in results.items:
+        own = {
+            "key": keys.setdefault(item.key, len(keys)),
+            "flips": flips.get(item.nodeid),
+            "answer": suite.outcome(item),
+        }
+        scenario = results.scenarios.get(item.evaluation.scenario)
+        rows.append(_without_empty({**_row(item, scenario, dimensions, row_text), **own}))
+        dialogues.append(_without_empty({**_dialogue(item, scenario, text), **_request(item, results)}))
+    codes = {code for item in results.items for code in lost_for(item)}
+    return Payload(
+        {
+            "dimensions": [[d.value, d.names.score, d.names.title, *_steps(d)] for d in dimensions],
+            **_settings(results),
+            "words": [suite.item, suite.dialogue, suite.judged_by],
+            "main": [measure.value for measure in suite.main],
+            "hasTurns": suite.has_turns,
+            "kindNames": {group.name: suite.kind_name(group.name) for group in results.kinds},
+            "reasons": [[code, words] for code, words in DOES.items() if code in codes],
+            "outcomes": dict(OUTCOMES),
+            "labelled": [d.value for d in dimensions if d in LABELLED],
+            "command": command_line(results.settings, suite, of_item=True),
+            "builtIn": BUILT_IN,
+            "items": rows,
+            "texts": list(row_text.numbers),
+        },
+        {
+            "items": dialogues,
+            "scenarios": {name: _scenario(s, text) for name, s in results.scenarios.items()},
+            "texts": list(text.numbers),
+        },
+    )
+
+
+def _settings(results: Results) -> dict[str, Any]:
+    """Return the names of the run itself and of its controls.
+
+    In a suite with a table for each kind these are settings, which have a name each.
+    """
+    suite = results.of_suite
+    names = control_names(suite)
+    if not suite.table_by_kind:
+        return {"controls": names}
+    own = suite.given(str(results.settings.get("context", "")), "")
+    return {"controls": {**names, "": f"{own}, {names['']}" if own else names[""]}, "armLabel": "Setting"}
+
+
+def shown_dimensions(results: Results) -> list[Measure]:
+    """Return the dimensions on which any item has a verdict."""
+    judged = {v.dimension for i in results.items for v in i.evaluation.verdicts}
+    return [d for d in results.of_suite.measures if d in judged]
+
+
+def _steps(measure: Measure) -> tuple[float | None, float | None]:
+    """Return the lowest and the highest score if scores are whole.
+
+    Other scores are shown as numbers, and get (None, None).
+    """
+    return (measure.low, measure.high) if measure.in_steps else (None, None)
+
+
+def _row(
+    item: Item, scenario: BaseScenario | None, dimensions: Sequence[Measure], text: _Pool
+) -> dict[str, Any]:
+    e = item.evaluation
+    scores = {v.dimension: v.score for v in e.verdicts}
+    cause, detail = uncounted_by(e) if item.status == "uncounted" else ("", "")
+    return {
+        "id": item.nodeid,
+        "scenario": e.scenario,
+        "name": "" if scenario is None else scenario.name,
+        "user": e.user,
+        "task": e.task,
+        "kind": e.kind,
+        "domains": e.domains,
+        "status": item.status,
+        "failed": item.failed,
+        "scores": [scores.get(d) for d in dimensions],
+        "beforeP": personalization_before(item),
+        "short": [s.dimension.value for s in item.shortfalls],
+        "why": text(row_reason(item, scenario)),
+        "wants": text(_wants(scenario)),
+        "reasons": sorted((code, text(type_)) for code, type_ in sorted(told(item))),
+        "tokens": sum(used.tokens for used in e.usage.values()),
+        "usd": item.usd,
+        "turns": sum(m.role == "user" for m in e.dialogue.messages),
+        "trial": item.trial if item.trial != 1 else 0,
+        "arm": item.arm,
+        "cause": cause,
+        "detail": detail,
+        "lost": FAULTS[e.lost_to_user.code] if e.lost_to_user is not None else "",
+    }
+
+
+def _wants(scenario: BaseScenario | None) -> str:
+    if isinstance(scenario, Scenario):
+        return scenario.task.description
+    return "" if scenario is None else scenario.wish
+
+
+def _dialogue(item: Item, scenario: BaseScenario | None, text: _Pool) -> dict[str, Any]:
+    e, earlier = item.evaluation, item.earlier
+    said = () if earlier is None else earlier.messages
+    return {
+        "shortfalls": [[s.dimension.value, str(s)] for s in item.shortfalls],
+        "record": item.record if item.record != "none" else "",
+        "file": item.record_file,
+        "given": item.given,
+        "givenUser": item.given_user,
+        "end": e.dialogue.end,
+        "by": [text(who) for who in (e.user_agent, e.assistant, e.judge)],
+        "before": [_message(m, text) for m in said],
+        "source": earlier.source if earlier is not None and said else "",
+        "messages": [_message(m, text) for m in e.dialogue.messages],
+        # The assistant's calls in the form of a record, for a reader's label.
+        "acts": {n: m.model_dump(mode="json") for n, m in enumerate(e.dialogue.messages) if m.acts},
+        "faults": [[f.turn, text(f.quote), text(f.text)] for f in e.user_faults or ()],
+        "state": _state(e.dialogue.state, text),
+        "verdicts": [
+            _without_empty(
+                {
+                    "dim": v.dimension.value,
+                    "score": v.score,
+                    "why": text(said_by_judge(v.justification, v, scenario)),
+                    "evidence": [
+                        [q.turn, text(q.quote), text(said_by_judge(q.note, v, scenario))] for q in v.evidence
+                    ],
+                    "goalParts": [[int(part.done), text(part.words), part.turn] for part in goal_parts(v)],
+                    "unfound": unfound_text(v),
+                    "turns": v.turns,
+                    "votes": [[vote.score, text(vote.justification)] for vote in v.votes],
+                    "observed": [text(one) for one in v.observations],
+                    "better": [text(one) for one in v.improvements],
+                    "reasons": [
+                        [r.code, r.domain, r.type, values_text(r, scenario), r.part, r.turn]
+                        for r in v.reasons
+                    ],
+                }
+            )
+            for v in e.verdicts
+        ],
+    }
+
+
+def _request(item: Item, results: Results) -> dict[str, Any]:
+    """Return the titles of the parts of an item's request, and what the assistant had in words."""
+    suite, messages = results.of_suite, item.evaluation.dialogue.messages
+    return {
+        "parts": list(suite.part_titles(messages[0].content, item.given)) if messages else [],
+        "had": suite.given_words(results.settings, item.given),
+    }
+
+
+def _message(message: Message, text: _Pool) -> list[Any]:
+    """Who said it, the text, and where the assistant called tools each call with its result."""
+    calls = [
+        [text(call)] if result is None else [text(call), text(result)] for call, result in pairs(message)
+    ]
+    return [int(message.role == "assistant"), text(message.content), *([calls] if calls else ())]
+
+
+def _state(state: State | None, text: _Pool) -> list[list[int]] | None:
+    """What the system held, each value with its path; None where nothing says so."""
+    if state is None:
+        return None
+    values = leaves_of("", state.data)[:_MOST_VALUES]
+    shown = [
+        [text(path), text(value if isinstance(value, str) else json.dumps(value))] for path, value in values
+    ]
+    return shown or [[text("(nothing)"), text("")]]
+
+
+def _scenario(scenario: BaseScenario, text: _Pool) -> dict[str, Any]:
+    if not isinstance(scenario, Scenario):
+        facts = [[name, text(told)] for name, told in scenario.facts]
+        return _without_empty({"name": scenario.name, "intent": text(scenario.wish), "facts": facts})
+    return scenario.to_label()
+
+
+def _without_empty(fields: dict[str, Any]) -> dict[str, Any]:
+    return {k: v for k, v in fields.items() if v or k in _NUMBERS}

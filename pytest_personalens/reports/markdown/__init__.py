@@ -1,0 +1,1 @@
+"""Results as Markdown: a summary, a comment on a pull request, GitHub annotations."""

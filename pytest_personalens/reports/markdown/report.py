@@ -1,0 +1,217 @@
+"""A run as Markdown, bounded in size.
+
+It is for the summary of a CI job and for comments on pull requests.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from pytest_personalens.core.judging.usage import Usage
+from pytest_personalens.reports.content.crashes import crash_groups, crashes_title
+from pytest_personalens.reports.content.explanation import sentence_of
+from pytest_personalens.reports.content.failures import failure_row, failures, verdict_line
+from pytest_personalens.reports.content.markup import escaped, figure, markdown_table
+from pytest_personalens.reports.markdown.changes import (
+    beside_sections,
+    comparison_sections,
+    lift_table,
+    record_link,
+)
+from pytest_personalens.reports.markdown.failure import failure_section, onward_lines
+from pytest_personalens.reports.markdown.sections import COMMENT_LIMIT, LONG, Section, fitted, folded, titled
+from pytest_personalens.results.reasons.explanation import explanations
+from pytest_personalens.results.wording import (
+    gate_outcome,
+    part_note,
+    quotes_note,
+    trust_note,
+    unread_note,
+    user_note,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_personalens.results.reasons.worst_cases import WorstCase
+    from pytest_personalens.results.values.results import Results
+
+#: Gates that a comment lists.
+_MOST_GATES: Final = 12
+
+
+def markdown_report(
+    results: Results,
+    *,
+    before: Results | None = None,
+    limit: int = COMMENT_LIMIT,
+    link: str = "",
+    brief: bool = False,
+) -> str:
+    """Return the report, with at most `limit` bytes in UTF-8 (3,000 or more).
+
+    The end of the report lists the parts that were cut. `before` is another run to compare with. `link` is
+    the web address of the root folder of the tests, such as ``https://github.com/OWNER/NAME/blob/COMMIT``.
+    Links to records start there. `brief` is for a comment on a pull request: why the run failed, one
+    dialogue, where to go on, and the gates, in at most 60 lines.
+    """
+    return fitted((_brief if brief else _sections)(results, before, link), limit)
+
+
+def _brief(results: Results, before: Results | None, link: str) -> Iterator[Section]:
+    yield from _head(results, link, dialogues=1)
+    gates = _gates(results)
+    yield folded(f"Gates: {len(results.gates)}", gates[:2], gates[2 : 2 + _MOST_GATES], 0, "gates")
+
+
+def _head(results: Results, link: str, *, dialogues: int | None = None) -> Iterator[Section]:
+    """What happened and why, with at most so many dialogues, and where to go on."""
+    outcome = verdict_line(results).replace("->", "→")
+    sign = "❌" if outcome.startswith("FAILED") else "✅" if outcome.startswith("passed") else "⚠️"
+    yield Section((f"## {sign} personalens {escaped(outcome, 400)}", "", _about(results)))
+    if crashed := crashes_title(results):
+        ways = [f"- {escaped(way, 400)}" for way in crash_groups(results)]
+        yield Section(
+            ("", f"**{escaped(crashed[0].upper() + crashed[1:])}:**", "", *ways),
+            what="what the assistant failed of",
+        )
+    said = set[str]()
+    shown: list[WorstCase] = []
+    for explained in explanations(results):
+        what = f"why the gate {explained.gate.name} failed"
+        sentence = sentence_of(explained, results)
+        left = None if dialogues is None else dialogues - len(shown)
+        explained = explained._replace(cases=explained.cases[:left])
+        if sentence not in said and not explained.same_as:
+            shown += explained.cases
+            lines = failure_section(explained, results, brief=dialogues is not None)
+            yield Section(tuple(lines), what=what)
+        said.add(sentence)
+    if note := trust_note(results):
+        yield Section(("", escaped(note, 400)), what="how far to trust the judge")
+    yield Section(tuple(onward_lines(results, shown, link)), what="where to go on")
+
+
+def _sections(results: Results, before: Results | None, link: str) -> Iterator[Section]:
+    yield from _head(results, link)
+    if results.gates:
+        yield titled("### Gates", _gates(results), "gates")
+    if results.overall.items:
+        if part := part_note(results):
+            yield Section(("", f"**Scores {part}:**"), what="how many dialogues the scores are of")
+        yield from _totals(results)
+    if results.comparison is not None:
+        yield from comparison_sections(results.comparison, link, results.of_suite.item)
+    if before is not None:
+        yield from beside_sections(before, results)
+    if results.arms:
+        yield titled("### Lift over controls", lift_table(results), "lifts")
+    if results.trials is not None:
+        yield Section(
+            ("", f"### {results.trials.count} runs of each {results.of_suite.item}", "", *_trials(results)),
+            what="what the trials showed",
+        )
+    wrong = failures(results)
+    if wrong:
+        # The rows are made one by one, because a large run may have thousands of which only a few fit.
+        rows = (failure_row(item, results, record_link(item.transcript_file, link)) for item in wrong)
+        yield folded(
+            f"Failed, below a threshold or not scored: {len(wrong)}", (), rows, len(wrong), "failures"
+        )
+    if results.usage:
+        yield Section(("", _usage(results)), what="the usage")
+
+
+def _about(results: Results) -> str:
+    s = results.settings
+    parts = [
+        f"{results.drawn} {results.of_suite.item}s of {results.dataset}",
+        f"{results.overall.scored} of {results.expected} items scored",
+        *(f"{name}: {value}" for name, value in results.of_suite.facts(s).items()),
+    ]
+    parts += [f"left out by a selection: {results.left_out}"] if results.left_out else []
+    parts += [f"not scored: {number} ({cause})" for cause, number in results.uncounted.items()]
+    parts += [f"tool calls: {calls}"] if (calls := _calls(results)) else []
+    parts += [note for note in (quotes_note(results), unread_note(results), user_note(results)) if note]
+    if results.drift is not None:
+        parts.append(results.drift.sentence)
+    return escaped("; ".join(parts), 1_000)
+
+
+def _calls(results: Results) -> str:
+    """How many tools were called, such as ``41 in 12 of 30 dialogues``; empty where no dialogue tells."""
+    dialogues = [item.evaluation.dialogue for item in results.own if item.evaluation.dialogue.acts]
+    calls = [sum(m.calls for m in dialogue.messages) for dialogue in dialogues]
+    every = f"{len(results.own):,} {results.of_suite.dialogue}s"
+    return f"{sum(calls):,} in {sum(map(bool, calls)):,} of {every}" if dialogues else ""
+
+
+def _gates(results: Results) -> list[str]:
+    rows = (
+        (
+            escaped(gate.name),
+            "passed" if gate.passed else f"**{gate_outcome(gate, results)}**",
+            escaped(gate.message, 400),
+        )
+        for gate in sorted(results.gates, key=lambda gate: gate.passed)
+    )
+    return markdown_table(("gate", "outcome", "measured"), rows, words=3)
+
+
+def _totals(results: Results) -> Iterator[Section]:
+    if results.of_suite.table_by_kind:
+        from pytest_personalens.reports.markdown.kinds import kind_sections
+
+        for table in kind_sections(results):
+            yield titled(table.title, table.lines, f"rows of {table.title[4:]}", table.after)
+        return
+    shown = {
+        key: heading
+        for key, heading in results.of_suite.headings().items()
+        if any(key in group.figures for group in (results.overall, *results.kinds, *results.domains))
+    }
+    header = ("", "items", "scored", *shown.values())
+
+    kinds = results.kinds if len(results.kinds) > 1 else ()
+    for title, groups, what in (
+        ("### Scores", (results.overall, *kinds), "kinds"),
+        ("By domain", results.domains, "domains"),
+    ):
+        lines = markdown_table(
+            header,
+            [
+                (
+                    escaped(g.name),
+                    str(g.items),
+                    str(g.scored),
+                    *(figure(g.figures[key].value if key in g.figures else None) for key in shown),
+                )
+                for g in groups
+            ],
+        )
+        if what == "kinds" or 0 < len(groups) <= LONG:
+            yield titled(title, lines, what)
+        elif groups:
+            yield folded(f"{title}: {len(groups)}", lines[:2], lines[2:], len(groups), what)
+
+
+def _trials(results: Results) -> Iterator[str]:
+    trials = results.trials
+    assert trials is not None
+    if trials.pass_k:
+        lines = markdown_table(
+            [f"pass^{k}" for k in range(1, len(trials.pass_k) + 1)],
+            [[figure(share) for share in trials.pass_k]],
+            words=0,
+        )
+        yield from (*lines, "")
+        yield f"pass^k: the chance that a {results.of_suite.item} passes its thresholds in k runs out of k."
+    if trials.spread:
+        spread = ", ".join(f"{name.names.heading} {figure(value)}" for name, value in trials.spread.items())
+        yield f"Standard deviation within a {results.of_suite.item}: {spread}."
+
+
+def _usage(results: Results) -> str:
+    used = sum(results.usage.values(), Usage())
+    dollars = f", ${sum(results.usd.values()):.4f}" if results.usd else ""
+    return f"{used.calls:,} model calls, {used.tokens:,} tokens{dollars}"

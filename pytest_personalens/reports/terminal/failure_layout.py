@@ -1,0 +1,68 @@
+"""Lines of a failure on a terminal: wrapped to its width, and marked as pytest and syrupy mark theirs.
+
+``E`` begins what is wrong, ``-`` and ``+`` are what was said before and now, ``>`` marks the turn that cost
+the score. The marks decide the colours, so that the lines can travel as plain text.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from typing import TYPE_CHECKING, Final
+
+from pytest_personalens.core.text.safe_text import harmless
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+#: As pytest marks the lines of an error.
+ERROR: Final = "E   "
+#: So begins what is wrong with an item without scores.
+NOT_SCORED: Final = f"{ERROR}not scored"
+_LEAST_WIDTH: Final = 40
+#: A continuation is indented this far at most.
+_HANG: Final = 18
+_MARK: Final = re.compile(r"(?P<error>E   )|(?P<turn>>)?\s{0,5}(?:(?P<before>- )|(?P<now>\+ ))?")
+
+
+def wrapped(
+    label: str, text: str, width: int, *, hang: str | None = None, whole_words: bool = False
+) -> Iterator[str]:
+    """`text` behind its label, in lines of at most `width` columns; further ones begin with `hang`.
+
+    A label of spaces is indented anew; ``E`` stands at every line of an error. With `whole_words`, a word
+    that is longer than a line, such as a path, stays whole, so that it can be copied.
+    """
+    if hang is None:
+        hang = " " * min(len(label), _HANG)
+    first = True
+    for line in harmless(text).splitlines() or [""]:
+        lines = textwrap.wrap(
+            line,
+            max(width, _LEAST_WIDTH),
+            initial_indent=label if first else hang,
+            subsequent_indent=hang,
+            break_on_hyphens=False,
+            break_long_words=not whole_words,
+        )
+        # Once more: what stood within a line may begin one now.
+        yield from map(harmless, lines or ([label.rstrip()] if first else []))
+        first = False
+
+
+def error_lines(text: str, width: int) -> Iterator[str]:
+    """What is wrong, each line marked as pytest marks an error."""
+    yield from wrapped(ERROR, text, width, hang=ERROR, whole_words=True)
+
+
+def style_of(line: str) -> dict[str, bool]:
+    """How a line is shown on a terminal with colours, by its mark; as keywords of pytest's writer."""
+    mark = _MARK.match(line)
+    assert mark is not None  # all of it is optional
+    if mark["error"]:
+        return {"red": True, "bold": True}
+    if mark["before"]:
+        return {"red": True}
+    if mark["now"]:
+        return {"green": True}
+    return {"bold": True} if mark["turn"] else {}

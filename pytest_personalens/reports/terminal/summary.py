@@ -1,0 +1,248 @@
+"""The summary that a run prints."""
+
+from __future__ import annotations
+
+import textwrap
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+from pytest_personalens.core.judging.usage import Usage
+from pytest_personalens.reports.content.crashes import crash_groups, crashes_title
+from pytest_personalens.reports.terminal.comparison import low_lines, outcome_lines
+from pytest_personalens.reports.terminal.drift import drift_lines
+from pytest_personalens.results.wording import (
+    CAUSES,
+    REPORT_ONLY,
+    REPORTED_GATES,
+    asked_again_note,
+    count,
+    gate_outcome,
+    part_note,
+    quotes_note,
+    stale_note,
+    trust_note,
+    unread_note,
+    user_note,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from pytest_personalens.results.values.figures import Group
+    from pytest_personalens.results.values.results import Results
+
+
+_MOST_LISTED: Final = 20
+#: A mean over fewer items says nothing of a domain.
+_LEAST_IN_A_DOMAIN: Final = 4
+#: So many smaller domains are shown all the same.
+_MOST_SMALL: Final = 3
+_LONGEST: Final = 300
+_WIDTH: Final = 100
+
+
+def summary_lines(
+    results: Results,
+    *,
+    verbose: bool,
+    domains: bool = True,
+    written: Sequence[str] = (),
+    records: str = "",
+    explained: bool = False,
+    width: int = 0,
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the lines of the summary, each with the names of its markup.
+
+    The names are bold, red, yellow and green, and a line may have none. With `domains`, there is a line for
+    each domain. If the failed gates were `explained` before, the rest is short: lists are counted. Notes of
+    several clauses are wrapped at `width` columns; the line of a gate is whole, so that it can be searched.
+    """
+    short = explained and not verbose
+    if results.drift is not None:
+        for number, line in enumerate(drift_lines(results.drift)):
+            yield line, () if number else ("bold",) if results.drift.passed else ("bold", "red")
+        yield "", ()
+    if crashed := crashes_title(results):
+        yield f"{crashed}:", ("bold", "red")
+        yield from ((f"  {line}", ()) for line in crash_groups(results))
+        yield "", ()
+    scored = results.overall.scored
+    if scored and (part := part_note(results)):
+        yield f"scores {part}:", ("yellow",)
+    table = _kinds if results.of_suite.table_by_kind else _table
+    told = short and _gates_tell_all(results)
+    plain = [
+        *(
+            table(results, domains=domains, short=short, verbose=verbose)
+            if results.overall.scored and not told
+            else ()
+        ),
+        *([] if short else [""]),
+        *outcome_lines(results, verbose=verbose, listed=not short),
+        *_notes(results, verbose=verbose, records=records, short=short, width=width or _WIDTH),
+        *usage_table(results.usage, results.usd),
+    ]
+    yield from ((line, ()) for line in plain)
+    for gate in sorted(results.gates, key=lambda gate: gate.passed):
+        colour = "green" if gate.passed else "yellow" if results.report_only else "red"
+        line = f"gate {gate.name}: {gate_outcome(gate, results)}, {gate.message}"
+        yield line, (colour,)
+    if results.went_wrong and (trust := trust_note(results)):
+        yield from ((line, ()) for line in textwrap.wrap(trust, width or _WIDTH))
+    if results.report_only and not (results.lost or any(item.failed for item in results.items)):
+        note = f"{REPORT_ONLY}, {REPORTED_GATES}" if results.gates else REPORT_ONLY
+        yield f"{note} (--personalens-gate none)", ("yellow",)
+    yield from ((line, ()) for line in written)
+
+
+def _table(results: Results, *, domains: bool, short: bool, verbose: bool) -> Iterator[str]:
+    shown = {k: name for k, name in results.of_suite.headings().items() if k in results.overall.figures}
+    wide = {key: max(7, len(heading) + 1) for key, heading in shown.items()}
+    yield f"{'':14}{'items':>6}{'scored':>8}" + "".join(
+        f"{heading:>{wide[key]}}" for key, heading in shown.items()
+    )
+    large = [group for group in results.domains if group.items >= _LEAST_IN_A_DOMAIN]
+    if verbose or len(results.domains) - len(large) <= _MOST_SMALL:
+        large = [*results.domains]
+    groups = [
+        results.overall,
+        *(results.kinds if len(results.kinds) > 1 else ()),
+        *(large if domains else ()),
+    ]
+    if short:  # and those with a gate of their own
+        gated = {gate.name.rpartition(": ")[0] for gate in results.gates}
+        groups = [results.overall, *(g for g in (*results.kinds, *results.domains) if g.name in gated)]
+    for group in groups:
+        yield f"{group.name:14}{group.items:6}{group.scored:8}" + "".join(
+            f"{_figure(group, key):>{wide[key]}}" for key in shown
+        )
+    if (folded := len(results.domains) - len(large)) and domains and not short:
+        yield f"{count(folded, 'domain')} with fewer than {_LEAST_IN_A_DOMAIN} items (-v lists them)"
+
+
+def _gates_tell_all(results: Results) -> bool:
+    """True if a gate on the whole run, or on its comparison, prints each figure that the table would have."""
+    suite = results.of_suite
+    names = {m.measure.value: m.name for m in suite.metrics if m.measure is not None}
+    shown = {names.get(key, key) for key in suite.headings() if key in results.overall.figures}
+    return shown <= {g.name.removeprefix("regression: ") for g in results.gates if g.value is not None}
+
+
+def _kinds(results: Results, *, domains: bool, short: bool, verbose: bool) -> Iterator[str]:
+    from pytest_personalens.reports.content.kind_tables import (
+        domain_lines,
+        kind_tables,
+        source_lines,
+        table_lines,
+    )
+
+    yield from table_lines(kind_tables(results))
+    if domains and not short and results.domains:
+        yield from domain_lines(results)
+    yield from source_lines(results)
+
+
+def _figure(group: Group, key: str) -> str:
+    mean = group.figures.get(key)
+    return "-" if mean is None or mean.value is None else f"{mean.value:.2f}"
+
+
+def _notes(results: Results, *, verbose: bool, records: str, short: bool, width: int) -> Iterator[str]:
+    if results.settings.get("shard"):
+        number, of = results.settings["shard"]
+        yield (
+            f"shard {number}/{of} of the run: its gates are decided over all shards, by python -m"
+            " pytest_personalens merge"
+        )
+    if not results.complete:
+        yield "a part of the run only: it was stopped, or shards are missing; no gate is decided"
+    if results.left_out:
+        left = count(results.left_out, "item")
+        yield (
+            f"left out by a selection (-k, -m, --lf, node ids, paths): {left} of the sample; all figures are"
+            " over the rest"
+        )
+    if results.drawn < results.requested:
+        yield (
+            f"sample: {results.requested} {results.of_suite.item}s asked for; there are only {results.drawn},"
+            " and all of them are in it"
+        )
+    if results.turns is not None and results.turns.value is not None and not short:
+        yield f"dialogues: {results.turns.value:.1f} user turns on average" + _usage(results)
+    if results.by_turn:
+        # Only the first turns are shown, because few dialogues have the later ones.
+        means = ", ".join(f"{n}: {m.value:.2f} ({m.count})" for n, m in enumerate(results.by_turn[:8], 1))
+        yield f"personalization after each turn of the assistant (dialogues), goodbyes left out: {means}"
+    states = Counter(i.record for i in results.items if i.record != "none")
+    stale = "" if records else stale_note(results)
+    if states and not (short and stale):
+        yield (
+            "records: "
+            + ", ".join(f"{states[s]} {s}" for s in ("replayed", "written", "stale") if states[s])
+            + (" (another dialogue than now)" if states["stale"] else "")
+        )
+    if stale:
+        yield stale
+    if again := asked_again_note(results):
+        yield again
+    if quotes := quotes_note(results):
+        yield quotes
+    if unread := unread_note(results):
+        yield unread
+    yield from textwrap.wrap(user_note(results), width, subsequent_indent="  ")
+    for cause, number in results.uncounted.items():
+        kept = "; what was bought is kept, and a further run goes on from there" if cause == "budget" else ""
+        yield f"not scored: {number}, {CAUSES[cause]}{kept}"
+        if cause != "assistant":  # the summary lists the assistant's failures above
+            yield from _such_as(results, cause)
+    if records:
+        yield records
+    low = low_lines(results)
+    if low and short:
+        yield f"below a threshold: {count(len(low), results.of_suite.item)} (-v lists them)"
+    elif low and results.of_suite.table_by_kind and not verbose:
+        kinds = Counter(item.evaluation.kind for item in results.own if item.status == "low")
+        yield f"below threshold: {', '.join(f'{n} {kind}' for kind, n in kinds.items())} (-v lists them)"
+    elif low:
+        yield "below threshold:"
+        shown = low if verbose else low[:_MOST_LISTED]
+        yield from (f"  {line}" for line in shown)
+        if len(shown) < len(low):
+            yield f"  and {len(low) - len(shown)} more (-v lists them all)"
+
+
+def _such_as(results: Results, cause: str) -> Iterator[str]:
+    """Yield the most frequent problem.
+
+    pytest shows the reasons of skipped items only on request.
+    """
+    met = Counter(i.evaluation.detail for i in results.own if i.evaluation.cause == cause)
+    for detail, _ in met.most_common(1):
+        yield f"  such as: {' '.join(detail.split())[:_LONGEST]}"
+
+
+def _usage(results: Results) -> str:
+    u = sum(results.usage.values(), Usage())
+    return f"; {u.calls:,} model calls{_dollars(sum(results.usd.values()), results)}" if u.calls else ""
+
+
+def usage_table(usage: Mapping[str, Usage], usd: Mapping[str, float]) -> Iterator[str]:
+    """Yield the usage, with a line for each purpose.
+
+    A line has the calls, the input tokens at full price, from a cache and to a cache, the output tokens, and
+    the dollars.
+    """
+    if not usage:
+        return
+    wide = max(22, *(len(purpose) + 1 for purpose in usage))
+    yield f"{'':{wide}}{'calls':>8}{'in':>12}{'cached':>12}{'written':>12}{'out':>12}{'US$':>10}"
+    total = sum(usage.values(), Usage())
+    for name, u in [*usage.items(), ("all", total)]:
+        money = sum(usd.values()) if name == "all" else usd.get(name)
+        shown = "-" if money is None or (name == "all" and not usd) else f"{money:.4f}"
+        counts = (u.input_tokens, u.cached_tokens, u.written_tokens, u.output_tokens)
+        yield f"{name:{wide}}{u.calls:8,}{''.join(f'{count:12,}' for count in counts)}{shown:>10}"
+
+
+def _dollars(usd: float, results: Results) -> str:
+    return f", ${usd:.4f}" if results.usd else ""

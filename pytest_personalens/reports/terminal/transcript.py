@@ -1,0 +1,216 @@
+"""A failing item as text for a terminal: what is wrong, who asked for what, the transcript, the readings."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Final
+
+from pytest_personalens.core.dialogue.state import stored_records
+from pytest_personalens.core.dialogue.tool_calls import shown as shown_calls
+from pytest_personalens.core.judging.dimensions import Dimension
+from pytest_personalens.core.text.safe_text import harmless, one_line
+from pytest_personalens.reports.content.explanation import common_length
+from pytest_personalens.reports.content.markup import short_line
+from pytest_personalens.reports.content.reason_text import OUTCOMES, goal_parts, said_by_judge, why
+from pytest_personalens.reports.terminal.failure_layout import error_lines, wrapped
+from pytest_personalens.results.reasons.reasons import costs_of
+from pytest_personalens.results.values.shortfalls import uncounted_by
+from pytest_personalens.results.wording import unfound_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pytest_personalens.core.dialogue.message import Message
+    from pytest_personalens.core.dialogue.state import State
+    from pytest_personalens.core.judging.evaluation import Evaluation
+    from pytest_personalens.core.judging.user_fault import UserFault
+    from pytest_personalens.core.judging.verdict import Verdict
+    from pytest_personalens.core.scenario import BaseScenario
+    from pytest_personalens.results.values.earlier import Earlier
+    from pytest_personalens.results.values.shortfalls import Shortfall
+
+#: Columns of a difference, whose place is not known to be a terminal.
+_WIDTH: Final = 100
+_LONGEST_MESSAGE: Final = 2_000
+_LONGEST_REASON: Final = 200
+#: Characters of one stored thing that are shown.
+_LONGEST_THING: Final = 300
+#: Tool calls of one turn, and stored things, that are shown.
+_MOST_CALLS: Final = 10
+#: So much of what is the same is shown before a difference far into a text.
+_BEFORE: Final = 20
+
+
+def difference_lines(before: str, now: str) -> list[str]:
+    """Two texts as a line each, `-` and `+`, cut down to where they begin to differ."""
+    same = common_length(before, now)
+    start = max(0, same - _BEFORE) if same > _WIDTH // 2 else 0
+    return [f"{sign} {_excerpt(text, start)}" for sign, text in (("-", before), ("+", now)) if text]
+
+
+def _excerpt(text: str, start: int) -> str:
+    shown = one_line(text[start : start + _WIDTH])
+    return ("..." if start else "") + shown + ("..." if start + _WIDTH < len(text) else "")
+
+
+def failure_headline(
+    evaluation: Evaluation, shortfalls: Sequence[Shortfall], scenario: BaseScenario | None = None
+) -> str:
+    """What is wrong with an item, in a line: ``p 1 < 2: asks for Seat (known: window)``."""
+    cause, detail = uncounted_by(evaluation)
+    if cause and not shortfalls:
+        whose = cause if cause == "lost" else f"{cause} at fault"
+        return one_line(f"not scored, {whose}: {harmless(detail)}")
+    because = {s: short_line(_because(evaluation, s, scenario), _LONGEST_REASON) for s in shortfalls}
+    reasons = "; ".join(f"{shortfall}{text}" for shortfall, text in because.items())
+    return one_line(harmless(reasons))
+
+
+def failure_lines(
+    evaluation: Evaluation,
+    scenario: BaseScenario,
+    shortfalls: Sequence[Shortfall],
+    earlier: Earlier | None,
+    rerun: str,
+    *,
+    width: int,
+    brief: bool = False,
+    whole: bool = False,
+) -> list[str]:
+    """What a failing item prints, in lines of at most `width` columns but for the command that runs it again.
+
+    `brief` leaves out who asked, what went well, and all turns but those that cost the score. `whole` prints
+    every reading with its evidence. Without a command (`rerun`), its line is left out.
+    """
+    low = {shortfall.dimension for shortfall in shortfalls}
+    failed = [verdict for verdict in evaluation.verdicts if verdict.dimension in low]
+    wrong = [*_wrong(evaluation, scenario, shortfalls, width)]
+    lines = [*wrong, ""] if wrong else []
+    if not brief:
+        lines += [*_who(evaluation, scenario, width), ""]
+    lines += [*_turns(evaluation, failed, earlier, width, brief=brief), ""]
+    if not brief:
+        for verdict in evaluation.verdicts:
+            lines += _reading(verdict, scenario, width, passed=verdict not in failed and not whole)
+    # Each line by itself: names, places and devices come from a dataset, which somebody else or a model may
+    # have written.
+    return [one_line(line) for line in (*lines, *([f"again:  {rerun}"] if rerun else []))]
+
+
+def _wrong(
+    evaluation: Evaluation, scenario: BaseScenario, shortfalls: Sequence[Shortfall], width: int
+) -> Iterator[str]:
+    if uncounted_by(evaluation)[0] and not shortfalls:
+        yield from error_lines(failure_headline(evaluation, shortfalls), width)
+    for shortfall in shortfalls:
+        measure = shortfall.dimension
+        wrong = (
+            "task not completed"
+            if measure == Dimension.TASK_COMPLETION
+            else f"{measure.names.title.lower()} {shortfall.score},"
+            f" {'below' if measure.better == 'high' else 'above'} the required {shortfall.limit}"
+        )
+        yield from error_lines(f"{wrong}{_because(evaluation, shortfall, scenario)}", width)
+
+
+def _because(evaluation: Evaluation, shortfall: Shortfall, scenario: BaseScenario | None) -> str:
+    verdict = next((v for v in evaluation.verdicts if v.dimension == shortfall.dimension), None)
+    reason = "" if verdict is None else why(verdict, costs_of(verdict), scenario)
+    return f": {reason}" if reason else ""
+
+
+def _who(evaluation: Evaluation, scenario: BaseScenario, width: int) -> Iterator[str]:
+    yield from wrapped("", scenario.who, width)
+    became = {
+        f"{reason.domain}, {reason.type}:": f"  ({OUTCOMES[reason.code]})"
+        for verdict in evaluation.verdicts
+        for reason in verdict.reasons
+        if reason.code in OUTCOMES
+    }
+    for what, text in scenario.facts:
+        outcome = next((outcome for about, outcome in became.items() if text.startswith(about)), "")
+        yield from wrapped(f"{what + ':':8}", f"{text}{outcome}", width)
+
+
+def _turns(
+    evaluation: Evaluation, failed: Sequence[Verdict], earlier: Earlier | None, width: int, *, brief: bool
+) -> Iterator[str]:
+    messages = evaluation.dialogue.messages
+    marked = {e.turn for v in failed for e in v.evidence} | {
+        r.turn for v in failed for r in costs_of(v) if r.code != "ignores" and r.turn is not None
+    }
+    faults: defaultdict[int, list[UserFault]] = defaultdict(list)
+    for fault in evaluation.user_faults or ():
+        faults[fault.turn].append(fault)
+    marked |= faults.keys()
+    before = () if earlier is None else earlier.messages
+    pairs = enumerate(zip(before, messages, strict=False))
+    parting = next((turn for turn, (then, now) in pairs if then != now), None)
+    shown = {turn + step for turn in marked for step in (-1, 0)} if brief and marked else range(len(messages))
+    for turn, message in enumerate(messages):
+        if turn not in shown:
+            continue
+        yield from _calls(message, width)
+        if turn == parting:
+            yield from wrapped(f"  - {turn:2} recorded  ", _cut(before[turn].content), width)
+        sign = "+" if turn == parting else " "
+        label = f"{'>' if turn in marked else ' '} {sign} {turn:2} {message.role:9} "
+        yield from wrapped(label, _cut(message.content), width)
+        for fault in faults.get(turn, ()):
+            yield from wrapped("         user fault ", fault.text, width)
+    if marked:
+        yield "     (> marks what cost the score)"
+    if evaluation.dialogue.truncated:
+        yield "     [the turn limit ended the dialogue]"
+    yield from _state(evaluation.dialogue.state, width)
+
+
+def _state(state: State | None, width: int) -> Iterator[str]:
+    """What the system held after the dialogue, a line for each thing."""
+    if state is None:
+        return
+    lines = [record.in_one_line() for record in stored_records(state.data)]
+    for line in lines[:_MOST_CALLS] or ["nothing"]:
+        yield from wrapped("     the system holds ", short_line(line, _LONGEST_THING), width)
+    if len(lines) > _MOST_CALLS:
+        yield f"         [... {len(lines) - _MOST_CALLS:,} more]"
+
+
+def _calls(message: Message, width: int) -> Iterator[str]:
+    """What the assistant did before it said its turn, a line a call."""
+    lines = shown_calls(message)
+    for line in lines[:_MOST_CALLS]:
+        yield from wrapped("         called ", line, width)
+    if len(lines) > _MOST_CALLS:
+        yield f"         [... {len(lines) - _MOST_CALLS:,} more]"
+
+
+def _cut(text: str) -> str:
+    if len(text) <= _LONGEST_MESSAGE:
+        return text
+    return f"{text[:_LONGEST_MESSAGE]} [... {len(text) - _LONGEST_MESSAGE:,} more characters]"
+
+
+def _reading(verdict: Verdict, scenario: BaseScenario, width: int, *, passed: bool) -> Iterator[str]:
+    """A reading: its score, what was done of the goal, and of a low one all that was not said before."""
+    measure = verdict.dimension
+    of_scale = f" ({measure.range_text()})" if measure.span is not None else ""
+    is_rate = measure.span == 1 and measure.grid == 1
+    score = ("yes" if verdict.score else "no") if is_rate else f"{verdict.score}{of_scale}"
+    title, parts = measure.names.title.lower(), goal_parts(verdict)
+    said = said_by_judge(verdict.justification, verdict, scenario)
+    # The reasons stand above the dialogue.
+    told = not passed and bool(costs_of(verdict)) and said in why(verdict, costs_of(verdict), scenario)
+    yield from wrapped(f"{title}: ", score if told else f"{score}, {said}", width, hang="  ")
+    for part in parts:
+        yield from wrapped("  ", part.line, width, hang="      ")
+    if passed:
+        return
+    for evidence in () if costs_of(verdict) else verdict.evidence:
+        note = f" ({said_by_judge(evidence.note, verdict, scenario)})" if evidence.note else ""
+        yield from wrapped(f"  turn {evidence.turn}: ", f'"{evidence.quote}"{note}', width)
+    for label, notes in (("observed", verdict.observations), ("better", verdict.improvements)):
+        for one in notes:
+            yield from wrapped(f"  {label}: ", one, width)
+    if unfound := unfound_text(verdict):
+        yield f"  {unfound}"

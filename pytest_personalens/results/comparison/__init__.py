@@ -1,0 +1,1 @@
+"""Compares scores: with a baseline, between controls, over trials."""

@@ -1,0 +1,173 @@
+"""Reads results from a file and computes their figures again from the items.
+
+A file whose own figures differ from these is refused.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, Final
+
+from pytest_personalens.core.errors import DataError
+from pytest_personalens.results.comparison.controls import controls_of, trials_of
+from pytest_personalens.results.comparison.with_baseline import IN_PART, differences_of, flips_of
+from pytest_personalens.results.gates.check import check_again
+from pytest_personalens.results.means import balanced, scores_of
+from pytest_personalens.results.summary import summarize
+from pytest_personalens.results.values.results import read_results
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from pytest_personalens.core.judging.measure import Exact, Measure
+    from pytest_personalens.results.means import Key, Pairs
+    from pytest_personalens.results.values.changes import Comparison
+    from pytest_personalens.results.values.results import Results
+
+#: Figures that depend only on the items.
+_FIGURES: Final = (
+    "overall",
+    "domains",
+    "kinds",
+    "uncounted",
+    "turns",
+    "by_turn",
+    "user_audit",
+    "usage",
+    "unfound_quotes",
+    "unsupported",
+)
+#: Values that an earlier version may have computed by another method, or worded otherwise. Reports show them
+#: as they are computed now.
+_BY_METHOD: Final = frozenset({"low", "high", "p", "users", "message", "detectable", "largest_drop"})
+#: Stored figures are rounded to six decimals.
+_ROUNDING: Final = 2e-6
+#: No item holds the usage of adopting or checking a judge.
+_OF_ANCHORS: Final = "anchor "
+
+
+def read_computed(path: Path) -> Results:
+    """Return the results in a file, with figures computed from its items.
+
+    The file is one of ``--personalens-report PATH.json``.
+
+    Raise `DataError` with a text of one line if the file cannot be read. Raise it also for the first figure
+    that does not follow from the items: means, counts, usage, trials, controls, the comparison and gates. No
+    item holds dollars, so these stay as they are. A comparison stays too if the items do not hold all the
+    baseline's scores that it is over. Its changes must still be the differences between its means.
+    """
+    stored = read_results(path)
+    computed = _computed(stored)
+    for place, was, follows in (*_changes(stored), *_figures(stored, computed)):
+        difference = f"stored is {_told(was)}, but {_told(follows)} follows from its items"
+        raise DataError(path, f"{difference}; restore the file, or run its tests again", field=place)
+    return computed
+
+
+def _figures(stored: Results, computed: Results) -> Iterator[tuple[str, Any, Any]]:
+    for name in (*_FIGURES, "trials", "arms", "comparison", "gates"):
+        yield from _differences(
+            name, *(results.model_dump(mode="json", include={name})[name] for results in (stored, computed))
+        )
+
+
+def _changes(stored: Results) -> Iterator[tuple[str, Any, Any]]:
+    for d in stored.comparison.differences if stored.comparison is not None else ():
+        if abs(d.after - d.before - d.change) > _ROUNDING:
+            yield f"comparison.{d.dimension.short}.change", d.change, round(d.after - d.before, 6)
+
+
+def _computed(stored: Results) -> Results:
+    summary = summarize(
+        stored.items,
+        settings=stored.settings,
+        dataset=stored.dataset,
+        requested=stored.requested,
+        drawn=stored.drawn,
+        lost=stored.lost,
+        unevaluated=stored.unevaluated,
+        skipped=stored.skipped,
+        of_controls=stored.of_controls,
+        missing_by_group=stored.missing_by_group,
+        left_out=stored.left_out,
+        complete=stored.complete,
+        drawn_from=stored.drawn_from,
+        excluded=stored.excluded,
+    )
+    update: dict[str, Any] = {name: getattr(summary, name) for name in _FIGURES}
+    update["usage"] |= {
+        purpose: used for purpose, used in stored.usage.items() if purpose.startswith(_OF_ANCHORS)
+    }
+    # A shard has neither, because both belong to the whole run.
+    if stored.trials is not None:
+        update["trials"] = trials_of(stored.own, stored.trials.count, stored.of_suite)
+    if stored.arms:
+        update["arms"] = controls_of(stored.items, stored.of_suite)
+    if (comparison := _compared_again(stored)) is not None:
+        update["comparison"] = comparison
+    computed = stored.model_copy(update=update)
+    return computed.model_copy(update={"gates": tuple(check_again(computed, gate) for gate in stored.gates)})
+
+
+def _compared_again(results: Results) -> Comparison | None:
+    """Return the comparison, computed from what the items were by the baseline.
+
+    Return None if they do not hold that: in files of earlier versions, and for a part of a scenario's trials
+    or tests.
+    """
+    comparison, own = results.comparison, results.own
+    if comparison is None or comparison.left_out.keys() & set(IN_PART) or len({i.test for i in own}) > 1:
+        return None
+    then = [(i, i.earlier.scores) for i in own if i.earlier is not None and i.earlier.source == "baseline"]
+    if not then:
+        return None
+    left_out = {scenario for scenarios in comparison.left_out.values() for scenario in scenarios}
+    pairs: dict[Measure, Pairs] = {}
+    for d in comparison.differences:
+        before: defaultdict[Key, dict[int, Exact]] = defaultdict(dict)
+        for item, scores in then:
+            if d.dimension in scores and item.evaluation.scenario not in left_out:
+                before[item.key][item.trial] = d.dimension.exact(scores[d.dimension])
+        ordered = {key: tuple(score for _, score in sorted(t.items())) for key, t in before.items()}
+        if paired := balanced(ordered, scores_of(own, d.dimension)):
+            pairs[d.dimension] = paired
+    kept = [d for d in comparison.differences if d.dimension in pairs]
+    gated = [d.dimension for d in kept if d.gated]
+    differences = differences_of(
+        pairs,
+        gated=gated,
+        level=comparison.level,
+        margins={d.dimension: d.margin for d in kept},
+        bounded={d.dimension for d in kept if d.largest_drop is not None},
+        judged={d.dimension: d.judged for d in kept},
+    )
+    flips = flips_of(own, {dimension: pairs[dimension] for dimension in gated})
+    return comparison.model_copy(update={"differences": differences, "flips": flips})
+
+
+def _differences(place: str, stored: Any, computed: Any) -> Iterator[tuple[str, Any, Any]]:
+    """Yield the figures that differ, each as (place, stored value, computed value)."""
+    if isinstance(stored, dict) and isinstance(computed, dict):
+        for key in {**stored, **computed}:
+            if key not in _BY_METHOD:
+                yield from _differences(f"{place}.{key}", stored.get(key), computed.get(key))
+    elif isinstance(stored, list) and isinstance(computed, list):
+        for number, (one, other) in enumerate(zip_longest(stored, computed)):
+            named = one if isinstance(one, dict) else other
+            name = named.get("name") or named.get("dimension") if isinstance(named, dict) else None
+            yield from _differences(f"{place}.{name or number}", one, other)
+    elif not _alike(stored, computed):
+        yield place, stored, computed
+
+
+def _alike(stored: Any, computed: Any) -> bool:
+    numbers = all(
+        isinstance(value, (int, float)) and not isinstance(value, bool) for value in (stored, computed)
+    )
+    return abs(stored - computed) <= _ROUNDING if numbers else bool(stored == computed)
+
+
+def _told(value: Any) -> str:
+    return "nothing" if value is None else f"{str(value)[:60]}"

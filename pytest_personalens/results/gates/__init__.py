@@ -1,0 +1,1 @@
+"""Gates over a whole run, which make CI fail."""

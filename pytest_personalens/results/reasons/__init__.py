@@ -1,0 +1,1 @@
+"""Why scores fell: reasons added up, and the worst dialogues."""

@@ -1,0 +1,118 @@
+"""Why dialogues lost points: the judge's reasons added up, with their change since before."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+
+from pytest_personalens.core.judging.dimensions import Dimension
+from pytest_personalens.results.reasons.before_run import earlier_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Literal
+
+    from pytest_personalens.core.judging.measure import Measure, Score
+    from pytest_personalens.core.judging.verdict import Reason, ReasonCode, Verdict
+    from pytest_personalens.results.values.item import Item
+
+#: What is counted: the judge's reasons, and "whole" where each part of a failed task is done.
+CountedCode: TypeAlias = "ReasonCode | Literal['whole']"
+#: What speaks against a reading, the gravest first.
+COSTS: Final[Mapping[Measure, tuple[CountedCode, ...]]] = {
+    Dimension.TASK_COMPLETION: (
+        "refused",
+        "wrong",
+        "claimed",
+        "handed-back",
+        "promised",
+        "proposed",
+        "missing",
+        "whole",
+    ),
+    Dimension.PERSONALIZATION: (
+        "limit-broken",
+        "contradicts",
+        "asks-known",
+        "recites",
+        "ignores",
+        "uses-stated",
+    ),
+}
+
+
+class ReasonCount(NamedTuple):
+    """In how many dialogues a reason was given.
+
+    `change` is that over the `known` ones of the `scored` dialogues; None where nothing is known of before.
+    """
+
+    code: CountedCode
+    dialogues: int
+    change: int | None
+    known: int
+    scored: int
+
+
+def reason_counts(items: Sequence[Item], measure: Measure) -> tuple[ReasonCount, ...]:
+    """What speaks against a reading in scored items, what grew most first; none that no dialogue has."""
+    scored = [item for item in items if item.evaluation.gives(measure)]
+    verdicts = [verdict_on(item, measure) for item in scored]
+    now = [counted_codes(verdict) if verdict is not None else set() for verdict in verdicts]
+    then = [
+        None
+        if (earlier := earlier_of(item)) is None or not earlier.scores
+        else _counted(earlier.reasons.get(measure, ()), measure, earlier.scores.get(measure))
+        for item in scored
+    ]
+    known = sum(codes is not None for codes in then)
+    dialogues = Counter(code for codes in now for code in codes)
+    changes = Counter[str]()
+    for codes, before in zip(now, then, strict=True):
+        if before is not None:
+            changes.update(codes)
+            changes.subtract(before)
+    costs = COSTS.get(measure, ())
+    counts = [
+        ReasonCount(code, dialogues[code], changes[code] if known else None, known, len(scored))
+        for code in costs
+        if dialogues[code]
+    ]
+    return tuple(sorted(counts, key=lambda r: (-(r.change or 0), -r.dialogues, costs.index(r.code))))
+
+
+def commonest_sentences(items: Sequence[Item], measure: Measure) -> list[tuple[str, int]]:
+    """What the judge says of dialogues in the worse half of a scale, with how often, the commonest first."""
+    verdicts = [verdict for item in items if (verdict := verdict_on(item, measure)) is not None]
+    said = Counter(verdict.justification for verdict in verdicts if _in_lower_half(verdict.score, measure))
+    return sorted(said.items(), key=lambda pair: (-pair[1], pair[0]))
+
+
+def _in_lower_half(score: Score, measure: Measure) -> bool:
+    if measure.low is None or measure.high is None:
+        return True
+    middle = (measure.low + measure.high) / 2
+    return not measure.is_worse(middle, score)
+
+
+def counted_codes(verdict: Verdict) -> set[CountedCode]:
+    """The codes of a reading's reasons, each once."""
+    return _counted((reason.code for reason in verdict.reasons), verdict.dimension, verdict.score)
+
+
+def _counted(codes: Iterable[ReasonCode], measure: Measure, score: Score | None) -> set[CountedCode]:
+    counted: set[CountedCode] = set(codes)
+    failed = measure == Dimension.TASK_COMPLETION and score == 0
+    return {"whole"} if failed and counted == {"done"} else counted
+
+
+def costs_of(verdict: Verdict) -> list[Reason]:
+    """The reasons that speak against the reading, in the judge's order."""
+    costs = COSTS.get(verdict.dimension, ())
+    return [reason for reason in verdict.reasons if reason.code in costs]
+
+
+def verdict_on(item: Item, measure: Measure) -> Verdict | None:
+    """The item's reading on a dimension; None where it is not scored."""
+    verdicts = item.evaluation.verdicts if item.evaluation.scored else ()
+    return next((verdict for verdict in verdicts if verdict.dimension == measure), None)

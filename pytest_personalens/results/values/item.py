@@ -1,0 +1,81 @@
+"""One test item in the results: its evaluation, its outcome and its record."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from pytest_personalens.core.frozen import Frozen
+from pytest_personalens.core.judging.evaluation import Evaluation
+from pytest_personalens.core.judging.measure import Measure, Score  # noqa: F401 (pydantic 2.9 reads `Shortfall` here)
+from pytest_personalens.core.text.node_ids import without_parameters
+from pytest_personalens.results.values.earlier import Earlier
+from pytest_personalens.results.values.shortfalls import StoredShortfall
+
+
+class Item(Frozen):
+    """One test item: its evaluation, its outcome, and its record.
+
+    `status` is "passed" or "low" (below a threshold) for a scored item. It is "uncounted" for an item without
+    scores, and for one that lacks a reading with a threshold and is not low by another. `failed` is the
+    outcome of the test. It may differ from `status`: a low item passes if a gate decides, and a test may have
+    its own asserts.
+    """
+
+    nodeid: str
+    evaluation: Evaluation
+    status: Literal["passed", "low", "uncounted"]
+    failed: bool = False
+    shortfalls: tuple[StoredShortfall, ...] = Field(
+        default=(), description="What was below its threshold, such as 'p 1 < 2'."
+    )
+    record: Literal["none", "replayed", "stale", "written"] = "none"
+    record_file: str = Field(
+        default="", description="Where its record is, from the root folder; empty if it has none."
+    )
+    trial: int = Field(
+        default=1, ge=1, description="Which run of its scenario this is, from 1 (--personalens-trials)."
+    )
+    arm: str = Field(
+        default="", description="Empty for the run itself; else what the assistant knew instead (a control)."
+    )
+    given: str = Field(
+        default="", description="What the assistant could know: letters of D, I, S; empty for nothing."
+    )
+    given_user: str = Field(default="", description="Whose context that was, where it was another user's.")
+    max_turns: int = Field(default=0, description="The limit of turns; 0 for the benchmark's.")
+    content: str = Field(
+        default="",
+        description="Digest of the scenario's content, by which a later run knows whether it is the same.",
+    )
+    test: str = Field(default="", description="The test: file, function and its own parameters.")
+    usd: float | None = Field(
+        default=None,
+        description="US dollars of this run for it; null without a model whose price is known.",
+    )
+    earlier: Earlier | None = Field(
+        default=None,
+        description="What it was before, by the baseline or by a record that holds another dialogue.",
+    )
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """Return the user, the task and the test.
+
+        All trials and arms of one scenario in one test share this key, in every run of any sample.
+        """
+        return (self.evaluation.user, self.evaluation.task, self.test or without_parameters(self.nodeid))
+
+    @property
+    def transcript_file(self) -> str:
+        """Return the record that holds this dialogue, or an empty text.
+
+        A stale record does not count, because it holds an older dialogue.
+        """
+        return "" if self.record == "stale" else self.record_file
+
+    @property
+    def scenario_key(self) -> tuple[str, str]:
+        """Return the user and the task, without the test."""
+        return (self.evaluation.user, self.evaluation.task)

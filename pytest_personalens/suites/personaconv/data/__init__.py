@@ -1,0 +1,1 @@
+"""Posts: how they are read and indexed, and which items they give."""

@@ -1,0 +1,1 @@
+"""Stored outputs: read, scored, and played as the assistant."""

@@ -1,0 +1,159 @@
+"""Opens a path: posts in the raw or processed layout, or prompt files."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Final
+
+from pytest_personalens.core.errors import DataError, SpecError
+from pytest_personalens.core.files.devices import no_device
+from pytest_personalens.datasets.cached import read_toml
+from pytest_personalens.suites.personaconv.protocols.dataset import PostsDataset
+from pytest_personalens.suites.personaconv.protocols.prompt_files import PromptsDataset
+from pytest_personalens.suites.personaconv.values import KINDS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from pytest_personalens.suites.personaconv.values import History, Kind, ProtocolName, Setting
+
+_HEAD: Final = 1 << 16
+#: The beginning of the first row of a prompt file: one of its keys, and no list after it.
+_PROMPTS: Final = re.compile(
+    r'\s*\{\s*"(?:post_data_store|prediction_task|user|prompt|true_label|subreddit)"\s*:\s*[^\[\s]'
+)
+#: A field that posts have, and profiles and tasks of other data have not.
+_POSTS: Final = re.compile(rb'"comments"\s*:')
+#: The first bytes of files with other content.
+_OTHER: Final = {
+    b"PK\x03\x04": "is a ZIP archive, whatever its name says; unpack it, and give the file in it",
+    b"\x1f\x8b": "is compressed (gzip); unpack it",
+    b"version https://git-lfs": "is a pointer of Git LFS and holds no data; fetch it with `git lfs pull`",
+    b"\xff\xfe": "is not UTF-8; save it as UTF-8",
+    b"\xfe\xff": "is not UTF-8; save it as UTF-8",
+}
+_EXPECTED: Final = (
+    "give the file of posts (an object of author -> posts, or a list of posts), a prompt file, or a folder of"
+    " them"
+)
+
+
+def open_posts(
+    path: Path,
+    *,
+    protocol: ProtocolName = "fixed",
+    kinds: Sequence[Kind] = KINDS,
+    settings: Sequence[Setting] = ("P-Conv",),
+    history: History = "request",
+    seed: str = "personalens",
+) -> PostsDataset | PromptsDataset:
+    """Return the predictions of a file or folder, by its content and not its name.
+
+    `settings` holds all settings of a run, its context first. A folder with a ``dataset.toml`` has its name
+    and version from there. Raise `DataError` if there are neither posts nor prompts. Raise `SpecError` for
+    prompt files with another protocol than the official one.
+    """
+    files = _files(path)
+    of_prompts = [file for file in files if _holds_prompts(file)]
+    if of_prompts and len(of_prompts) < len(files):
+        other = next(file for file in files if file not in of_prompts)
+        raise DataError(
+            path, f"holds prompts ({of_prompts[0].name}) and posts ({other.name}); give one of them"
+        )
+    if of_prompts:
+        if protocol != "official":
+            raise SpecError(
+                f"{path}: prompt files hold requests of the official protocol; add --personalens-protocol"
+                " official"
+            )
+        return PromptsDataset(of_prompts, name=path.name, kinds=kinds, settings=settings)
+    name, version = named(path)
+    return PostsDataset(
+        files,
+        name=name,
+        version=version,
+        protocol=protocol,
+        kinds=kinds,
+        settings=settings,
+        history=history,
+        seed=seed,
+    )
+
+
+def _files(path: Path) -> list[Path]:
+    """Return the file itself, or the data files of a folder."""
+    try:
+        if not path.is_dir():
+            no_device(path)
+            return [path]
+        if (path / "profile").is_dir() or (path / "profiles").is_dir():
+            raise DataError(path, f"is data of PersonaLens, which is the suite personalens; {_EXPECTED}")
+        files = [file for file in sorted(path.rglob("*.json*")) if file.is_file()]
+    except OSError as error:
+        raise DataError(path, f"cannot be read: {error.strerror}; {_EXPECTED}") from None
+    files = [file for file in files if file.suffix in (".json", ".jsonl")]
+    if not files:
+        raise DataError(path, f"is a folder without a .json or .jsonl file in it; {_EXPECTED}")
+    return files
+
+
+def _head(file: Path) -> bytes:
+    try:
+        with file.open("rb") as stream:
+            return stream.read(_HEAD)
+    except OSError as error:
+        raise DataError(file, f"cannot be read: {error.strerror}") from None
+
+
+def _holds_prompts(file: Path) -> bool:
+    """True for rows of prompts.
+
+    Raise `DataError` for a file that is empty, no text, or another known format.
+    """
+    head = _head(file)
+    for beginning, problem in _OTHER.items():
+        if head.startswith(beginning):
+            raise DataError(file, problem)
+    if not head.strip():
+        raise DataError(file, "is empty; get it again")
+    return _PROMPTS.match(head.decode("utf-8-sig", "replace")) is not None
+
+
+def post_files(path: Path) -> list[Path]:
+    """Return the files of posts at a path, by their content.
+
+    The list is empty if the path is no file and no folder of posts. Raise `DataError` for a file that is
+    empty or has another known format, and for prompts.
+    """
+    try:
+        folder = path.is_dir()
+        first = next(iter(sorted(path.glob("*.json"))), None) if folder else path
+        if first is None or not first.is_file() or (folder and not _POSTS.search(_head(first))):
+            return []
+    except (OSError, RuntimeError, ValueError):  # no name of a file, or a loop of links
+        return []
+    files = _files(path)
+    for file in files:
+        if _holds_prompts(file):
+            raise DataError(file, "holds prompts, and only posts can be checked; give the posts")
+    return files
+
+
+def named(path: Path) -> tuple[str, str]:
+    """Return the name and the version of the posts at a path.
+
+    Without a ``dataset.toml``, the version is empty.
+    """
+    head = path / "dataset.toml"
+    if not head.is_file():
+        return path.name, ""
+    try:
+        data = read_toml(head)
+    except (OSError, ValueError) as error:
+        raise DataError(head, f"cannot be read: {error}") from None
+    for field in ("name", "version"):
+        if not isinstance(data.get(field), str) or not data[field]:
+            raise DataError(head, f"expected a text, such as {field} = {json.dumps('1.0')}", field=field)
+    return data["name"], data["version"]

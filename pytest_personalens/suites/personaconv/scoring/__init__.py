@@ -1,0 +1,1 @@
+"""Reads answers and scores them."""

@@ -1,0 +1,279 @@
+"""The similarity of a text to the true one.
+
+The measures are ROUGE, BLEU, METEOR, n-grams of characters, and SBERT.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+import re
+import sys
+import threading
+from collections import Counter
+from contextlib import suppress
+from functools import cached_property
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from pytest_personalens.core.errors import SpecError, error_text
+from pytest_personalens.core.runtime.once import once
+from pytest_personalens.suites.personaconv.scoring.wordnet import is_wordnet, read_wordnet
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    Embedding = Callable[[Sequence[str]], Sequence[Sequence[float]]]
+
+#: The highest number of words and signs of a reply that are scored. The time of ROUGE-L grows with the square
+#: of this number.
+_TOKENS: Final = 1000
+_TOKEN: Final = re.compile(r"\w+|[^\w\s]")
+_GRAMS: Final = (3, 4, 5)
+_EXTRA: Final = ("nltk", "rouge-score")
+_FOLDER_OF_MODEL: Final = "sentence-transformers"
+
+
+class TextScorer:
+    """Scores texts by measure, from 0 to 1.
+
+    The measures are rouge1, rougeL, bleu, meteor or meteor-es, and sbert or chars. METEOR needs WordNet: in a
+    folder of NLTK's data (`nltk_data`), which may also have a trained splitter of sentences, or in a folder
+    of WordNet's own files. Without it, ``meteor-es`` has only the stages of exact words and stems. SBERT
+    needs an embedding, whose relative paths start at `root`. Without one, ``chars`` is the cosine of n-grams
+    of characters. Several threads may use the scorer. Raise `SpecError` if the extra is missing, or if the
+    folder or the embedding is invalid.
+    """
+
+    def __init__(self, *, nltk_data: Path | None = None, embedding: str = "", root: Path | str = "") -> None:
+        self._versions = _versions()
+        self._data, self._spec = nltk_data, embedding
+        self._embedding = open_embedding(embedding, Path(root)) if embedding else None
+        self._one_at_a_time = threading.Lock()
+        self.meteor = "meteor" if nltk_data else "meteor-es"
+        self.likeness = "sbert" if embedding else "chars"
+        if nltk_data is not None:
+            _ = self._wordnet, self._split  # missing data is reported before the run asks anything
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """Return the names of its measures, in the order of reports."""
+        return ("rouge1", "rougeL", "bleu", self.meteor, self.likeness)
+
+    @property
+    def identity(self) -> str:
+        """Return everything that its values depend on, in one line."""
+        tokenizer = "punkt" if self._trained else "punkt untrained"
+        kind, _, path = self._spec.partition(":")
+        spec = f"{kind}:{Path(path).name}" if kind == _FOLDER_OF_MODEL else self._spec
+        named = f", sbert by {spec}" if self._spec else ""
+        return f"texts/1 ({self._versions}, {tokenizer}, {self.meteor}, {self.likeness}{named})"
+
+    def values(self, truth: str, reply: str) -> dict[str, float]:
+        """Return the value of each measure for a reply and the true text.
+
+        A reply is read up to its 1,000th word.
+        """
+        with self._one_at_a_time:  # NLTK's reader of WordNet has one file for all
+            return self._values(truth, reply)
+
+    def _values(self, truth: str, reply: str) -> dict[str, float]:
+        reply = _head(reply)
+        rouge = self._rouge.score(truth, reply)
+        true_tokens, tokens = self._tokens(truth), self._tokens(reply)
+        return {
+            "rouge1": float(rouge["rouge1"].fmeasure),
+            "rougeL": float(rouge["rougeL"].fmeasure),
+            "bleu": self._bleu(true_tokens, tokens),
+            self.meteor: self._meteor(true_tokens, tokens),
+            self.likeness: self._alike(truth, reply),
+        }
+
+    @cached_property
+    def _rouge(self) -> Any:
+        from rouge_score.rouge_scorer import RougeScorer
+
+        return RougeScorer(["rouge1", "rougeL"], use_stemmer=True)
+
+    @cached_property
+    def _split(self) -> Callable[[str], list[str]]:
+        """Return a function that splits a text into sentences.
+
+        It is a trained one if the folder of NLTK's data has one.
+        """
+        from nltk.tokenize import punkt
+
+        tokenizer = punkt.PunktSentenceTokenizer()
+        if self._trained is not None:
+            try:
+                tokenizer._params = punkt.load_punkt_params(self._trained)  # noqa: SLF001  # as NLTK's loader
+            except OSError as error:
+                raise SpecError(f"{self._data}: its tokenizers/punkt_tab cannot be read: {error}") from None
+        split: Callable[[str], list[str]] = tokenizer.tokenize
+        return split
+
+    @cached_property
+    def _trained(self) -> Any:
+        return self._found("tokenizers/punkt_tab/english") if self._data else None
+
+    @cached_property
+    def _wordnet(self) -> Any:
+        if self._data is None:
+            return _NoSynonyms()
+        found = self._found("" if is_wordnet(self._data) else "corpora/wordnet")
+        if found is None:
+            raise SpecError(
+                f"{self._data}: has no corpora/wordnet in it, and no data.noun; put NLTK's package wordnet"
+                " there, name a folder of WordNet's own files such as /usr/share/wordnet, or give no folder,"
+                " for METEOR's stages of exact words and stems alone"
+            )
+        return read_wordnet(found)
+
+    def _found(self, name: str) -> Any:
+        """Return a package of NLTK's data, unpacked or not, or None.
+
+        Without a name, it is the folder itself. NLTK reads only from folders in its search path.
+        """
+        from nltk import data
+
+        root = str(Path(self._data or "").resolve())
+        if root not in data.path:
+            data.path.insert(0, root)
+        if not name:
+            return data.FileSystemPathPointer(root)
+        kind, package, *rest = name.split("/")
+        packed = "/".join((kind, f"{package}.zip", package, *rest, ""))
+        for place in (name, packed):
+            with suppress(LookupError):
+                return data.find(place, paths=[root])
+        return None
+
+    def _tokens(self, text: str) -> list[str]:
+        words = _word_tokenizer()
+        return [token for sentence in self._split(text.lower()) for token in words.tokenize(sentence)]
+
+    def _bleu(self, truth: list[str], reply: list[str]) -> float:
+        from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
+
+        return float(sentence_bleu([truth], reply, smoothing_function=SmoothingFunction().method1))
+
+    def _meteor(self, truth: list[str], reply: list[str]) -> float:
+        from nltk.translate.meteor_score import meteor_score
+
+        return float(meteor_score([truth], reply, wordnet=self._wordnet, alpha=0.9, beta=3, gamma=0.5))
+
+    def _alike(self, truth: str, reply: str) -> float:
+        if self._embedding is None:
+            return _cosine(_grams(truth), _grams(reply))
+        first, second = self._embedding([truth, reply])
+        return _cosine(dict(enumerate(map(float, first))), dict(enumerate(map(float, second))))
+
+
+def open_embedding(spec: str, root: Path) -> Embedding:
+    """Return the embedding of a spec.
+
+    A spec is ``sentence-transformers:PATH``, or ``module:attribute`` (texts -> vectors). The path is that of
+    a folder, and nothing is downloaded. A relative path and a module are in the folder `root`. Raise
+    `SpecError` for an invalid spec.
+    """
+    module, colon, attribute = spec.partition(":")
+    if not colon or not attribute:
+        raise SpecError(f"embedding: expected sentence-transformers:PATH or module:attribute, not {spec!r}")
+    if module == _FOLDER_OF_MODEL:
+        try:
+            return _sentence_transformer(root / Path(attribute).expanduser())
+        except (RuntimeError, ValueError, OSError) as error:  # of an unknown user, with a NUL, too long
+            raise SpecError(f"embedding: {attribute[:100]!r}: {error}") from None
+    sys.path.insert(0, str(root.resolve()))
+    try:
+        embedding = getattr(importlib.import_module(module), attribute)
+    except Exception as error:  # an import may raise anything
+        raise SpecError(
+            f"embedding: cannot take {attribute!r} from {module!r}: {error_text(error)}"
+        ) from None
+    finally:
+        sys.path.pop(0)
+    if not callable(embedding):
+        raise SpecError(f"embedding: {spec!r} cannot be called; it must map texts to vectors")
+    return checked(embedding, spec)
+
+
+def checked(embedding: Embedding, spec: str) -> Embedding:
+    """Return the embedding with a check of its vectors.
+
+    It raises `SpecError` unless there is one finite vector for each text.
+    """
+
+    def vectors(texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        try:
+            vectors = [[float(number) for number in vector] for vector in embedding(texts)]
+        except Exception as error:  # a custom embedding may raise anything
+            raise SpecError(f"embedding {spec}: {error_text(error)}") from None
+        alike = len({len(vector) for vector in vectors}) == 1 and len(vectors) == len(texts)
+        if not alike or not all(math.isfinite(number) for vector in vectors for number in vector):
+            raise SpecError(f"embedding {spec}: expected one vector of finite numbers for each text")
+        return vectors
+
+    return vectors
+
+
+class _NoSynonyms:
+    """A WordNet without words."""
+
+    def synsets(self, *_: object) -> list[object]:
+        return []
+
+
+def _sentence_transformer(folder: Path) -> Embedding:
+    if not folder.is_dir():
+        raise SpecError(f"embedding: {folder} is no folder of a model; download it there, and give its path")
+    try:
+        from sentence_transformers import SentenceTransformer
+    except ImportError:
+        raise SpecError("embedding: sentence-transformers is not installed; install it") from None
+    try:
+        model = SentenceTransformer(str(folder), local_files_only=True)
+    except Exception as error:  # the library may raise anything
+        raise SpecError(f"embedding: {folder} is no model: {error_text(error)}") from None
+    return checked(model.encode, str(folder))
+
+
+def _versions() -> str:
+    try:
+        return ", ".join(f"{name} {metadata.version(name)}" for name in _EXTRA)
+    except metadata.PackageNotFoundError:
+        raise SpecError(
+            "next-text needs the extra text: pip install 'pytest-personalens[text]', or leave next-text out"
+            " (--personalens-kind sentiment,impact)"
+        ) from None
+
+
+@once
+def _word_tokenizer() -> Any:
+    from nltk.tokenize.destructive import NLTKWordTokenizer
+
+    return NLTKWordTokenizer()
+
+
+def _head(text: str) -> str:
+    for number, token in enumerate(_TOKEN.finditer(text), 1):
+        if number == _TOKENS:
+            return text[: token.end()]
+    return text
+
+
+def _grams(text: str) -> Counter[str]:
+    line = f" {' '.join(text.lower().split())} "
+    return Counter(line[at : at + size] for size in _GRAMS for at in range(len(line) - size + 1))
+
+
+def _cosine(first: Any, second: Any) -> float:
+    """Return the cosine of two vectors as mappings.
+
+    It is 0 if one of them is empty.
+    """
+    length = math.sqrt(sum(v * v for v in first.values())) * math.sqrt(sum(v * v for v in second.values()))
+    if not length:
+        return 0.0
+    return min(1.0, float(sum(value * second.get(key, 0) for key, value in first.items()) / length))
