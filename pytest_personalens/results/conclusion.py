@@ -8,7 +8,7 @@ from pytest_personalens.core.judging.measure import measure_named
 from pytest_personalens.core.options.gate import GateExpression
 from pytest_personalens.results.gates.check import check_gates
 from pytest_personalens.results.gates.gate_expressions import check_expressions, measure_of
-from pytest_personalens.results.reasons.before_run import following, with_earlier
+from pytest_personalens.results.reasons.earlier import attach_earlier, follow_moved_tests
 
 if TYPE_CHECKING:
     from pytest_personalens.core.options.settings import Settings
@@ -61,11 +61,11 @@ def conclude(results: Results, demands: Requirements) -> Results:
         return results
 
     if demands.baseline is not None:
-        from pytest_personalens.results.comparison.with_baseline import compare_with_baseline
+        from pytest_personalens.results.comparison.compare import compare_with_baseline
 
         margins = {measure_named(name): margin for name, margin in s.margin}
-        baseline = following(demands.baseline, results)
-        results = with_earlier(results, baseline)
+        baseline = follow_moved_tests(demands.baseline, results)
+        results = attach_earlier(results, baseline)
         bounded = {measure_of(gate, results.of_suite) for gate in demands.gates if gate.metric == "drop"}
         comparison = compare_with_baseline(
             baseline,

@@ -72,7 +72,7 @@ def scenario_means(scores: Mapping[Key, Sequence[Exact]]) -> dict[Key, Fraction]
     }
 
 
-def balanced(before: Mapping[Key, TrialScores], after: Mapping[Key, TrialScores]) -> Pairs:
+def pair_means(before: Mapping[Key, TrialScores], after: Mapping[Key, TrialScores]) -> Pairs:
     """Return the means of the scenarios in both runs, over equal tests and trials.
 
     Both sides use the same tests and the same number of trials, because a mean over fewer trials varies more.

@@ -13,7 +13,7 @@ from pytest_personalens.core.judging.evaluation import Evaluation
 from pytest_personalens.core.judging.verdict import READINGS, Dimension, Verdict
 from pytest_personalens.core.options.gate import GateExpression
 from pytest_personalens.results.comparison.baseline import baseline_of
-from pytest_personalens.results.comparison.with_baseline import compare_with_baseline
+from pytest_personalens.results.comparison.compare import compare_with_baseline
 from pytest_personalens.results.gates.check import check_gates
 from pytest_personalens.results.stats.power import detectable
 from pytest_personalens.results.summary import summarize
@@ -72,7 +72,7 @@ def test_the_gate_decides_as_the_simulated_one(
     scenarios: int, trials: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "pytest_personalens.results.comparison.with_baseline.detectable", lambda *args, **kwargs: 0.5
+        "pytest_personalens.results.comparison.compare.detectable", lambda *args, **kwargs: 0.5
     )  # the slow half, which decides nothing
     chance = random.Random(7)
     decided = {True: 0, False: 0}
@@ -124,7 +124,7 @@ def test_a_run_with_more_trials_than_its_baseline_cries_wolf_no_more_often(
     such pairs failed at 5 %.
     """
     monkeypatch.setattr(
-        "pytest_personalens.results.comparison.with_baseline.detectable", lambda *args, **kwargs: 0.5
+        "pytest_personalens.results.comparison.compare.detectable", lambda *args, **kwargs: 0.5
     )
     chance = random.Random(11)
     wrongly = 0

@@ -15,7 +15,7 @@ from benchmarks.non_inferiority import KINDS, TOGETHER, by_sign_flip, ours, pass
 from pytest_personalens.core.options.gate_expression import parse_gate_name, read_gate
 from pytest_personalens.core.suite.suite import suite_named
 from pytest_personalens.results.stats.limit_power import smallest_limit
-from pytest_personalens.results.stats.non_inferiority import excluded, least_change
+from pytest_personalens.results.stats.non_inferiority import excludes_drop, least_change
 from pytest_personalens.results.stats.power import Noise
 from tests.support.example_bot import BOT
 from tests.support.repository import Repository
@@ -54,8 +54,8 @@ def test_the_bound_grows_with_every_change_and_shrinks_with_the_sample() -> None
     assert better is not None
     assert more is not None
     assert -3 < bound < min(better, more) < 0
-    assert excluded(changes, 3, 0.001 - bound, level=0.05)
-    assert not excluded(changes, 3, -0.001 - bound, level=0.05)
+    assert excludes_drop(changes, 3, 0.001 - bound, level=0.05)
+    assert not excludes_drop(changes, 3, -0.001 - bound, level=0.05)
 
 
 def test_scenarios_of_one_user_are_no_independent_ones() -> None:
@@ -70,7 +70,7 @@ def test_scenarios_of_one_user_are_no_independent_ones() -> None:
 
 def test_few_users_exclude_nothing() -> None:
     assert least_change([[0] * 50, [0] * 50], 1, level=0.05) is None
-    assert not excluded([[0] * 50, [0] * 50], 1, 0.9, level=0.05)
+    assert not excludes_drop([[0] * 50, [0] * 50], 1, 0.9, level=0.05)
 
 
 @pytest.mark.parametrize(
@@ -96,9 +96,9 @@ def test_a_sign_flip_test_would_not_keep_the_promise() -> None:
 
 
 def test_a_run_without_a_change_passes_once_there_are_enough() -> None:
-    assert not excluded([[0]] * 28, 1, 0.1, level=0.05)
-    assert excluded([[0]] * 29, 1, 0.1, level=0.05)
-    assert excluded([[Fraction()]] * 29, 3, 0.3, level=0.05)
+    assert not excludes_drop([[0]] * 28, 1, 0.1, level=0.05)
+    assert excludes_drop([[0]] * 29, 1, 0.1, level=0.05)
+    assert excludes_drop([[Fraction()]] * 29, 3, 0.3, level=0.05)
 
 
 @pytest.mark.parametrize(("scenarios", "span", "sd"), [(30, 1, 0.1**0.5), (50, 3, 0.5)])
@@ -111,7 +111,9 @@ def test_a_run_without_a_change_keeps_the_limit_four_times_in_five(
     pairs = [chance.choices((-1, 0, 1), (sd**2 / 2, 1 - sd**2, sd**2 / 2), k=scenarios) for _ in range(600)]
 
     def kept(limit: float) -> int:
-        return sum(excluded([[change] for change in changes], span, limit, level=0.05) for changes in pairs)
+        return sum(
+            excludes_drop([[change] for change in changes], span, limit, level=0.05) for changes in pairs
+        )
 
     # Each bound fails in one of a hundred simulations.
     assert kept(limit) >= binom.ppf(0.01, 600, 0.8)

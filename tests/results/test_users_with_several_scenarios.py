@@ -16,8 +16,8 @@ from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.options.gate_expression import read_gate
 from pytest_personalens.core.suite.suite import suite_named
 from pytest_personalens.results.comparison.baseline import baseline_of
+from pytest_personalens.results.comparison.compare import compare_with_baseline
 from pytest_personalens.results.comparison.controls import lift
-from pytest_personalens.results.comparison.with_baseline import compare_with_baseline
 from pytest_personalens.results.gates.check import check_gates
 from pytest_personalens.results.means import estimate, item_scores
 from pytest_personalens.results.stats.intervals import mean_interval, rate_interval

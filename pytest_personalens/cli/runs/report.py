@@ -23,9 +23,9 @@ from pytest_personalens.reports.markdown.report import markdown_report
 from pytest_personalens.reports.terminal.gate_failure import gate_failure
 from pytest_personalens.reports.terminal.summary import summary_lines
 from pytest_personalens.results.comparison.baseline import baseline_of, terms_of
-from pytest_personalens.results.comparison.with_baseline import compare_with_baseline
+from pytest_personalens.results.comparison.compare import compare_with_baseline
 from pytest_personalens.results.files.stored import read_computed
-from pytest_personalens.results.reasons.before_run import with_earlier, with_messages
+from pytest_personalens.results.reasons.earlier import attach_earlier, attach_messages
 from pytest_personalens.results.reasons.explanation import explanations
 
 if TYPE_CHECKING:
@@ -96,13 +96,13 @@ def _compared(results: Results, before: Results, name: str) -> Results:
     comparison = None
     try:
         baseline = baseline_of(before)
-        if whole and results.own and not baseline.refuses(terms_of(results)):
-            results = with_earlier(results, baseline)
+        if whole and results.own and not baseline.mismatch(terms_of(results)):
+            results = attach_earlier(results, baseline)
             comparison = compare_with_baseline(baseline, results, name=name, level=_LEVEL, margins={})
     except SpecError:
         pass  # nothing was scored: the figures are still shown side by side
     if comparison is None:
-        results = with_messages(results, before)
+        results = attach_messages(results, before)
     return results.model_copy(update={"comparison": comparison})
 
 

@@ -118,7 +118,7 @@ class Baseline(Frozen):
             raise ValueError(f"trial {entry.trial} of {entry.scenario} in {entry.test} stands there twice")
         return self
 
-    def refuses(self, now: ComparisonTerms) -> str:
+    def mismatch(self, now: ComparisonTerms) -> str:
         """Return why a run with the terms `now` cannot be compared with this baseline.
 
         The reason has a few words. It is empty if the runs can be compared.
@@ -137,7 +137,7 @@ class Baseline(Frozen):
                 return f"{what} changed: {is_now!r} now, {was!r} then"
         return ""
 
-    def changed(self, contents: Mapping[tuple[str, str], str]) -> tuple[list[str], int]:
+    def changed_scenarios(self, contents: Mapping[tuple[str, str], str]) -> tuple[list[str], int]:
         """Return the scenarios whose content changed, and the number of scenarios in both.
 
         `contents` maps user and task to the digest of the present content.
@@ -200,7 +200,7 @@ def baseline_of(results: Results) -> Baseline:
     )
 
 
-def unfit(results: Results) -> str:
+def why_no_baseline(results: Results) -> str:
     """Return why a run cannot be kept as a baseline for others.
 
     The reason has a few words. It is empty if the run can be kept.
@@ -285,8 +285,8 @@ def _setup(judge: str, context: str, max_turns: int) -> dict[str, str]:
     return dict(zip(_BY_MARK, (judge, context or "none", str(max_turns or "the benchmark's")), strict=True))
 
 
-def refusal(name: str, changed: str) -> str:
-    """Return the message about a baseline that `Baseline.refuses`."""
+def mismatch_message(name: str, changed: str) -> str:
+    """Return the message about a baseline that `Baseline.mismatch` describes."""
     advice = "run with what it had, or save a new one with --personalens-save-baseline"
     return f"{name} cannot be compared with this run: {changed}; {advice}"
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_personalens.results.comparison.paired import paired
-from pytest_personalens.results.means import balanced, scores_of
+from pytest_personalens.results.comparison.pairs import compare_pairs
+from pytest_personalens.results.means import pair_means, scores_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,7 +48,7 @@ def contrast(base: Sequence[Item], other: Sequence[Item], dimension: Measure) ->
     rise = sum(after - before for before, after in pairs.values())
     if dropped := dimension.sign * rise < 0:
         pairs = {key: (after, before) for key, (before, after) in pairs.items()}
-    result = paired(dimension, pairs, improving=True)
+    result = compare_pairs(dimension, pairs, improving=True)
     change, low, high = result.change, result.low, result.high
     if dropped:
         change, low, high = -change, None if high is None else -high, None if low is None else -low
@@ -56,23 +56,23 @@ def contrast(base: Sequence[Item], other: Sequence[Item], dimension: Measure) ->
     return Contrast(result.pairs, result.users, change, low, high, p, p)
 
 
-def corrected(contrasts: Sequence[Contrast]) -> list[Contrast]:
+def adjust_contrasts(contrasts: Sequence[Contrast]) -> list[Contrast]:
     """Return the same contrasts in the same order, with corrected p-values.
 
     The correction covers all of them.
     """
     return [
         one._replace(adjusted=p)
-        for one, p in zip(contrasts, holm_adjusted([one.p for one in contrasts]), strict=True)
+        for one, p in zip(contrasts, adjust_holm([one.p for one in contrasts]), strict=True)
     ]
 
 
-def holm_adjusted(ps: Sequence[float]) -> list[float]:
+def adjust_holm(ps: Sequence[float]) -> list[float]:
     """Return each of `ps` as Holm's step-down procedure (1979) corrects it.
 
     A corrected p is at most the level exactly if `holm` rejects the hypothesis at that level.
 
-    >>> holm_adjusted([0.04, 0.02])
+    >>> adjust_holm([0.04, 0.02])
     [0.04, 0.04]
     """
     adjusted, least = [1.0] * len(ps), 0.0
@@ -90,7 +90,7 @@ def _pairs(base: Sequence[Item], other: Sequence[Item], dimension: Measure) -> P
     then, now = ({item.scenario_key: item.content for item in side if item.content} for side in (base, other))
     changed = {key for key in then.keys() & now.keys() if then[key] != now[key]}
     before, after = (_by_test(side, dimension) for side in (base, other))
-    return {key: pair for key, pair in balanced(before, after).items() if key not in changed}
+    return {key: pair for key, pair in pair_means(before, after).items() if key not in changed}
 
 
 def _by_test(items: Sequence[Item], dimension: Measure) -> dict[Key, TrialScores]:

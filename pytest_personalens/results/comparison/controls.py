@@ -10,13 +10,13 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_personalens.core.judging.metric import OfSums
-from pytest_personalens.results.comparison.paired import paired
-from pytest_personalens.results.means import answers_of, balanced, by_user, scores_of, user_sums
+from pytest_personalens.results.comparison.pairs import compare_pairs
+from pytest_personalens.results.means import answers_of, by_user, pair_means, scores_of, user_sums
 from pytest_personalens.results.stats.resampling import bootstrap_interval, swap_test
 from pytest_personalens.results.stats.sums import bootstrap_of_sums, swap_of_sums
 from pytest_personalens.results.stats.trials import pass_hat, spread
 from pytest_personalens.results.summary import by_kind, group
-from pytest_personalens.results.values.changes import Arm, Paired
+from pytest_personalens.results.values.changes import Arm, PairedChange
 from pytest_personalens.results.values.figures import Trials
 from pytest_personalens.results.values.item import Item
 
@@ -47,14 +47,14 @@ def controls_of(items: Sequence[Item], suite: Suite) -> tuple[Arm, ...]:
     return tuple(controls)
 
 
-def lift(control: Sequence[Item], own: Sequence[Item], measure: Measure) -> Paired | None:
+def lift(control: Sequence[Item], own: Sequence[Item], measure: Measure) -> PairedChange | None:
     """Return how much better the run itself was than a control, by scenario.
 
     `p` is that of a rise, or of a fall if low scores are good. Return None if no scenario has a score in
     both.
     """
-    pairs = balanced(scores_of(control, measure), scores_of(own, measure))
-    return paired(measure, pairs, improving=True) if pairs else None
+    pairs = pair_means(scores_of(control, measure), scores_of(own, measure))
+    return compare_pairs(measure, pairs, improving=True) if pairs else None
 
 
 class Gain(NamedTuple):

@@ -16,7 +16,7 @@ from pytest_personalens.core.frozen import Frozen
 from pytest_personalens.core.options.gate import GateExpression
 from pytest_personalens.core.options.options import keys_of
 from pytest_personalens.core.options.settings import Settings
-from pytest_personalens.results.comparison.baseline import read_baseline, refusal, terms_of
+from pytest_personalens.results.comparison.baseline import mismatch_message, read_baseline, terms_of
 from pytest_personalens.results.conclusion import Requirements, conclude
 from pytest_personalens.results.files.stored import read_computed
 from pytest_personalens.results.gates.gate_expressions import with_groups
@@ -188,8 +188,8 @@ def _baseline(settings: Settings, results: Results) -> Baseline | None:
     if settings.baseline is None or replaced or not results.own:
         return None
     baseline = read_baseline(Path(settings.baseline))
-    if changed := baseline.refuses(terms_of(results)):
-        raise SpecError(refusal(settings.baseline, changed))
+    if changed := baseline.mismatch(terms_of(results)):
+        raise SpecError(mismatch_message(settings.baseline, changed))
     return baseline
 
 

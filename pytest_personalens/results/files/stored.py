@@ -10,10 +10,10 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import DataError
+from pytest_personalens.results.comparison.compare import IN_PART, differences_of, flips_of
 from pytest_personalens.results.comparison.controls import controls_of, trials_of
-from pytest_personalens.results.comparison.with_baseline import IN_PART, differences_of, flips_of
 from pytest_personalens.results.gates.check import check_again
-from pytest_personalens.results.means import balanced, scores_of
+from pytest_personalens.results.means import pair_means, scores_of
 from pytest_personalens.results.summary import summarize
 from pytest_personalens.results.values.results import read_results
 
@@ -131,7 +131,7 @@ def _compared_again(results: Results) -> Comparison | None:
             if d.dimension in scores and item.evaluation.scenario not in left_out:
                 before[item.key][item.trial] = d.dimension.exact(scores[d.dimension])
         ordered = {key: tuple(score for _, score in sorted(t.items())) for key, t in before.items()}
-        if paired := balanced(ordered, scores_of(own, d.dimension)):
+        if paired := pair_means(ordered, scores_of(own, d.dimension)):
             pairs[d.dimension] = paired
     kept = [d for d in comparison.differences if d.dimension in pairs]
     gated = [d.dimension for d in kept if d.gated]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.options.gate_expression import parse_gate_name
 from pytest_personalens.results.gates.gate_expressions import measure_of
-from pytest_personalens.results.reasons.before_run import earlier_of
+from pytest_personalens.results.reasons.earlier import earlier_of
 from pytest_personalens.results.reasons.reasons import commonest_sentences, reason_counts
 from pytest_personalens.results.reasons.worst_cases import worst_cases
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _CASES: Final = 2
 
 
-class Moved(NamedTuple):
+class MeanChange(NamedTuple):
     """The mean of some scenarios before and now, and how many of them fell and rose."""
 
     before: float
@@ -48,7 +48,7 @@ class Explanation(NamedTuple):
     gate: Gate
     group: str
     measure: Measure | None
-    moved: Moved | None
+    moved: MeanChange | None
     since: str
     reasons: tuple[ReasonCount, ...] = ()
     sentences: tuple[tuple[str, int], ...] = ()
@@ -107,7 +107,7 @@ def _explained(results: Results, gate: Gate, group: str, measure: Measure | None
     if measure is not None and gate.kind == "regression" and results.comparison is not None:
         moved = next(
             (
-                Moved(d.before, d.after, d.pairs, d.users or d.pairs, d.worse, d.better)
+                MeanChange(d.before, d.after, d.pairs, d.users or d.pairs, d.worse, d.better)
                 for d in results.comparison.differences
                 if d.dimension == measure and d.regressed  # else too few failed it, whichever way they went
             ),
@@ -135,7 +135,7 @@ def _members(results: Results, group: str) -> list[Item]:
     ]
 
 
-def _moved(items: Sequence[Item], measure: Measure) -> Moved | None:
+def _moved(items: Sequence[Item], measure: Measure) -> MeanChange | None:
     """How the means of all scored scenarios moved; None where it is not known of every dialogue."""
     scores: defaultdict[tuple[str, str], list[tuple[Score, Score]]] = defaultdict(list)
     for item, now in _scores(items, measure):
@@ -147,7 +147,7 @@ def _moved(items: Sequence[Item], measure: Measure) -> Moved | None:
     if not scores:
         return None
     pairs = [(fmean(b for b, _ in trials), fmean(a for _, a in trials)) for trials in scores.values()]
-    return Moved(
+    return MeanChange(
         fmean(before for before, _ in pairs),
         fmean(after for _, after in pairs),
         len(pairs),

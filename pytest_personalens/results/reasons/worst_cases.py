@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_personalens.results.reasons.before_run import earlier_of
+from pytest_personalens.results.reasons.earlier import earlier_of
 from pytest_personalens.results.reasons.reasons import costs_of, counted_codes, verdict_on
 
 if TYPE_CHECKING:

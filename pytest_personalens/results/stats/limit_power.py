@@ -8,8 +8,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from pytest_personalens.results.stats.intervals import check_level
-from pytest_personalens.results.stats.non_inferiority import excluded
-from pytest_personalens.results.stats.power import STEP, drawn
+from pytest_personalens.results.stats.non_inferiority import excludes_drop
+from pytest_personalens.results.stats.power import STEP, draw_changes
 
 if TYPE_CHECKING:
     from pytest_personalens.results.stats.power import Noise
@@ -28,7 +28,7 @@ def smallest_limit(
     that is not kept. `scenarios` are as many users with one scenario each.
 
     The simulation draws the `noise` as that of `smallest_drop` does, and decides by the test of the gate
-    (`excluded`). It has a fixed seed, so equal input gives an equal result.
+    (`excludes_drop`). It has a fixed seed, so equal input gives an equal result.
 
     Raise ValueError for a level or power that is not between 0 and 1, and for noise that is not in whole
     steps.
@@ -40,13 +40,13 @@ def smallest_limit(
     chance = random.Random(0)
     # What matters of a pair is how often each change occurs, and most pairs occur more than once.
     runs = max(_LEAST, min(_RUNS, _SCENARIOS // scenarios))
-    pairs = Counter(tuple(sorted(drawn(noise, scenarios, 1, chance))) for _ in range(runs))
+    pairs = Counter(tuple(sorted(draw_changes(noise, scenarios, 1, chance))) for _ in range(runs))
 
     def kept(steps: int) -> bool:
         limit, passed, left = float(steps * STEP), 0, runs
         for changes, number in pairs.most_common():
             left -= number
-            passed += number * excluded([[change] for change in changes], span, limit, level=level)
+            passed += number * excludes_drop([[change] for change in changes], span, limit, level=level)
             if passed >= power * runs or passed + left < power * runs:
                 break
         return passed >= power * runs

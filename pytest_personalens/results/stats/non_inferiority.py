@@ -51,7 +51,9 @@ def least_change(by_user: Sequence[Sequence[Fraction | int]], span: float, *, le
     return low
 
 
-def excluded(by_user: Sequence[Sequence[Fraction | int]], span: float, drop: float, *, level: float) -> bool:
+def excludes_drop(
+    by_user: Sequence[Sequence[Fraction | int]], span: float, drop: float, *, level: float
+) -> bool:
     """True if a mean drop of `drop` or more is excluded: faster than the bound itself.
 
     Raises as `least_change` does.

@@ -63,7 +63,7 @@ def sign_flip(differences: Sequence[Fraction | int]) -> Test:
     if len(sizes) <= FEW and sum(sizes) > DRAWS:  # fewer choices than sums
         return Test(sum(total >= fallen for total in all_sums(sizes)) / (1 << len(sizes)), exact=True)
     if len(sizes) ** 2 * sum(sizes) <= WORK:
-        return Test(flipped(sizes, fallen), exact=True)
+        return Test(flip_share(sizes, fallen), exact=True)
     return Test(_drawn(units, sizes, fallen), exact=False)
 
 
@@ -93,7 +93,7 @@ def flip_interval(by_user: Sequence[Sequence[Fraction]], p: float) -> tuple[floa
     return (low if p <= outside else min(low, 0.0)), high
 
 
-def flipped(sizes: Sequence[int], fallen: int) -> float:
+def flip_share(sizes: Sequence[int], fallen: int) -> float:
     """Return the exact share of choices in which at least `fallen` falls.
 
     Each of `sizes` (whole numbers above 0) falls or does not. The function counts the choices in which the

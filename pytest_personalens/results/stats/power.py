@@ -15,7 +15,7 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.results.stats.intervals import check_level
-from pytest_personalens.results.stats.paired import flipped
+from pytest_personalens.results.stats.paired import flip_share
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -180,7 +180,7 @@ class _Pair:
 
     def __init__(self, noise: Noise, scenarios: Sequence[int], one: int, chance: random.Random) -> None:
         self._one, self._scenarios = one, sum(scenarios)
-        self._noise = drawn(noise, len(scenarios), one, chance)
+        self._noise = draw_changes(noise, len(scenarios), one, chance)
         self._from = sorted(chance.random() for _ in scenarios)
         # These sums allow a drop to be tried without reading every scenario.
         self._sums = list(accumulate(self._noise, initial=0))
@@ -200,7 +200,7 @@ class _Pair:
         magnitudes = sorted(map(abs, changed))
         if len(magnitudes) * sum(magnitudes) > _EXACT:
             return above >= 0
-        return flipped(magnitudes, -sum(change for change in changed if change < 0)) <= level
+        return flip_share(magnitudes, -sum(change for change in changed if change < 0)) <= level
 
     def _changes(self, drop: float) -> _Changes:
         one, noise = self._one, self._noise
@@ -241,7 +241,7 @@ def _widened(size: Fraction, times: float) -> Fraction:
     return Fraction(ceil(size * size.denominator * times), size.denominator)
 
 
-def drawn(noise: Noise, users: int, one: int, chance: random.Random) -> list[int]:
+def draw_changes(noise: Noise, users: int, one: int, chance: random.Random) -> list[int]:
     """Return the random changes of so many users between two runs, in parts of a step (`one`: the whole)."""
     changes = [int(size * one) for size in noise.sizes]
     halves = [share / 2 for share in noise.shares]

@@ -11,7 +11,7 @@ from pytest_personalens.core.judging.verdict import MeasureField
 from pytest_personalens.results.values.figures import Group
 
 
-class Paired(Frozen):
+class PairedChange(Frozen):
     """One dimension in two runs of the same scenarios.
 
     `before` and `after` are the means over `pairs` scenarios. `low` to `high` is the 95 % interval of the
@@ -47,7 +47,7 @@ class Paired(Frozen):
         return -self.change, low, high
 
 
-class Difference(Paired):
+class Difference(PairedChange):
     """The change of one dimension since the baseline.
 
     `detectable` is the smallest true drop that this number of pairs finds with a probability of 0.8.
@@ -135,4 +135,4 @@ class Arm(Frozen):
     name: str
     overall: Group
     kinds: tuple[Group, ...] = ()
-    lift: tuple[Paired, ...] = Field(default=(), description="Before: this arm. After: the run itself.")
+    lift: tuple[PairedChange, ...] = Field(default=(), description="Before: this arm. After: the run itself.")

@@ -75,7 +75,7 @@ def shortfalls_of(evaluation: Evaluation, thresholds: Mapping[str, Score]) -> tu
     )
 
 
-def uncounted_by(evaluation: Evaluation) -> tuple[str, str]:
+def uncounted_reason(evaluation: Evaluation) -> tuple[str, str]:
     """Return why an item does not count: the role at fault, and one line about it.
 
     Without a cause of its own, the judge did not give a reading that is needed.
@@ -86,6 +86,6 @@ def uncounted_by(evaluation: Evaluation) -> tuple[str, str]:
     return "judge", "; ".join(unread)
 
 
-def in_words(shortfalls: Iterable[Shortfall]) -> str:
+def shortfall_text(shortfalls: Iterable[Shortfall]) -> str:
     """Return all shortfalls in one line, such as ``task not completed, p 1 < 2``."""
     return ", ".join(map(str, shortfalls))

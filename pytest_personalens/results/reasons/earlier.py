@@ -26,7 +26,7 @@ def earlier_of(item: Item) -> Earlier | None:
     return item.earlier
 
 
-def following(baseline: Baseline, results: Results) -> Baseline:
+def follow_moved_tests(baseline: Baseline, results: Results) -> Baseline:
     """Return the baseline with tests that moved to another file under their names of this run.
 
     A test moved if it is gone, one new test of the run has its name in another file, and the two have a
@@ -54,7 +54,7 @@ def _scenarios_by_test(asked: Iterable[Entry | Item]) -> dict[str, set[tuple[str
     return scenarios
 
 
-def with_earlier(results: Results, baseline: Baseline) -> Results:
+def attach_earlier(results: Results, baseline: Baseline) -> Results:
     """The results with what a baseline knows of their items; what was said is a record's, where the baseline
     has scores alone.
     """
@@ -65,7 +65,7 @@ def with_earlier(results: Results, baseline: Baseline) -> Results:
     return results.model_copy(update={"items": items})
 
 
-def with_messages(results: Results, before: Results) -> Results:
+def attach_messages(results: Results, before: Results) -> Results:
     """The results with what was said in an earlier run, where nothing else is known of before.
 
     For runs that cannot be compared: of the old scores and reasons nothing is kept.

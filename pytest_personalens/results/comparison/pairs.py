@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from pytest_personalens.results.means import by_user
 from pytest_personalens.results.stats.intervals import mean_interval
 from pytest_personalens.results.stats.paired import flip_interval, sign_flip
-from pytest_personalens.results.values.changes import Paired
+from pytest_personalens.results.values.changes import PairedChange
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 PLACES: Final = 6
 
 
-def paired(measure: Measure, pairs: Pairs, *, improving: bool = False) -> Paired:
+def compare_pairs(measure: Measure, pairs: Pairs, *, improving: bool = False) -> PairedChange:
     """Return at least one pair of means (before, after) as a comparison.
 
     `p` is that of a change for the worse, or of one for the better if `improving`.
@@ -38,7 +38,7 @@ def paired(measure: Measure, pairs: Pairs, *, improving: bool = False) -> Paired
         # By the same test as p, so that they never contradict each other.
         ends = found if measure.sign > 0 else (-found[1], -found[0])
     low, high = ends or (None, None)
-    return Paired(
+    return PairedChange(
         dimension=measure,
         pairs=len(pairs),
         users=len(changes),

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.results.comparison.baseline import setup_of_item
 from pytest_personalens.results.comparison.left_out import left_out
-from pytest_personalens.results.comparison.paired import PLACES, changes_in, gains, paired
-from pytest_personalens.results.means import balanced, scores_of
+from pytest_personalens.results.comparison.pairs import PLACES, changes_in, compare_pairs, gains
+from pytest_personalens.results.means import pair_means, scores_of
 from pytest_personalens.results.stats.paired import holm
 from pytest_personalens.results.stats.power import detectable, step_of
 from pytest_personalens.results.values.changes import Comparison, Difference, Flip
@@ -65,7 +65,7 @@ def compare_with_baseline(
     wanted = [dimension for dimension in suite.gated if dimension in suite.main or dimension in margins]
     gated = [dimension for dimension in wanted if dimension in pairs]
     compared = {key for of_dimension in pairs.values() for key in of_dimension}
-    changed, _ = baseline.changed({item.scenario_key: item.content for item in own if item.content})
+    changed, _ = baseline.changed_scenarios({item.scenario_key: item.content for item in own if item.content})
     scored_then = {entry.key for entry in baseline.entries if entry.scores and entry.key[:2] in asked_now}
     scored_now = {item.key for item in own if item.evaluation.scored}
     unread = {dimension: {i.key for i in now if dimension in i.evaluation.unread} for dimension in scored}
@@ -123,7 +123,7 @@ def differences_of(
     The arguments are those of `compare_with_baseline`. `judged` counts the compared scenarios in which either
     run has a score on the measure.
     """
-    sides = {dimension: paired(dimension, of_dimension) for dimension, of_dimension in pairs.items()}
+    sides = {dimension: compare_pairs(dimension, of_dimension) for dimension, of_dimension in pairs.items()}
     rejected = dict(zip(gated, holm([sides[d].p for d in gated], level), strict=True))
     differences = []
     for dimension, side in sides.items():
@@ -170,7 +170,7 @@ def compare_untested(before: Results, now: Results) -> Comparison:
         level=0.0,
         compared=len(compared),
         differences=tuple(
-            Difference(**paired(dimension, of_dimension).model_dump())
+            Difference(**compare_pairs(dimension, of_dimension).model_dump())
             for dimension, of_dimension in pairs.items()
         ),
         flips=flips_of(now.own, pairs),
@@ -190,7 +190,7 @@ def _pairs(
 
     Only dimensions with scores in both runs are included.
     """
-    every = {dimension: balanced(*sides) for dimension, sides in scored.items()}
+    every = {dimension: pair_means(*sides) for dimension, sides in scored.items()}
     return {dimension: pairs for dimension, pairs in every.items() if pairs}
 
 
