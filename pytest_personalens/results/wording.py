@@ -304,13 +304,10 @@ def sentence(difference: Difference, item: str = "scenario") -> str:
     text = f"{signed(d.change)}, {signed_interval(d.low, d.high)}" + (
         f", {p_text(d.p)}" if d.dimension.sign * d.change < 0 else ""
     )
-    text = (
-        f"{d.dimension.names.mean} {d.before:.2f} -> {d.after:.2f} ({text})"
-        f" {over(d.pairs, d.users or d.pairs, item)}"
-    )
+    text = f"{d.dimension.names.mean} {d.before:.2f} -> {d.after:.2f} ({text}) {over(d.pairs, d.users, item)}"
     if not d.gated:
         return text
-    few = "users" if 0 < d.users < d.pairs else f"{item}s"
+    few = "users" if d.users < d.pairs else f"{item}s"
     beyond = f" beyond the margin of {d.margin:g}" if d.margin else ""
     if d.regressed:
         return f"{text}: a {DROPPED}{beyond}"

@@ -22,7 +22,6 @@ from pytest_personalens.core.suite.suite import suite_named
 from pytest_personalens.core.suite.suite_field import SuiteField
 from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.results.values.earlier import codes_in, scores_in
-from pytest_personalens.results.values.first_version import OLD_SCHEMA
 from pytest_personalens.results.values.provenance import Provenance
 from pytest_personalens.results.values.results import RESULTS_SCHEMA, read_results
 from pytest_personalens.results.wording import unread_text
@@ -37,8 +36,6 @@ if TYPE_CHECKING:
 BASELINE_SCHEMA: Final = "personalens-baseline/1"
 _JUDGE: Final = "the judge"
 _BY_MARK: Final = (_JUDGE, "the context", "the limit of turns")
-_PROTOCOL: Final = "the protocol"
-_DEFAULT: Final = "default"
 _ADVICE: Final = "restore it, or save a new one with --personalens-save-baseline"
 
 
@@ -52,8 +49,7 @@ class ComparisonTerms(Frozen):
     dataset: str
     setup: dict[str, str] = Field(
         description=(
-            "What else -> what it was: the judge, the simulated user, the context, the limit of turns, "
-            "and the protocol if it is not the default one."
+            "What else -> what it was: the protocol, the judge, the simulated user, the context, the limit of turns."
         )
     )
 
@@ -75,9 +71,7 @@ class Entry(Frozen):
     trial: int = Field(default=1, ge=1)
     scores: dict[MeasureField, ScoreField] = Field(default_factory=dict)
     cause: str = ""
-    content: str = Field(
-        default="", description="Digest of the scenario's content; empty in baselines of earlier versions."
-    )
+    content: str = Field(default="", description="Digest of the scenario's content.")
     setup: dict[str, str] = Field(default_factory=dict)
     reasons: dict[MeasureField, tuple[ReasonCode, ...]] = Field(
         default_factory=dict, description="The codes of the judge's reasons, each once."
@@ -128,11 +122,8 @@ class Baseline(Frozen):
             return f"it is of the suite {then.suite!r}, this run of {now.suite!r}"
         if then.dataset != now.dataset:
             return f"the dataset changed: {now.dataset!r} now, {then.dataset!r} then"
-        # The protocol comes first, because another protocol also means other agents.
-        for what in sorted({**then.setup, **now.setup}, key=lambda what: what != _PROTOCOL):
-            was, is_now = (
-                setup.get(what, _DEFAULT if what == _PROTOCOL else None) for setup in (then.setup, now.setup)
-            )
+        for what in {**now.setup, **then.setup}:
+            was, is_now = then.setup.get(what), now.setup.get(what)
             if _apart_from_thresholds(is_now) != _apart_from_thresholds(was):
                 return f"{what} changed: {is_now!r} now, {was!r} then"
         return ""
@@ -142,7 +133,7 @@ class Baseline(Frozen):
 
         `contents` maps user and task to the digest of the present content.
         """
-        both = {e.key[:2]: e for e in self.entries if e.content and e.key[:2] in contents}
+        both = {e.key[:2]: e for e in self.entries if e.key[:2] in contents}
         return [e.scenario for key, e in sorted(both.items()) if contents[key[0], key[1]] != e.content], len(
             both
         )
@@ -156,8 +147,6 @@ class Baseline(Frozen):
         entries = data.pop("entries")
         if data["provenance"] is None:
             del data["provenance"]
-        if self.terms.suite == FIRST_SUITE:  # files have no suite from the time when there was only one
-            del data["terms"]["suite"]
         lines = [
             json.dumps({k: v for k, v in entry.items() if v not in ("", {})}, ensure_ascii=False)
             for entry in entries
@@ -266,11 +255,10 @@ def setup_of(judge: str, user_agent: str, settings: Mapping[str, Any]) -> dict[s
     suite = suite_named(settings.get("suite") or FIRST_SUITE)
     judge = suite.judge_of_run(judge)
     of_items = _setup(judge, settings.get("context") or "", settings.get("max_turns") or 0)
-    prompts, protocol = settings.get("prompts") or "", settings.get("protocol") or _DEFAULT
+    prompts, protocol = settings.get("prompts") or "", settings.get("protocol") or "default"
     protocol = "official" if prompts.startswith(OFFICIAL_PROMPTS) else protocol
-    # Baselines of earlier versions know only the default protocol.
-    named = {_PROTOCOL: protocol} if protocol != _DEFAULT else {}
-    return {**of_items, "the simulated user": user_agent, **named, **suite.terms(settings)}
+    # The protocol comes first, because another protocol also means other agents.
+    return {"the protocol": protocol, **of_items, "the simulated user": user_agent, **suite.terms(settings)}
 
 
 def setup_of_item(item: Item) -> dict[str, str]:
@@ -297,7 +285,7 @@ def read_baseline(path: Path) -> Baseline:
     The file is one of ``--personalens-save-baseline``, or holds results as JSON. Raise `DataError` with a
     text of one line if it cannot be used.
     """
-    if schema_of(path) not in (RESULTS_SCHEMA, OLD_SCHEMA):
+    if schema_of(path) != RESULTS_SCHEMA:
         return read_versioned(path, Baseline, BASELINE_SCHEMA, what="a baseline", advice=_ADVICE)
     results = read_results(path)
     if results.settings.get("shard"):

@@ -65,7 +65,7 @@ def compare_with_baseline(
     wanted = [dimension for dimension in suite.gated if dimension in suite.main or dimension in margins]
     gated = [dimension for dimension in wanted if dimension in pairs]
     compared = {key for of_dimension in pairs.values() for key in of_dimension}
-    changed, _ = baseline.changed_scenarios({item.scenario_key: item.content for item in own if item.content})
+    changed, _ = baseline.changed_scenarios({item.scenario_key: item.content for item in own})
     scored_then = {entry.key for entry in baseline.entries if entry.scores and entry.key[:2] in asked_now}
     scored_now = {item.key for item in own if item.evaluation.scored}
     unread = {dimension: {i.key for i in now if dimension in i.evaluation.unread} for dimension in scored}
@@ -233,7 +233,7 @@ def _then(baseline: Baseline, dimension: Measure) -> dict[Key, TrialScores]:
 def _under_like_settings(baseline: Baseline, items: Sequence[Item]) -> set[Key]:
     """Return the scenarios that have the same settings and content in both runs.
 
-    A mark may have changed the settings. The content counts only if both runs know it.
+    A mark may have changed the settings.
     """
     then: dict[Key, Entry] = {entry.key: entry for entry in baseline.entries}
     return {
@@ -241,7 +241,7 @@ def _under_like_settings(baseline: Baseline, items: Sequence[Item]) -> set[Key]:
         for item in items
         if item.key in then
         and setup_of_item(item) == {**baseline.terms.item_setup(), **then[item.key].setup}
-        and (item.content or then[item.key].content) == (then[item.key].content or item.content)
+        and item.content == then[item.key].content
     }
 
 

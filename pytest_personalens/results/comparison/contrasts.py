@@ -87,7 +87,7 @@ def _pairs(base: Sequence[Item], other: Sequence[Item], dimension: Measure) -> P
 
     A scenario that changed in the dataset between the two runs counts as another scenario.
     """
-    then, now = ({item.scenario_key: item.content for item in side if item.content} for side in (base, other))
+    then, now = ({item.scenario_key: item.content for item in side} for side in (base, other))
     changed = {key for key in then.keys() & now.keys() if then[key] != now[key]}
     before, after = (_by_test(side, dimension) for side in (base, other))
     return {key: pair for key, pair in pair_means(before, after).items() if key not in changed}

@@ -131,6 +131,6 @@ def _facts(results: Results) -> dict[str, str]:
 def _differences(then: dict[str, str], now: dict[str, str]) -> Iterable[str]:
     if then and now:
         for what in {**then, **now}:
-            was, is_now = then.get(what, "default"), now.get(what, "default")
+            was, is_now = then.get(what, "none"), now.get(what, "none")
             if was != is_now:
                 yield f"{what}: {was} -> {is_now}"

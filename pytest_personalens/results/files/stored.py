@@ -39,8 +39,8 @@ _FIGURES: Final = (
     "unfound_quotes",
     "unsupported",
 )
-#: Values that an earlier version may have computed by another method, or worded otherwise. Reports show them
-#: as they are computed now.
+#: Values that depend on a method or a wording. Another version may have others, so reports show them as they
+#: are computed now.
 _BY_METHOD: Final = frozenset({"low", "high", "p", "users", "message", "detectable", "largest_drop"})
 #: Stored figures are rounded to six decimals.
 _ROUNDING: Final = 2e-6
@@ -114,15 +114,12 @@ def _computed(stored: Results) -> Results:
 def _compared_again(results: Results) -> Comparison | None:
     """Return the comparison, computed from what the items were by the baseline.
 
-    Return None if they do not hold that: in files of earlier versions, and for a part of a scenario's trials
-    or tests.
+    Return None if they do not hold that, for a part of a scenario's trials or tests.
     """
     comparison, own = results.comparison, results.own
     if comparison is None or comparison.left_out.keys() & set(IN_PART) or len({i.test for i in own}) > 1:
         return None
     then = [(i, i.earlier.scores) for i in own if i.earlier is not None and i.earlier.source == "baseline"]
-    if not then:
-        return None
     left_out = {scenario for scenarios in comparison.left_out.values() for scenario in scenarios}
     pairs: dict[Measure, Pairs] = {}
     for d in comparison.differences:

@@ -54,7 +54,7 @@ def _difference(comparison: Comparison, floor: GateExpression, suite: Suite) -> 
 def _sentence(d: Difference, limit: float, level: float, item: str) -> str:
     text = (
         f"{d.dimension.names.mean} {d.before:.2f} -> {d.after:.2f} ({signed(d.change)})"
-        f" {over(d.pairs, d.users or d.pairs, item)}"
+        f" {over(d.pairs, d.users, item)}"
     )
     if d.largest_drop is None:
         return f"{text}: too few users to exclude any drop"

@@ -158,7 +158,7 @@ def lift_gate(results: Results, floor: GateExpression, least: float) -> Gate:
         if here := sum(f"+{control}" in nodeid.rpartition("[")[2] for nodeid in skipped):
             message += f"; {here:,} skipped by your test: in a control, call evaluate() and return"
         return closed(floor, message, "lift")
-    basis = f"{over(gain.pairs, gain.users or gain.pairs, suite.item)}, {p_text(gain.p)}"
+    basis = f"{over(gain.pairs, gain.users, suite.item)}, {p_text(gain.p)}"
     gate = _against(floor, gain.value, (gain.low, gain.high), label, basis)
     doubt = "; not significant" if gate.passed and gain.p > _LEVEL else ""
     return gate.model_copy(update={"kind": "lift", "message": gate.message + doubt})

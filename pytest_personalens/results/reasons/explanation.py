@@ -107,7 +107,7 @@ def _explained(results: Results, gate: Gate, group: str, measure: Measure | None
     if measure is not None and gate.kind == "regression" and results.comparison is not None:
         moved = next(
             (
-                MeanChange(d.before, d.after, d.pairs, d.users or d.pairs, d.worse, d.better)
+                MeanChange(d.before, d.after, d.pairs, d.users, d.worse, d.better)
                 for d in results.comparison.differences
                 if d.dimension == measure and d.regressed  # else too few failed it, whichever way they went
             ),

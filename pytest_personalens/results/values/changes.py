@@ -22,7 +22,7 @@ class PairedChange(Frozen):
 
     dimension: MeasureField
     pairs: int = Field(ge=1)
-    users: int = Field(default=0, description="Users of these scenarios; 0 in files of earlier versions.")
+    users: int = Field(ge=1, description="Users of these scenarios.")
     before: float
     after: float
     change: float

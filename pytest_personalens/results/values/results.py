@@ -21,7 +21,6 @@ from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.results.values.changes import Arm, Comparison
 from pytest_personalens.results.values.drift import Drift
 from pytest_personalens.results.values.figures import Gate, Group, Mean, Trials, UserAudit
-from pytest_personalens.results.values.first_version import OLD_SCHEMA, upgraded
 from pytest_personalens.results.values.item import Item
 from pytest_personalens.results.values.provenance import Provenance
 
@@ -118,7 +117,7 @@ class Results(Frozen):
     )
     user_audit: UserAudit | None = Field(
         default=None,
-        description="What the simulated users did wrong; null in a suite without them and in older files.",
+        description="What the simulated users did wrong; null in a suite without them.",
     )
     turns: Mean | None = Field(
         description="User turns of a dialogue, over the scored items; null in a suite without them."
@@ -254,7 +253,7 @@ class Results(Frozen):
 
 
 def read_results(path: Path) -> Results:
-    """Return the results in a file that `write_json` wrote, in this version or the last.
+    """Return the results in a file that `write_json` wrote.
 
     Raise `DataError` with a text of one line if the file cannot be used.
     """
@@ -264,7 +263,6 @@ def read_results(path: Path) -> Results:
         RESULTS_SCHEMA,
         what="a results file",
         advice="fetch it or run its tests again",
-        upgrade={OLD_SCHEMA: upgraded},
     )
 
 
