@@ -21,7 +21,7 @@ from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.reports.tables.published import published
 from pytest_personalens.reports.tables.rows_file import read_rows
-from pytest_personalens.results.comparison.contrasts import adjust_holm
+from pytest_personalens.results.comparison.pairs import adjust_holm
 from pytest_personalens.results.stats.paired import holm
 from pytest_personalens.results.summary import summarize
 from pytest_personalens.results.values.results import Results, read_results, write_json

@@ -10,7 +10,7 @@ from math import sqrt
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.cli.command import Parser, at_least
-from pytest_personalens.results.stats.limit_power import smallest_limit
+from pytest_personalens.results.stats.non_inferiority import smallest_limit
 from pytest_personalens.results.stats.power import Noise, smallest_drop
 
 if TYPE_CHECKING:

@@ -22,13 +22,13 @@ from pytest_personalens.reports.tables.runs import (
     unlike_each_other,
 )
 from pytest_personalens.reports.tables.table import PaperTable, of_paper
-from pytest_personalens.results.comparison.contrasts import adjust_contrasts, contrast
+from pytest_personalens.results.comparison.pairs import adjust_contrasts, contrast
 from pytest_personalens.results.wording import over, p_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_personalens.results.comparison.contrasts import Contrast
+    from pytest_personalens.results.comparison.pairs import Contrast
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
 

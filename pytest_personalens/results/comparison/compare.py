@@ -1,17 +1,14 @@
-"""Compares a run with its baseline, in pairs of scenarios, and tests for a drop.
-
-The result also says how small a drop the test could have found.
-"""
+"""Compares a run with its baseline by scenario, tests for a drop, and says which drop it would find."""
 
 from __future__ import annotations
 
 from collections import defaultdict
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.results.comparison.baseline import setup_of_item
-from pytest_personalens.results.comparison.left_out import left_out
 from pytest_personalens.results.comparison.pairs import PLACES, changes_in, compare_pairs, gains
-from pytest_personalens.results.means import pair_means, scores_of
+from pytest_personalens.results.means import in_order, pair_means, scores_of
 from pytest_personalens.results.stats.paired import holm
 from pytest_personalens.results.stats.power import detectable, step_of
 from pytest_personalens.results.values.changes import Comparison, Difference, Flip
@@ -19,12 +16,11 @@ from pytest_personalens.results.values.changes import Comparison, Difference, Fl
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from pytest_personalens.core.judging.measure import Exact, Measure
+    from pytest_personalens.core.judging.measure import Measure
     from pytest_personalens.results.comparison.baseline import Baseline, Entry
     from pytest_personalens.results.means import Key, Pairs, TrialScores
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
-
 
 #: The reasons why only a part of what a scenario has was compared.
 IN_PART: Final = (
@@ -44,36 +40,35 @@ def compare_with_baseline(
     margins: Mapping[Measure, float],
     bounded: Collection[Measure] = (),
 ) -> Comparison:
-    """Return how the scores of `results` changed from `baseline`.
+    """Return how the scores of `results` changed from `baseline`, whose file is `name`.
 
-    `name` is the name of the baseline's file. The function tests the main measures of the suite for a drop,
-    and all measures with a margin. In PersonaLens, the main measures are task completion and personalization.
-    The tests are corrected together (Holm 1979), so that a run without a change fails with a probability of
-    at most `level`.
-
-    A measure regressed if its drop is significant and larger than its margin. If low scores are good, a drop
-    is a rise.
-
-    For each measure in `bounded`, the comparison also holds the largest drop that is not excluded.
+    The main measures of the suite (in PersonaLens, task completion and personalization) and all measures with
+    a margin are tested for a drop. The tests are corrected together (Holm 1979), so that a run without a
+    change fails with a probability of at most `level`. A measure regressed if its drop is significant and
+    larger than its margin. If low scores are good, a drop is a rise. For each measure in `bounded`, the
+    comparison also holds the largest drop that is not excluded.
     """
     own, suite = results.own, results.of_suite
     known, asked_now = {entry.key for entry in baseline.entries}, {item.scenario_key for item in own}
-    alike = _under_like_settings(baseline, own)
+    alike = _keys_under_same_settings(baseline, own)
     now = [item for item in own if item.key in alike]
     scored = {dimension: (_then(baseline, dimension), scores_of(now, dimension)) for dimension in suite.gated}
     pairs = _pairs(scored)
-    wanted = [dimension for dimension in suite.gated if dimension in suite.main or dimension in margins]
-    gated = [dimension for dimension in wanted if dimension in pairs]
+    tested = [dimension for dimension in suite.gated if dimension in suite.main or dimension in margins]
+    gated = [dimension for dimension in tested if dimension in pairs]
     compared = {key for of_dimension in pairs.values() for key in of_dimension}
     changed, _ = baseline.changed_scenarios({item.scenario_key: item.content for item in own})
     scored_then = {entry.key for entry in baseline.entries if entry.scores and entry.key[:2] in asked_now}
     scored_now = {item.key for item in own if item.evaluation.scored}
-    unread = {dimension: {i.key for i in now if dimension in i.evaluation.unread} for dimension in scored}
-    judged = {
-        dimension: len(
-            {key[:2] for keys in (*sides, unread[dimension]) for key in keys if key in alike} & compared
-        )
-        for dimension, sides in scored.items()
+    judged = {}
+    for dimension, (then_of, now_of) in scored.items():
+        keys = {*then_of, *now_of, *(i.key for i in now if dimension in i.evaluation.unread)} & alike
+        judged[dimension] = len({key[:2] for key in keys} & compared)
+    uneven = {
+        key[:2]
+        for then_of, now_of in (scored[dimension] for dimension in gated)
+        for key in then_of.keys() & now_of.keys() & alike
+        if len(then_of[key]) != len(now_of[key])
     }
     return Comparison(
         baseline=name,
@@ -87,11 +82,11 @@ def compare_with_baseline(
         ),
         one_sided={
             d: "then" if scored[d][0] else "now"
-            for d in wanted
+            for d in tested
             if compared and bool(scored[d][0]) != bool(scored[d][1])
         },
         flips=flips_of(own, {dimension: pairs[dimension] for dimension in gated}),
-        left_out=left_out(
+        left_out=_uncompared(
             {entry.key[:2]: entry.scenario for entry in baseline.entries},
             {entry.key[:2] for entry in baseline.entries if entry.scores},
             own,
@@ -101,9 +96,7 @@ def compare_with_baseline(
             under_other_settings=asked_now - {key[:2] for key in alike},
             in_part={
                 IN_PART[0]: {key[:2] for key in known - {item.key for item in own}},
-                IN_PART[1]: {
-                    key[:2] for dimension in gated for key in _uneven(*scored[dimension]) if key in alike
-                },
+                IN_PART[1]: uneven,
             },
         ),
     )
@@ -123,58 +116,51 @@ def differences_of(
     The arguments are those of `compare_with_baseline`. `judged` counts the compared scenarios in which either
     run has a score on the measure.
     """
-    sides = {dimension: compare_pairs(dimension, of_dimension) for dimension, of_dimension in pairs.items()}
-    rejected = dict(zip(gated, holm([sides[d].p for d in gated], level), strict=True))
+    changes = {dimension: compare_pairs(dimension, of_dimension) for dimension, of_dimension in pairs.items()}
+    rejected = dict(zip(gated, holm([changes[d].p for d in gated], level), strict=True))
     differences = []
-    for dimension, side in sides.items():
-        margin = margins.get(dimension, 0.0)
-        least = None
+    for dimension, change in changes.items():
+        margin, least, decidable = margins.get(dimension, 0.0), None, True
         if dimension in gated:
-            # This is the level of the first test in Holm's procedure, so a drop that reaches it is found in
-            # any case.
+            # At the level of the first test in Holm's procedure, a drop is found in any case.
+            first_level = level / len(gated)
             least = detectable(
                 gains(changes_in(pairs[dimension]), dimension),
-                level=level / len(gated),
+                level=first_level,
                 margin=margin,
                 power=POWER,
-                most=_room(side.before, pairs[dimension], dimension),
+                most=_room(change.before, pairs[dimension], dimension),
                 step=step_of(dimension.grid),
             )
+            decidable = _decidable(pairs[dimension], dimension, first_level)
         differences.append(
             Difference(
-                **side.model_dump(),
+                **change.model_dump(),
                 gated=dimension in gated,
                 margin=margin,
                 judged=judged[dimension],
                 detectable=least,
-                decidable=dimension not in gated
-                or _decidable(pairs[dimension], dimension, level / len(gated)),
+                decidable=decidable,
                 largest_drop=(
                     _largest_drop(dimension, pairs[dimension], level) if dimension in bounded else None
                 ),
-                regressed=rejected.get(dimension, False) and -dimension.sign * side.change > margin,
+                regressed=rejected.get(dimension, False) and -dimension.sign * change.change > margin,
             )
         )
     return tuple(differences)
 
 
 def compare_untested(before: Results, now: Results) -> Comparison:
-    """Return how the scores of `now` differ from those of `before`, without any test.
-
-    The runs may differ in other ways too.
-    """
+    """Return how the scores of `now` differ from those of `before`, which may differ in other ways too."""
     pairs = _pairs({d: (scores_of(before.own, d), scores_of(now.own, d)) for d in now.of_suite.gated})
     compared = {key for of_dimension in pairs.values() for key in of_dimension}
     return Comparison(
         baseline="the earlier results",
         level=0.0,
         compared=len(compared),
-        differences=tuple(
-            Difference(**compare_pairs(dimension, of_dimension).model_dump())
-            for dimension, of_dimension in pairs.items()
-        ),
+        differences=tuple(Difference(**compare_pairs(d, of_d).model_dump()) for d, of_d in pairs.items()),
         flips=flips_of(now.own, pairs),
-        left_out=left_out(
+        left_out=_uncompared(
             {item.scenario_key: item.evaluation.scenario for item in before.own},
             {item.scenario_key for item in before.own if item.evaluation.scored},
             now.own,
@@ -183,73 +169,8 @@ def compare_untested(before: Results, now: Results) -> Comparison:
     )
 
 
-def _pairs(
-    scored: Mapping[Measure, tuple[Mapping[Key, TrialScores], Mapping[Key, TrialScores]]],
-) -> dict[Measure, Pairs]:
-    """Return the means of each scenario before and after, by dimension.
-
-    Only dimensions with scores in both runs are included.
-    """
-    every = {dimension: pair_means(*sides) for dimension, sides in scored.items()}
-    return {dimension: pairs for dimension, pairs in every.items() if pairs}
-
-
-def _largest_drop(dimension: Measure, pairs: Pairs, level: float) -> float | None:
-    from pytest_personalens.results.stats.non_inferiority import least_change
-
-    assert dimension.span is not None  # no gate can ask for it
-    least = least_change(gains(changes_in(pairs), dimension), dimension.span, level=level)
-    return None if least is None else round(0.0 - least, PLACES)
-
-
-def _decidable(pairs: Pairs, dimension: Measure, level: float) -> bool:
-    """True if the sign-flip test could reject at `level`.
-
-    It is false if the test would not reject even if every score fell. It is true if no score can fall.
-    """
-    able = len({user for (user, *_), (before, _) in pairs.items() if before != dimension.worst})
-    return not able or 0.5**able <= level
-
-
-def _room(before: float, pairs: Pairs, dimension: Measure) -> float:
-    """Return the largest possible drop.
-
-    It is the drop to the worst score or, without a worst score, the range of all scores in both runs.
-    """
-    if dimension.worst is not None:
-        return abs(before - dimension.worst)
-    seen = [score for both in pairs.values() for score in both]
-    return float(max(max(seen) - min(seen), step_of(dimension.grid)))
-
-
-def _then(baseline: Baseline, dimension: Measure) -> dict[Key, TrialScores]:
-    scores: defaultdict[Key, dict[int, Exact]] = defaultdict(dict)
-    for entry in baseline.entries:
-        if dimension in entry.scores:
-            scores[entry.key][entry.trial] = dimension.exact(entry.scores[dimension])
-    return {key: tuple(score for _, score in sorted(trials.items())) for key, trials in scores.items()}
-
-
-def _under_like_settings(baseline: Baseline, items: Sequence[Item]) -> set[Key]:
-    """Return the scenarios that have the same settings and content in both runs.
-
-    A mark may have changed the settings.
-    """
-    then: dict[Key, Entry] = {entry.key: entry for entry in baseline.entries}
-    return {
-        item.key
-        for item in items
-        if item.key in then
-        and setup_of_item(item) == {**baseline.terms.item_setup(), **then[item.key].setup}
-        and item.content == then[item.key].content
-    }
-
-
 def flips_of(items: Sequence[Item], pairs: Mapping[Measure, Pairs]) -> tuple[Flip, ...]:
-    """Return every changed score, the largest drops first.
-
-    A drop counts by its share of the scale, if the scale has two ends.
-    """
+    """Return every changed score, the largest drops, as shares of their scales, first."""
     runs: defaultdict[Key, list[Item]] = defaultdict(list)
     for item in items:
         runs[item.scenario_key].append(item)
@@ -269,12 +190,92 @@ def flips_of(items: Sequence[Item], pairs: Mapping[Measure, Pairs]) -> tuple[Fli
         if before != after
     ]
     return tuple(
-        sorted(
-            flips,
-            key=lambda flip: flip.dimension.sign * (flip.after - flip.before) / (flip.dimension.span or 1),
-        )
+        sorted(flips, key=lambda f: f.dimension.sign * (f.after - f.before) / (f.dimension.span or 1))
     )
 
 
-def _uneven(then: Mapping[Key, TrialScores], now: Mapping[Key, TrialScores]) -> set[Key]:
-    return {key for key in then.keys() & now.keys() if len(then[key]) != len(now[key])}
+def _pairs(
+    scored: Mapping[Measure, tuple[Mapping[Key, TrialScores], Mapping[Key, TrialScores]]],
+) -> dict[Measure, Pairs]:
+    """Return the means of each scenario before and after, by dimension with scores in both runs."""
+    every = {dimension: pair_means(*sides) for dimension, sides in scored.items()}
+    return {dimension: pairs for dimension, pairs in every.items() if pairs}
+
+
+def _largest_drop(dimension: Measure, pairs: Pairs, level: float) -> float | None:
+    from pytest_personalens.results.stats.non_inferiority import least_change
+
+    assert dimension.span is not None  # no gate can ask for it
+    least = least_change(gains(changes_in(pairs), dimension), dimension.span, level=level)
+    return None if least is None else round(0.0 - least, PLACES)
+
+
+def _decidable(pairs: Pairs, dimension: Measure, level: float) -> bool:
+    """False if the sign-flip test would not reject at `level` even if every score fell that can."""
+    able = len({user for (user, *_), (before, _) in pairs.items() if before != dimension.worst})
+    return not able or 0.5**able <= level
+
+
+def _room(before: float, pairs: Pairs, dimension: Measure) -> float:
+    """Return the largest possible drop; without a worst score, the range of all scores in both runs."""
+    if dimension.worst is not None:
+        return abs(before - dimension.worst)
+    seen = [score for both in pairs.values() for score in both]
+    return float(max(max(seen) - min(seen), step_of(dimension.grid)))
+
+
+def _then(baseline: Baseline, dimension: Measure) -> dict[Key, TrialScores]:
+    scored = ((entry.key, entry.trial, entry.scores.get(dimension)) for entry in baseline.entries)
+    return in_order(dimension, scored)
+
+
+def _keys_under_same_settings(baseline: Baseline, items: Sequence[Item]) -> set[Key]:
+    """Return the scenarios with the same content and settings, which a mark may change, in both runs."""
+    then: dict[Key, Entry] = {entry.key: entry for entry in baseline.entries}
+    return {
+        item.key
+        for item in items
+        if item.key in then
+        and setup_of_item(item) == {**baseline.terms.item_setup(), **then[item.key].setup}
+        and item.content == then[item.key].content
+    }
+
+
+def _uncompared(
+    then: Mapping[Key, str],
+    scored_then: Collection[Key],
+    items: Sequence[Item],
+    compared: Collection[Key],
+    *,
+    by_other_tests: Collection[Key] = (),
+    of_other_content: Collection[Key] = (),
+    under_other_settings: Collection[Key] = (),
+    in_part: Mapping[str, Collection[Key]] = MappingProxyType({}),
+) -> dict[str, tuple[str, ...]]:
+    """Return the ids of the scenarios that could not be compared, each under the first reason that holds.
+
+    `then` holds the ids of the scenarios of the other run, and `items` are those of this run. `in_part` maps
+    a reason to scenarios of which only a part was compared.
+    """
+    now: dict[Key, str] = {item.scenario_key: item.evaluation.scenario for item in items}
+    scored_now = {item.scenario_key for item in items if item.evaluation.scored}
+    reasons: tuple[tuple[str, Collection[Key]], ...] = (
+        ("not run now", then.keys() - now.keys()),
+        ("not run then", now.keys() - then.keys()),
+        ("run by other tests", by_other_tests),
+        ("changed in the dataset", of_other_content),
+        ("run under other settings", under_other_settings),
+        ("not scored now", now.keys() - scored_now),
+        ("not scored then", then.keys() - set(scored_then)),
+        ("not scored on the same dimensions", then.keys() | now.keys()),
+    )
+    left = {**then, **now}.keys() - set(compared)
+    by_reason: dict[str, tuple[str, ...]] = {}
+    for why, keys in reasons:
+        if here := left & set(keys):
+            by_reason[why] = tuple(sorted(now.get(key) or then[key] for key in here))
+            left -= here
+    for what, keys in in_part.items():
+        if here := set(keys) & set(compared):
+            by_reason[what] = tuple(sorted(now[key] for key in here))
+    return by_reason

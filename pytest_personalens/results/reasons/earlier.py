@@ -10,20 +10,27 @@ from pytest_personalens.core.text.node_ids import within_file
 from pytest_personalens.results.values.earlier import Earlier, codes_in, scores_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from pytest_personalens.core.dialogue.message import Message
+    from pytest_personalens.core.judging.measure import Measure, Score
     from pytest_personalens.results.comparison.baseline import Baseline, Entry
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
 
 
 def earlier_of(item: Item) -> Earlier | None:
-    """What is known of the item before this run; that of a replayed record is what it is now."""
+    """Return what is known of the item before this run; that of a replayed record is what it is now."""
     if item.earlier is None and item.record == "replayed" and item.evaluation.scored:
         verdicts = item.evaluation.verdicts
         return Earlier(source="record", scores=scores_in(verdicts), reasons=codes_in(verdicts))
     return item.earlier
+
+
+def score_before(item: Item, measure: Measure) -> Score | None:
+    """Return the item's score before this run, if it is known."""
+    earlier = earlier_of(item)
+    return None if earlier is None else earlier.scores.get(measure)
 
 
 def follow_moved_tests(baseline: Baseline, results: Results) -> Baseline:
@@ -55,45 +62,44 @@ def _scenarios_by_test(asked: Iterable[Entry | Item]) -> dict[str, set[tuple[str
 
 
 def attach_earlier(results: Results, baseline: Baseline) -> Results:
-    """The results with what a baseline knows of their items; what was said is a record's, where the baseline
-    has scores alone.
+    """Return the results with what a baseline knows of their items.
+
+    What was said is a record's, where the baseline has scores alone.
     """
     then = {(*entry.key, entry.trial): entry for entry in baseline.entries if entry.scores}
-    items = tuple(
-        item if item.arm else _joined(item, then.get((*item.key, item.trial))) for item in results.items
-    )
-    return results.model_copy(update={"items": items})
+
+    def attached(item: Item) -> Item:
+        entry = then.get((*item.key, item.trial))
+        messages = () if item.earlier is None else item.earlier.messages
+        if entry is not None and entry.messages:
+            messages = _other_messages(item, entry.messages)
+        known = {} if entry is None else {"scores": entry.scores, "reasons": entry.reasons}
+        earlier = Earlier(source="baseline", messages=messages, **known)
+        return item.model_copy(update={"earlier": earlier})
+
+    return _with_items(results, lambda item: item if item.arm else attached(item))
 
 
 def attach_messages(results: Results, before: Results) -> Results:
-    """The results with what was said in an earlier run, where nothing else is known of before.
+    """Return the results with what was said in an earlier run, where nothing else is known of before.
 
     For runs that cannot be compared: of the old scores and reasons nothing is kept.
     """
     then = {(*item.key, item.trial): item.evaluation.dialogue.messages for item in before.own}
-    items = tuple(
-        item if item.arm or item.earlier else _said_before(item, then.get((*item.key, item.trial), ()))
-        for item in results.items
-    )
-    return results.model_copy(update={"items": items})
+
+    def attached(item: Item) -> Item:
+        messages = _other_messages(item, then.get((*item.key, item.trial), ()))
+        if not messages or item.arm or item.earlier:
+            return item
+        return item.model_copy(update={"earlier": Earlier(source="baseline", messages=messages)})
+
+    return _with_items(results, attached)
 
 
-def _said_before(item: Item, messages: tuple[Message, ...]) -> Item:
-    if not messages or numbered(messages) == numbered(item.evaluation.dialogue.messages):
-        return item
-    return item.model_copy(update={"earlier": Earlier(source="baseline", messages=messages)})
+def _with_items(results: Results, change: Callable[[Item], Item]) -> Results:
+    return results.model_copy(update={"items": tuple(map(change, results.items))})
 
 
-def _joined(item: Item, entry: Entry | None) -> Item:
-    recorded = () if item.earlier is None else item.earlier.messages
-    earlier = Earlier(source="baseline", messages=recorded)
-    if entry is not None:
-        same = numbered(entry.messages) == numbered(item.evaluation.dialogue.messages)
-        said = () if same else entry.messages
-        earlier = Earlier(
-            source="baseline",
-            scores=entry.scores,
-            reasons=entry.reasons,
-            messages=said if entry.messages else recorded,
-        )
-    return item.model_copy(update={"earlier": earlier})
+def _other_messages(item: Item, messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    """Return the messages, or none if they are what is said now."""
+    return () if numbered(messages) == numbered(item.evaluation.dialogue.messages) else messages

@@ -21,24 +21,12 @@ CountedCode: TypeAlias = "ReasonCode | Literal['whole']"
 #: What speaks against a reading, the gravest first.
 COSTS: Final[Mapping[Measure, tuple[CountedCode, ...]]] = {
     Dimension.TASK_COMPLETION: (
-        "refused",
-        "wrong",
-        "claimed",
-        "handed-back",
-        "promised",
-        "proposed",
-        "missing",
-        "whole",
+        "refused", "wrong", "claimed", "handed-back", "promised", "proposed", "missing", "whole",
     ),
     Dimension.PERSONALIZATION: (
-        "limit-broken",
-        "contradicts",
-        "asks-known",
-        "recites",
-        "ignores",
-        "uses-stated",
+        "limit-broken", "contradicts", "asks-known", "recites", "ignores", "uses-stated",
     ),
-}
+}  # fmt: skip
 
 
 class ReasonCount(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_personalens.results.reasons.earlier import earlier_of
+from pytest_personalens.results.reasons.earlier import earlier_of, score_before
 from pytest_personalens.results.reasons.reasons import costs_of, counted_codes, verdict_on
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def worst_cases(items: Sequence[Item], measure: Measure, lead: CountedCode | Non
         WorstCase(
             item,
             verdict,
-            _before(item, measure),
+            score_before(item, measure),
             costly_exchange(item, verdict, lead),
             _new(item, verdict, lead),
         )
@@ -87,11 +87,6 @@ def _shows(case: WorstCase, lead: CountedCode | None) -> tuple[bool, bool]:
     codes = counted_codes(case.verdict)
     new = lead in {reason.code for reason in case.reasons} or (lead == "whole" and lead in codes)
     return not new, "whole" in codes
-
-
-def _before(item: Item, measure: Measure) -> Score | None:
-    earlier = earlier_of(item)
-    return None if earlier is None else earlier.scores.get(measure)
 
 
 def _order(case: WorstCase) -> tuple[object, ...]:
