@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.engine.test_protocols_on_the_wire import BOT, answer
-from tests.results.test_shards import merge, read, shards
+from tests.results.files.test_shards import merge, read, shards
 from tests.support.endpoint import Call, Endpoint, Reply
 from tests.support.repository import Repository
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from pytest_personalens.datasets import EmbeddedDataset, draw
-from tests.results.test_gates import ARGS, ECHO, HOOKS, SCRIPTED
+from tests.results.gates.test_gates import ARGS, ECHO, HOOKS, SCRIPTED
 from tests.support.repository import Repository, edited
 
 EMBEDDED = EmbeddedDataset()

@@ -1,4 +1,4 @@
-"""The gate against a baseline decides as the simulations of tests/results/test_stats.py do, whatever runs it
+"""The gate against a baseline decides as the simulations of tests/results/stats/test_stats.py do, whatever runs it
 is given.
 """
 
@@ -19,7 +19,7 @@ from pytest_personalens.results.stats.power import detectable
 from pytest_personalens.results.summary import summarize
 from pytest_personalens.results.values.item import Item
 from pytest_personalens.results.values.results import Results
-from tests.results.test_stats import Assistant, Run, differences_of, gate_fails
+from tests.results.stats.test_stats import Assistant, Run, differences_of, gate_fails
 
 SETTINGS = {"context": "DIS", "max_turns": 0, "judge_votes": 1}
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import xml.etree.ElementTree as ET
-from pathlib import Path
 
 import jsonschema
 import pydantic
 import pytest
 
 from pytest_personalens.results.values.results import json_schema
-from tests.support.repository import Repository
+from tests.support.repository import ROOT, Repository
 
 #: Agents added by the repository whose scores and faults follow the scenario's id.
 SCRIPTED = """
@@ -190,7 +189,7 @@ def test_the_same_results_however_many_workers(scripted: Repository, monkeypatch
 
 def test_the_json_follows_the_published_schema(scripted: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     published = json.loads(
-        (Path(__file__).parents[2] / "docs/reference/results.schema.json").read_text(encoding="utf-8")
+        (ROOT / "docs/reference/results.schema.json").read_text(encoding="utf-8")
     )
     if tuple(map(int, pydantic.VERSION.split(".")[:2])) >= (
         2,

@@ -26,7 +26,7 @@ from pytest_personalens.results.stats.power import detectable
 from pytest_personalens.results.summary import summarize
 from pytest_personalens.results.values.item import Item
 from pytest_personalens.results.values.results import Results
-from tests.results.test_compare import SETTINGS, results_of
+from tests.results.comparison.test_compare import SETTINGS, results_of
 
 P = Dimension.PERSONALIZATION
 
