@@ -60,12 +60,7 @@ def conclude(results: Results, requirements: Requirements) -> Results:
         drops = (gate for gate in requirements.gates if gate.metric == "drop")
         bounded = [measure for gate in drops if (measure := measure_of(gate, results.of_suite)) is not None]
         comparison = compare_with_baseline(
-            baseline,
-            results,
-            name=str(s.baseline),
-            level=s.level,
-            margins=margins,
-            bounded=bounded,
+            baseline, results, name=str(s.baseline), level=s.level, margins=margins, bounded=bounded
         )
         results = results.model_copy(update={"comparison": comparison})
     measured = nothing or s.save_baseline is not None

@@ -94,10 +94,7 @@ def compare_with_baseline(
             by_other_tests=asked_now - {item.scenario_key for item in own if item.key in known},
             of_other_content={item.scenario_key for item in own if item.evaluation.scenario in changed},
             under_other_settings=asked_now - {key[:2] for key in alike},
-            in_part={
-                IN_PART[0]: {key[:2] for key in known - {item.key for item in own}},
-                IN_PART[1]: uneven,
-            },
+            in_part={IN_PART[0]: {key[:2] for key in known - {item.key for item in own}}, IN_PART[1]: uneven},
         ),
     )
 

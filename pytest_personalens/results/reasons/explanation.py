@@ -77,7 +77,8 @@ def explanations(results: Results) -> tuple[Explanation, ...]:
         if measure is not None and gate.value is not None:
             firsts.setdefault(measure, gate.name)
     share, left = max(1, _CASES // max(1, len(firsts))), _CASES
-    changed, shown = dict[tuple[str, Measure], str](), set[str]()
+    changed: dict[tuple[str, Measure], str] = {}
+    shown: set[str] = set()
     explained = []
     for gate, group, measure in read:
         one = _explained(results, gate, group, measure)

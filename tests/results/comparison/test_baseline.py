@@ -11,16 +11,11 @@ from typing import Any
 import pytest
 
 from pytest_personalens.results.comparison.baseline import read_baseline
+from tests.support.outcomes import assert_ended
 from tests.support.repository import Repository, edited
 from tests.support.scripted_agents import TOLD_AGENTS
 
-ARGS = (
-    "--personalens-sample",
-    "20",
-    *TOLD_AGENTS,
-    "--personalens-gate",
-    "valid >= 0.9",
-)
+ARGS = ("--personalens-sample", "20", *TOLD_AGENTS, "--personalens-gate", "valid >= 0.9")
 SAVE = (*ARGS, "--personalens-save-baseline", "base.json")
 COMPARE = (*ARGS, "--personalens-baseline", "base.json")
 
@@ -41,7 +36,7 @@ def lower(repo: Repository, dimension: str, scenarios: list[str]) -> None:
 
 
 def compared(repo: Repository, *args: str) -> tuple[pytest.RunResult, dict[str, Any]]:
-    result = repo.inline(*COMPARE, "--personalens-report", "results.json", *args)
+    result = repo.inline(*COMPARE, "--personalens-report=results.json", *args)
     found = json.loads((repo.path / "results.json").read_text())
     return result, {**found["comparison"], "gates": {gate["name"]: gate for gate in found["gates"]}}
 
@@ -185,10 +180,10 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_run(
                 for line in head.read_text().splitlines(keepends=True)
             )
         )
-    result = (saved.run if workers else saved.inline)(*COMPARE, *args, *workers)
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(
-        [f"ERROR: --personalens-baseline: base.json cannot be compared with this run: {problem}; *"]
+    result = assert_ended(
+        (saved.run if workers else saved.inline)(*COMPARE, *args, *workers),
+        4,
+        err=f"ERROR: --personalens-baseline: base.json cannot be compared with this run: {problem}; *",
     )
     assert "PASSED" not in result.stdout.str()
 
@@ -224,33 +219,27 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_run(
 def test_a_bad_baseline_is_one_line(saved: Repository, change: Callable[[str], str], problem: str) -> None:
     file = saved.path / "base.json"
     file.write_text(change(file.read_text()))
-    result = saved.inline(*COMPARE)
-    assert result.ret == 4
-    result.stderr.fnmatch_lines([f"ERROR: --personalens-baseline: {file}: {problem}"])
+    assert_ended(saved.inline(*COMPARE), 4, err=f"ERROR: --personalens-baseline: {file}: {problem}")
 
 
 def test_a_path_that_leads_nowhere_is_one_line(told: Repository) -> None:
-    missing = told.inline(*COMPARE)
-    assert missing.ret == 4
-    missing.stderr.fnmatch_lines(
-        [
-            (
-                "ERROR: --personalens-baseline: *base.json: cannot be read: No such file or directory;"
-                " *--personalens-save-baseline"
-            )
-        ]
+    assert_ended(
+        told.inline(*COMPARE),
+        4,
+        err="ERROR: --personalens-baseline: *base.json: cannot be read: No such file or directory;"
+        " *--personalens-save-baseline",
     )
     (told.path / "folder").mkdir()
-    folder = told.inline(*ARGS, "--personalens-save-baseline", "folder")
+    folder = told.inline(*ARGS, "--personalens-save-baseline=folder")
     folder.stderr.fnmatch_lines(
         ["ERROR: --personalens-save-baseline: *folder is a folder; give the path of a file"]
     )
-    inert = told.inline("--personalens-save-baseline", "base.json")
+    inert = told.inline("--personalens-save-baseline=base.json")
     inert.stderr.fnmatch_lines(["ERROR: --personalens-save-baseline: give --personalens-sample N too*"])
 
 
 def test_results_serve_as_a_baseline_if_their_run_was_whole(told: Repository) -> None:
-    assert told.inline(*ARGS, "--personalens-report", "base.json").ret == 0
+    assert told.inline(*ARGS, "--personalens-report=base.json").ret == 0
     assert compared(told)[0].ret == 0
     whole = json.loads((told.path / "base.json").read_text())
     (told.path / "base.json").write_text(json.dumps({**whole, "complete": False}))
@@ -260,7 +249,7 @@ def test_results_serve_as_a_baseline_if_their_run_was_whole(told: Repository) ->
 def test_what_was_not_in_both_runs_is_left_out_and_said(saved: Repository) -> None:
     known = ids(saved)
     (saved.path / "faults.txt").write_text(known[0])
-    result, comparison = compared(saved, "--personalens-sample", "25", "-k", f"not {known[1]}")
+    result, comparison = compared(saved, "--personalens-sample=25", "-k", f"not {known[1]}")
     assert result.ret == 0
     assert comparison["compared"] == 18
     assert {why: len(scenarios) for why, scenarios in comparison["left_out"].items()} == {
@@ -279,16 +268,12 @@ def test_what_was_not_in_both_runs_is_left_out_and_said(saved: Repository) -> No
 
 
 def test_nothing_in_common_is_a_failure(told: Repository) -> None:
-    assert told.inline(*SAVE, "--personalens-domain", "Movies", "--personalens-kind", "single").ret == 0
-    result = told.inline(*COMPARE, "--personalens-domain", "Alarm", "--personalens-kind", "single")
-    assert result.ret == 1
-    result.stdout.fnmatch_lines(
-        [
-            (
-                "gate regression: FAILED (not decided), no scenario of this run could be compared with base.json:"
-                " 20 not run now, 20 not run then (another sample, *)"
-            )
-        ]
+    assert told.inline(*SAVE, "--personalens-domain=Movies", "--personalens-kind=single").ret == 0
+    assert_ended(
+        told.inline(*COMPARE, "--personalens-domain=Alarm", "--personalens-kind=single"),
+        1,
+        "gate regression: FAILED (not decided), no scenario of this run could be compared with base.json:"
+        " 20 not run now, 20 not run then (another sample, *)",
     )
 
 
@@ -299,60 +284,54 @@ def test_a_run_that_could_hardly_be_scored_is_no_baseline(told: Repository) -> N
         if "[" in line
     ]
     (told.path / "faults.txt").write_text("\n".join(every[1:]))
-    result = told.inline(*SAVE)
-    assert result.ret == 1
-    result.stdout.fnmatch_lines(
-        [
-            "gate valid: FAILED, 1 of 20 items could be scored*",
-            "the baseline *base.json was not written: only 1 of 20 items *",
-        ]
+    assert_ended(
+        told.inline(*SAVE),
+        1,
+        "gate valid: FAILED, 1 of 20 items could be scored*",
+        "the baseline *base.json was not written: only 1 of 20 items *",
     )
     assert not (told.path / "base.json").exists()
     # A results file of such a run may be given all the same.
-    assert told.inline(*ARGS, "--personalens-report", "base.json").ret == 1
+    assert told.inline(*ARGS, "--personalens-report=base.json").ret == 1
     (told.path / "faults.txt").unlink()
-    compared = told.inline(*COMPARE)
-    assert compared.ret == 1
-    compared.stdout.fnmatch_lines(
-        [
-            (
-                "gate regression: FAILED (not decided), 1 of the 20 scenarios that are also in base.json could be"
-                " compared; the floor is 90%"
-            )
-        ]
+    assert_ended(
+        told.inline(*COMPARE),
+        1,
+        "gate regression: FAILED (not decided), 1 of the 20 scenarios that are also in base.json could be"
+        " compared; the floor is 90%",
     )
 
 
 def test_a_score_that_only_one_of_the_runs_has_does_not_drop_out_unseen(saved: Repository) -> None:
-    fewer = saved.inline(*COMPARE, "--personalens-dimensions", "tc")
-    assert fewer.ret == 1
-    fewer.stdout.fnmatch_lines(
-        ["gate regression: p: FAILED (not decided), p was judged then and not now: nothing to compare"]
+    assert_ended(
+        saved.inline(*COMPARE, "--personalens-dimensions=tc"),
+        1,
+        "gate regression: p: FAILED (not decided), p was judged then and not now: nothing to compare",
     )
-    assert saved.inline(*SAVE, "--personalens-dimensions", "tc").ret == 0
-    more = saved.inline(*COMPARE)
-    assert more.ret == 1
-    more.stdout.fnmatch_lines(
-        ["gate regression: p: FAILED (not decided), p was judged now and not then: nothing to compare"]
+    assert saved.inline(*SAVE, "--personalens-dimensions=tc").ret == 0
+    assert_ended(
+        saved.inline(*COMPARE),
+        1,
+        "gate regression: p: FAILED (not decided), p was judged now and not then: nothing to compare",
     )
     other = ("--personalens-dimensions", "nat-user")
     assert saved.inline(*SAVE, *other).ret == 0
-    neither = saved.inline(*COMPARE, *other)
-    assert neither.ret == 1
-    neither.stdout.fnmatch_lines(
-        [
-            "gate regression: FAILED (not decided), neither task completion nor personalization is judged; *",
-            "gate valid: passed*",
-        ]
+    assert_ended(
+        saved.inline(*COMPARE, *other),
+        1,
+        "gate regression: FAILED (not decided), neither task completion nor personalization is judged; *",
+        "gate valid: passed*",
     )
     assert saved.inline(*COMPARE, *other, "-o", "personalens_margin=nat-user=0.1").ret == 0
     for margin, problem in (
         ("leak=0.1", "leak is not compared"),
         ("coh-user=0.1", "coh-user is not judged in this run; *"),
     ):
-        refused = saved.inline(*COMPARE, *other, "-o", f"personalens_margin={margin}")
-        assert refused.ret == 4
-        refused.stderr.fnmatch_lines([f"ERROR: personalens_margin: {problem}"])
+        assert_ended(
+            saved.inline(*COMPARE, *other, "-o", f"personalens_margin={margin}"),
+            4,
+            err=f"ERROR: personalens_margin: {problem}",
+        )
 
 
 def test_a_test_whose_mark_changed_is_not_compared(saved: Repository) -> None:
@@ -401,15 +380,11 @@ def test_parametrized_tests_are_kept_apart_by_their_parameters(told: Repository)
 def test_a_file_of_somebody_elses_is_not_replaced(told: Repository) -> None:
     (told.path / "theirs.json").write_text('{"name": "a package of somebody\'s"}')
     for option, file in (("save-baseline", "conftest.py"), ("report", "theirs.json")):
-        result = told.inline(*ARGS, f"--personalens-{option}", file)
-        assert result.ret == 4
-        result.stderr.fnmatch_lines(
-            [
-                (
-                    f"ERROR: --personalens-{option}: *{file} was not written by this plugin; give another path,"
-                    " or remove it"
-                )
-            ]
+        assert_ended(
+            told.inline(*ARGS, f"--personalens-{option}", file),
+            4,
+            err=f"ERROR: --personalens-{option}: *{file} was not written by this plugin; give another path,"
+            " or remove it",
         )
 
 
@@ -422,15 +397,11 @@ def test_a_run_that_was_stopped_saves_no_baseline(told: Repository) -> None:
 
 def test_a_part_of_a_sample_is_no_baseline(told: Repository) -> None:
     for extra in (("-k", "movies"), ("-m", "personalens(kind='multi')"), ("-n", "2", "-k", "movies")):
-        result = told.run(*SAVE, *extra)
-        assert result.ret == 3
-        result.stdout.fnmatch_lines(
-            [
-                (
-                    "the baseline *base.json was not written: a selection left 1? items of the sample out (-k,"
-                    " -m, --lf, node ids, paths)"
-                )
-            ]
+        assert_ended(
+            told.run(*SAVE, *extra),
+            3,
+            "the baseline *base.json was not written: a selection left 1? items of the sample out (-k,"
+            " -m, --lf, node ids, paths)",
         )
 
 
@@ -438,10 +409,10 @@ def test_paths_that_leave_a_test_file_out_make_no_baseline(told: Repository) -> 
     told.write(more__test_other="def test_other(personalens):\n    personalens.check()\n")
     told.write(more__test_unit="def test_unit():\n    pass\n")
     for extra in ((), ("-n", "1")):
-        result = told.run(*SAVE, "test_bot.py", *extra)
-        assert result.ret == 3
-        result.stdout.fnmatch_lines(
-            ["the baseline *base.json was not written: a selection left 1 items of the sample out (*, paths)"]
+        assert_ended(
+            told.run(*SAVE, "test_bot.py", *extra),
+            3,
+            "the baseline *base.json was not written: a selection left 1 items of the sample out (*, paths)",
         )
     assert told.run(*ARGS, "test_bot.py").ret == 0
     assert told.inline(*SAVE, "test_bot.py", "more").ret == 0
@@ -477,45 +448,39 @@ def test_the_same_comparison_on_workers_and_over_shards(saved: Repository) -> No
     result, _comparison = compared(saved)
     assert result.ret == 1
     whole = (saved.path / "results.json").read_bytes()
-    assert saved.run(*COMPARE, "--personalens-report", "results.json", "-n", "2").ret == 1
+    assert saved.run(*COMPARE, "--personalens-report=results.json", "-n", "2").ret == 1
     assert (saved.path / "results.json").read_bytes() == whole
     for number in (1, 2):
         assert (
             saved.inline(
-                *COMPARE, "--personalens-shard", f"{number}/2", "--personalens-report", f"{number}.json"
+                *COMPARE, f"--personalens-shard={number}/2", f"--personalens-report={number}.json"
             ).ret
             == 0
         )
-    merged = saved.command(
-        "merge",
-        "1.json",
-        "2.json",
-        "--report",
-        "merged.json",
-        "--save-baseline",
-        "new.json",
+    assert_ended(
+        saved.command("merge", "1.json", "2.json", "--report", "merged.json", "--save-baseline", "new.json"),
+        1,
+        "gate regression: p: FAILED, *",
     )
-    assert merged.ret == 1
-    merged.stdout.fnmatch_lines(["gate regression: p: FAILED, *"])
     assert (saved.path / "merged.json").read_bytes() == whole
     assert saved.inline(*SAVE).ret == 0
     assert (saved.path / "new.json").read_bytes() == (saved.path / "base.json").read_bytes()
-    assert saved.inline(*SAVE, "--personalens-shard", "1/2").ret == 4
+    assert saved.inline(*SAVE, "--personalens-shard=1/2").ret == 4
 
 
 def test_a_merge_does_not_pass_for_want_of_its_baseline(saved: Repository) -> None:
     for number in (1, 2):
         assert (
             saved.inline(
-                *COMPARE, "--personalens-shard", f"{number}/2", "--personalens-report", f"{number}.json"
+                *COMPARE, f"--personalens-shard={number}/2", f"--personalens-report={number}.json"
             ).ret
             == 0
         )
     shutil.move(saved.path / "base.json", saved.path / "moved.json")
     merge = ("merge", "1.json", "2.json")
-    refused = saved.command(*merge)
-    assert refused.ret == 4
-    refused.stderr.fnmatch_lines(["error: base.json: cannot be read: No such file or directory; *"])
+    assert_ended(
+        saved.command(*merge), 4, err="error: base.json: cannot be read: No such file or directory; *"
+    )
     assert saved.command(*merge, "--baseline", "moved.json").ret == 0
 
 

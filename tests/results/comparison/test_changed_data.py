@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.outcomes import assert_ended
 from tests.support.repository import ROOT, Repository
 from tests.support.scripted_agents import TOLD_AGENTS
 
@@ -32,18 +33,14 @@ def rewrite(folder: Path, pattern: str, count: int = 0) -> None:
 
 @pytest.mark.parametrize("results", [False, True], ids=["a baseline", "a results file"])
 def test_rewritten_goals_are_refused_before_anything_runs(own: Repository, results: bool) -> None:
-    assert own.inline(*ARGS, *SAVE, "--personalens-report", "results.json").ret == 0
+    assert own.inline(*ARGS, *SAVE, "--personalens-report=results.json").ret == 0
     rewrite(own.path / "own" / "domains", r'(goal = "+)')
     rewrite(own.path / "own", r'(goal = "+)')
-    result = own.inline(*ARGS, "--personalens-baseline", "results.json" if results else "base.json")
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(
-        [
-            (
-                "ERROR: --personalens-baseline: *: the content of 10 of its 10 scenarios in this sample changed"
-                " in the dataset, such as *"
-            )
-        ]
+    assert_ended(
+        own.inline(*ARGS, "--personalens-baseline", "results.json" if results else "base.json"),
+        4,
+        err="ERROR: --personalens-baseline: *: the content of 10 of its 10 scenarios in this sample changed"
+        " in the dataset, such as *",
     )
 
 
@@ -56,15 +53,11 @@ def test_official_data_that_was_rewritten(told: Repository, official: Path) -> N
     assert told.inline(*ARGS, *SAVE).ret == 0
     assert told.inline(*ARGS, *HOLD).ret == 0
     rewrite(told.path / "own", r'("Task Goal": ")')
-    result = told.inline(*ARGS, *HOLD)
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(
-        [
-            (
-                "ERROR: --personalens-baseline: *the content of 10 of its 10 scenarios in this sample changed in"
-                " the dataset*"
-            )
-        ]
+    assert_ended(
+        told.inline(*ARGS, *HOLD),
+        4,
+        err="ERROR: --personalens-baseline: *the content of 10 of its 10 scenarios in this sample changed in"
+        " the dataset*",
     )
 
 
@@ -74,8 +67,9 @@ def test_one_scenario_that_changed_is_left_out_and_told(own: Repository) -> None
     for history in (own.path / "own" / "histories" / "tinashe").glob("*.toml"):
         text = history.read_text(encoding="utf-8")
         history.write_text(text.replace('noted = "', 'noted = "Changed. '), encoding="utf-8")
-    result = own.inline(*ARGS, *HOLD)
-    assert result.ret == 0
-    result.stdout.fnmatch_lines(
-        ["compared with base.json: 9 scenarios*", "  not compared, changed in the dataset: 1*"]
+    assert_ended(
+        own.inline(*ARGS, *HOLD),
+        0,
+        "compared with base.json: 9 scenarios*",
+        "  not compared, changed in the dataset: 1*",
     )

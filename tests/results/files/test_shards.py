@@ -15,6 +15,7 @@ import pytest
 
 from pytest_personalens.datasets import EmbeddedDataset, draw
 from tests.results.gates.test_gates import ARGS, ECHO, HOOKS, SCRIPTED
+from tests.support.outcomes import assert_ended
 from tests.support.repository import Repository, edited
 
 EMBEDDED = EmbeddedDataset()
@@ -37,10 +38,8 @@ def shards(
         found.append(
             run(
                 *args,
-                "--personalens-shard",
-                f"{number}/{of}",
-                "--personalens-report",
-                f"shard-{number}.json",
+                f"--personalens-shard={number}/{of}",
+                f"--personalens-report=shard-{number}.json",
                 *more,
             )
         )
@@ -86,15 +85,11 @@ def test_a_sample_that_grows_leaves_every_scenario_in_its_shard() -> None:
 
 @pytest.mark.parametrize("given", ["11/10", "0/3", "a/b", "3", "1/0", "-1/3", "1/2/3", " ", "1/99999999"])
 def test_a_shard_that_there_is_not(repo: Repository, given: str) -> None:
-    result = repo.inline("--personalens-sample", "2", f"--personalens-shard={given}")
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(
-        [
-            (
-                "ERROR: --personalens-shard: expected K/N, such as 3/10: the part K, from 1 to N, of N, not"
-                f" '{given}'"
-            )
-        ]
+    result = assert_ended(
+        repo.inline("--personalens-sample=2", f"--personalens-shard={given}"),
+        4,
+        err="ERROR: --personalens-shard: expected K/N, such as 3/10: the part K, from 1 to N, of N, not"
+        f" '{given}'",
     )
     assert len(result.stderr.str().strip().splitlines()) == 1
 
@@ -108,15 +103,11 @@ def test_the_ini_file_names_a_shard_too(repo: Repository) -> None:
 
 @pytest.mark.parametrize("option", ["--personalens-adopt-judge", "--personalens-check-judge"])
 def test_the_judge_is_not_watched_over_a_shard(repo: Repository, option: str) -> None:
-    result = repo.inline("--personalens-sample", "2", "--personalens-shard", "1/2", option, "judge.json")
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(
-        [
-            (
-                f"ERROR: {option}: the judge is held against whole runs; give it to a run without"
-                " --personalens-shard"
-            )
-        ]
+    assert_ended(
+        repo.inline("--personalens-sample=2", "--personalens-shard=1/2", option, "judge.json"),
+        4,
+        err=f"ERROR: {option}: the judge is held against whole runs; give it to a run without"
+        " --personalens-shard",
     )
 
 
@@ -151,7 +142,7 @@ def test_a_shard_leaves_the_gates_to_the_merge(scripted: Repository) -> None:
         [2, 3],
         [["", "p", 3.9, ">=", "", ""]],
     )
-    assert scripted.inline(*ARGS, "--personalens-shard", "2/3").ret == 1, "without a gate, items fail"
+    assert scripted.inline(*ARGS, "--personalens-shard=2/3").ret == 1, "without a gate, items fail"
 
 
 def test_the_shards_of_a_run_add_up_to_it(scripted: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,7 +168,7 @@ def test_the_shards_of_a_run_add_up_to_it(scripted: Repository, monkeypatch: pyt
         "valid >= 0.5",
     )
     (scripted.path / "pytest.ini").write_text("[pytest]\npersonalens_sample = 20\n")
-    whole = scripted.inline(*args, "--personalens-report", "whole.json")
+    whole = scripted.inline(*args, "--personalens-report=whole.json")
     parts = shards(scripted, 4, *args, extra={2: ("-n", "2"), 3: ("-n", "2", "--dist", "worksteal")})
     assert [part.ret for part in parts] == [0, 0, 0, 0]
     merged = merge(scripted, "--report", "merged.json")
@@ -197,17 +188,20 @@ def test_the_shards_of_a_run_add_up_to_it(scripted: Repository, monkeypatch: pyt
 
 
 def test_the_gates_of_the_merge(scripted: Repository) -> None:
-    shards(scripted, 2, *ARGS, "--personalens-gate", "p >= 2")
-    passed = merge(scripted)
-    assert passed.ret == 0
-    passed.stdout.fnmatch_lines(
-        ["gate p: passed, mean personalization * over 20 scenarios", "gate valid: passed, 20 of 20 items *"]
+    shards(scripted, 2, *ARGS, "--personalens-gate=p >= 2")
+    assert_ended(
+        merge(scripted),
+        0,
+        "gate p: passed, mean personalization * over 20 scenarios",
+        "gate valid: passed, 20 of 20 items *",
     )
-    failed = merge(
-        scripted, "--gate", "tcr >= 0.1, p >= 3.9", "--gate", "valid >= 1", "--report", "merged.json"
+    assert_ended(
+        merge(scripted, "--gate", "tcr >= 0.1, p >= 3.9", "--gate", "valid >= 1", "--report", "merged.json"),
+        1,
+        "gate p: FAILED, *",
+        "gate tcr: passed, *",
+        "results: merged.json",
     )
-    assert failed.ret == 1
-    failed.stdout.fnmatch_lines(["gate p: FAILED, *", "gate tcr: passed, *", "results: merged.json"])
     settings = read(scripted, "merged.json")["settings"]
     assert (settings["shard"], settings["gate"]) == (
         None,
@@ -217,9 +211,9 @@ def test_the_gates_of_the_merge(scripted: Repository) -> None:
 
 def test_items_that_failed_where_they_ran_fail_the_merge(scripted: Repository) -> None:
     assert {result.ret for result in shards(scripted, 2, *ARGS)} == {1}
-    result = merge(scripted)
-    assert result.ret == 1
-    result.stdout.fnmatch_lines(["failed items: *, whose runs say why; the first is test_bot.py::test_bot*"])
+    assert_ended(
+        merge(scripted), 1, "failed items: *, whose runs say why; the first is test_bot.py::test_bot*"
+    )
     scripted.write(test_bot="def test_bot(personalens):\n    personalens.evaluate()\n")
     shards(scripted, 2, *ARGS)
     assert merge(scripted).ret == 0
@@ -233,7 +227,7 @@ def test_a_share_of_nothing(repo: Repository) -> None:
     for own_test in (True, False):
         if not own_test:  # the built-in suite
             (repo.path / "test_bot.py").unlink()
-        results = shards(repo, 3, "--personalens-sample", "2", "--personalens-gate", "valid >= 0", "-rs")
+        results = shards(repo, 3, "--personalens-sample=2", "--personalens-gate=valid >= 0", "-rs")
         assert [result.ret for result in results] == [0, 0, 0]
         assert [result.parseoutcomes() for result in results] == [
             {"passed": 1},
@@ -251,7 +245,7 @@ def test_a_share_of_nothing(repo: Repository) -> None:
 
 def test_a_share_of_which_nothing_is_selected(repo: Repository) -> None:
     for extra in ((), ("-n", "2")):
-        results = shards(repo, 2, "--personalens-sample", "4", "-k", "nonesuch", extra={1: extra})
+        results = shards(repo, 2, "--personalens-sample=4", "-k", "nonesuch", extra={1: extra})
         assert [result.ret for result in results] == [0, 0]
         result = merge(repo)
         assert result.ret == 4
@@ -278,7 +272,7 @@ def test_a_shard_that_was_stopped_is_no_part_of_a_whole(scripted: Repository) ->
     scripted.write(
         test_bot="def test_bot(personalens):\n    assert personalens.evaluate().personalization > 2\n"
     )
-    stopped = shards(scripted, 2, *ARGS, "--personalens-gate", "p >= 1", extra={2: ("-x",)})[1]
+    stopped = shards(scripted, 2, *ARGS, "--personalens-gate=p >= 1", extra={2: ("-x",)})[1]
     stopped.stdout.fnmatch_lines(
         ["a part of the run only: it was stopped, or shards are missing; no gate is decided"]
     )
@@ -289,25 +283,23 @@ def test_a_shard_that_was_stopped_is_no_part_of_a_whole(scripted: Repository) ->
         == "error: shard-2.json: its run was stopped; run the shard again, or give --partial for a report"
         " without gates"
     )
-    partial = merge(scripted, "--partial", "--report", "merged.json")
-    assert partial.ret == 1
-    partial.stdout.fnmatch_lines(["a part of the run only: *"])
+    partial = assert_ended(
+        merge(scripted, "--partial", "--report", "merged.json"), 1, "a part of the run only: *"
+    )
     partial.stdout.no_fnmatch_line("gate *")
     merged = read(scripted, "merged.json")
     assert (merged["complete"], merged["gates"]) == (False, [])
 
 
 def test_a_missing_shard_leaves_a_part(scripted: Repository) -> None:
-    shards(scripted, 3, *ARGS, "--personalens-gate", "p >= 1")
+    shards(scripted, 3, *ARGS, "--personalens-gate=p >= 1")
     (scripted.path / "shard-2.json").unlink()
-    partial = merge(scripted, "--partial")
-    assert partial.ret == 1
-    partial.stdout.fnmatch_lines(
-        [
-            "personalens: 2 of 3 shards of a run over 20 scenarios of *",
-            "overall * 13 *",
-            "a part of the run only: *",
-        ]
+    partial = assert_ended(
+        merge(scripted, "--partial"),
+        1,
+        "personalens: 2 of 3 shards of a run over 20 scenarios of *",
+        "overall * 13 *",
+        "a part of the run only: *",
     )
     partial.stdout.no_fnmatch_line("gate *")
 
@@ -315,7 +307,7 @@ def test_a_missing_shard_leaves_a_part(scripted: Repository) -> None:
 def test_calls_and_dollars_add_up(repo: Repository) -> None:
     repo.write(conftest=HOOKS)
     (repo.path / "pytest.ini").write_text("[pytest]\npersonalens_prices =\n    echo:small = 3, 15\n")
-    repo.inline(*ECHO, "--personalens-report", "whole.json")
+    repo.inline(*ECHO, "--personalens-report=whole.json")
     shards(repo, 3, *ECHO)
     assert merge(repo, "--report", "merged.json").ret == 0
     assert read(repo, "merged.json")["usd"]

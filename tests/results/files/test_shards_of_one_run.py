@@ -9,20 +9,15 @@ import subprocess
 
 import pytest
 
+from tests.support.outcomes import assert_ended
 from tests.support.repository import Repository
 from tests.support.scripted_agents import TOLD, TOLD_AGENTS
 
-ARGS = (
-    "--personalens-sample",
-    "6",
-    *TOLD_AGENTS,
-    "--personalens-gate",
-    "tcr >= 0.5",
-)
+ARGS = ("--personalens-sample", "6", *TOLD_AGENTS, "--personalens-gate", "tcr >= 0.5")
 
 
 def shard(repo: Repository, number: int) -> None:
-    repo.run(*ARGS, "--personalens-shard", f"{number}/2", "--personalens-report", f"{number}.json")
+    repo.run(*ARGS, f"--personalens-shard={number}/2", f"--personalens-report={number}.json")
 
 
 def merged(repo: Repository) -> pytest.RunResult:
@@ -50,15 +45,11 @@ def test_shards_of_different_runs_of_a_ci_service(
     for number in (1, 2):
         monkeypatch.setenv(name, f"run-{number}")
         shard(told, number)
-    result = merged(told)
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(
-        [
-            (
-                f"error: 1.json and 2.json are not of one run: the run ({name}) is 'run-1' in the first, 'run-2'"
-                " in the second"
-            )
-        ]
+    assert_ended(
+        merged(told),
+        4,
+        err=f"error: 1.json and 2.json are not of one run: the run ({name}) is 'run-1' in the first, 'run-2'"
+        " in the second",
     )
     shard(told, 1)
     assert merged(told).ret == 0
@@ -77,9 +68,7 @@ def test_shards_of_different_commits(told: Repository, monkeypatch: pytest.Monke
             capture_output=True,
         )
         shard(told, number)
-    result = merged(told)
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(["error: 1.json and 2.json are not of one run: the commit is *"])
+    assert_ended(merged(told), 4, err="error: 1.json and 2.json are not of one run: the commit is *")
 
 
 def test_a_file_of_yesterday(told: Repository) -> None:
@@ -87,10 +76,8 @@ def test_a_file_of_yesterday(told: Repository) -> None:
         shard(told, number)
     then = (told.path / "2.json").stat().st_mtime - 24 * 3600
     os.utime(told.path / "2.json", (then, then))
-    result = merged(told)
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(
-        ["error: 2.json was written 24 hours before 1.json: is it of an earlier run? *"]
+    assert_ended(
+        merged(told), 4, err="error: 2.json was written 24 hours before 1.json: is it of an earlier run? *"
     )
 
 

@@ -17,6 +17,7 @@ from pytest_personalens.core.suite.suite import suite_named
 from pytest_personalens.results.stats.non_inferiority import excludes_drop, least_change, smallest_limit
 from pytest_personalens.results.stats.power import Noise
 from tests.support.example_bot import BOT
+from tests.support.outcomes import assert_ended
 from tests.support.repository import Repository
 
 SUITE = suite_named("personalens")
@@ -169,7 +170,7 @@ def test_it_passes_where_the_drop_is_excluded_and_not_where_it_may_be(
     repo: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sample, baseline = ("--personalens-sample", "40"), "--personalens-baseline=base.json"
-    repo.inline(*sample, "--personalens-save-baseline", "base.json").assert_outcomes(passed=41)
+    repo.inline(*sample, "--personalens-save-baseline=base.json").assert_outcomes(passed=41)
     report = ("--personalens-gate", "drop(p) <= 0.25", "--personalens-report", "results.json")
     repo.inline(*sample, baseline, *report)
     gates = {gate["name"]: gate for gate in repo.results()["gates"]}
@@ -191,25 +192,27 @@ def test_it_passes_where_the_drop_is_excluded_and_not_where_it_may_be(
 
 
 def test_an_edited_bound_is_not_believed(repo: Repository) -> None:
-    repo.inline("--personalens-sample", "5", "--personalens-save-baseline", "base.json")
+    repo.inline("--personalens-sample=5", "--personalens-save-baseline=base.json")
     more = ("--personalens-baseline=base.json", "--personalens-gate", "drop(p) <= 0.3")
-    repo.inline("--personalens-sample", "5", *more, "--personalens-report", "results.json")
+    repo.inline("--personalens-sample=5", *more, "--personalens-report=results.json")
     path = repo.path / "results.json"
     stored = json.loads(path.read_text())
     next(gate for gate in stored["gates"] if gate["name"] == "drop(p)")["passed"] = True
     path.write_text(json.dumps(stored))
-    done = repo.command("report", "results.json")
-    assert done.ret == 4
-    done.stderr.fnmatch_lines(["error: results.json: gates.drop(p).passed: *"])
+    assert_ended(
+        repo.command("report", "results.json"), 4, err="error: results.json: gates.drop(p).passed: *"
+    )
 
 
 def test_without_a_baseline_it_is_refused_and_a_run_that_replaces_it_is_compared_with_none(
     repo: Repository,
 ) -> None:
     sample = ("--personalens-sample", "5", "--personalens-gate", "drop(p) <= 0.3")
-    alone = repo.inline(*sample)
-    assert alone.ret == 4
-    alone.stderr.fnmatch_lines(["ERROR: *drop(p): there is nothing to compare with*--personalens-baseline*"])
+    assert_ended(
+        repo.inline(*sample),
+        4,
+        err="ERROR: *drop(p): there is nothing to compare with*--personalens-baseline*",
+    )
     both = ("--personalens-baseline=base.json", "--personalens-save-baseline", "base.json")
     first = repo.inline(*sample, *both)
     first.stdout.no_fnmatch_line("gate drop(p)*")

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_personalens.results.means import by_turn, item_scores
+from tests.support.outcomes import assert_ended
 from tests.support.repository import Repository
 from tests.support.rich_results import rich_results
 from tests.support.scripted_agents import BOT, TOLD, TOLD_AGENTS
@@ -43,15 +44,13 @@ def test_a_baseline_of_a_run_that_failed_says_so(told: Repository) -> None:
 @pytest.mark.parametrize("how", UNDONE)
 def test_a_run_of_which_nothing_was_evaluated_fails(told: Repository, how: str) -> None:
     told.write(test_bot="import pytest\n\n" + UNDONE[how])
-    result = told.inline(*ARGS, *GATES, *SAVE)
-    assert result.ret == 1
-    result.stdout.fnmatch_lines(
-        [
-            "not scored: 10, the test ended before it was evaluated *",
-            "gate tcr: FAILED (not decided), task completion rate: no item could be scored",
-            "gate valid: FAILED, 0 of 10 items could be scored (not: 10 unevaluated); the floor is 90%",
-            "the baseline *base.json was not written: only 0 of 10 items could be scored",
-        ]
+    assert_ended(
+        told.inline(*ARGS, *GATES, *SAVE),
+        1,
+        "not scored: 10, the test ended before it was evaluated *",
+        "gate tcr: FAILED (not decided), task completion rate: no item could be scored",
+        "gate valid: FAILED, 0 of 10 items could be scored (not: 10 unevaluated); the floor is 90%",
+        "the baseline *base.json was not written: only 0 of 10 items could be scored",
     )
     assert len(told.results()["unevaluated"]) == 10
     assert told.results()["uncounted"] == {"unevaluated": 10}
@@ -75,10 +74,10 @@ HALF = """
 
 def test_what_was_skipped_counts_also_with_workers_and_over_shards(told: Repository) -> None:
     told.write(test_bot=HALF)
-    alone = told.inline(*ARGS, *GATES)
-    assert alone.ret == 1
-    alone.stdout.fnmatch_lines(
-        ["gate valid: FAILED, 5 of 10 items could be scored (not: 5 unevaluated); the floor is 90%"]
+    assert_ended(
+        told.inline(*ARGS, *GATES),
+        1,
+        "gate valid: FAILED, 5 of 10 items could be scored (not: 5 unevaluated); the floor is 90%",
     )
     told.write(test_bot=HALF.replace("next(ran) >= 5", "True"))
     assert told.run(*ARGS, *GATES, "-n", "2").ret == 1
@@ -87,20 +86,15 @@ def test_what_was_skipped_counts_also_with_workers_and_over_shards(told: Reposit
     for number in (1, 2):
         assert (
             told.inline(
-                *ARGS,
-                *GATES[:2],
-                "--personalens-shard",
-                f"{number}/2",
-                "--personalens-report",
-                f"{number}.json",
+                *ARGS, *GATES[:2], f"--personalens-shard={number}/2", f"--personalens-report={number}.json"
             ).ret
             == 0
         )
         told.write(test_bot=HALF.replace("next(ran) >= 5", "True"))
-    merged = told.command("merge", "1.json", "2.json")
-    assert merged.ret == 1
-    merged.stdout.fnmatch_lines(
-        ["gate valid: FAILED, 5 of 10 items could be scored (not: 5 unevaluated); the floor is 90%"]
+    assert_ended(
+        told.command("merge", "1.json", "2.json"),
+        1,
+        "gate valid: FAILED, 5 of 10 items could be scored (not: 5 unevaluated); the floor is 90%",
     )
 
 
@@ -109,20 +103,16 @@ def test_a_run_that_is_asked_for_gates_and_has_nothing_for_them_is_refused(
     told: Repository, extra: tuple[str, ...]
 ) -> None:
     told.write(test_unit="def test_unit():\n    pass\n")
-    unit = told.run(*ARGS, *GATES, "test_unit.py", *extra)
-    assert unit.ret == 4
-    unit.stderr.fnmatch_lines(
-        ["ERROR: --personalens-sample: no test of what was collected asks for the fixture personalens, *"]
+    assert_ended(
+        told.run(*ARGS, *GATES, "test_unit.py", *extra),
+        4,
+        err="ERROR: --personalens-sample: no test of what was collected asks for the fixture personalens, *",
     )
-    narrowed = told.run(*ARGS, *GATES, "-k", "unit", *extra)
-    assert narrowed.ret == 4
-    narrowed.stderr.fnmatch_lines(
-        [
-            (
-                "ERROR: --personalens-sample: no test that is left asks for the fixture personalens, so there is"
-                " nothing for the gates to decide on; *"
-            )
-        ]
+    assert_ended(
+        told.run(*ARGS, *GATES, "-k", "unit", *extra),
+        4,
+        err="ERROR: --personalens-sample: no test that is left asks for the fixture personalens, so there is"
+        " nothing for the gates to decide on; *",
     )
     (told.path / "pytest.ini").write_text("[pytest]\npersonalens_sample = 3\n")
     assert told.run("test_unit.py", *GATES, *extra).ret == 4
@@ -159,36 +149,32 @@ def test_parameters_of_a_test_multiply_its_sample(told: Repository) -> None:
 
 def test_a_shard_of_a_path_that_is_not_there_is_no_success(told: Repository) -> None:
     for extra in ((), ("-n", "2")):
-        assert told.run(*ARGS, "--personalens-shard", "1/2", "nowhere", *extra).ret != 0
+        assert told.run(*ARGS, "--personalens-shard=1/2", "nowhere", *extra).ret != 0
 
 
 def test_what_a_selection_left_out_is_said_and_makes_no_baseline(told: Repository) -> None:
-    part = told.inline(*ARGS, "-k", "movies or multi", "--personalens-report", "base.json")
+    part = told.inline(*ARGS, "-k", "movies or multi", "--personalens-report=base.json")
     part.stdout.fnmatch_lines(
         ["left out by a selection (-k, -m, --lf, node ids, paths): * items of the sample; *"]
     )
     assert told.results("base.json")["left_out"] > 0
-    refused = told.inline(*ARGS, *BASE)
-    assert refused.ret == 4
-    refused.stderr.fnmatch_lines(
-        ["ERROR: --personalens-baseline: *: a selection left * items of the sample out *"]
+    assert_ended(
+        told.inline(*ARGS, *BASE),
+        4,
+        err="ERROR: --personalens-baseline: *: a selection left * items of the sample out *",
     )
-    whole = told.inline(*ARGS, "--personalens-report", "base.json", "test_bot.py::test_bot")
+    whole = told.inline(*ARGS, "--personalens-report=base.json", "test_bot.py::test_bot")
     assert "left out" not in whole.stdout.str()
     assert told.inline(*ARGS, *BASE).ret == 0
 
 
 def test_a_comparison_that_no_drop_would_fail_is_no_gate(told: Repository) -> None:
     assert told.inline(*ARGS, *SAVE).ret == 0
-    few = told.inline(*ARGS, *BASE, "-k", "movies or books")
-    assert few.ret == 1
-    few.stdout.fnmatch_lines(
-        [
-            (
-                "gate regression: p: FAILED, * these scenarios are too few for a gate, which not even a fall of"
-                " all *"
-            )
-        ]
+    assert_ended(
+        told.inline(*ARGS, *BASE, "-k", "movies or books"),
+        1,
+        "gate regression: p: FAILED, * these scenarios are too few for a gate, which not even a fall of"
+        " all *",
     )
 
 
@@ -205,7 +191,7 @@ OWN_SAMPLE = """
 
 def test_a_mark_with_a_sample_of_its_own_is_the_only_one_that_counts(told: Repository) -> None:
     told.write(test_bot=OWN_SAMPLE)
-    assert told.inline(*ARGS, *SAVE, "--personalens-report", "results.json").ret == 0
+    assert told.inline(*ARGS, *SAVE, "--personalens-report=results.json").ret == 0
     found = told.results()
     assert (found["requested"], found["drawn"], len(found["items"])) == (10, 10, 10)
     assert told.inline(*ARGS, *BASE).ret == 0
@@ -232,7 +218,7 @@ def test_a_test_file_that_cannot_be_read_is_no_trouble_of_others(told: Repositor
 
 
 def run_items(repo: Repository) -> list[dict[str, Any]]:
-    repo.inline(*ARGS, "--personalens-report", "results.json", "test_bot.py")
+    repo.inline(*ARGS, "--personalens-report=results.json", "test_bot.py")
     found: list[dict[str, Any]] = repo.results()["items"]
     return found
 
@@ -250,16 +236,12 @@ def test_a_lift_over_few_of_its_scenarios_is_none(told: Repository) -> None:
     control = ("--personalens-control", "no-context", "--personalens-gate", "lift >= -3")
     assert told.inline(*ARGS, *control).ret == 0
     told.write(conftest=BLIND)
-    result = told.inline(*ARGS, *control)
-    assert result.ret == 1
-    result.stdout.fnmatch_lines(
-        [
-            "control no-context: 8 of 10 items could not be scored",
-            (
-                "gate lift: FAILED (not decided), *: only 2 of 10 scenarios were scored both with and without"
-                " its context; the floor is 90%"
-            ),
-        ]
+    assert_ended(
+        told.inline(*ARGS, *control),
+        1,
+        "control no-context: 8 of 10 items could not be scored",
+        "gate lift: FAILED (not decided), *: only 2 of 10 scenarios were scored both with and without"
+        " its context; the floor is 90%",
     )
 
 
@@ -277,15 +259,11 @@ SKIPS = """
 def test_a_control_that_the_test_skips_is_told_apart(told: Repository, workers: tuple[str, ...]) -> None:
     told.write(test_bot=SKIPS)
     control = ("--personalens-control", "no-context", "--personalens-gate", "lift >= -3")
-    result = told.run(*ARGS, *control, *workers)
-    assert result.ret == 1
-    result.stdout.fnmatch_lines(
-        [
-            (
-                "gate lift: FAILED (not decided), *: no scenario was scored both with and without its"
-                " context; 10 skipped by your test: in a control, call evaluate() and return"
-            )
-        ]
+    assert_ended(
+        told.run(*ARGS, *control, *workers),
+        1,
+        "gate lift: FAILED (not decided), *: no scenario was scored both with and without its"
+        " context; 10 skipped by your test: in a control, call evaluate() and return",
     )
 
 
@@ -298,15 +276,11 @@ def test_a_dimension_that_half_of_the_scenarios_lost_is_seen(told: Repository) -
     told.write(test_bot=two.format(mark=marks.format("")))
     assert told.inline(*ARGS, *SAVE).ret == 0
     told.write(test_bot=two.format(mark=marks.format(", dimensions='tc'")))
-    result = told.inline(*ARGS, *BASE)
-    assert result.ret == 1
-    result.stdout.fnmatch_lines(
-        [
-            (
-                "gate regression: p: FAILED (not decided), p was judged in both runs in * of * scenarios only;"
-                " the floor is 90%"
-            )
-        ]
+    assert_ended(
+        told.inline(*ARGS, *BASE),
+        1,
+        "gate regression: p: FAILED (not decided), p was judged in both runs in * of * scenarios only;"
+        " the floor is 90%",
     )
     told.write(test_bot=two.partition("{mark}")[0])
     gone = told.inline(*ARGS, *BASE)
@@ -323,16 +297,14 @@ def test_a_judge_of_several_votes_is_the_same_in_the_same_run(repo: Repository) 
     )
     args = ("--personalens-sample", "10", "-o", "personalens_judge_votes=3")
     assert repo.inline(*args, *SAVE).ret == 0
-    again = repo.inline(*args, *BASE)
-    assert again.ret == 0
-    again.stdout.fnmatch_lines(["compared with base.json: 10 scenarios*"])
+    assert_ended(repo.inline(*args, *BASE), 0, "compared with base.json: 10 scenarios*")
     other = repo.inline(*args[:2], "-o", "personalens_judge_votes=5", *BASE)
     assert other.ret == 4
 
 
 def test_trials_that_only_one_run_has_are_said(told: Repository) -> None:
     assert told.inline(*ARGS, *SAVE).ret == 0
-    result = told.inline(*ARGS, *BASE, "--personalens-trials", "3")
+    result = told.inline(*ARGS, *BASE, "--personalens-trials=3")
     result.stdout.fnmatch_lines(["  not compared, trials of one run beyond those of the other: 10"])
 
 
@@ -348,9 +320,9 @@ FIRST_BAD = (
 
 
 def test_the_reason_beside_a_drop_is_that_of_the_trial_that_fell(told: Repository) -> None:
-    assert told.inline(*ARGS, *SAVE, "--personalens-trials", "3").ret == 0
+    assert told.inline(*ARGS, *SAVE, "--personalens-trials=3").ret == 0
     told.write(conftest=FIRST_BAD)
-    result = told.inline(*ARGS, *BASE, "--personalens-trials", "3", "-v")
+    result = told.inline(*ARGS, *BASE, "--personalens-trials=3", "-v")
     worse = [line for line in result.outlines if ": tc 1 -> 0.67" in line or ": p 4 -> 3" in line]
     assert worse
     assert all("heard bad" in line for line in worse)
@@ -369,6 +341,8 @@ def test_figures_by_turn_are_one_and_the_same_everywhere() -> None:
 
 def test_a_file_nested_too_deep_is_one_line(told: Repository) -> None:
     (told.path / "deep.json").write_text("[" * 200_000)
-    refused = told.inline(*ARGS, "--personalens-baseline", "deep.json")
-    assert refused.ret == 4
-    refused.stderr.fnmatch_lines(["ERROR: --personalens-baseline: *deep.json: not valid JSON *"])
+    assert_ended(
+        told.inline(*ARGS, "--personalens-baseline=deep.json"),
+        4,
+        err="ERROR: --personalens-baseline: *deep.json: not valid JSON *",
+    )

@@ -14,6 +14,7 @@ from pytest_personalens.core.options.gate_expression import read_gate
 from pytest_personalens.core.scenario import ScenarioRef
 from pytest_personalens.core.suite.suite import suite_named
 from pytest_personalens.datasets import OtherUsers
+from tests.support.outcomes import assert_ended
 from tests.support.repository import Repository
 from tests.support.scripted_agents import TOLD, TOLD_AGENTS
 
@@ -42,10 +43,7 @@ def test_an_expression(text: str, floor: GateExpression) -> None:
     [
         (
             (GATE, "trc >= 0.9"),
-            (
-                "--personalens-gate: unknown metric 'trc' (did you mean tcr?); known: tcr, p, *, not 'trc >="
-                " 0.9'"
-            ),
+            "--personalens-gate: unknown metric 'trc' (did you mean tcr?); known: tcr, p, *, not 'trc >= 0.9'",
         ),
         (
             (GATE, "tcr > 0.9"),
@@ -57,16 +55,10 @@ def test_an_expression(text: str, floor: GateExpression) -> None:
         ((GATE, ""), "--personalens-gate: expected *"),
         (
             (GATE, "Movie: p >= 3"),
-            (
-                "--personalens-gate: unknown group 'Movie' (did you mean Movies?); known: single, multi,"
-                " Alarm, *"
-            ),
+            "--personalens-gate: unknown group 'Movie' (did you mean Movies?); known: single, multi, Alarm, *",
         ),
         ((GATE, "p >= 3", GATE, "P>=2"), "--personalens-gate: p has two floors; give one"),
-        (
-            (GATE, "p >= 3", "--personalens-gate", "p >= 2"),
-            "--personalens-gate: p has two floors; give one",
-        ),
+        ((GATE, "p >= 3", "--personalens-gate", "p >= 2"), "--personalens-gate: p has two floors; give one"),
         (
             (GATE, "coh-user >= 3"),
             (
@@ -123,9 +115,7 @@ def test_an_expression(text: str, floor: GateExpression) -> None:
 def test_a_gate_that_cannot_be_is_one_line_and_no_run(
     told: Repository, args: tuple[str, ...], problem: str
 ) -> None:
-    result = told.inline(*ARGS, *args)
-    assert result.ret == 4
-    result.stderr.fnmatch_lines([f"ERROR: {problem}"])
+    result = assert_ended(told.inline(*ARGS, *args), 4, err=f"ERROR: {problem}")
     assert "passed" not in result.stdout.str()
 
 
@@ -135,18 +125,13 @@ def test_gates_of_the_configuration_and_their_lines(told: Repository) -> None:
         " 95%\n"
     )
     (told.path / "low.txt").write_text("p:movies-1-alistair")
-    result = told.inline(*ARGS, "--personalens-report", "results.json")
-    assert result.ret == 1
-    result.stdout.fnmatch_lines(
-        [
-            (
-                "gate Movies: p: FAILED, mean personalization 2.50 (too few for an interval) < 3.00 over 2"
-                " scenarios"
-            ),
-            "gate tcr: passed, task completion rate 1.00 (0.83 to 1.00) >= 0.80 over 20 scen*",
-            "gate multi: tcr: passed, *",
-            "gate valid: passed, 20 of 20 items could be scored",
-        ]
+    assert_ended(
+        told.inline(*ARGS, "--personalens-report=results.json"),
+        1,
+        "gate Movies: p: FAILED, mean personalization 2.50 (too few for an interval) < 3.00 over 2 scenarios",
+        "gate tcr: passed, task completion rate 1.00 (0.83 to 1.00) >= 0.80 over 20 scen*",
+        "gate multi: tcr: passed, *",
+        "gate valid: passed, 20 of 20 items could be scored",
     )
     assert [gate["name"] for gate in told.results()["gates"]] == ["tcr", "Movies: p", "multi: tcr", "valid"]
 
@@ -168,7 +153,7 @@ def test_gates_of_the_command_line_join_those_of_the_configuration(told: Reposit
     )
 
     def gates(*args: str) -> list[tuple[str, float]]:
-        told.inline(*ARGS, *args, "--personalens-report", "results.json")
+        told.inline(*ARGS, *args, "--personalens-report=results.json")
         return [(gate["name"], gate["limit"]) for gate in told.results()["gates"] if gate["name"] != "valid"]
 
     assert gates() == [("p", 2.0), ("tcr", 0.8), ("Movies: p", 3.0)]
@@ -179,7 +164,7 @@ def test_gates_of_the_command_line_join_those_of_the_configuration(told: Reposit
         ("Movies: p", 3.0),
     ]
     assert gates(GATE, "Movies: p >= 1", GATE, "p >= 1") == [("Movies: p", 1.0), ("p", 1.0), ("tcr", 0.8)]
-    assert gates("--personalens-gate", "tcr >= 0.5") == [("tcr", 0.5), ("p", 2.0), ("Movies: p", 3.0)]
+    assert gates("--personalens-gate=tcr >= 0.5") == [("tcr", 0.5), ("p", 2.0), ("Movies: p", 3.0)]
 
 
 def test_gates_without_a_sample_are_not_passed_over_in_silence(told: Repository) -> None:
@@ -192,20 +177,18 @@ def test_gates_without_a_sample_are_not_passed_over_in_silence(told: Repository)
 
 
 def test_a_gate_on_a_domain_that_is_not_in_the_sample_fails(told: Repository) -> None:
-    result = told.inline(
-        *ARGS,
-        "--personalens-domain",
-        "Movies",
-        "--personalens-kind",
-        "single",
-        GATE,
-        "Alarm: p >= 1",
-        GATE,
-        "multi: tcr >= 0",
-    )
-    assert result.ret == 1
-    result.stdout.fnmatch_lines(
-        ["gate Alarm: p: FAILED (not decided), no scenario of Alarm is in this sample"]
+    result = assert_ended(
+        told.inline(
+            *ARGS,
+            "--personalens-domain=Movies",
+            "--personalens-kind=single",
+            GATE,
+            "Alarm: p >= 1",
+            GATE,
+            "multi: tcr >= 0",
+        ),
+        1,
+        "gate Alarm: p: FAILED (not decided), no scenario of Alarm is in this sample",
     )
     result.stdout.fnmatch_lines(
         ["gate multi: tcr: FAILED (not decided), no scenario of multi is in this sample"]
@@ -221,10 +204,10 @@ def test_trouble_of_others_has_an_exit_code_of_its_own(told: Repository) -> None
     (told.path / "faults.txt").write_text("\n".join(ids[:5]))
     infra = ("-o", "personalens_exit_infra=75")
     for gates in ((GATE, "p >= 1"), ()):  # with a gate such items are skipped, without one they fail
-        result = told.inline(*ARGS, *gates, *infra)
-        assert result.ret == 75
-        result.stdout.fnmatch_lines(
-            ["failed for lack of scores alone: this run says nothing about your assistant"]
+        assert_ended(
+            told.inline(*ARGS, *gates, *infra),
+            75,
+            "failed for lack of scores alone: this run says nothing about your assistant",
         )
         assert told.run(*ARGS, *gates, *infra, "-n", "2").ret == 75
         assert told.inline(*ARGS, *gates).ret == 1
@@ -257,21 +240,16 @@ def test_what_is_asked_of_a_run_is_not_passed_over_where_there_is_none(told: Rep
         ("--personalens-baseline=b.json",),
         ("--personalens-report", "r.html"),
     ):
-        result = told.inline(*args)
-        assert result.ret == 4
-        result.stderr.fnmatch_lines(
-            [
-                (
-                    f"ERROR: {args[0].partition('=')[0]}: give --personalens-sample N too; without it there is"
-                    " no run"
-                )
-            ]
+        assert_ended(
+            told.inline(*args),
+            4,
+            err=f"ERROR: {args[0].partition('=')[0]}: give --personalens-sample N too; without it there is no run",
         )
     told.write(unit__test_unit="def test_unit():\n    pass\n")
-    nobody = told.inline(*ARGS, GATE, "tcr >= 0.9", "unit")
-    assert nobody.ret == 4
-    nobody.stderr.fnmatch_lines(
-        ["ERROR: --personalens-sample: no test of what was collected asks for the fixture personalens, *"]
+    assert_ended(
+        told.inline(*ARGS, GATE, "tcr >= 0.9", "unit"),
+        4,
+        err="ERROR: --personalens-sample: no test of what was collected asks for the fixture personalens, *",
     )
     (told.path / "pytest.ini").write_text("[pytest]\npersonalens_sample = 3\npersonalens_gate = tcr >= 0.9\n")
     assert told.inline("unit").ret == 0  # unit tests of a repository whose every run has a sample
@@ -281,10 +259,10 @@ def test_a_path_that_pytest_would_take_for_tests_is_refused(told: Repository) ->
     outside = told.path.parent / f"{told.path.name}-r.json"
     args = (*ARGS, "--personalens-report")
     assert told.run(*args, str(outside)).ret == 0
-    refused = told.run(*args, str(outside))
-    assert refused.ret == 4
-    refused.stderr.fnmatch_lines(
-        [f"ERROR: --personalens-report: write --personalens-report={outside}; after a space, pytest takes *"]
+    assert_ended(
+        told.run(*args, str(outside)),
+        4,
+        err=f"ERROR: --personalens-report: write --personalens-report={outside}; after a space, pytest takes *",
     )
     assert told.run(*args[:-1], f"--personalens-report={outside}").ret == 0
 
@@ -303,11 +281,11 @@ def test_trials_have_ids_and_records_of_their_own(told: Repository) -> None:
     assert names[:3] == [names[0], f"{names[0]}+t2", f"{names[0]}+t3"]
     assert told.inline(*args, "--personalens-record=new").ret == 0
     assert len(list((told.path / "__personalens__" / "test_bot").iterdir())) == 9
-    again = told.inline(*args, "--personalens-report", "results.json")
+    again = told.inline(*args, "--personalens-report=results.json")
     again.stdout.fnmatch_lines(
         ["3 trials of each scenario: pass^1 1.00, pass^2 1.00, pass^3 1.00", "records: 9 replayed"]
     )
-    fewer = told.inline("--personalens-sample", "3", *ARGS[2:])
+    fewer = told.inline("--personalens-sample=3", *ARGS[2:])
     fewer.stdout.fnmatch_lines(["records: 3 replayed"])
     assert "trials of each" not in fewer.stdout.str()
 
@@ -336,14 +314,7 @@ def test_an_assistant_that_wavers_shows_in_its_trials(repo: Repository) -> None:
     )
     repo.write(conftest=judge + UNSTEADY)
     result = repo.inline(
-        *ARGS,
-        "-v",
-        "--personalens-trials",
-        "2",
-        GATE,
-        "pass^2 >= 0.9",
-        "--personalens-report",
-        "results.json",
+        *ARGS, "-v", "--personalens-trials=2", GATE, "pass^2 >= 0.9", "--personalens-report=results.json"
     )
     assert result.ret == 1
     found = repo.results()["trials"]
@@ -390,9 +361,7 @@ def test_controls_withhold_the_context_or_give_another_users(
     knowing: Repository, extra: tuple[str, ...]
 ) -> None:
     controls = ("--personalens-control", "no-context", "--personalens-control", "other-user")
-    result = knowing.run(
-        *ARGS, *controls, GATE, "lift >= 2.5", "--personalens-report", "results.json", *extra
-    )
+    result = knowing.run(*ARGS, *controls, GATE, "lift >= 2.5", "--personalens-report=results.json", *extra)
     assert result.ret == 0
     found = knowing.results()
     assert (found["overall"]["items"], len(found["items"])) == (20, 60)
@@ -437,14 +406,12 @@ def test_controls_count_in_no_figure_of_the_run(knowing: Repository) -> None:
     knowing.write(conftest=raising, test_bot="def test_bot(personalens):\n    personalens.evaluate()\n")
     result = knowing.inline(
         *ARGS,
-        "--personalens-control",
-        "no-context",
+        "--personalens-control=no-context",
         GATE,
         "valid >= 1",
         GATE,
         "lift >= 0",
-        "--personalens-report",
-        "results.json",
+        "--personalens-report=results.json",
     )
     found = knowing.results()
     assert (found["uncounted"], found["overall"]["items"], found["arms"][0]["overall"]["scored"]) == (
@@ -463,15 +430,15 @@ def test_controls_count_in_no_figure_of_the_run(knowing: Repository) -> None:
 
 def test_a_lift_is_over_the_control_that_was_asked_for(knowing: Repository) -> None:
     both = ("--personalens-control", "no-context", "--personalens-control", "other-user")
-    result = knowing.inline(*ARGS, *both, GATE, "lift >= 1", "-k", "not swapped")
-    assert result.ret == 1
-    result.stdout.fnmatch_lines(
-        ["gate lift: FAILED (not decided), lift of personalization over the control other-user: *"]
+    assert_ended(
+        knowing.inline(*ARGS, *both, GATE, "lift >= 1", "-k", "not swapped"),
+        1,
+        "gate lift: FAILED (not decided), lift of personalization over the control other-user: *",
     )
 
 
 def test_a_control_below_a_threshold_does_not_fail(knowing: Repository) -> None:
-    result = knowing.inline("--personalens-sample", "4", *ARGS[2:], "--personalens-control", "no-context")
+    result = knowing.inline("--personalens-sample=4", *ARGS[2:], "--personalens-control=no-context")
     result.assert_outcomes(passed=8)
     assert "below threshold" not in result.stdout.str()
 
@@ -479,7 +446,7 @@ def test_a_control_below_a_threshold_does_not_fail(knowing: Repository) -> None:
 def test_the_command_of_a_failed_trial_runs_it_alone(told: Repository) -> None:
     low = told.inline(*ARGS, "--collect-only", "-q").outlines[0].partition("[")[2].rstrip("]")
     (told.path / "low.txt").write_text(f"tc:{low}")
-    result = told.inline(*ARGS, "--personalens-trials", "2", "--personalens-control", "other-user")
+    result = told.inline(*ARGS, "--personalens-trials=2", "--personalens-control=other-user")
     commands = [
         shlex.split(line.partition("again:  pytest")[2])
         for line in result.outlines
@@ -496,12 +463,9 @@ def test_the_command_of_a_failed_trial_runs_it_alone(told: Repository) -> None:
 def test_the_ablation_is_one_command(knowing: Repository) -> None:
     result = knowing.inline(
         *ARGS,
-        "--personalens-control",
-        "ablation",
-        "--personalens-gate",
-        "none",
-        "--personalens-report",
-        "results.json",
+        "--personalens-control=ablation",
+        "--personalens-gate=none",
+        "--personalens-report=results.json",
     )
     assert result.ret == 0
     found = knowing.results()
@@ -549,8 +513,8 @@ def test_a_stranger_has_the_same_task_or_the_same_domains() -> None:
 
 def test_a_setting_of_another_type_is_named(told: Repository) -> None:
     (told.path / "pytest.ini").write_text("[pytest]\npersonalens_trials = several\n")
-    result = told.inline(*ARGS)
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(
-        ["ERROR: personalens_trials: expected a value of type int in the configuration file (*"]
+    assert_ended(
+        told.inline(*ARGS),
+        4,
+        err="ERROR: personalens_trials: expected a value of type int in the configuration file (*",
     )

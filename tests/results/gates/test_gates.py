@@ -10,6 +10,7 @@ import pydantic
 import pytest
 
 from pytest_personalens.results.values.results import json_schema
+from tests.support.outcomes import assert_ended
 from tests.support.repository import ROOT, Repository
 
 #: Agents added by the repository whose scores and faults follow the scenario's id.
@@ -74,7 +75,7 @@ def test_without_a_gate_low_items_fail(scripted: Repository) -> None:
 
 
 def test_with_a_gate_low_items_are_listed_and_the_gate_decides(scripted: Repository) -> None:
-    result = scripted.inline(*ARGS, "--personalens-gate", "tcr >= 0.2", "--personalens-gate", "p >= 1.5")
+    result = scripted.inline(*ARGS, "--personalens-gate=tcr >= 0.2", "--personalens-gate=p >= 1.5")
     assert result.ret == 0
     result.assert_outcomes(passed=23)
     result.stdout.fnmatch_lines(
@@ -96,7 +97,7 @@ def test_a_long_list_of_low_items_is_cut(scripted: Repository) -> None:
 
 def test_a_missed_gate_is_seen_everywhere(scripted: Repository) -> None:
     for extra in ((), ("-n", "2")):
-        result = scripted.run(*ARGS, "--personalens-gate", "p >= 3.9", "--junitxml", "junit.xml", *extra)
+        result = scripted.run(*ARGS, "--personalens-gate=p >= 3.9", "--junitxml", "junit.xml", *extra)
         assert result.ret == 1
         result.assert_outcomes(passed=21, failed=1)
         result.stdout.fnmatch_lines(["FAILED personalens::gate[[]p[]]*"])
@@ -111,9 +112,9 @@ def test_a_missed_gate_is_seen_everywhere(scripted: Repository) -> None:
 
 def test_items_fail_where_no_gate_decides(scripted: Repository) -> None:
     assert scripted.inline(*ARGS).parseoutcomes()["failed"] >= 5
-    scripted.inline(*ARGS, "--personalens-gate", "none").assert_outcomes(passed=20)
+    scripted.inline(*ARGS, "--personalens-gate=none").assert_outcomes(passed=20)
     # The items and the gate on the share of them that could be scored.
-    scripted.inline(*ARGS, "--personalens-gate", "valid >= 0.9").assert_outcomes(passed=21)
+    scripted.inline(*ARGS, "--personalens-gate=valid >= 0.9").assert_outcomes(passed=21)
 
 
 @pytest.mark.parametrize(("fault", "label"), [("user", "user-agent"), ("judge", "judge")])
@@ -121,12 +122,10 @@ def test_what_is_not_scored_is_never_passed(
     scripted: Repository, monkeypatch: pytest.MonkeyPatch, fault: str, label: str
 ) -> None:
     monkeypatch.setenv("FAULTS", fault)
-    result = scripted.inline(*ARGS, "--personalens-threshold", "p>=1", "--personalens-threshold", "tc>=0")
+    result = scripted.inline(*ARGS, "--personalens-threshold=p>=1", "--personalens-threshold=tc>=0")
     unscored = result.parseoutcomes()["failed"]
     assert unscored >= 2
-    gated = scripted.inline(
-        *ARGS, "--personalens-gate", "p >= 1", "--personalens-gate", "valid >= 0.95", "-rs"
-    )
+    gated = scripted.inline(*ARGS, "--personalens-gate=p >= 1", "--personalens-gate=valid >= 0.95", "-rs")
     assert gated.ret == 1
     assert gated.parseoutcomes()["skipped"] == unscored
     gated.stdout.fnmatch_lines(
@@ -135,12 +134,9 @@ def test_what_is_not_scored_is_never_passed(
     gated.stdout.fnmatch_lines([f"SKIPPED*not scored: {label}: *"])
     lenient = scripted.inline(
         *ARGS,
-        "--personalens-gate",
-        "p >= 1",
-        "--personalens-gate",
-        "valid >= 0.5",
-        "--personalens-report",
-        "results.json",
+        "--personalens-gate=p >= 1",
+        "--personalens-gate=valid >= 0.5",
+        "--personalens-report=results.json",
     )
     assert lenient.ret == 0
     assert scripted.results()["uncounted"] == {label: unscored}
@@ -149,20 +145,16 @@ def test_what_is_not_scored_is_never_passed(
 
 def test_a_gate_over_nothing_fails_closed(scripted: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FAULTS", "judge")
-    result = scripted.inline(
-        *ARGS,
-        "--personalens-domain",
-        "Alarm",
-        "--personalens-kind",
-        "single",
-        "--personalens-gate",
-        "p >= 1",
-        "--personalens-gate",
-        "valid >= 0",
-    )
-    assert result.ret == 1
-    result.stdout.fnmatch_lines(
-        ["gate p: FAILED (not decided), mean personalization: no item could be scored"]
+    assert_ended(
+        scripted.inline(
+            *ARGS,
+            "--personalens-domain=Alarm",
+            "--personalens-kind=single",
+            "--personalens-gate=p >= 1",
+            "--personalens-gate=valid >= 0",
+        ),
+        1,
+        "gate p: FAILED (not decided), mean personalization: no item could be scored",
     )
 
 
@@ -179,18 +171,14 @@ def test_the_same_results_however_many_workers(scripted: Repository, monkeypatch
     monkeypatch.setenv("FAULTS", "user")
     seen = []
     for extra in ((), ("-n", "2"), ("-n", "4", "--dist", "worksteal")):
-        result = scripted.run(
-            *ARGS, "--personalens-gate", "p >= 2", "--personalens-report", "results.json", *extra
-        )
+        result = scripted.run(*ARGS, "--personalens-gate=p >= 2", "--personalens-report=results.json", *extra)
         seen.append((result.ret, (scripted.path / "results.json").read_bytes(), result.parseoutcomes()))
         (scripted.path / "results.json").unlink()
     assert seen[0] == seen[1] == seen[2]
 
 
 def test_the_json_follows_the_published_schema(scripted: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
-    published = json.loads(
-        (ROOT / "docs/reference/results.schema.json").read_text(encoding="utf-8")
-    )
+    published = json.loads((ROOT / "docs/reference/results.schema.json").read_text(encoding="utf-8"))
     if tuple(map(int, pydantic.VERSION.split(".")[:2])) >= (
         2,
         13,
@@ -199,12 +187,9 @@ def test_the_json_follows_the_published_schema(scripted: Repository, monkeypatch
     monkeypatch.setenv("FAULTS", "judge")
     scripted.inline(
         *ARGS,
-        "--personalens-gate",
-        "p >= 2",
-        "--personalens-report",
-        "results.json",
-        "--personalens-dimensions",
-        "all",
+        "--personalens-gate=p >= 2",
+        "--personalens-report=results.json",
+        "--personalens-dimensions=all",
     )
     data = scripted.results()
     jsonschema.validate(data, published)
@@ -220,7 +205,7 @@ def test_a_worker_that_dies_never_leaves_a_green_run(
 ) -> None:
     monkeypatch.setenv("FAULTS", "crash")
     result = scripted.run(
-        *ARGS, "--personalens-gate", "valid >= 0.9", "-n", "2", "--personalens-report", "results.json"
+        *ARGS, "--personalens-gate=valid >= 0.9", "-n", "2", "--personalens-report=results.json"
     )
     assert result.ret != 0
     assert scripted.results()["lost"]

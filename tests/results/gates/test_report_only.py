@@ -6,6 +6,7 @@ from typing import Final
 
 import pytest
 
+from tests.support.outcomes import assert_ended
 from tests.support.repository import Repository
 from tests.support.scripted_agents import TOLD, TOLD_AGENTS
 
@@ -68,7 +69,7 @@ def test_low_scores_fail_nothing_and_it_is_said_everywhere(
 ) -> None:
     told.write(conftest=LOW)
     result = told.run(
-        *ARGS, *NOTHING, *workers, "--personalens-report", "page.html", "--personalens-report", "page.md"
+        *ARGS, *NOTHING, *workers, "--personalens-report=page.html", "--personalens-report=page.md"
     )
     assert result.ret == 0
     result.assert_outcomes(passed=10)
@@ -84,7 +85,7 @@ def test_low_scores_fail_nothing_and_it_is_said_everywhere(
 def test_gates_of_the_configuration_are_shown_and_do_not_count(
     told: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert told.inline(*ARGS, "--personalens-save-baseline", "base.json").ret == 0
+    assert told.inline(*ARGS, "--personalens-save-baseline=base.json").ret == 0
     told.write(conftest=LOW)
     ini(told, gate="tcr >= 0.9", baseline="base.json")
     assert told.inline(*ARGS).ret == 1
@@ -94,12 +95,9 @@ def test_gates_of_the_configuration_are_shown_and_do_not_count(
         *NOTHING,
         "--junitxml",
         "junit.xml",
-        "--personalens-report",
-        "page.html",
-        "--personalens-report",
-        "r.json",
-        "--personalens-report",
-        "github",
+        "--personalens-report=page.html",
+        "--personalens-report=r.json",
+        "--personalens-report=github",
     )
     assert result.ret == 0
     result.assert_outcomes(passed=10)
@@ -148,9 +146,9 @@ def test_a_run_that_measured_nothing_fails_all_the_same(
     told: Repository, fault: str, workers: tuple[str, ...]
 ) -> None:
     told.write(**FAULTS[fault])
-    result = told.run(*ARGS, *NOTHING, *workers)
-    assert result.ret == 1
-    result.stdout.fnmatch_lines(["gate valid: FAILED, 0 of 10 items could be scored *"])
+    result = assert_ended(
+        told.run(*ARGS, *NOTHING, *workers), 1, "gate valid: FAILED, 0 of 10 items could be scored *"
+    )
     result.stdout.no_fnmatch_line("report only*")
 
 
@@ -175,9 +173,7 @@ def test_shards_that_are_to_fail_on_nothing(told: Repository) -> None:
     told.write(conftest=LOW)
     ini(told, gate="tcr >= 0.9")
     assert shards() == [0, 0]
-    merged = merge()
-    assert merged.ret == 0
-    merged.stdout.fnmatch_lines(["gate tcr: FAILED (report only), *", f"{SAID}, *"])
+    assert_ended(merge(), 0, "gate tcr: FAILED (report only), *", f"{SAID}, *")
     for gate in (("--gate", "p >= 1"), ("--baseline", "old.json"), ("--save-baseline", "new.json")):
         refusal = merge(*gate)
         assert refusal.ret == 4
@@ -193,6 +189,6 @@ def test_shards_that_are_to_fail_on_nothing(told: Repository) -> None:
 
 def test_the_command_for_one_item_asks_for_no_gate_that_it_leaves_out(told: Repository) -> None:
     told.write(conftest=crashing(">= 0"))
-    result = told.inline(*ARGS, "--personalens-gate", "tcr >= 0.5")
+    result = told.inline(*ARGS, "--personalens-gate=tcr >= 0.5")
     again = next(line for line in result.outlines if line.startswith("again:"))
     assert "--personalens-gate" not in again

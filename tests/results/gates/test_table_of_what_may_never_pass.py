@@ -138,7 +138,7 @@ SAID = "left out by a selection (-k, -m, --lf, node ids, paths): *"
 @pytest.mark.parametrize("gate", GATES)
 def test_what_is_good_passes_every_gate(told: Repository, gate: str) -> None:
     told.write(test_bot=GOOD)
-    told.inline(*ARGS, "--personalens-save-baseline", "base.json")
+    told.inline(*ARGS, "--personalens-save-baseline=base.json")
     assert told.inline(*ARGS, *GATES[gate]).ret == 0
 
 
@@ -159,7 +159,7 @@ def test_what_is_left_out_never_passes(told: Repository, way: str, gate: str) ->
     if gate == "baseline":
         more = {"test_more": GOOD} if "test_more" in files else {}
         told.write(**more)
-        assert told.inline(*ARGS, "--personalens-save-baseline", "base.json").ret == 0
+        assert told.inline(*ARGS, "--personalens-save-baseline=base.json").ret == 0
     told.write(**files)
     run = told.run if options else told.inline
     result = run(*ARGS, *GATES[gate], *options)

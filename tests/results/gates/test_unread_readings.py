@@ -55,7 +55,7 @@ def test_one_unread_reading_leaves_its_own_mean_and_no_other(
     judged: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     options = (*RUN, "--personalens-gate", "valid >= 0.1", "--personalens-dimensions", "all,p-turns")
-    judged.run(*options, "--personalens-report", "whole.json").assert_outcomes(passed=21)
+    judged.run(*options, "--personalens-report=whole.json").assert_outcomes(passed=21)
     monkeypatch.setenv("UNREAD", "p p-turns")
     monkeypatch.setenv("WHERE", "F")
     result = judged.run(*options)
@@ -112,7 +112,7 @@ def test_a_gate_is_over_its_own_readings_and_fails_closed(
             f"gate p: passed, mean personalization * over {20 - n} scenarios*",
         ]
     )
-    strict = judged.run(*RUN, *gates[:-4], "--personalens-dimensions", "all")
+    strict = judged.run(*RUN, *gates[:-4], "--personalens-dimensions=all")
     strict.stdout.fnmatch_lines(
         [
             f"gate p: FAILED (not decided), only {20 - n} of 20 items could be scored; *",
@@ -151,10 +151,10 @@ def test_an_item_without_a_reading_that_its_threshold_needs_never_passes(
 def test_a_comparison_does_not_pass_on_the_few_readings_that_are_left(
     judged: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    judged.run(*RUN, "--personalens-save-baseline", "b.json")
+    judged.run(*RUN, "--personalens-save-baseline=b.json")
     monkeypatch.setenv("UNREAD", "tc")
     monkeypatch.setenv("WHERE", "F")
-    result = judged.run(*RUN, "--personalens-baseline", "b.json")
+    result = judged.run(*RUN, "--personalens-baseline=b.json")
     result.stdout.fnmatch_lines(
         [
             "gate regression: tcr: FAILED (not decided), tc was judged in both runs in * of 20 scenarios only*",

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.endpoint import Endpoint
+from tests.support.outcomes import assert_ended
 from tests.support.repository import Repository
 from tests.support.scripted_agents import TOLD, TOLD_AGENTS
 
@@ -32,12 +33,12 @@ def test_tests_that_ask_for_no_dialogue_decide_nothing(
     told: Repository, asked: str, fixture: str, workers: tuple[str, ...]
 ) -> None:
     if asked == "a baseline":
-        told.inline(*ARGS, "--personalens-save-baseline", "base.json")
+        told.inline(*ARGS, "--personalens-save-baseline=base.json")
     told.write(test_bot=f"def test_bot({fixture}, personalens_assistant):\n    pass\n")
-    result = told.run(*ARGS, *ASKED[asked], *workers)
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(
-        ["ERROR: --personalens-sample: no test that is left asks for the fixture personalens, so *"]
+    assert_ended(
+        told.run(*ARGS, *ASKED[asked], *workers),
+        4,
+        err="ERROR: --personalens-sample: no test that is left asks for the fixture personalens, so *",
     )
     assert not (told.path / "new.json").exists()
 
@@ -55,10 +56,10 @@ def test_gates_of_the_configuration_alone_are_said_to_be_undecided(told: Reposit
 
 @pytest.mark.parametrize("how", ["--setup-only", "--setup-plan"])
 def test_a_run_that_only_sets_up_decides_nothing(told: Repository, how: str) -> None:
-    result = told.inline(*ARGS, *FLOOR, how)
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(
-        ["ERROR: --personalens-sample: --setup-only and --setup-plan run no test, so there is nothing for *"]
+    assert_ended(
+        told.inline(*ARGS, *FLOOR, how),
+        4,
+        err="ERROR: --personalens-sample: --setup-only and --setup-plan run no test, so there is nothing for *",
     )
 
 
@@ -86,10 +87,10 @@ HALF = """
 def test_what_is_skipped_counts_however_its_test_is_called(told: Repository, mode: str, place: str) -> None:
     (told.path / "test_bot.py").unlink()
     told.write(**{place: HALF.format(mode=mode, end="pytest.skip('no key')")})
-    result = told.inline(*ARGS, *FLOOR)
-    assert result.ret == 1
-    result.stdout.fnmatch_lines(
-        ["gate valid: FAILED, 5 of 10 items could be scored (not: 5 unevaluated); the floor is 90%"]
+    assert_ended(
+        told.inline(*ARGS, *FLOOR),
+        1,
+        "gate valid: FAILED, 5 of 10 items could be scored (not: 5 unevaluated); the floor is 90%",
     )
 
 
@@ -99,14 +100,7 @@ def test_what_is_lost_with_its_worker_counts_by_what_it_was(told: Repository, mo
     dies = "pass\n        if personalens.scenario.user == 'tinashe':\n            os._exit(3)"
     told.write(test_bot=HALF.format(mode=mode, end=dies))
     result = told.run(
-        *ARGS,
-        *FLOOR,
-        "--personalens-control",
-        "no-context",
-        "-n",
-        "1",
-        "--personalens-report",
-        "results.json",
+        *ARGS, *FLOOR, "--personalens-control=no-context", "-n", "1", "--personalens-report=results.json"
     )
     assert result.ret == 1
     found = told.results()
@@ -180,7 +174,7 @@ def test_what_the_last_failed_leave_out_is_said(told: Repository) -> None:
 
 def told_ids(repo: Repository) -> list[str]:
     """The scenarios of the sample."""
-    repo.inline(*ARGS, "--personalens-report", "ids.json")
+    repo.inline(*ARGS, "--personalens-report=ids.json")
     return [item["evaluation"]["scenario"] for item in repo.results("ids.json")["items"]]
 
 
@@ -236,18 +230,14 @@ BASELINE = ("--personalens-baseline", "base.json")
 @pytest.mark.parametrize("what", RENAMES)
 def test_a_test_that_is_gone_is_no_pass_of_the_comparison(told: Repository, what: str) -> None:
     told.write(test_bot=SAME)
-    assert told.inline(*ARGS, "--personalens-save-baseline", "base.json").ret == 0
+    assert told.inline(*ARGS, "--personalens-save-baseline=base.json").ret == 0
     assert told.inline(*ARGS, *BASELINE).ret == 0
     told.write(test_bot=RENAMES[what])
-    result = told.inline(*ARGS, *BASELINE)
-    assert result.ret == 1
-    result.stdout.fnmatch_lines(
-        [
-            (
-                "gate regression: FAILED (not decided), only 10 of 20 scenarios were run by the same tests as"
-                " then: a test of base.json *"
-            )
-        ]
+    assert_ended(
+        told.inline(*ARGS, *BASELINE),
+        1,
+        "gate regression: FAILED (not decided), only 10 of 20 scenarios were run by the same tests as"
+        " then: a test of base.json *",
     )
 
 
@@ -265,10 +255,10 @@ def test_a_file_that_skips_itself_counts_against_the_gates(
     told.write(test_unit=SKIPS[how] + "def test_unit():\n    pass\n")
     assert told.run(*ARGS, *FLOOR, *workers).ret == 0, "it has no test of ours"
     told.write(test_other=SKIPS[how] + "def test_other(personalens):\n    personalens.check()\n")
-    result = told.run(*ARGS, *FLOOR, *workers)
-    assert result.ret == 1
-    result.stdout.fnmatch_lines(
-        ["gate valid: FAILED, 10 of 20 items could be scored (not: 10 unevaluated); the floor is 90%"]
+    assert_ended(
+        told.run(*ARGS, *FLOOR, *workers),
+        1,
+        "gate valid: FAILED, 10 of 20 items could be scored (not: 10 unevaluated); the floor is 90%",
     )
 
 
@@ -301,19 +291,16 @@ def test_pass_k_of_scenarios_that_lack_a_trial(told: Repository) -> None:
             when="'+t3' in request.node.name and personalens.scenario.id in " + repr(told_ids(told)[:3])
         )
     )
-    result = told.inline(*ARGS, *args)
-    assert result.ret == 1
-    result.stdout.fnmatch_lines(
-        ["gate pass^3: FAILED (not decided), *: only 7 of 10 scenarios were scored 3 times; the floor is 80%"]
+    assert_ended(
+        told.inline(*ARGS, *args),
+        1,
+        "gate pass^3: FAILED (not decided), *: only 7 of 10 scenarios were scored 3 times; the floor is 80%",
     )
 
 
 @pytest.mark.parametrize(
     ("end", "metric"),
-    [
-        *((end, metric) for end in ("skipped", "judge") for metric in MISSED),
-        ("lost", MISSED[0]),
-    ],
+    [*((end, metric) for end in ("skipped", "judge") for metric in MISSED), ("lost", MISSED[0])],
 )
 def test_a_gate_on_a_group_most_of_which_is_missing(told: Repository, metric: str, end: str) -> None:
     gate = ("--personalens-gate", f"multi: {metric}", "--personalens-gate", "valid >= 0.5")
@@ -331,21 +318,23 @@ def test_a_gate_on_a_group_most_of_which_is_missing(told: Repository, metric: st
         told.write(
             test_bot=FLAKY.format(when="personalens.scenario.kind == 'multi' and __import__('os')._exit(3)")
         )
-    result = told.run(
-        *ARGS[:1],
-        "30",
-        *ARGS[2:],
-        *gate,
-        *(("-n", "1", "--max-worker-restart", "9") if end == "lost" else ()),
+    assert_ended(
+        told.run(
+            *ARGS[:1],
+            "30",
+            *ARGS[2:],
+            *gate,
+            *(("-n", "1", "--max-worker-restart", "9") if end == "lost" else ()),
+        ),
+        1,
+        f"gate multi: {metric.partition(' ')[0]}: FAILED*",
     )
-    assert result.ret == 1
-    result.stdout.fnmatch_lines([f"gate multi: {metric.partition(' ')[0]}: FAILED*"])
 
 
 def test_what_the_gate_would_be_without_luck_is_said(told: Repository) -> None:
     (told.path / "faults.txt").write_text(told_ids(told)[0])
-    result = told.inline(*ARGS, "--personalens-gate", "tcr >= 0.95")
-    assert result.ret == 0
-    result.stdout.fnmatch_lines(
-        ["gate tcr: passed, *; it would be 0.90 if the 1 without a score had the lowest"]
+    assert_ended(
+        told.inline(*ARGS, "--personalens-gate=tcr >= 0.95"),
+        0,
+        "gate tcr: passed, *; it would be 0.90 if the 1 without a score had the lowest",
     )
