@@ -52,19 +52,16 @@ def test_a_baseline_is_a_line_a_scenario_and_equal_for_equal_runs(saved: Reposit
 
 def test_a_run_without_a_change_passes_and_says_what_it_could_have_found(saved: Repository) -> None:
     result, comparison = compared(saved)
-    assert result.ret == 0
-    result.assert_outcomes(passed=23)
-    result.stdout.fnmatch_lines(
-        [
-            "compared with base.json: 20 scenarios, at the level 0.05",
-            (
-                "gate regression: tcr: passed, TCR 1.00 -> 1.00 (+0.00, 95 % *) over 20 scenarios: no"
-                " significant drop; one of 0.* would have been found 4 times in 5"
-            ),
-            "gate regression: p: passed, P 4.00 -> 4.00 *",
-            "gate valid: passed, 20 of 20 items could be scored",
-        ]
+    assert_ended(
+        result,
+        0,
+        "compared with base.json: 20 scenarios, at the level 0.05",
+        "gate regression: tcr: passed, TCR 1.00 -> 1.00 (+0.00, 95 % *) over 20 scenarios: no"
+        " significant drop; one of 0.* would have been found 4 times in 5",
+        "gate regression: p: passed, P 4.00 -> 4.00 *",
+        "gate valid: passed, 20 of 20 items could be scored",
     )
+    result.assert_outcomes(passed=23)
     assert (comparison["flips"], comparison["left_out"]) == ([], {})
 
 
@@ -74,14 +71,13 @@ def test_a_drop_fails_and_names_the_scenarios_that_flipped(saved: Repository) ->
     worse = ids(saved)[:7]
     lower(saved, "tc", worse)
     result, comparison = compared(saved, "--junitxml", "junit.xml", "--personalens-record=new", "-v")
-    assert result.ret == 1
-    result.assert_outcomes(passed=22, failed=1)
-    result.stdout.fnmatch_lines(
-        [
-            "  7 scores worse than then:",
-            f"    {min(worse)}: tc 1 -> 0, told  (__personalens__/test_bot/*.json)",
-        ]
+    assert_ended(
+        result,
+        1,
+        "  7 scores worse than then:",
+        f"    {min(worse)}: tc 1 -> 0, told  (__personalens__/test_bot/*.json)",
     )
+    result.assert_outcomes(passed=22, failed=1)
     result.stdout.fnmatch_lines(
         [
             (
@@ -107,8 +103,7 @@ def test_a_stale_record_is_not_shown_as_the_transcript_of_a_drop(saved: Reposito
     conftest.write_text(conftest.read_text().replace('"fine"', '"What do you want?"'))
     lower(saved, "tc", ids(saved)[:7])
     result, comparison = compared(saved, "--personalens-report=run.md", "-v")
-    assert result.ret == 1
-    result.stdout.fnmatch_lines([f"    {min(ids(saved)[:7])}: tc 1 -> 0, told"])
+    assert_ended(result, 1, f"    {min(ids(saved)[:7])}: tc 1 -> 0, told")
     assert {item["record"] for item in saved.results()["items"]} == {"stale"}
     assert all("records" not in flip or flip["records"] == [] for flip in comparison["flips"])
     assert "__personalens__" not in (saved.path / "run.md").read_text()
@@ -119,9 +114,8 @@ def test_a_stale_record_is_not_shown_as_the_transcript_of_a_drop(saved: Reposito
 def test_a_small_drop_is_no_evidence(saved: Repository) -> None:
     lower(saved, "tc", ids(saved)[:3])
     result, _comparison = compared(saved)
-    assert result.ret == 0
-    result.stdout.fnmatch_lines(
-        ["*TCR 1.00 -> 0.85 (-0.15,* one-sided p = 0.125) over 20 scenarios: no significant drop; *"]
+    assert_ended(
+        result, 0, "*TCR 1.00 -> 0.85 (-0.15,* one-sided p = 0.125) over 20 scenarios: no significant drop; *"
     )
     assert compared(saved, "-o", "personalens_level=0.3")[0].ret == 1
 
@@ -129,14 +123,12 @@ def test_a_small_drop_is_no_evidence(saved: Repository) -> None:
 def test_a_margin_lets_a_significant_drop_pass_and_adds_a_dimension(saved: Repository) -> None:
     lower(saved, "tc", ids(saved)[:7])
     result, _ = compared(saved, "-o", "personalens_margin=tc=0.4")
-    assert result.ret == 0
-    result.stdout.fnmatch_lines(["*no significant drop beyond the margin of 0.4; *"])
+    assert_ended(result, 0, "*no significant drop beyond the margin of 0.4; *")
     every = ("--personalens-dimensions", "all")
     assert saved.inline(*SAVE, *every).ret == 0
     lower(saved, "coh-assistant", ids(saved)[:10])
     passed, comparison = compared(saved, *every)
-    assert passed.ret == 0
-    passed.stdout.fnmatch_lines(["  Coh. asst. 5.00 -> 3.00 (-2.00, * p < 0.001*) over 20 scenarios"])
+    assert_ended(passed, 0, "  Coh. asst. 5.00 -> 3.00 (-2.00, * p < 0.001*) over 20 scenarios")
     assert [d["dimension"] for d in comparison["differences"] if d["gated"]] == [
         "task_completion",
         "personalization",
@@ -250,20 +242,19 @@ def test_what_was_not_in_both_runs_is_left_out_and_said(saved: Repository) -> No
     known = ids(saved)
     (saved.path / "faults.txt").write_text(known[0])
     result, comparison = compared(saved, "--personalens-sample=25", "-k", f"not {known[1]}")
-    assert result.ret == 0
+    assert_ended(
+        result,
+        0,
+        "  not compared, not run now: 1",
+        "  not compared, not run then: 5",
+        "  not compared, not scored now: 1",
+    )
     assert comparison["compared"] == 18
     assert {why: len(scenarios) for why, scenarios in comparison["left_out"].items()} == {
         "not run now": 1,
         "not run then": 5,
         "not scored now": 1,
     }
-    result.stdout.fnmatch_lines(
-        [
-            "  not compared, not run now: 1",
-            "  not compared, not run then: 5",
-            "  not compared, not scored now: 1",
-        ]
-    )
     assert f": {known[1]}" in compared(saved, "-k", f"not {known[1]}", "-v")[0].stdout.str()
 
 

@@ -121,19 +121,14 @@ def test_a_shard_leaves_the_gates_to_the_merge(scripted: Repository) -> None:
         "--personalens-report",
         "results.json",
     )
-    result = scripted.inline(*args)
-    assert result.ret == 0
-    result.assert_outcomes(passed=7)
-    result.stdout.fnmatch_lines(
-        [
-            "personalens: shard 2/3, 7 of 20 scenarios of embedded *",
-            (
-                "shard 2/3 of the run: its gates are decided over all shards, by python -m pytest_personalens"
-                " merge"
-            ),
-            "below threshold:",
-        ]
+    result = assert_ended(
+        scripted.inline(*args),
+        0,
+        "personalens: shard 2/3, 7 of 20 scenarios of embedded *",
+        "shard 2/3 of the run: its gates are decided over all shards, by python -m pytest_personalens merge",
+        "below threshold:",
     )
+    result.assert_outcomes(passed=7)
     result.stdout.no_fnmatch_line("gate *")
     found = read(scripted, "results.json")
     assert (found["gates"], found["drawn"], found["settings"]["shard"], found["settings"]["gate"]) == (
@@ -409,7 +404,6 @@ def test_results_that_overlap_are_missing_or_cannot_be_read(
 
 
 def refused(result: pytest.RunResult, message: str) -> None:
-    assert result.ret == 4
+    assert_ended(result, 4, err=f"error: {message}")
     assert result.outlines == []
     assert len(result.errlines) == 1
-    result.stderr.fnmatch_lines([f"error: {message}"])

@@ -313,17 +313,17 @@ def test_an_assistant_that_wavers_shows_in_its_trials(repo: Repository) -> None:
         'f"{dimension.short}:{scenario.id}" in listed("low.txt")', '"cannot" in dialogue.messages[1].content'
     )
     repo.write(conftest=judge + UNSTEADY)
-    result = repo.inline(
-        *ARGS, "-v", "--personalens-trials=2", GATE, "pass^2 >= 0.9", "--personalens-report=results.json"
+    result = assert_ended(
+        repo.inline(
+            *ARGS, "-v", "--personalens-trials=2", GATE, "pass^2 >= 0.9", "--personalens-report=results.json"
+        ),
+        1,
+        "gate pass^2: FAILED, chance of passing 2 times of 2 0.* < 0.90 over 20 scenarios",
     )
-    assert result.ret == 1
     found = repo.results()["trials"]
     assert found["pass_k"][0] == pytest.approx(2 / 3, abs=0.02)
     assert found["pass_k"][1] < found["pass_k"][0]
     assert found["spread"]["task_completion"] > 0
-    result.stdout.fnmatch_lines(
-        ["gate pass^2: FAILED, chance of passing 2 times of 2 0.* < 0.90 over 20 scenarios"]
-    )
     assert "(in 1 of 2 trials)" in result.stdout.str()
 
 
@@ -361,26 +361,16 @@ def test_controls_withhold_the_context_or_give_another_users(
     knowing: Repository, extra: tuple[str, ...]
 ) -> None:
     controls = ("--personalens-control", "no-context", "--personalens-control", "other-user")
-    result = knowing.run(*ARGS, *controls, GATE, "lift >= 2.5", "--personalens-report=results.json", *extra)
-    assert result.ret == 0
+    assert_ended(
+        knowing.run(*ARGS, *controls, GATE, "lift >= 2.5", "--personalens-report=results.json", *extra),
+        0,
+        "control no-context: P 1.00, with this user's context 4.00: lift +3.00 (95 % *, one-sided p < 0.001)",
+        "control other-user: P 1.00, with this user's context 4.00: lift +3.00 (95 % *, one-sided p < 0.001)",
+        "gate lift: passed, lift of personalization over the control other-user 3.00 (* >= 2.50 over"
+        " 20 scenarios, one-sided p < 0.001",
+    )
     found = knowing.results()
     assert (found["overall"]["items"], len(found["items"])) == (20, 60)
-    result.stdout.fnmatch_lines(
-        [
-            (
-                "control no-context: P 1.00, with this user's context 4.00: lift +3.00 (95 % *, one-sided p <"
-                " 0.001)"
-            ),
-            (
-                "control other-user: P 1.00, with this user's context 4.00: lift +3.00 (95 % *, one-sided p <"
-                " 0.001)"
-            ),
-            (
-                "gate lift: passed, lift of personalization over the control other-user 3.00 (* >= 2.50 over"
-                " 20 scenarios, one-sided p < 0.001"
-            ),
-        ]
-    )
     items = {item["nodeid"].partition("[")[2].rstrip("]"): item for item in found["items"]}
     for name, item in items.items():
         if item["arm"]:
@@ -419,12 +409,11 @@ def test_controls_count_in_no_figure_of_the_run(knowing: Repository) -> None:
         20,
         0,
     )
-    assert result.ret == 1
-    result.stdout.fnmatch_lines(
-        [
-            "gate lift: FAILED (not decided), lift * no-context: no scenario was scored both *",
-            "gate valid: passed, 20 of 20 items could be scored",
-        ]
+    assert_ended(
+        result,
+        1,
+        "gate lift: FAILED (not decided), lift * no-context: no scenario was scored both *",
+        "gate valid: passed, 20 of 20 items could be scored",
     )
 
 

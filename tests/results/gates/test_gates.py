@@ -75,16 +75,14 @@ def test_without_a_gate_low_items_fail(scripted: Repository) -> None:
 
 
 def test_with_a_gate_low_items_are_listed_and_the_gate_decides(scripted: Repository) -> None:
-    result = scripted.inline(*ARGS, "--personalens-gate=tcr >= 0.2", "--personalens-gate=p >= 1.5")
-    assert result.ret == 0
-    result.assert_outcomes(passed=23)
-    result.stdout.fnmatch_lines(
-        [
-            "below threshold:",
-            "  *: task not completed, p 1 < 2",
-            "gate tcr: passed, task completion rate * >= 0.20 over 20 scenarios",
-        ]
+    result = assert_ended(
+        scripted.inline(*ARGS, "--personalens-gate=tcr >= 0.2", "--personalens-gate=p >= 1.5"),
+        0,
+        "below threshold:",
+        "  *: task not completed, p 1 < 2",
+        "gate tcr: passed, task completion rate * >= 0.20 over 20 scenarios",
     )
+    result.assert_outcomes(passed=23)
 
 
 def test_a_long_list_of_low_items_is_cut(scripted: Repository) -> None:
@@ -97,10 +95,12 @@ def test_a_long_list_of_low_items_is_cut(scripted: Repository) -> None:
 
 def test_a_missed_gate_is_seen_everywhere(scripted: Repository) -> None:
     for extra in ((), ("-n", "2")):
-        result = scripted.run(*ARGS, "--personalens-gate=p >= 3.9", "--junitxml", "junit.xml", *extra)
-        assert result.ret == 1
+        result = assert_ended(
+            scripted.run(*ARGS, "--personalens-gate=p >= 3.9", "--junitxml", "junit.xml", *extra),
+            1,
+            "FAILED personalens::gate[[]p[]]*",
+        )
         result.assert_outcomes(passed=21, failed=1)
-        result.stdout.fnmatch_lines(["FAILED personalens::gate[[]p[]]*"])
         cases = {c.get("name"): c for c in ET.parse(scripted.path / "junit.xml").iter("testcase")}
         assert cases["gate[p]"].find("failure") is not None
         assert cases["gate[valid]"].find("failure") is None
@@ -125,12 +125,12 @@ def test_what_is_not_scored_is_never_passed(
     result = scripted.inline(*ARGS, "--personalens-threshold=p>=1", "--personalens-threshold=tc>=0")
     unscored = result.parseoutcomes()["failed"]
     assert unscored >= 2
-    gated = scripted.inline(*ARGS, "--personalens-gate=p >= 1", "--personalens-gate=valid >= 0.95", "-rs")
-    assert gated.ret == 1
-    assert gated.parseoutcomes()["skipped"] == unscored
-    gated.stdout.fnmatch_lines(
-        [f"*{20 - unscored} of 20 items could be scored (not: {unscored} {label}); the floor is 95%"]
+    gated = assert_ended(
+        scripted.inline(*ARGS, "--personalens-gate=p >= 1", "--personalens-gate=valid >= 0.95", "-rs"),
+        1,
+        f"*{20 - unscored} of 20 items could be scored (not: {unscored} {label}); the floor is 95%",
     )
+    assert gated.parseoutcomes()["skipped"] == unscored
     gated.stdout.fnmatch_lines([f"SKIPPED*not scored: {label}: *"])
     lenient = scripted.inline(
         *ARGS,

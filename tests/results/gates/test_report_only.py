@@ -68,14 +68,14 @@ def test_low_scores_fail_nothing_and_it_is_said_everywhere(
     told: Repository, workers: tuple[str, ...]
 ) -> None:
     told.write(conftest=LOW)
-    result = told.run(
-        *ARGS, *NOTHING, *workers, "--personalens-report=page.html", "--personalens-report=page.md"
+    result = assert_ended(
+        told.run(*ARGS, *NOTHING, *workers, "--personalens-report=page.html", "--personalens-report=page.md"),
+        0,
+        f"personalens: 10 scenarios *; {SAID}",
+        "overall *0.00 *",
+        f"{SAID} (--personalens-gate none)",
     )
-    assert result.ret == 0
     result.assert_outcomes(passed=10)
-    result.stdout.fnmatch_lines(
-        [f"personalens: 10 scenarios *; {SAID}", "overall *0.00 *", f"{SAID} (--personalens-gate none)"]
-    )
     page = (told.path / "page.html").read_text(encoding="utf-8")
     assert "</span> Report only</h1>" in page
     assert "Report only: nothing here fails the run." in page
@@ -90,27 +90,25 @@ def test_gates_of_the_configuration_are_shown_and_do_not_count(
     ini(told, gate="tcr >= 0.9", baseline="base.json")
     assert told.inline(*ARGS).ret == 1
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(told.path / "step"))
-    result = told.run(
-        *ARGS,
-        *NOTHING,
-        "--junitxml",
-        "junit.xml",
-        "--personalens-report=page.html",
-        "--personalens-report=r.json",
-        "--personalens-report=github",
+    result = assert_ended(
+        told.run(
+            *ARGS,
+            *NOTHING,
+            "--junitxml",
+            "junit.xml",
+            "--personalens-report=page.html",
+            "--personalens-report=r.json",
+            "--personalens-report=github",
+        ),
+        0,
+        f"*; {SAID}, its gates are shown and do not count",
+        "gate tcr: FAILED (report only), task completion rate *",
+        "gate regression: tcr: FAILED (report only), *",
+        "gate valid: passed, *",
+        f"{SAID}, its gates are shown and do not count (*",
+        "::warning title=personalens%3A gate tcr::*",
     )
-    assert result.ret == 0
     result.assert_outcomes(passed=10)
-    result.stdout.fnmatch_lines(
-        [
-            f"*; {SAID}, its gates are shown and do not count",
-            "gate tcr: FAILED (report only), task completion rate *",
-            "gate regression: tcr: FAILED (report only), *",
-            "gate valid: passed, *",
-            f"{SAID}, its gates are shown and do not count (*",
-            "::warning title=personalens%3A gate tcr::*",
-        ]
-    )
     assert "::error" not in str(result.stdout)
     assert "gate[" not in (told.path / "junit.xml").read_text(encoding="utf-8")
     page = (told.path / "page.html").read_text(encoding="utf-8")

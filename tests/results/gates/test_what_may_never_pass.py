@@ -194,12 +194,12 @@ CAPPED = (
 def test_a_cap_that_left_nothing_scored(
     repo: Repository, endpoint: Endpoint, workers: tuple[str, ...], gates: tuple[str, ...]
 ) -> None:
-    result = repo.run(*CAPPED, *gates, *workers)
-    assert result.ret == 1
-    assert len(endpoint.calls) == 1
-    result.stdout.fnmatch_lines(
-        ["gate valid: FAILED, 0 of 10 items could be scored (not: 10 budget); the floor is 90%"]
+    assert_ended(
+        repo.run(*CAPPED, *gates, *workers),
+        1,
+        "gate valid: FAILED, 0 of 10 items could be scored (not: 10 budget); the floor is 90%",
     )
+    assert len(endpoint.calls) == 1
 
 
 def test_a_cap_counts_the_calls_of_its_own_run_only(
