@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from pytest_personalens.results.comparison.baseline import read_baseline
-from tests.support.outcomes import assert_ended
 from tests.support.repository import Repository, edited
+from tests.support.runs import assert_ended, collect_ids, merge_shards, run_shards
 from tests.support.scripted_agents import TOLD_AGENTS
 
 ARGS = ("--personalens-sample", "20", *TOLD_AGENTS, "--personalens-gate", "valid >= 0.9")
@@ -183,31 +183,16 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_run(
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        (
-            lambda text: text[: len(text) // 2],
-            "not valid JSON (*); restore it, or save a new one with --personalens-save-baseline",
-        ),
+        (lambda text: text[: len(text) // 2], "not valid JSON (*); restore it, or save a new one with --personalens-save-baseline"),
         (lambda text: "", "not valid JSON (*"),
-        (
-            lambda text: "[]",
-            "not a baseline of this version: its schema is 'None', not 'personalens-baseline/1'; *",
-        ),
-        (
-            edited(lambda d: d.update(schema="personalens-baseline/2")),
-            "not a baseline of this version: its schema is 'personalens-baseline/2'*",
-        ),
+        (lambda text: "[]", "not a baseline of this version: its schema is 'None', not 'personalens-baseline/1'; *"),
+        (edited(lambda d: d.update(schema="personalens-baseline/2")), "not a baseline of this version: its schema is 'personalens-baseline/2'*"),
         (edited(lambda d: d.update(entries=[])), "no scenario is in it; *"),
-        (
-            edited(lambda d: d["entries"][0]["scores"].update(personalization=5)),
-            "entries.0: *personalization is scored 1 to 4, not 5*",
-        ),
-        (
-            edited(lambda d: d["entries"].append(d["entries"][0])),
-            "*trial 1 of * in test_bot.py::test_bot stands there twice*",
-        ),
+        (edited(lambda d: d["entries"][0]["scores"].update(personalization=5)), "entries.0: *personalization is scored 1 to 4, not 5*"),
+        (edited(lambda d: d["entries"].append(d["entries"][0])), "*trial 1 of * in test_bot.py::test_bot stands there twice*"),
         (edited(lambda d: d.pop("terms")), "terms: field required*"),
     ],
-)
+)  # fmt: skip
 def test_a_bad_baseline_is_one_line(saved: Repository, change: Callable[[str], str], problem: str) -> None:
     file = saved.path / "base.json"
     file.write_text(change(file.read_text()))
@@ -269,12 +254,7 @@ def test_nothing_in_common_is_a_failure(told: Repository) -> None:
 
 
 def test_a_run_that_could_hardly_be_scored_is_no_baseline(told: Repository) -> None:
-    every = [
-        line.partition("[")[2].rstrip("]")
-        for line in told.inline(*ARGS, "--collect-only", "-q").outlines
-        if "[" in line
-    ]
-    (told.path / "faults.txt").write_text("\n".join(every[1:]))
+    (told.path / "faults.txt").write_text("\n".join(collect_ids(told, *ARGS)[1:]))
     assert_ended(
         told.inline(*SAVE),
         1,
@@ -285,44 +265,28 @@ def test_a_run_that_could_hardly_be_scored_is_no_baseline(told: Repository) -> N
     # A results file of such a run may be given all the same.
     assert told.inline(*ARGS, "--personalens-report=base.json").ret == 1
     (told.path / "faults.txt").unlink()
-    assert_ended(
-        told.inline(*COMPARE),
-        1,
-        "gate regression: FAILED (not decided), 1 of the 20 scenarios that are also in base.json could be"
-        " compared; the floor is 90%",
-    )
+    few = "1 of the 20 scenarios that are also in base.json could be compared; the floor is 90%"
+    assert_ended(told.inline(*COMPARE), 1, f"gate regression: FAILED (not decided), {few}")
 
 
 def test_a_score_that_only_one_of_the_runs_has_does_not_drop_out_unseen(saved: Repository) -> None:
-    assert_ended(
-        saved.inline(*COMPARE, "--personalens-dimensions=tc"),
-        1,
-        "gate regression: p: FAILED (not decided), p was judged then and not now: nothing to compare",
+    undecided = "gate regression: p: FAILED (not decided), p was judged {}: nothing to compare"
+    tc, other = "--personalens-dimensions=tc", "--personalens-dimensions=nat-user"
+    assert_ended(saved.inline(*COMPARE, tc), 1, undecided.format("then and not now"))
+    assert saved.inline(*SAVE, tc).ret == 0
+    assert_ended(saved.inline(*COMPARE), 1, undecided.format("now and not then"))
+    assert saved.inline(*SAVE, other).ret == 0
+    neither = (
+        "gate regression: FAILED (not decided), neither task completion nor personalization is judged; *"
     )
-    assert saved.inline(*SAVE, "--personalens-dimensions=tc").ret == 0
-    assert_ended(
-        saved.inline(*COMPARE),
-        1,
-        "gate regression: p: FAILED (not decided), p was judged now and not then: nothing to compare",
-    )
-    other = ("--personalens-dimensions", "nat-user")
-    assert saved.inline(*SAVE, *other).ret == 0
-    assert_ended(
-        saved.inline(*COMPARE, *other),
-        1,
-        "gate regression: FAILED (not decided), neither task completion nor personalization is judged; *",
-        "gate valid: passed*",
-    )
-    assert saved.inline(*COMPARE, *other, "-o", "personalens_margin=nat-user=0.1").ret == 0
+    assert_ended(saved.inline(*COMPARE, other), 1, neither, "gate valid: passed*")
+    assert saved.inline(*COMPARE, other, "-o", "personalens_margin=nat-user=0.1").ret == 0
     for margin, problem in (
         ("leak=0.1", "leak is not compared"),
         ("coh-user=0.1", "coh-user is not judged in this run; *"),
     ):
-        assert_ended(
-            saved.inline(*COMPARE, *other, "-o", f"personalens_margin={margin}"),
-            4,
-            err=f"ERROR: personalens_margin: {problem}",
-        )
+        refused = saved.inline(*COMPARE, other, "-o", f"personalens_margin={margin}")
+        assert_ended(refused, 4, err=f"ERROR: personalens_margin: {problem}")
 
 
 def test_a_test_whose_mark_changed_is_not_compared(saved: Repository) -> None:
@@ -436,23 +400,13 @@ def test_saving_over_the_baseline_of_the_configuration_does_not_ask_it(told: Rep
 
 def test_the_same_comparison_on_workers_and_over_shards(saved: Repository) -> None:
     lower(saved, "p", ids(saved)[:8])
-    result, _comparison = compared(saved)
-    assert result.ret == 1
+    assert compared(saved)[0].ret == 1
     whole = (saved.path / "results.json").read_bytes()
     assert saved.run(*COMPARE, "--personalens-report=results.json", "-n", "2").ret == 1
     assert (saved.path / "results.json").read_bytes() == whole
-    for number in (1, 2):
-        assert (
-            saved.inline(
-                *COMPARE, f"--personalens-shard={number}/2", f"--personalens-report={number}.json"
-            ).ret
-            == 0
-        )
-    assert_ended(
-        saved.command("merge", "1.json", "2.json", "--report", "merged.json", "--save-baseline", "new.json"),
-        1,
-        "gate regression: p: FAILED, *",
-    )
+    assert [run.ret for run in run_shards(saved, 2, *COMPARE)] == [0, 0]
+    merged = merge_shards(saved, "--report", "merged.json", "--save-baseline", "new.json")
+    assert_ended(merged, 1, "gate regression: p: FAILED, *")
     assert (saved.path / "merged.json").read_bytes() == whole
     assert saved.inline(*SAVE).ret == 0
     assert (saved.path / "new.json").read_bytes() == (saved.path / "base.json").read_bytes()
@@ -460,19 +414,11 @@ def test_the_same_comparison_on_workers_and_over_shards(saved: Repository) -> No
 
 
 def test_a_merge_does_not_pass_for_want_of_its_baseline(saved: Repository) -> None:
-    for number in (1, 2):
-        assert (
-            saved.inline(
-                *COMPARE, f"--personalens-shard={number}/2", f"--personalens-report={number}.json"
-            ).ret
-            == 0
-        )
+    assert [run.ret for run in run_shards(saved, 2, *COMPARE)] == [0, 0]
     shutil.move(saved.path / "base.json", saved.path / "moved.json")
-    merge = ("merge", "1.json", "2.json")
-    assert_ended(
-        saved.command(*merge), 4, err="error: base.json: cannot be read: No such file or directory; *"
-    )
-    assert saved.command(*merge, "--baseline", "moved.json").ret == 0
+    missing = "error: base.json: cannot be read: No such file or directory; *"
+    assert_ended(merge_shards(saved), 4, err=missing)
+    assert merge_shards(saved, "--baseline", "moved.json").ret == 0
 
 
 def test_two_tests_over_the_same_scenarios_are_no_further_scenarios(told: Repository) -> None:

@@ -15,8 +15,8 @@ import pytest
 
 from pytest_personalens.datasets import EmbeddedDataset, draw
 from tests.results.gates.test_gates import ARGS, ECHO, HOOKS, SCRIPTED
-from tests.support.outcomes import assert_ended
 from tests.support.repository import Repository, edited
+from tests.support.runs import assert_ended, merge_shards, run_shards
 
 EMBEDDED = EmbeddedDataset()
 
@@ -25,30 +25,6 @@ EMBEDDED = EmbeddedDataset()
 def scripted(repo: Repository) -> Repository:
     repo.write(conftest=SCRIPTED)
     return repo
-
-
-def shards(
-    repo: Repository, of: int, *args: str, extra: dict[int, tuple[str, ...]] | None = None
-) -> list[pytest.RunResult]:
-    """Run all shards, which write shard-1.json and so on; `extra` holds further arguments of some of them."""
-    found = []
-    for number in range(1, of + 1):
-        more = (extra or {}).get(number, ())
-        run = repo.run if "-n" in more else repo.inline
-        found.append(
-            run(
-                *args,
-                f"--personalens-shard={number}/{of}",
-                f"--personalens-report=shard-{number}.json",
-                *more,
-            )
-        )
-    return found
-
-
-def merge(repo: Repository, *args: str) -> pytest.RunResult:
-    files = sorted(path.name for path in repo.path.glob("shard-*.json"))
-    return repo.command("merge", *files, *args)
 
 
 def read(repo: Repository, name: str) -> dict[str, Any]:
@@ -164,9 +140,9 @@ def test_the_shards_of_a_run_add_up_to_it(scripted: Repository, monkeypatch: pyt
     )
     (scripted.path / "pytest.ini").write_text("[pytest]\npersonalens_sample = 20\n")
     whole = scripted.inline(*args, "--personalens-report=whole.json")
-    parts = shards(scripted, 4, *args, extra={2: ("-n", "2"), 3: ("-n", "2", "--dist", "worksteal")})
+    parts = run_shards(scripted, 4, *args, extra={2: ("-n", "2"), 3: ("-n", "2", "--dist", "worksteal")})
     assert [part.ret for part in parts] == [0, 0, 0, 0]
-    merged = merge(scripted, "--report", "merged.json")
+    merged = merge_shards(scripted, "--report", "merged.json")
     assert merged.ret == whole.ret == 1
     assert (scripted.path / "merged.json").read_bytes() == (scripted.path / "whole.json").read_bytes()
     assert len(read(scripted, "merged.json")["items"]) == read(scripted, "merged.json")["drawn"] == 23
@@ -183,15 +159,17 @@ def test_the_shards_of_a_run_add_up_to_it(scripted: Repository, monkeypatch: pyt
 
 
 def test_the_gates_of_the_merge(scripted: Repository) -> None:
-    shards(scripted, 2, *ARGS, "--personalens-gate=p >= 2")
+    run_shards(scripted, 2, *ARGS, "--personalens-gate=p >= 2")
     assert_ended(
-        merge(scripted),
+        merge_shards(scripted),
         0,
         "gate p: passed, mean personalization * over 20 scenarios",
         "gate valid: passed, 20 of 20 items *",
     )
     assert_ended(
-        merge(scripted, "--gate", "tcr >= 0.1, p >= 3.9", "--gate", "valid >= 1", "--report", "merged.json"),
+        merge_shards(
+            scripted, "--gate", "tcr >= 0.1, p >= 3.9", "--gate", "valid >= 1", "--report", "merged.json"
+        ),
         1,
         "gate p: FAILED, *",
         "gate tcr: passed, *",
@@ -205,13 +183,13 @@ def test_the_gates_of_the_merge(scripted: Repository) -> None:
 
 
 def test_items_that_failed_where_they_ran_fail_the_merge(scripted: Repository) -> None:
-    assert {result.ret for result in shards(scripted, 2, *ARGS)} == {1}
+    assert {result.ret for result in run_shards(scripted, 2, *ARGS)} == {1}
     assert_ended(
-        merge(scripted), 1, "failed items: *, whose runs say why; the first is test_bot.py::test_bot*"
+        merge_shards(scripted), 1, "failed items: *, whose runs say why; the first is test_bot.py::test_bot*"
     )
     scripted.write(test_bot="def test_bot(personalens):\n    personalens.evaluate()\n")
-    shards(scripted, 2, *ARGS)
-    assert merge(scripted).ret == 0
+    run_shards(scripted, 2, *ARGS)
+    assert merge_shards(scripted).ret == 0
 
 
 def test_a_share_of_nothing(repo: Repository) -> None:
@@ -222,7 +200,7 @@ def test_a_share_of_nothing(repo: Repository) -> None:
     for own_test in (True, False):
         if not own_test:  # the built-in suite
             (repo.path / "test_bot.py").unlink()
-        results = shards(repo, 3, "--personalens-sample=2", "--personalens-gate=valid >= 0", "-rs")
+        results = run_shards(repo, 3, "--personalens-sample=2", "--personalens-gate=valid >= 0", "-rs")
         assert [result.ret for result in results] == [0, 0, 0]
         assert [result.parseoutcomes() for result in results] == [
             {"passed": 1},
@@ -233,16 +211,16 @@ def test_a_share_of_nothing(repo: Repository) -> None:
             ["shard 3/3 of the run: *", "SKIPPED*: personalens: this shard has no scenario of the sample"]
         )
         assert read(repo, "shard-3.json")["items"] == []
-        result = merge(repo, "--report", "merged.json")
+        result = merge_shards(repo, "--report", "merged.json")
         assert result.ret == 0
         assert len(read(repo, "merged.json")["items"]) == 2
 
 
 def test_a_share_of_which_nothing_is_selected(repo: Repository) -> None:
     for extra in ((), ("-n", "2")):
-        results = shards(repo, 2, "--personalens-sample=4", "-k", "nonesuch", extra={1: extra})
+        results = run_shards(repo, 2, "--personalens-sample=4", "-k", "nonesuch", extra={1: extra})
         assert [result.ret for result in results] == [0, 0]
-        result = merge(repo)
+        result = merge_shards(repo)
         assert result.ret == 4
         assert result.stderr.str() == "error: no item in 2 results: did the runs collect any test?"
 
@@ -250,9 +228,9 @@ def test_a_share_of_which_nothing_is_selected(repo: Repository) -> None:
 def test_items_lost_in_a_shard_stay_lost(scripted: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FAULTS", "crash")
     args = ("--personalens-gate", "valid >= 1", "--personalens-gate", "tcr >= 0")
-    crashed = shards(scripted, 2, *ARGS, *args, extra={1: ("-n", "2"), 2: ("-n", "2")})
+    crashed = run_shards(scripted, 2, *ARGS, *args, extra={1: ("-n", "2"), 2: ("-n", "2")})
     assert any(result.ret for result in crashed)
-    result = merge(scripted, "--report", "merged.json")
+    result = merge_shards(scripted, "--report", "merged.json")
     assert result.ret == 1
     merged = read(scripted, "merged.json")
     assert merged["lost"]
@@ -267,11 +245,11 @@ def test_a_shard_that_was_stopped_is_no_part_of_a_whole(scripted: Repository) ->
     scripted.write(
         test_bot="def test_bot(personalens):\n    assert personalens.evaluate().personalization > 2\n"
     )
-    stopped = shards(scripted, 2, *ARGS, "--personalens-gate=p >= 1", extra={2: ("-x",)})[1]
+    stopped = run_shards(scripted, 2, *ARGS, "--personalens-gate=p >= 1", extra={2: ("-x",)})[1]
     stopped.stdout.fnmatch_lines(
         ["a part of the run only: it was stopped, or shards are missing; no gate is decided"]
     )
-    result = merge(scripted)
+    result = merge_shards(scripted)
     assert result.ret == 4
     assert (
         result.stderr.str()
@@ -279,7 +257,7 @@ def test_a_shard_that_was_stopped_is_no_part_of_a_whole(scripted: Repository) ->
         " without gates"
     )
     partial = assert_ended(
-        merge(scripted, "--partial", "--report", "merged.json"), 1, "a part of the run only: *"
+        merge_shards(scripted, "--partial", "--report", "merged.json"), 1, "a part of the run only: *"
     )
     partial.stdout.no_fnmatch_line("gate *")
     merged = read(scripted, "merged.json")
@@ -287,10 +265,10 @@ def test_a_shard_that_was_stopped_is_no_part_of_a_whole(scripted: Repository) ->
 
 
 def test_a_missing_shard_leaves_a_part(scripted: Repository) -> None:
-    shards(scripted, 3, *ARGS, "--personalens-gate=p >= 1")
+    run_shards(scripted, 3, *ARGS, "--personalens-gate=p >= 1")
     (scripted.path / "shard-2.json").unlink()
     partial = assert_ended(
-        merge(scripted, "--partial"),
+        merge_shards(scripted, "--partial"),
         1,
         "personalens: 2 of 3 shards of a run over 20 scenarios of *",
         "overall * 13 *",
@@ -303,8 +281,8 @@ def test_calls_and_dollars_add_up(repo: Repository) -> None:
     repo.write(conftest=HOOKS)
     (repo.path / "pytest.ini").write_text("[pytest]\npersonalens_prices =\n    echo:small = 3, 15\n")
     repo.inline(*ECHO, "--personalens-report=whole.json")
-    shards(repo, 3, *ECHO)
-    assert merge(repo, "--report", "merged.json").ret == 0
+    run_shards(repo, 3, *ECHO)
+    assert merge_shards(repo, "--report", "merged.json").ret == 0
     assert read(repo, "merged.json")["usd"]
     assert (repo.path / "merged.json").read_bytes() == (repo.path / "whole.json").read_bytes()
 

@@ -9,8 +9,8 @@ import subprocess
 
 import pytest
 
-from tests.support.outcomes import assert_ended
 from tests.support.repository import Repository
+from tests.support.runs import assert_ended
 from tests.support.scripted_agents import TOLD, TOLD_AGENTS
 
 ARGS = ("--personalens-sample", "6", *TOLD_AGENTS, "--personalens-gate", "tcr >= 0.5")
@@ -27,14 +27,9 @@ def merged(repo: Repository) -> pytest.RunResult:
 @pytest.fixture(autouse=True)
 def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
     for name in (
-        "PERSONALENS_RUN_ID",
-        "GITHUB_RUN_ID",
-        "CI_PIPELINE_ID",
-        "CIRCLE_WORKFLOW_ID",
-        "BUILDKITE_BUILD_ID",
-        "BUILD_BUILDID",
-        "BUILD_TAG",
-    ):
+        "PERSONALENS_RUN_ID", "GITHUB_RUN_ID", "CI_PIPELINE_ID", "CIRCLE_WORKFLOW_ID", "BUILDKITE_BUILD_ID",
+        "BUILD_BUILDID", "BUILD_TAG",
+    ):  # fmt: skip
         monkeypatch.delenv(name, raising=False)
 
 
@@ -58,15 +53,14 @@ def test_shards_of_different_runs_of_a_ci_service(
 
 def test_shards_of_different_commits(told: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(told.path.parent))
-    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b"]
-    subprocess.run([*git, "init"], cwd=told.path, check=True, capture_output=True)
+
+    def git(*args: str) -> None:
+        command = ["git", "-c", "user.name=a", "-c", "user.email=a@b", *args]
+        subprocess.run(command, cwd=told.path, check=True, capture_output=True)
+
+    git("init")
     for number in (1, 2):
-        subprocess.run(
-            [*git, "commit", "--allow-empty", "-m", str(number)],
-            cwd=told.path,
-            check=True,
-            capture_output=True,
-        )
+        git("commit", "--allow-empty", "-m", str(number))
         shard(told, number)
     assert_ended(merged(told), 4, err="error: 1.json and 2.json are not of one run: the commit is *")
 

@@ -19,13 +19,17 @@ from tests.support.rich_results import rich_results
 Tamper = Callable[[dict[str, Any]], object]
 
 
-def stored(folder: Path, tamper: Tamper = lambda data: None) -> Path:
+def edited_run(folder: Path, tamper: Tamper, **how: Any) -> Path:
     file = folder / "r.json"
-    write_json(rich_results(12, trials=2, arms=("none",), compared=True), file)
+    write_json(rich_results(12, compared=True, **how), file)
     data = json.loads(file.read_text(encoding="utf-8"))
     tamper(data)
     file.write_text(json.dumps(data), encoding="utf-8")
     return file
+
+
+def stored(folder: Path, tamper: Tamper = lambda data: None) -> Path:
+    return edited_run(folder, tamper, trials=2, arms=("none",))
 
 
 def gate(data: dict[str, Any], name: str) -> Any:
@@ -42,33 +46,21 @@ def lower(data: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("tamper", "place"),
     [
-        (
-            lambda d: d["overall"]["figures"]["personalization"].update(value=3.99),
-            "overall.figures.personalization.value: stored is 3.99, but ",
-        ),
+        (lambda d: d["overall"]["figures"]["personalization"].update(value=3.99), "overall.figures.personalization.value: stored is 3.99, but "),
         (lambda d: d["overall"].update(scored=d["overall"]["scored"] + 1), "overall.scored: stored is "),
         (lambda d: d["domains"].pop(), "domains."),
         (lambda d: d["kinds"][0]["figures"].pop("task_completion"), "kinds."),
         (lambda d: d["turns"].update(value=1.0), "turns.value: stored is 1.0, but "),
         (lambda d: d["trials"]["pass_k"].__setitem__(1, 1.0), "trials.pass_k.1: stored is 1.0, but "),
-        (
-            lambda d: d["arms"][0]["lift"][1].update(change=3.0),
-            "arms.none.lift.personalization.change: stored is 3.0, but ",
-        ),
+        (lambda d: d["arms"][0]["lift"][1].update(change=3.0), "arms.none.lift.personalization.change: stored is 3.0, but "),
         (lambda d: d["usage"].update({"judge p": {"calls": 7}}), "usage.judge p"),
-        (
-            lambda d: d["comparison"]["differences"][1].update(change=1.5),
-            "comparison.p.change: stored is 1.5, but ",
-        ),
+        (lambda d: d["comparison"]["differences"][1].update(change=1.5), "comparison.p.change: stored is 1.5, but "),
         (lambda d: gate(d, "p").update(value=3.9), "gates.p.value: stored is 3.9, but "),
         (lambda d: gate(d, "p").update(passed=not gate(d, "p")["passed"]), "gates.p.passed: stored is "),
-        (
-            lambda d: gate(d, "p").update(limit=1.0, value=1.0, passed=True),
-            "gates.p.value: stored is 1.0, but ",
-        ),
+        (lambda d: gate(d, "p").update(limit=1.0, value=1.0, passed=True), "gates.p.value: stored is 1.0, but "),
         (lower, "overall.figures."),
     ],
-)
+)  # fmt: skip
 def test_a_file_whose_figures_do_not_follow_from_its_items_is_refused(
     tamper: Tamper, place: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -84,12 +76,7 @@ def test_a_file_whose_figures_do_not_follow_from_its_items_is_refused(
 
 def compared(folder: Path, tamper: Tamper = lambda data: None, *, seed: str = "rich", each: int = 1) -> Path:
     """A run of single trials, whose items hold what they were by the baseline."""
-    file = folder / "c.json"
-    write_json(rich_results(12, compared=True, seed=seed, each=each), file)
-    data = json.loads(file.read_text(encoding="utf-8"))
-    tamper(data)
-    file.write_text(json.dumps(data), encoding="utf-8")
-    return file
+    return edited_run(folder, tamper, seed=seed, each=each)
 
 
 def of_p(data: dict[str, Any]) -> Any:

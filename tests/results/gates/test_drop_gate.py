@@ -17,8 +17,8 @@ from pytest_personalens.core.suite.suite import suite_named
 from pytest_personalens.results.stats.non_inferiority import excludes_drop, least_change, smallest_limit
 from pytest_personalens.results.stats.power import Noise
 from tests.support.example_bot import BOT
-from tests.support.outcomes import assert_ended
 from tests.support.repository import Repository
+from tests.support.runs import assert_ended
 
 SUITE = suite_named("personalens")
 

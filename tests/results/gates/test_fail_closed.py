@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from pytest_personalens.results.means import by_turn, item_scores
-from tests.support.outcomes import assert_ended
 from tests.support.repository import Repository
 from tests.support.rich_results import rich_results
+from tests.support.runs import assert_ended, merge_shards
 from tests.support.scripted_agents import BOT, TOLD, TOLD_AGENTS
 
 ARGS = ("--personalens-sample", "10", *TOLD_AGENTS)
@@ -73,29 +73,17 @@ HALF = """
 
 
 def test_what_was_skipped_counts_also_with_workers_and_over_shards(told: Repository) -> None:
+    half = "gate valid: FAILED, 5 of 10 items could be scored (not: 5 unevaluated); the floor is 90%"
     told.write(test_bot=HALF)
-    assert_ended(
-        told.inline(*ARGS, *GATES),
-        1,
-        "gate valid: FAILED, 5 of 10 items could be scored (not: 5 unevaluated); the floor is 90%",
-    )
+    assert_ended(told.inline(*ARGS, *GATES), 1, half)
     told.write(test_bot=HALF.replace("next(ran) >= 5", "True"))
     assert told.run(*ARGS, *GATES, "-n", "2").ret == 1
     assert len(told.results()["unevaluated"]) == 10
-    told.write(test_bot=HALF.replace("next(ran) >= 5", "False"))
-    for number in (1, 2):
-        assert (
-            told.inline(
-                *ARGS, *GATES[:2], f"--personalens-shard={number}/2", f"--personalens-report={number}.json"
-            ).ret
-            == 0
-        )
-        told.write(test_bot=HALF.replace("next(ran) >= 5", "True"))
-    assert_ended(
-        told.command("merge", "1.json", "2.json"),
-        1,
-        "gate valid: FAILED, 5 of 10 items could be scored (not: 5 unevaluated); the floor is 90%",
-    )
+    for number, skips in ((1, "False"), (2, "True")):
+        told.write(test_bot=HALF.replace("next(ran) >= 5", skips))
+        shard = (f"--personalens-shard={number}/2", f"--personalens-report=shard-{number}.json")
+        assert told.inline(*ARGS, *GATES[:2], *shard).ret == 0
+    assert_ended(merge_shards(told), 1, half)
 
 
 @pytest.mark.parametrize("extra", [(), ("-n", "2")], ids=("alone", "workers"))

@@ -14,8 +14,8 @@ from pytest_personalens.core.options.gate_expression import read_gate
 from pytest_personalens.core.scenario import ScenarioRef
 from pytest_personalens.core.suite.suite import suite_named
 from pytest_personalens.datasets import OtherUsers
-from tests.support.outcomes import assert_ended
 from tests.support.repository import Repository
+from tests.support.runs import assert_ended, collect_ids
 from tests.support.scripted_agents import TOLD, TOLD_AGENTS
 
 ARGS = ("--personalens-sample", "20", *TOLD_AGENTS)
@@ -41,77 +41,31 @@ def test_an_expression(text: str, floor: GateExpression) -> None:
 @pytest.mark.parametrize(
     ("args", "problem"),
     [
-        (
-            (GATE, "trc >= 0.9"),
-            "--personalens-gate: unknown metric 'trc' (did you mean tcr?); known: tcr, p, *, not 'trc >= 0.9'",
-        ),
-        (
-            (GATE, "tcr > 0.9"),
-            "--personalens-gate: expected [[]DOMAIN or KIND:[]] METRIC >= VALUE, such as tcr >= 0.9*",
-        ),
+        ((GATE, "trc >= 0.9"), "--personalens-gate: unknown metric 'trc' (did you mean tcr?); known: tcr, p, *, not 'trc >= 0.9'"),
+        ((GATE, "tcr > 0.9"), "--personalens-gate: expected [[]DOMAIN or KIND:[]] METRIC >= VALUE, such as tcr >= 0.9*"),
         ((GATE, "tcr >= 9"), "--personalens-gate: tcr lies from 0 to 1; did you mean 9%?, not 'tcr >= 9'"),
         ((GATE, "p >= 90%"), "--personalens-gate: p is no share: give a number from 1 to 4*"),
         ((GATE, "p >= 1.2.3"), "--personalens-gate: expected a number after >=*"),
         ((GATE, ""), "--personalens-gate: expected *"),
-        (
-            (GATE, "Movie: p >= 3"),
-            "--personalens-gate: unknown group 'Movie' (did you mean Movies?); known: single, multi, Alarm, *",
-        ),
+        ((GATE, "Movie: p >= 3"), "--personalens-gate: unknown group 'Movie' (did you mean Movies?); known: single, multi, Alarm, *"),
         ((GATE, "p >= 3", GATE, "P>=2"), "--personalens-gate: p has two floors; give one"),
-        ((GATE, "p >= 3", "--personalens-gate", "p >= 2"), "--personalens-gate: p has two floors; give one"),
-        (
-            (GATE, "coh-user >= 3"),
-            (
-                "--personalens-gate: coh-user is not judged in this run; add coh-user with"
-                " --personalens-dimensions"
-            ),
-        ),
-        (
-            (GATE, "lift >= 0.3"),
-            (
-                "--personalens-gate: lift: there is nothing to compare with; add --personalens-control"
-                " no-context or other-user"
-            ),
-        ),
+        ((GATE, "coh-user >= 3"), "--personalens-gate: coh-user is not judged in this run; add coh-user with --personalens-dimensions"),
+        ((GATE, "lift >= 0.3"), "--personalens-gate: lift: there is nothing to compare with; add --personalens-control no-context or other-user"),
         ((GATE, "pass^0 >= 0.3"), "--personalens-gate: unknown metric 'pass^0'*"),
-        (
-            ("--personalens-control", "no-context", "--personalens-context", "none"),
-            "--personalens-control no-context: the run itself knows nothing *",
-        ),
-        (
-            ("--personalens-control", "other-user", "--personalens-context", "S"),
-            "--personalens-control other-user: the run itself knows no more *",
-        ),
+        ((GATE, "pass^2 >= 0.3"), "--personalens-gate: pass^2: needs at least as many runs of each scenario; add --personalens-trials 2"),
+        (("--personalens-control=no-context", "--personalens-context=none"), "--personalens-control no-context: the run itself knows nothing *"),
+        (("--personalens-control=other-user", "--personalens-context=S"), "--personalens-control other-user: the run itself knows no more *"),
+        (("--personalens-control=ablation", "--personalens-context=D"), "--personalens-control ablation: the run itself is its last row, D+I+S; *"),
+        (("--personalens-control", "nobody"), "--personalens-control: expected one of: no-context, other-user, D, I, S, ablation, *"),
         (("--personalens-dimensions", ""), "--personalens-dimensions: expected LIST, not ''"),
         (("--personalens-report", "~no-such-user/r.json"), "--personalens-report: *home directory*"),
-        (
-            (GATE, "pass^2 >= 0.3"),
-            (
-                "--personalens-gate: pass^2: needs at least as many runs of each scenario; add"
-                " --personalens-trials 2"
-            ),
-        ),
         (("--personalens-trials", "0"), "--personalens-trials: expected a whole number from 1 to 100*"),
-        (
-            ("--personalens-control", "nobody"),
-            "--personalens-control: expected one of: no-context, other-user, D, I, S, ablation, *",
-        ),
         (("-o", "personalens_level=0.9"), "personalens_level: expected a number from 0.0001 to 0.5*"),
-        (
-            ("-o", "personalens_margin=tc=2"),
-            "personalens_margin: expected DIMENSION=X, X from 0 to less than 1*",
-        ),
+        (("-o", "personalens_margin=tc=2"), "personalens_margin: expected DIMENSION=X, X from 0 to less than 1*"),
         (("-o", "personalens_margin=speed=1"), "personalens_margin: unknown dimension 'speed'*"),
-        (
-            ("-o", "personalens_exit_infra=1"),
-            "personalens_exit_infra: expected a whole number from 6 to 255*",
-        ),
-        (
-            ("--personalens-control", "ablation", "--personalens-context", "D"),
-            "--personalens-control ablation: the run itself is its last row, D+I+S; *",
-        ),
+        (("-o", "personalens_exit_infra=1"), "personalens_exit_infra: expected a whole number from 6 to 255*"),
     ],
-)
+)  # fmt: skip
 def test_a_gate_that_cannot_be_is_one_line_and_no_run(
     told: Repository, args: tuple[str, ...], problem: str
 ) -> None:
@@ -196,11 +150,7 @@ def test_a_gate_on_a_domain_that_is_not_in_the_sample_fails(told: Repository) ->
 
 
 def test_trouble_of_others_has_an_exit_code_of_its_own(told: Repository) -> None:
-    ids = [
-        line.partition("[")[2].rstrip("]")
-        for line in told.inline(*ARGS, "--collect-only", "-q").outlines
-        if "[" in line
-    ]
+    ids = collect_ids(told, *ARGS)
     (told.path / "faults.txt").write_text("\n".join(ids[:5]))
     infra = ("-o", "personalens_exit_infra=75")
     for gates in ((GATE, "p >= 1"), ()):  # with a gate such items are skipped, without one they fail
@@ -272,21 +222,14 @@ def test_a_path_that_pytest_would_take_for_tests_is_refused(told: Repository) ->
 
 def test_trials_have_ids_and_records_of_their_own(told: Repository) -> None:
     args = ("--personalens-sample", "3", *ARGS[2:], "--personalens-trials", "3")
-    names = [
-        line.partition("[")[2].rstrip("]")
-        for line in told.inline(*args, "--collect-only", "-q").outlines
-        if "[" in line
-    ]
+    names = collect_ids(told, *args)
     assert len(names) == 9
     assert names[:3] == [names[0], f"{names[0]}+t2", f"{names[0]}+t3"]
     assert told.inline(*args, "--personalens-record=new").ret == 0
     assert len(list((told.path / "__personalens__" / "test_bot").iterdir())) == 9
-    again = told.inline(*args, "--personalens-report=results.json")
-    again.stdout.fnmatch_lines(
-        ["3 trials of each scenario: pass^1 1.00, pass^2 1.00, pass^3 1.00", "records: 9 replayed"]
-    )
-    fewer = told.inline("--personalens-sample=3", *ARGS[2:])
-    fewer.stdout.fnmatch_lines(["records: 3 replayed"])
+    passes = "3 trials of each scenario: pass^1 1.00, pass^2 1.00, pass^3 1.00"
+    assert_ended(told.inline(*args), 0, passes, "records: 9 replayed")
+    fewer = assert_ended(told.inline("--personalens-sample=3", *ARGS[2:]), 0, "records: 3 replayed")
     assert "trials of each" not in fewer.stdout.str()
 
 
@@ -433,7 +376,7 @@ def test_a_control_below_a_threshold_does_not_fail(knowing: Repository) -> None:
 
 
 def test_the_command_of_a_failed_trial_runs_it_alone(told: Repository) -> None:
-    low = told.inline(*ARGS, "--collect-only", "-q").outlines[0].partition("[")[2].rstrip("]")
+    low = collect_ids(told, *ARGS)[0]
     (told.path / "low.txt").write_text(f"tc:{low}")
     result = told.inline(*ARGS, "--personalens-trials=2", "--personalens-control=other-user")
     commands = [

@@ -6,8 +6,8 @@ from typing import Final
 
 import pytest
 
-from tests.support.outcomes import assert_ended
 from tests.support.repository import Repository
+from tests.support.runs import assert_ended, merge_shards, run_shards
 from tests.support.scripted_agents import TOLD, TOLD_AGENTS
 
 ARGS = ("--personalens-sample", "10", *TOLD_AGENTS)
@@ -161,19 +161,12 @@ def test_own_asserts_fail_all_the_same(told: Repository) -> None:
 
 
 def test_shards_that_are_to_fail_on_nothing(told: Repository) -> None:
-    def shards() -> list[int]:
-        parts = [(f"--personalens-shard={n}/2", f"--personalens-report={n}.json") for n in (1, 2)]
-        return [int(told.inline(*ARGS, *NOTHING, *part).ret) for part in parts]
-
-    def merge(*args: str) -> pytest.RunResult:
-        return told.command("merge", "1.json", "2.json", *args)
-
     told.write(conftest=LOW)
     ini(told, gate="tcr >= 0.9")
-    assert shards() == [0, 0]
-    assert_ended(merge(), 0, "gate tcr: FAILED (report only), *", f"{SAID}, *")
+    assert [run.ret for run in run_shards(told, 2, *ARGS, *NOTHING)] == [0, 0]
+    assert_ended(merge_shards(told), 0, "gate tcr: FAILED (report only), *", f"{SAID}, *")
     for gate in (("--gate", "p >= 1"), ("--baseline", "old.json"), ("--save-baseline", "new.json")):
-        refusal = merge(*gate)
+        refusal = merge_shards(told, *gate)
         assert refusal.ret == 4
         assert (
             refusal.stderr.str().strip()
@@ -181,8 +174,8 @@ def test_shards_that_are_to_fail_on_nothing(told: Repository) -> None:
             " (--personalens-gate none); leave it out, or run them without that"
         )
     told.write(conftest=crashing(">= 0"))
-    assert shards() == [0, 0]
-    assert merge().ret == 1, "nothing was measured"
+    assert [run.ret for run in run_shards(told, 2, *ARGS, *NOTHING)] == [0, 0]
+    assert merge_shards(told).ret == 1, "nothing was measured"
 
 
 def test_the_command_for_one_item_asks_for_no_gate_that_it_leaves_out(told: Repository) -> None:

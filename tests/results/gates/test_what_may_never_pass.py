@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.endpoint import Endpoint
-from tests.support.outcomes import assert_ended
 from tests.support.repository import Repository
+from tests.support.runs import assert_ended
 from tests.support.scripted_agents import TOLD, TOLD_AGENTS
 
 ARGS = ("--personalens-sample", "10", *TOLD_AGENTS)
