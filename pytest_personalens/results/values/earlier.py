@@ -31,11 +31,11 @@ class Earlier(Frozen):
 
 
 def scores_in(verdicts: Iterable[Verdict]) -> dict[Measure, Score]:
-    """The score of each reading."""
+    """Return the score of each reading."""
     return {verdict.dimension: verdict.score for verdict in verdicts}
 
 
 def codes_in(verdicts: Iterable[Verdict]) -> dict[Measure, tuple[ReasonCode, ...]]:
-    """The codes of the reasons of each reading that has any, each once, in the order of the alphabet."""
+    """Return the codes of the reasons of each reading that has any, each once, in alphabetical order."""
     by_measure = {verdict.dimension: {reason.code for reason in verdict.reasons} for verdict in verdicts}
     return {dimension: tuple(sorted(codes)) for dimension, codes in by_measure.items() if codes}

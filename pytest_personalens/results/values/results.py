@@ -64,19 +64,14 @@ class Results(Frozen):
         default_factory=dict, description="Domain or kind -> items of the run itself that brought no result."
     )
     left_out: int = Field(
-        default=0,
-        description="Items of the sample that a selection left out (-k, -m, --lf, node ids), and, if the run"
-        " keeps a baseline, files with such tests that its paths left out.",
+        default=0, description="Items of the sample, or files with such tests, that a selection left out."
     )
     drawn_from: dict[str, int] = Field(default_factory=dict, description="Kind -> items in the dataset.")
     excluded: dict[str, dict[str, int]] = Field(
-        default_factory=dict,
-        description="Kind -> why something in the data makes no item of it -> how much of it.",
+        default_factory=dict, description="Kind -> why something in the data is no item of it -> how much."
     )
     leaks: dict[str, int] | None = Field(
-        default=None,
-        description="What requests give away of the true answer -> number of requests, also of controls; null"
-        " in a suite without true answers.",
+        default=None, description="What requests give away of the true answer, if any -> number of requests."
     )
     items: tuple[Item, ...] = ()
     overall: Group
@@ -102,8 +97,7 @@ class Results(Frozen):
     gates: tuple[Gate, ...] = ()
     drift: Drift | None = Field(default=None, description="What adopting or checking the judge came to.")
     scenarios: dict[str, Any] = Field(
-        default_factory=dict,
-        description="Scenario id -> who asked for what, in files that a report is to be made from.",
+        default_factory=dict, description="Scenario id -> who asked for what, in files for a report."
     )
 
     @field_validator("scenarios", mode="before")
