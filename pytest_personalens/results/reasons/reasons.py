@@ -43,7 +43,7 @@ class ReasonCount(NamedTuple):
 
 
 def reason_counts(items: Sequence[Item], measure: Measure) -> tuple[ReasonCount, ...]:
-    """Return what speaks against a reading in scored items, what grew most first; none that no dialogue has."""
+    """Return what speaks against a reading in scored items, if any dialogue has it, what grew most first."""
     scored = [item for item in items if item.evaluation.gives(measure)]
     verdicts = [verdict_on(item, measure) for item in scored]
     now = [counted_codes(verdict) if verdict is not None else set() for verdict in verdicts]
