@@ -87,6 +87,8 @@ def test_figures_are_over_users() -> None:
     assert found.p == pytest.approx(sign_flip([sum(user, Fraction()) for user in by_user]).p, abs=1e-6)
     assert (found.low, found.high) == pytest.approx(mean_interval(by_user, -3, 3), abs=1e-6)
     assert found.detectable == detectable(by_user, level=0.025, most=found.before - 1)
+    moves = [change for user in by_user for change in user]
+    assert (found.better, found.worse) == (sum(m > 0 for m in moves), sum(m < 0 for m in moves))
     read = estimate(item_scores(run_of(after).own), P)
     assert (read.low, read.high) == mean_interval(after, 1, 4)
     assert (read.users, read.scenarios, read.dialogues) == (8, 32, 32)

@@ -306,6 +306,7 @@ def test_spread_is_pooled_within_scenarios() -> None:
     assert spread([]) is spread([[3], [1], []]) is None
     assert spread([[1, 1, 1], [4, 4], [2]]) == 0, "between scenarios is not within"
     assert spread([[1, 2, 4]]) == pytest.approx(stdev([1, 2, 4]))
+    assert spread([[3, 4], [2, 2]]) == pytest.approx(0.5)
     chance = random.Random(1)
     varied = [[level + chance.gauss(0, 0.7) for _ in range(3)] for level in range(500)]
     assert spread(varied) == pytest.approx(0.7, abs=0.05)
