@@ -97,6 +97,8 @@ def _compared_again(results: Results) -> Comparison | None:
         and item.earlier.source == "baseline"
         and item.evaluation.scenario not in left_out
     ]
+    if not then:
+        return None
     pairs: dict[Measure, Pairs] = {}
     for d in comparison.differences:
         before = in_order(d.dimension, ((key, trial, s.get(d.dimension)) for key, trial, s in then))
