@@ -55,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not any(item.majority(d) is not None for item in labelled for d in chosen):
         raise SpecError(
             f"{options.labels}: holds no label of {', '.join(d.short for d in chosen)}; put them in"
-            " (docs/how-to/check-your-judge.md)"
+            " (docs/how-to/models/check-your-judge.md)"
         )
     caps = dict(options.budget)
     with tempfile.TemporaryDirectory(prefix="personalens-") as folder:
@@ -180,7 +180,7 @@ def _parser() -> argparse.ArgumentParser:
         example="personalens agreement labels.jsonl --report agreement.md",
     )
     parser.add_argument(
-        "labels", type=Path, help="labelled dialogues, a JSON object a line (docs/how-to/check-your-judge.md)"
+        "labels", type=Path, help="labelled dialogues, a JSON object a line (docs/how-to/models/check-your-judge.md)"
     )
     parser.add_argument(
         "--judge-model",
