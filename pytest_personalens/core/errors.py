@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.core.text.redaction import redacted
+from pytest_personalens.core.text.redaction import redact
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,7 +36,7 @@ class PersonalensError(Exception):
     """
 
     def __init__(self, *args: object) -> None:
-        super().__init__(*(redacted(arg) if isinstance(arg, str) else arg for arg in args))
+        super().__init__(*(redact(arg) if isinstance(arg, str) else arg for arg in args))
 
 
 class DataError(PersonalensError):

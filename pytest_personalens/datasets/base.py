@@ -49,7 +49,7 @@ class Dataset(Protocol):
         ...
 
 
-def readable_name(folder: Path, name: str) -> str:
+def check_user_name(folder: Path, name: str) -> str:
     """Return the name of a user's file or folder, which is the user's id.
 
     Raise `DataError` for a name that cannot be written in UTF-8.
@@ -59,7 +59,7 @@ def readable_name(folder: Path, name: str) -> str:
     raise DataError(folder, f"the name {name!r} in it is no UTF-8; rename it")
 
 
-def sound(value: _Value | None, errors: Sequence[DataError]) -> _Value:
+def value_or_raise(value: _Value | None, errors: Sequence[DataError]) -> _Value:
     """Return the value that was read.
 
     Raise the first of its errors if there is one.

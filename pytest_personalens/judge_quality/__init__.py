@@ -4,6 +4,6 @@ The quality of a judge is its agreement with labels and its drift since it was a
 """
 
 from pytest_personalens.judge_quality.agreement.labels import Labelled, read_labels
-from pytest_personalens.judge_quality.agreement.measure import Agreement, measure, wanted
+from pytest_personalens.judge_quality.agreement.measure import Agreement, labelled_readings, measure
 
-__all__ = ["Agreement", "Labelled", "measure", "read_labels", "wanted"]
+__all__ = ["Agreement", "Labelled", "labelled_readings", "measure", "read_labels"]

@@ -10,7 +10,7 @@ import os
 from typing import Any
 
 from pytest_personalens.core.errors import ModelError
-from pytest_personalens.core.text.redaction import redacted
+from pytest_personalens.core.text.redaction import redact
 
 
 def from_environment(name: str) -> str:
@@ -61,4 +61,4 @@ def problem_in(data: Any) -> str:
 
 def short(text: str) -> str:
     """Return foreign text as one line of at most 300 characters, without secrets."""
-    return " ".join(redacted(text).split())[:300]  # redact before the cut: a cut secret is not recognised
+    return " ".join(redact(text).split())[:300]  # redact before the cut: a cut secret is not recognised

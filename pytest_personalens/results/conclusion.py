@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_personalens.core.judging.measure import measure_named
+from pytest_personalens.core.judging.measure import get_measure
 from pytest_personalens.core.options.gate import GateExpression
 from pytest_personalens.results.gates.check import check_gates
 from pytest_personalens.results.gates.gate_expressions import check_expressions, measure_of
@@ -63,7 +63,7 @@ def conclude(results: Results, demands: Requirements) -> Results:
     if demands.baseline is not None:
         from pytest_personalens.results.comparison.with_baseline import compare_with_baseline
 
-        margins = {measure_named(name): margin for name, margin in s.margin}
+        margins = {get_measure(name): margin for name, margin in s.margin}
         baseline = following(demands.baseline, results)
         results = with_earlier(results, baseline)
         bounded = {measure_of(gate, results.of_suite) for gate in demands.gates if gate.metric == "drop"}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_personalens.datasets.cached import read_toml
+from pytest_personalens.datasets.toml_cache import read_toml
 from tests.support.repository import run_at_once
 
 TEXT = 'name = "Amara"\nlist = ["ü", 1, 2.5, true]\n[domains."Rental Cars"]\nsummary = """\nHi.\n"""\n'
@@ -91,7 +91,7 @@ def test_files_of_the_same_name_are_kept_apart(file: Path, tmp_path: Path) -> No
 
 def test_processes_that_write_it_at_once(file: Path, cache: Path) -> None:
     script = (
-        "from pytest_personalens.datasets.cached import read_toml\n"
+        "from pytest_personalens.datasets.toml_cache import read_toml\n"
         "wait()\n"
         "for _ in range(100):\n"
         "    for kept in Path(sys.argv[2]).glob('toml/*.json'): kept.unlink(missing_ok=True)\n"

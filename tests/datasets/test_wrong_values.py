@@ -16,7 +16,7 @@ import pytest
 from pytest_personalens import Dataset, Scenario, ScenarioRef, Situation, Task
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.datasets import EmbeddedDataset, open_dataset
-from pytest_personalens.datasets.checked import CheckedDataset
+from pytest_personalens.datasets.checked_dataset import CheckedDataset
 from pytest_personalens.datasets.quality import assess, read_corpus
 from tests.fuzz.official import write_official
 from tests.fuzz.spoil import toml

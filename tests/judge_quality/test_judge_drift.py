@@ -10,10 +10,10 @@ import pytest
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.datasets.embedded.files import data_folder
 from pytest_personalens.judge_quality import read_labels
-from pytest_personalens.judge_quality.drift.adopted import AdoptedJudge, Scored
+from pytest_personalens.judge_quality.drift.adopted_judge import AdoptedJudge, Scored
 from pytest_personalens.judge_quality.drift.anchors import open_anchors
-from pytest_personalens.judge_quality.drift.chance import otherwise_p, sign_p
-from pytest_personalens.judge_quality.drift.drift import compare
+from pytest_personalens.judge_quality.drift.drift import detect_drift
+from pytest_personalens.judge_quality.drift.significance import permutation_test, sign_test
 from pytest_personalens.results.values.drift import DriftOutcome
 from pytest_personalens.results.values.results import Results
 from tests.support.endpoint import Call, Endpoint, Reply, play
@@ -473,20 +473,20 @@ def test_the_anchors_are_spread_over_scores_and_domains() -> None:
 
 
 def test_the_sign_test_is_exact() -> None:
-    assert sign_p(0, 0) == 1
-    assert sign_p(3, 3) == 1
-    assert sign_p(0, 5) == pytest.approx(0.0625)
-    assert sign_p(1, 9) == pytest.approx(22 / 1024)
+    assert sign_test(0, 0) == 1
+    assert sign_test(3, 3) == 1
+    assert sign_test(0, 5) == pytest.approx(0.0625)
+    assert sign_test(1, 9) == pytest.approx(22 / 1024)
 
 
 def test_moving_otherwise_is_told_from_moving_alike() -> None:
     stricter = [(4, 3)] * 6 + [(3, 2)] * 6 + [(1, 1)] * 6
-    assert otherwise_p(stricter, [(4, 3)] * 20) > 0.9, (
+    assert permutation_test(stricter, [(4, 3)] * 20) > 0.9, (
         "nobody can fall below the lowest score; that is no difference"
     )
-    assert otherwise_p(stricter, [(4, 2)] * 10 + [(3, 1)] * 10) < 0.01
-    assert otherwise_p(stricter, [(2, 1)]) == 1
-    assert otherwise_p([], []) == 1
+    assert permutation_test(stricter, [(4, 2)] * 10 + [(3, 1)] * 10) < 0.01
+    assert permutation_test(stricter, [(2, 1)]) == 1
+    assert permutation_test([], []) == 1
 
 
 def baseline(
@@ -503,22 +503,22 @@ def baseline(
 
 def test_small_changes_that_lean_one_way_are_found() -> None:
     then = baseline(0, 0, "a")
-    assert compare(then, baseline(5, 0, "b")).outcome == "neither changed"
-    assert compare(then, baseline(6, 0, "b")).outcome == "the judge changed"
-    assert compare(then, baseline(0, 6, "b")).outcome == "your assistant changed"
+    assert detect_drift(then, baseline(5, 0, "b")).outcome == "neither changed"
+    assert detect_drift(then, baseline(6, 0, "b")).outcome == "the judge changed"
+    assert detect_drift(then, baseline(0, 6, "b")).outcome == "your assistant changed"
     assert (
-        compare(baseline(0, 0, "a", exact=True), baseline(1, 0, "b", exact=True)).outcome
+        detect_drift(baseline(0, 0, "a", exact=True), baseline(1, 0, "b", exact=True)).outcome
         == "the judge changed"
     )
 
 
 def test_the_same_words_scored_otherwise_are_not_the_assistants_doing() -> None:
-    found = compare(baseline(0, 0, "a"), baseline(0, 30, "a"))
+    found = detect_drift(baseline(0, 0, "a"), baseline(0, 30, "a"))
     assert found.outcome == "neither changed"
     assert found.notes == ("p: 30 scores differ on the same words: not the assistant's doing",)
-    assert compare(baseline(0, 0, "a"), baseline(24, 30, "b")).outcome == "the judge changed", (
+    assert detect_drift(baseline(0, 0, "a"), baseline(24, 30, "b")).outcome == "the judge changed", (
         "the judge explains it all"
     )
-    assert compare(baseline(0, 0, "a"), baseline(6, 30, "b")).outcome == "both changed", (
+    assert detect_drift(baseline(0, 0, "a"), baseline(6, 30, "b")).outcome == "both changed", (
         "more than the judge explains"
     )

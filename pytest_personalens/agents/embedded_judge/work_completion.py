@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.embedded_judge.tool_calls.actions import values
 from pytest_personalens.agents.embedded_judge.tool_calls.state_completion import by_state
-from pytest_personalens.core.dialogue.tool_calls import in_one_line
+from pytest_personalens.core.dialogue.tool_calls import call_line
 from pytest_personalens.core.judging.verdict import Dimension, Evidence, Reason, Verdict
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def _by_call(stand: Stand, call: BackedPart, called: Sequence[tuple[Action, tupl
             None,
         )
         backing = "done" if action is not None else backing
-    turn, quote = (action.call.turn, in_one_line(action.call)) if action else (stand.turn, stand.quote)
+    turn, quote = (action.call.turn, call_line(action.call)) if action else (stand.turn, stand.quote)
     if stand.part.never or backing != "done" or action is None:
         state = _BY_CALLS[backing]
         if state == "missing" and stand.state in ("done", "wrong"):

@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from pytest_personalens.core.files.destinations import file_kind, refuse_shared_files, writable
     from pytest_personalens.core.judging.dimensions import dimensions
     from pytest_personalens.core.judging.usage import read_prices
-    from pytest_personalens.judge_quality import measure, read_labels, wanted
+    from pytest_personalens.judge_quality import labelled_readings, measure, read_labels
     from pytest_personalens.judge_quality.agreement import render
     from pytest_personalens.models.meter import Budget, Meter
 
@@ -66,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         told = PromptSettings(options.protocol, options.prompts)
         judge = open_judge(options.judge_model, meter, told, at_once=options.concurrency)
         spending = Spending(judge, options, told)
-        readings = list(wanted(labelled, chosen))
+        readings = list(labelled_readings(labelled, chosen))
         unread = [(item, d) for item, d in readings if not spending.knows(item, d)]
         if options.estimate or (unread and judge.paid and options.live):
             spending.estimate(unread, prices)

@@ -21,7 +21,7 @@ class Spending:
     """The recorded readings of a paid judge, the estimate for the rest, and the cost."""
 
     def __init__(self, judge: Judge, options: argparse.Namespace, told: PromptSettings) -> None:
-        from pytest_personalens.datasets.cached import cache_folder
+        from pytest_personalens.datasets.toml_cache import cache_folder
         from pytest_personalens.engine.records.readings import RecordedJudge
 
         self._options, self._told = options, told

@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     drawn = annotation.draw_dialogues(
         [read_results(path) for path in options.results], options.count, seed=options.seed
     )
-    write_atomically(options.write, annotation.label_lines(annotation.entries(drawn, annotators)))
+    write_atomically(options.write, annotation.label_lines(annotation.label_entries(drawn, annotators)))
     kinds = [sum(c.scenario.kind == kind for c in drawn) for kind in ("single", "multi")]
     print(
         f"{len(drawn)} dialogues are in {options.write}: {kinds[0]} single-domain and {kinds[1]} multi-domain"

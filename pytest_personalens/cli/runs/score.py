@@ -14,7 +14,7 @@ from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.files.atomic_write import write_atomically
 from pytest_personalens.core.files.destinations import file_kind, refuse_shared_files, writable
 from pytest_personalens.core.options.gate_expression import read_gate
-from pytest_personalens.core.suite.suite import suite_named
+from pytest_personalens.core.suite.suite import get_suite
 from pytest_personalens.reports.tables.beside_published import beside_published
 from pytest_personalens.suites.personaconv.logs import report as log_report
 from pytest_personalens.suites.personaconv.logs.figures import difference, figured
@@ -87,7 +87,7 @@ def _beside(scored: Sequence[Figured], options: argparse.Namespace) -> PaperTabl
 
 def _gate(text: str) -> GateExpression:
     """Return a gate of the suite that is on a figure of stored outputs. Raises ValueError for any other."""
-    gate = read_gate(text, suite_named("personaconv"))
+    gate = read_gate(text, get_suite("personaconv"))
     if gate.metric not in FIGURES:
         raise ValueError(f"stored outputs have no {gate.metric}; known: {', '.join(FIGURES)}")
     return gate

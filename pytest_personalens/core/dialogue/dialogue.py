@@ -13,11 +13,11 @@ from pydantic import SerializerFunctionWrapHandler, model_serializer
 
 from pytest_personalens.core.dialogue.message import AssistantMessages as AssistantMessages
 from pytest_personalens.core.dialogue.message import Message as Message
-from pytest_personalens.core.dialogue.message import texts
+from pytest_personalens.core.dialogue.message import strip_tool_calls
 from pytest_personalens.core.dialogue.reply import MAX_REPLY_CHARS as MAX_REPLY_CHARS
 from pytest_personalens.core.dialogue.reply import Reply, read_reply
 from pytest_personalens.core.dialogue.state import State
-from pytest_personalens.core.dialogue.stream import drained
+from pytest_personalens.core.dialogue.stream import read_stream
 from pytest_personalens.core.dialogue.tool_calls import Call, calls_of
 from pytest_personalens.core.errors import (
     AssistantFault,
@@ -29,7 +29,7 @@ from pytest_personalens.core.errors import (
 )
 from pytest_personalens.core.frozen import Frozen, clean
 from pytest_personalens.core.scenario import BaseScenario
-from pytest_personalens.core.text.redaction import redacted
+from pytest_personalens.core.text.redaction import redact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -186,7 +186,7 @@ def converse(
 
 def _user_turn(user_agent: UserAgent, scenario: BaseScenario, messages: Sequence[Message]) -> UserTurn:
     try:
-        turn = user_agent.turn(scenario, texts(messages))
+        turn = user_agent.turn(scenario, strip_tool_calls(messages))
         said, done = getattr(turn, "content", turn), bool(getattr(turn, "done", False))
     except PersonalensError:
         raise
@@ -212,13 +212,13 @@ def _reply(
     # The assistant gets a new copy each turn, because it may change its list and must not change the
     # transcript.
     try:
-        reply = drained(assistant(copy.deepcopy(history)))
+        reply = read_stream(assistant(copy.deepcopy(history)))
     except PersonalensError:
         raise
     except Exception as error:
         if ends_the_run(error):
             raise
-        raise AssistantFault(f"the assistant raised {raised_text(error)}") from error
+        raise AssistantFault(f"the assistant raised {describe_exception(error)}") from error
     if scenario.takes_answers and isinstance(reply, dict) and "answer" in reply:
         reply = _answer_text(reply)
     elif scenario.takes_answers and isinstance(reply, dict) and "content" not in reply:
@@ -246,7 +246,7 @@ def _answer_text(reply: dict[object, object]) -> str:
         ) from None
 
 
-def raised_text(error: Exception) -> str:
+def describe_exception(error: Exception) -> str:
     """Return an exception of the team's code in a line: what it says, and where it was raised."""
     return f"{_shortened(error_text(error))}{_place(error)}"
 
@@ -256,11 +256,11 @@ def _shortened(text: str) -> str:
 
     Secrets are removed before the text is cut, because half of a secret could not be recognized.
     """
-    line = redacted(text)
+    line = redact(text)
     return line if len(line) <= _LONGEST_ERROR else f"{line[:_LONGEST_ERROR]}..."
 
 
-def own_place(error: BaseException) -> tuple[FrameType, int] | None:
+def find_own_frame(error: BaseException) -> tuple[FrameType, int] | None:
     """Return the frame and the line of the assistant's own code where the error was raised.
 
     It is the last one that is not in a library. Return None if the call failed before the assistant's first
@@ -286,7 +286,7 @@ def _place(error: Exception) -> str:
 
     The path starts at the top package of the module, because the folders above it differ between machines.
     """
-    place = own_place(error)
+    place = find_own_frame(error)
     if place is None:
         return "; it is called with one argument, the messages so far" if isinstance(error, TypeError) else ""
     frame, line = place

@@ -113,12 +113,12 @@ def _plain(message: Message) -> dict[str, Any]:
     return data | ({"tool_call_id": message.tool_call_id} if message.role == "tool" else {})
 
 
-def texts(messages: Iterable[Message]) -> tuple[Message, ...]:
+def strip_tool_calls(messages: Iterable[Message]) -> tuple[Message, ...]:
     """Return the messages as the user hears them."""
     return tuple(message.said for message in messages)
 
 
-def numbered(messages: Sequence[Message]) -> tuple[Message, ...]:
+def number_call_ids(messages: Sequence[Message]) -> tuple[Message, ...]:
     """Return the messages with numbers as the ids of their calls.
 
     Frameworks make new ids in every run. Two dialogues that differ only in these ids are the same evidence.
@@ -139,7 +139,7 @@ def numbered(messages: Sequence[Message]) -> tuple[Message, ...]:
     return tuple(map(of, messages))
 
 
-def folded(messages: Iterable[Message]) -> list[Message]:
+def group_turns(messages: Iterable[Message]) -> list[Message]:
     """Return the turns of a list of messages in OpenAI's format.
 
     The steps of each turn are inside the turn. Raise ValueError if no text of the assistant follows the calls
@@ -160,7 +160,7 @@ def folded(messages: Iterable[Message]) -> list[Message]:
     return turns
 
 
-def results(messages: Iterable[Message]) -> Iterator[tuple[ToolCall | None, str | None]]:
+def calls_with_results(messages: Iterable[Message]) -> Iterator[tuple[ToolCall | None, str | None]]:
     """Yield each call of a turn's path with its result, in order.
 
     The result is None if there is none. The call is None for a result that no call asked for.

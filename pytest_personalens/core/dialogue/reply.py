@@ -59,7 +59,7 @@ def read_reply(reply: object) -> Reply:
     raise AssistantFault(problem_of(reply))
 
 
-def heard(messages: AssistantMessages) -> list[tuple[str, str]]:
+def spoken_turns(messages: AssistantMessages) -> list[tuple[str, str]]:
     """Return the role and the text of each turn in an assistant's messages.
 
     The steps between the turns are left out.

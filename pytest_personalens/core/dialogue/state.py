@@ -14,7 +14,7 @@ from pydantic_core import to_jsonable_python
 from pytest_personalens.core.errors import AssistantFault, SpecError, short_repr
 from pytest_personalens.core.frozen import Frozen, clean
 from pytest_personalens.core.suite_names import STATE
-from pytest_personalens.core.text.redaction import scrubber
+from pytest_personalens.core.text.redaction import make_redactor
 from pytest_personalens.core.text.safe_text import one_line
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class _Plain:
 
     def __init__(self) -> None:
         self._values = self._chars = 0
-        self._scrub: Callable[[str], str] = scrubber()
+        self._scrub: Callable[[str], str] = make_redactor()
 
     def of(self, value: Any, path: str, depth: int) -> Any:
         if depth > DEEPEST:
@@ -233,7 +233,7 @@ def leaves_of(path: str, value: Any) -> list[Leaf]:
     return [Leaf(path, value)]
 
 
-def first_apart(before: State | None, now: State | None) -> str:
+def state_difference(before: State | None, now: State | None) -> str:
     """Return where two states first differ, in a line; empty where they are the same."""
     if before == now:
         return ""

@@ -13,7 +13,7 @@ from pytest_personalens.core.errors import AssistantFault, PersonalensError, err
 _MOST_ARGUMENTS: Final = 10_000_000
 
 
-def drained(reply: object) -> object:
+def read_stream(reply: object) -> object:
     """Return the whole reply if `reply` is an iterator, else `reply` itself.
 
     The function reads the iterator to its end and joins its pieces.
@@ -26,7 +26,7 @@ def drained(reply: object) -> object:
     return stream.reply()
 
 
-async def awaited(reply: Any) -> object:
+async def await_reply(reply: Any) -> object:
     """Return the result of an awaitable.
 
     An async iterator is read to its end, and its pieces are joined.

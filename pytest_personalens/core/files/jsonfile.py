@@ -76,7 +76,7 @@ def all_problems(error: ValidationError, *, count_from: int = 0) -> list[tuple[s
     return problems
 
 
-def text_of(value: BaseModel, *, indent: int = 1, sort_keys: bool = False) -> str:
+def to_json(value: BaseModel, *, indent: int = 1, sort_keys: bool = False) -> str:
     """Return the content of the file for a value.
 
     Equal values give equal files.

@@ -166,7 +166,7 @@ def evaluate(
     A fault of the assistant, the user agent or the judge is stored in `cause` and `detail`. It is never an
     exception and never a low score.
     """
-    start = unscored(scenario, user_agent.identity, judge.identity)
+    start = empty_evaluation(scenario, user_agent.identity, judge.identity)
     if identity := getattr(assistant, "identity", ""):
         start = start.model_copy(update={"assistant": identity})
 
@@ -192,7 +192,7 @@ def evaluate(
     return _judged(evaluation, scenario, judge, dimensions, progress)
 
 
-def unscored(
+def empty_evaluation(
     scenario: BaseScenario, user_agent: str = "", judge: str = "", *, cause: Cause = "", detail: str = ""
 ) -> Evaluation:
     """Return an evaluation of `scenario` with an empty dialogue.

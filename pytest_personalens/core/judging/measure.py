@@ -159,7 +159,7 @@ def add_measures(measures: Iterable[Measure]) -> None:
             raise SpecError(f"two suites have different measures of the name {measure.value!r}; rename one")
 
 
-def measure_named(name: object) -> Measure:
+def get_measure(name: object) -> Measure:
     """Return the measure with that long name.
 
     Raise ValueError if no loaded suite has it.
@@ -171,6 +171,6 @@ def measure_named(name: object) -> Measure:
     return _KNOWN[name]
 
 
-def measure_called(short: str) -> Measure | None:
+def find_measure(short: str) -> Measure | None:
     """Return the measure with that short name, or None if no loaded suite has it."""
     return next((measure for measure in _KNOWN.values() if measure.short == short), None)

@@ -68,7 +68,7 @@ def price_of(name: str, prices: Mapping[str, Price]) -> Price | None:
     return prices.get(name) or prices.get(name.partition("?")[0])
 
 
-def together(first: Mapping[str, Usage], second: Mapping[str, Usage]) -> dict[str, Usage]:
+def add_usage(first: Mapping[str, Usage], second: Mapping[str, Usage]) -> dict[str, Usage]:
     """Return the sum of both for each purpose, sorted by name."""
     return {
         purpose: first.get(purpose, Usage()) + second.get(purpose, Usage())

@@ -20,14 +20,14 @@ from pytest_personalens.core.judging.dimensions import DEFAULT_DIMENSIONS as DEF
 from pytest_personalens.core.judging.dimensions import LABELLED as LABELLED
 from pytest_personalens.core.judging.dimensions import READINGS as READINGS
 from pytest_personalens.core.judging.dimensions import Dimension as Dimension
-from pytest_personalens.core.judging.measure import Measure, Score, measure_named
+from pytest_personalens.core.judging.measure import Measure, Score, get_measure
 
 if TYPE_CHECKING:
     from pytest_personalens.core.dialogue.dialogue import Dialogue
 
 
 def _by_name(value: object) -> Measure:
-    return measure_named(value)
+    return get_measure(value)
 
 
 def _as_whole(score: Score) -> Score:

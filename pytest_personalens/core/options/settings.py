@@ -142,9 +142,9 @@ class Settings(NamedTuple):
     @property
     def of_suite(self) -> "Suite":
         """Return the suite of the run."""
-        from pytest_personalens.core.suite.suite import suite_named
+        from pytest_personalens.core.suite.suite import get_suite
 
-        return suite_named(self.suite)
+        return get_suite(self.suite)
 
     @property
     def kinds(self) -> tuple[str, ...]:

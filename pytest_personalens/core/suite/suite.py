@@ -259,7 +259,7 @@ class Suite:
 _OPEN: Final[dict[str, Suite]] = {}
 
 
-def suite_named(name: str) -> Suite:
+def get_suite(name: str) -> Suite:
     """Return the suite with that name, and register its measures.
 
     Raise `SpecError` for an unknown suite; the text names the known ones.
@@ -275,4 +275,4 @@ def suite_named(name: str) -> Suite:
 
 def other_suites(name: str) -> Iterator[Suite]:
     """Return every suite except the one with that name."""
-    return (suite_named(suite_name) for suite_name in SUITES if suite_name != name)
+    return (get_suite(suite_name) for suite_name in SUITES if suite_name != name)

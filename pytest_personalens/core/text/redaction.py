@@ -31,24 +31,24 @@ _LOOKS_SECRET: Final = re.compile(
 _kept_secrets: set[str] = set()
 
 
-def keep_secret(value: str | None) -> None:
-    """Add a secret that `redacted` must remove.
+def add_secret(value: str | None) -> None:
+    """Add a secret that `redact` must remove.
 
     This is for secrets outside the environment, such as one in a credentials file.
     """
     _kept_secrets.update(_parts(value or ""))
 
 
-def redacted(text: str) -> str:
+def redact(text: str) -> str:
     """Return `text` with every secret replaced by ``***``.
 
     This covers every known secret, and texts that look like one.
     """
-    return scrubber()(text)
+    return make_redactor()(text)
 
 
-def scrubber() -> Callable[[str], str]:
-    """Return `redacted` for many texts: it looks the secrets up only once."""
+def make_redactor() -> Callable[[str], str]:
+    """Return `redact` for many texts: it looks the secrets up only once."""
     secrets = _all_secrets()
 
     def scrub(text: str) -> str:

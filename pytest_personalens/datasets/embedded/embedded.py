@@ -13,8 +13,13 @@ from pytest_personalens.core.text.slugs import slug
 from pytest_personalens.datasets.embedded.files import EmbeddedFiles, data_folder
 from pytest_personalens.datasets.embedded.situations import situation
 from pytest_personalens.datasets.world.dates import clock
-from pytest_personalens.datasets.world.filling import filled, of_facts
-from pytest_personalens.datasets.world.histories import arranged, on_file, sessions, summary
+from pytest_personalens.datasets.world.histories import (
+    arrangement_sessions,
+    records_sentence,
+    sessions,
+    summary,
+)
+from pytest_personalens.datasets.world.placeholders import fill_placeholders, placeholder_values
 from pytest_personalens.datasets.world.resolve import Resolver
 from pytest_personalens.datasets.world.surroundings import Surroundings, UnresolvedError
 
@@ -79,7 +84,7 @@ class EmbeddedDataset(EmbeddedFiles):
         preferences = {d: profile.preferences(d) for d in ref.domains}
         summaries = {d: self.summary(ref.user, d) for d in ref.domains}
         facts, things = self._facts(ref, task, profile, now, preferences, summaries)
-        places = of_facts(facts)
+        places = placeholder_values(facts)
         others = [d for d in profile.domains if d not in ref.domains] if self.whole else []
         return Scenario(
             id=ref.id,
@@ -90,16 +95,16 @@ class EmbeddedDataset(EmbeddedFiles):
             domains=ref.domains,
             demographics=profile.demographics.model_dump(),
             preferences=preferences,
-            summaries={d: f"{summaries[d]} {on_file(d, things)}".rstrip() for d in ref.domains},
+            summaries={d: f"{summaries[d]} {records_sentence(d, things)}".rstrip() for d in ref.domains},
             situation=where,
             task=Task(
                 id=ref.task,
                 description=task.description,
-                intent=filled(task.intent, places, now.date),
-                goal=filled(task.goal, places, now.date),
+                intent=fill_placeholders(task.intent, places, now.date),
+                goal=fill_placeholders(task.goal, places, now.date),
                 relevant=relevant,
                 parts=tuple(
-                    part.part(*(filled(text, places, now.date) for text in (part.text, part.ask)))
+                    part.part(*(fill_placeholders(text, places, now.date) for text in (part.text, part.ask)))
                     for part in task.parts
                 ),
                 facts=facts,
@@ -148,7 +153,7 @@ class EmbeddedDataset(EmbeddedFiles):
         found: list[Session] = []
         for domain in domains:
             found += self._past(ref.user, domain)
-            found += arranged(domain, things, now)
+            found += arrangement_sessions(domain, things, now)
         return tuple(sorted(found, key=lambda session: session.date))
 
     def _facts(

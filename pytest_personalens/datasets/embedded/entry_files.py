@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.files.jsonfile import all_problems
-from pytest_personalens.datasets.cached import read_toml
+from pytest_personalens.datasets.toml_cache import read_toml
 
 _Model = TypeVar("_Model", bound=BaseModel)
 

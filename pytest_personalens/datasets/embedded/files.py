@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.text.slugs import slug
-from pytest_personalens.datasets.base import readable_name, sound
+from pytest_personalens.datasets.base import check_user_name, value_or_raise
 from pytest_personalens.datasets.embedded.entries import Domain, MultiTasks, ProfileEntry
 from pytest_personalens.datasets.embedded.entry_files import examined_file, name_in, read_table
 from pytest_personalens.datasets.embedded.layout import (
@@ -114,7 +114,7 @@ class EmbeddedFiles:
     @cached_property
     def limit_words(self) -> dict[str, tuple[str, ...]]:
         """Return the words that break each limit of ``limits.toml``. The file may be missing."""
-        return sound(*self._limits())
+        return value_or_raise(*self._limits())
 
     def domain_file(self, name: str) -> Path:
         """Return the path of the file of a domain."""
@@ -130,18 +130,18 @@ class EmbeddedFiles:
     @cached_property
     def _catalogue(self) -> dict[str, Domain | None]:
         domains, errors = self._examined_domains()
-        return sound(domains, errors)
+        return value_or_raise(domains, errors)
 
     def users(self) -> tuple[str, ...]:
         """Return the names of the files in ``profiles/``, in alphabetical order."""
         folder = self.root / "profiles"
-        return tuple(sorted(readable_name(folder, name) for name in _stems(folder)))
+        return tuple(sorted(check_user_name(folder, name) for name in _stems(folder)))
 
     def _read_multi(self) -> MultiTasks:
-        return sound(*self._examined_multi(self._catalogue))
+        return value_or_raise(*self._examined_multi(self._catalogue))
 
     def _read_profile(self, user: str) -> ProfileEntry:
-        return sound(*self._examined_profile(user, self._catalogue))
+        return value_or_raise(*self._examined_profile(user, self._catalogue))
 
     def _examined_domains(self) -> tuple[dict[str, Domain | None], list[DataError]]:
         """Return the domains by name, and every problem with their files.
@@ -194,7 +194,7 @@ class EmbeddedFiles:
 
     def _read_history(self, user: str, domain: str) -> HistoryEntry | None:
         return (
-            sound(*self._examined_history(user, slug(domain)))
+            value_or_raise(*self._examined_history(user, slug(domain)))
             if slug(domain) in self.histories(user)
             else None
         )

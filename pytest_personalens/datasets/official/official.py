@@ -13,7 +13,7 @@ from typing import Any, Final
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.files.devices import no_device
 from pytest_personalens.core.scenario import DOMAINS, Scenario, ScenarioRef, Situation, Task
-from pytest_personalens.datasets.base import readable_name
+from pytest_personalens.datasets.base import check_user_name
 from pytest_personalens.datasets.official.index import Index, open_index
 
 #: For up to this many users it is faster to read their files than the index. For more users, all are looked
@@ -55,7 +55,7 @@ class OfficialDataset:
         """Return the names of the folders in ``profile/``, in the order of their numbers."""
         folder = self.root / "profile"
         names = (
-            readable_name(folder, p.name)
+            check_user_name(folder, p.name)
             for p in folder.iterdir()
             if p.is_dir() and not p.name.startswith(".")
         )

@@ -134,13 +134,13 @@ class Corpus:
         return defaultdict(frozenset, {d: frozenset(n) for d, n in names.items()})
 
     @contextmanager
-    def telling(self) -> Iterator[None]:
+    def recording_errors(self) -> Iterator[None]:
         """Record a `DataError` raised inside as a problem, and raise nothing."""
         try:
             yield
         except DataError as error:
-            self.tell([error])
+            self.record_errors([error])
 
-    def tell(self, errors: Iterable[DataError]) -> None:
+    def record_errors(self, errors: Iterable[DataError]) -> None:
         """Add the errors to the problems."""
         self.problems += [Finding("unreadable", e.file, e.field, e.problem) for e in errors]

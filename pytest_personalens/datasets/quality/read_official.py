@@ -39,15 +39,15 @@ def read_official(data: OfficialDataset) -> Corpus:
     embedded = EmbeddedDataset()
     type_specs = {(d, t): spec for d in DOMAINS for t, spec in embedded.domain(d).preferences.items()}
     for tasks_file in sorted((data.root / "task").glob("*/task.jsonl")):
-        with corpus.telling():
+        with corpus.recording_errors():
             corpus.tasks += list(_official_tasks(tasks_file))
-    with corpus.telling():
+    with corpus.recording_errors():
         listed = _catalogue(data.root.parent / "res" / "schema.json")
         corpus.possible = {name: count for name, count in listed.items() if count is not None}
         corpus.kinds = {name: "open" if count is None else "categorical" for name, count in listed.items()}
     for user in data.users():
         folder = data.root / "profile" / user
-        with corpus.telling():
+        with corpus.recording_errors():
             person = _official_person(user, folder / "profile.json")
             corpus.people.append(person)
             for d, t in person.preferences:
@@ -55,9 +55,9 @@ def read_official(data: OfficialDataset) -> Corpus:
                 if spec is not None:
                     corpus.types.setdefault((d, t), spec.model_copy(update={"values": ()}))
         for name in ("tasks.json", "tasks_md.json"):
-            with corpus.telling():
+            with corpus.recording_errors():
                 for position, task in read_json(folder / name).items():
-                    with corpus.telling():
+                    with corpus.recording_errors():
                         corpus.assignments.append(_official_assignment(user, folder / name, position, task))
     return corpus
 

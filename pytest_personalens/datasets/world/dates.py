@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.facts import Clock
-from pytest_personalens.datasets.world.draws import number
+from pytest_personalens.datasets.draws import number
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.facts import RANGE, Fact, Thing
 from pytest_personalens.core.frozen import unchecked
+from pytest_personalens.datasets.draws import pick, reference
 from pytest_personalens.datasets.world import values
 from pytest_personalens.datasets.world.dates import days_of
-from pytest_personalens.datasets.world.draws import pick, reference
 from pytest_personalens.datasets.world.entries import FactEntry, ThingEntry
-from pytest_personalens.datasets.world.filling import filled
+from pytest_personalens.datasets.world.placeholders import fill_placeholders
 from pytest_personalens.datasets.world.surroundings import (
     Surroundings,
     UnresolvedError,
@@ -167,17 +167,17 @@ class Resolver:
         return held
 
     def _written(self, kind: FactKind, value: str) -> str:
-        first, last = values.ends(value)
-        return value if first != last else values.read(kind, value)
+        first, last = values.range_ends(value)
+        return value if first != last else values.parse(kind, value)
 
     def _span(self, name: str, kind: FactKind, text: str, *, by_example: bool = False) -> str:
         """Return a value or a range in its written form, with references put in."""
         first, dots, last = text.partition(RANGE)
         if not dots:
             return self._one(kind, text, by_example=by_example)
-        low = values.ends(self._one(kind, first, by_example=by_example))[0]
-        high = values.ends(self._one(kind, last, by_example=by_example))[1]
-        if values.size(kind, low) > values.size(kind, high):
+        low = values.range_ends(self._one(kind, first, by_example=by_example))[0]
+        high = values.range_ends(self._one(kind, last, by_example=by_example))[1]
+        if values.ordinal(kind, low) > values.ordinal(kind, high):
             raise UnresolvedError(name, f"the range {low}{RANGE}{high} is upside down")
         return f"{low}{RANGE}{high}" if low != high else low
 
@@ -188,7 +188,7 @@ class Resolver:
             birthday = str(self._around.life.get("birthday", ""))
             first, last = days_of(text, self._today, birthday)
             return first.isoformat() if first == last else f"{first.isoformat()}{RANGE}{last.isoformat()}"
-        return values.read(kind, text)
+        return values.parse(kind, text)
 
     def _referred(self, kind: FactKind, match: re.Match[str], *, by_example: bool) -> str:
         name = match["name"]
@@ -201,13 +201,15 @@ class Resolver:
         else:
             base = (self.right(name) or (self.example(name),))[0]
         if match["unit"]:  # "@days days": a number as a duration
-            return values.read(kind, f"{base}{match['unit']}")
+            return values.parse(kind, f"{base}{match['unit']}")
         if not match["step"]:
             return base
         step = match["step"]
         if match["by"]:
             step = step.replace(f"@{match['by']}", self.example(match["by"]))
-        ends = dict.fromkeys(values.moved(kind, end, f"{match['sign']}{step}") for end in values.ends(base))
+        ends = dict.fromkeys(
+            values.shift(kind, end, f"{match['sign']}{step}") for end in values.range_ends(base)
+        )
         return RANGE.join(ends)
 
     def _on_open(self, text: str) -> bool:
@@ -228,8 +230,8 @@ class Resolver:
             excluded = self._excluded(name, entry)
             return inside(entry.kind, span, excluded)
         if entry.every:
-            return values.listed([values.said(entry.kind, v) for v in self.right(name)])
-        return values.ends(pick(self.right(name), key, name))[0]
+            return values.join_words([values.say(entry.kind, v) for v in self.right(name)])
+        return values.range_ends(pick(self.right(name), key, name))[0]
 
     def _excluded(self, name: str, entry: FactEntry) -> tuple[str, ...]:
         return (self._span(name, entry.kind, entry.excluded),) if entry.excluded else ()
@@ -275,8 +277,8 @@ class Resolver:
             name=name,
             what=entry.what,
             domain=entry.domain or self._around.domains[0],
-            record=filled(entry.record, own, today),
-            other=filled(entry.record, own | other, today) if entry.other else "",
+            record=fill_placeholders(entry.record, own, today),
+            other=fill_placeholders(entry.record, own | other, today) if entry.other else "",
         )
 
     def _where_known(self, name: str, entry: FactEntry, right: Sequence[str]) -> Known:

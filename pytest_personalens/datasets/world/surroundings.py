@@ -62,7 +62,7 @@ def inside(kind: FactKind, span: str, excluded: Sequence[str]) -> str:
     The value lies near the beginning, where an assistant would choose it; a price lies below the most that
     it may be.
     """
-    first, last = values.ends(span)
+    first, last = values.range_ends(span)
     if first == last:
         return first
     if kind == "money":
@@ -71,10 +71,10 @@ def inside(kind: FactKind, span: str, excluded: Sequence[str]) -> str:
     value = first
     while kind != "duration":
         try:
-            later = values.moved(kind, value, step)
+            later = values.shift(kind, value, step)
         except ValueError:
             break
-        if values.size(kind, later) > values.size(kind, last):
+        if values.ordinal(kind, later) > values.ordinal(kind, last):
             break
         if later not in excluded:
             return later
@@ -84,4 +84,4 @@ def inside(kind: FactKind, span: str, excluded: Sequence[str]) -> str:
 
 def says(kind: FactKind, right: Sequence[str], *, every: bool) -> str:
     """Return how a person says what is right; empty if any value is."""
-    return values.listed([values.said(kind, v) for v in right], "and" if every else "or") if right else ""
+    return values.join_words([values.say(kind, v) for v in right], "and" if every else "or") if right else ""

@@ -25,7 +25,7 @@ _CLOCK: Final = re.compile(r"(?P<hour>\d{1,2}):(?P<minute>\d\d)(?: (?P<half>[AP]
 _STEP: Final = re.compile(r"(?P<number>\d+)(?: (?P<unit>minute|hour|day|week)s?)?")
 
 
-def read(kind: FactKind, text: str) -> str:
+def parse(kind: FactKind, text: str) -> str:
     """Return the value in its written form, such as ``19:30`` for ``7:30 PM``.
 
     Raise ValueError for a text that is no value of this kind. A date must be an ISO text already.
@@ -55,7 +55,7 @@ def read(kind: FactKind, text: str) -> str:
     return text
 
 
-def size(kind: FactKind, value: str) -> float:
+def ordinal(kind: FactKind, value: str) -> float:
     """Return a number by which two values of a kind can be ordered.
 
     Days count from year 1, times and durations in minutes.
@@ -72,7 +72,7 @@ def size(kind: FactKind, value: str) -> float:
     return float(value)
 
 
-def moved(kind: FactKind, value: str, step: str) -> str:
+def shift(kind: FactKind, value: str, step: str) -> str:
     """Return the value and a step, such as ``-1 hour`` or ``+2``.
 
     Raise ValueError for a step that does not fit the kind, and for a time on another day.
@@ -86,7 +86,7 @@ def moved(kind: FactKind, value: str, step: str) -> str:
         days = number * (7 if unit == "week" else 1)
         return (dt.date.fromisoformat(value) + dt.timedelta(days=days)).isoformat()
     if kind == "time" and unit in ("minute", "hour"):
-        minute = int(size(kind, value)) + number * UNITS[unit]
+        minute = int(ordinal(kind, value)) + number * UNITS[unit]
         if not 0 <= minute < UNITS["day"]:
             raise ValueError(f"{value} {step} lies on another day")
         return f"{minute // 60:02}:{minute % 60:02}"
@@ -97,7 +97,7 @@ def moved(kind: FactKind, value: str, step: str) -> str:
     raise ValueError(f"{step!r} does not fit a {kind}")
 
 
-def ends(value: str) -> tuple[str, str]:
+def range_ends(value: str) -> tuple[str, str]:
     """Return the ends of a range, or twice the value if it is none."""
     first, dots, last = value.partition(RANGE)
     return (first, last) if dots else (value, value)
@@ -110,7 +110,7 @@ def neighbours(kind: FactKind, value: str) -> tuple[str, ...]:
     They are the days around, one fewer and one more, an hour earlier and later, half as much money again.
     Only the kinds that can be ordered have neighbours.
     """
-    first, last = ends(value)
+    first, last = range_ends(value)
     below, above = _BESIDE.get(kind, ((), ()))
     found = []
     for end, steps in ((first, below), (last, above)):
@@ -134,23 +134,23 @@ _BESIDE: Final[dict[FactKind, tuple[tuple[str, ...], tuple[str, ...]]]] = {
 
 def _beside(kind: FactKind, value: str, step: str) -> str:
     if kind != "duration":
-        return moved(kind, value, step)
+        return shift(kind, value, step)
     number, _, unit = value.partition(" ")
     other = int(number) + (int(step) if UNITS[unit.rstrip("s")] > 1 else 15 * int(step))
-    return read(kind, f"{other} {unit}") if other > 0 else ""
+    return parse(kind, f"{other} {unit}") if other > 0 else ""
 
 
 def _money(value: str, step: str) -> str:
     return str(int(value) // 2 if step == "half" else int(value) + max(10, int(value) // 2))
 
 
-def said(kind: FactKind, value: str, form: str = "") -> str:
+def say(kind: FactKind, value: str, form: str = "") -> str:
     """Return the value in a person's words, such as ``Friday 10 April``.
 
     `form` asks for another: ``weekday`` or ``dayname`` (Friday), ``digits``, ``times`` (twice), ``nights``
     (two nights) or ``capital``. A range is said as "between ... and ...".
     """
-    first, last = ends(value)
+    first, last = range_ends(value)
     if first != last:
         form = "digits" if kind == "count" else form
         return f"between {_say(kind, first, form)} and {_say(kind, last, form)}"
@@ -211,6 +211,6 @@ _SAY: Final[dict[FactKind, Callable[[str], str]]] = {
 }
 
 
-def listed(texts: list[str], word: str = "and") -> str:
+def join_words(texts: list[str], word: str = "and") -> str:
     """Return the texts as a list in a sentence."""
     return f" {word} ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)

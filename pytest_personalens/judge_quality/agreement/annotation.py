@@ -77,7 +77,7 @@ def draw_dialogues(runs: Sequence[Results], count: int, *, seed: str) -> list[Ca
     return [candidate for _, candidate in sorted(drawn, key=lambda pair: _digest(seed, pair[0]))]
 
 
-def entries(drawn: Sequence[Candidate], annotators: Sequence[str]) -> list[dict[str, Any]]:
+def label_entries(drawn: Sequence[Candidate], annotators: Sequence[str]) -> list[dict[str, Any]]:
     """Return the drawn dialogues as entries of a label file without labels.
 
     The value is null for each reading that the run has and that an annotator is to give. The entries do not

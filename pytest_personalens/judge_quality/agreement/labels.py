@@ -24,7 +24,7 @@ from pydantic import (
 
 from pytest_personalens.agents.language.text import sentences
 from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
-from pytest_personalens.core.dialogue.message import folded
+from pytest_personalens.core.dialogue.message import group_turns
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.files.devices import no_device
 from pytest_personalens.core.frozen import clean
@@ -32,7 +32,7 @@ from pytest_personalens.core.judging.verdict import LABELLED, Dimension
 from pytest_personalens.core.runtime.once import once
 from pytest_personalens.core.scenario import GoalPart, Scenario, Situation, Task
 from pytest_personalens.datasets.embedded.embedded import EmbeddedDataset
-from pytest_personalens.datasets.world.filling import goal_pattern, with_values
+from pytest_personalens.datasets.world.placeholders import fill_from_match, goal_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -74,7 +74,7 @@ class _Entry(_Line):
     scenario: _Scenario | None = None
     #: The whole scenario, with the facts of its task, as a record has it.
     whole: Scenario | None = None
-    dialogue: Annotated[list[Message], Field(min_length=2), AfterValidator(folded)]
+    dialogue: Annotated[list[Message], Field(min_length=2), AfterValidator(group_turns)]
     end: Literal["user", "silence", "limit"] | None = None
     labels: dict[str, dict[str, Any]] = {}
     acts: list[list[str]] = []
@@ -251,7 +251,7 @@ def _parts_of(goal: str) -> tuple[GoalPart, ...]:
     for pattern, parts in _embedded_goals():
         if match := pattern.fullmatch(goal):
             values = match.groupdict()
-            return tuple(p.part(with_values(p.text, values), "") for p in parts)
+            return tuple(p.part(fill_from_match(p.text, values), "") for p in parts)
     return ()
 
 

@@ -94,8 +94,8 @@ def measure(
 ) -> Agreement:
     """Return the agreement of `judge` with the labels.
 
-    The judge gives the `wanted` readings, `at_once` at a time if it can run in parallel. A reading that fails
-    counts nowhere.
+    The judge gives the `labelled_readings`, `at_once` at a time if it can run in parallel. A reading that
+    fails counts nowhere.
     """
     faults: dict[str, str] = {}
     verdicts: dict[tuple[str, Dimension], tuple[int, str]] = {}
@@ -103,7 +103,7 @@ def measure(
     try:
         under_way = [
             (i, d, pool.submit(judge.verdict, i.scenario, i.dialogue, d))
-            for i, d in wanted(labelled, dimensions)
+            for i, d in labelled_readings(labelled, dimensions)
         ]
         for item, dimension, reading in under_way:
             try:
@@ -127,7 +127,9 @@ def measure(
     )
 
 
-def wanted(labelled: Sequence[Labelled], dimensions: Sequence[Dimension]) -> list[tuple[Labelled, Dimension]]:
+def labelled_readings(
+    labelled: Sequence[Labelled], dimensions: Sequence[Dimension]
+) -> list[tuple[Labelled, Dimension]]:
     """Return the readings that have labels to compare with."""
     return [
         (item, dimension)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.judging.verdict import Dimension
-from pytest_personalens.judge_quality.drift.chance import otherwise_p, sign_p
+from pytest_personalens.judge_quality.drift.significance import permutation_test, sign_test
 from pytest_personalens.results.values.drift import Drift, DriftOutcome, Shift
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_personalens.judge_quality.drift.adopted import AdoptedJudge
+    from pytest_personalens.judge_quality.drift.adopted_judge import AdoptedJudge
 
     Pairs = Sequence[tuple[int, int]]
 
@@ -27,7 +27,7 @@ _FEWEST: Final = 2
 ALPHA: Final = 0.05
 
 
-def compare(then: AdoptedJudge, now: AdoptedJudge) -> Drift:
+def detect_drift(then: AdoptedJudge, now: AdoptedJudge) -> Drift:
     """Return the changes from `then` to `now`.
 
     Both have the same anchors and dimensions, and enough of them could be read.
@@ -52,7 +52,7 @@ def compare(then: AdoptedJudge, now: AdoptedJudge) -> Drift:
         differing = [pair for pair, same in pairs if not same]
         if changed:
             judge.append(reading)
-            score = score.model_copy(update={"beyond_judge": round(otherwise_p(readings, differing), 6)})
+            score = score.model_copy(update={"beyond_judge": round(permutation_test(readings, differing), 6)})
         scores.append(score)
         # If the judge changed, its change must not already explain the change of the scores.
         if _differs(_shift(dimension, differing), alpha, of=score.compared) and (
@@ -165,7 +165,7 @@ def _shift(dimension: Dimension, pairs: Pairs) -> Shift:
         changed=up + down,
         far=sum(abs(d) > step for d in diffs),
         mean=round(sum(diffs) / len(diffs), 6) if diffs else 0.0,
-        p=round(sign_p(up, down), 6),
+        p=round(sign_test(up, down), 6),
     )
 
 

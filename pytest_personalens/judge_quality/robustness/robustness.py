@@ -15,8 +15,8 @@ from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
 from pytest_personalens.core.errors import JudgeFault
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.judge_quality.agreement.labels import Labelled
-from pytest_personalens.judge_quality.robustness.changes import changes, pairs
-from pytest_personalens.judge_quality.robustness.moves import moves
+from pytest_personalens.judge_quality.robustness.meaning_changes import meaning_changes
+from pytest_personalens.judge_quality.robustness.wording_changes import altered_dialogues, wording_changes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,7 +28,7 @@ TC, P = Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION
 Scores = dict[Dimension, int]
 
 
-class Kept(NamedTuple):
+class Stability(NamedTuple):
     """The result of one change.
 
     It holds the number of dialogues, and the shares of them whose TC and whose P stay the same.
@@ -47,24 +47,24 @@ def scores(judge: Judge, scenario: Scenario, dialogue: Dialogue) -> Scores | Non
         return None
 
 
-def kept_under_changes(judge: Judge, labelled: Sequence[Labelled]) -> dict[tuple[str, bool], Kept]:
+def stability(judge: Judge, labelled: Sequence[Labelled]) -> dict[tuple[str, bool], Stability]:
     """Return, for each change, how often the verdicts stay the same.
 
     The key is the name of the change and whether it is kept out of training.
     """
     same: dict[tuple[str, bool], list[tuple[bool, bool]]] = defaultdict(list)
-    every = changes()
+    every = wording_changes()
     for entry in labelled:
         before = scores(judge, entry.scenario, entry.dialogue)
         if before is None:
             continue
-        for change, dialogue in pairs(entry.dialogue, every):
+        for change, dialogue in altered_dialogues(entry.dialogue, every):
             after = scores(judge, entry.scenario, dialogue)
             same[change.name, change.held].append(
                 (False, False) if after is None else (after[TC] == before[TC], after[P] == before[P])
             )
     return {
-        key: Kept(len(kept), sum(t for t, _ in kept) / len(kept), sum(p for _, p in kept) / len(kept))
+        key: Stability(len(kept), sum(t for t, _ in kept) / len(kept), sum(p for _, p in kept) / len(kept))
         for key, kept in same.items()
     }
 
@@ -132,7 +132,7 @@ def _played(
     return lambda messages: reply(scenario, [Message.model_validate(m) for m in messages])
 
 
-class Fallen(NamedTuple):
+class Sensitivity(NamedTuple):
     """The result over pairs of dialogues that differ by a change of meaning.
 
     `right` is the share of pairs whose affected score fell. `wrong` is the share of pairs whose other score
@@ -144,13 +144,15 @@ class Fallen(NamedTuple):
     wrong: float
 
 
-def _fallen(falls: Sequence[tuple[bool, bool]]) -> Fallen:
+def _fallen(falls: Sequence[tuple[bool, bool]]) -> Sensitivity:
     """Return the shares over pairs: whether the right score fell, and whether the other one moved."""
     count = len(falls)
-    return Fallen(count, sum(right for right, _ in falls) / count, sum(wrong for _, wrong in falls) / count)
+    return Sensitivity(
+        count, sum(right for right, _ in falls) / count, sum(wrong for _, wrong in falls) / count
+    )
 
 
-def sensitivity(judge: Judge, labelled: Sequence[Labelled]) -> dict[Dimension, Fallen]:
+def sensitivity(judge: Judge, labelled: Sequence[Labelled]) -> dict[Dimension, Sensitivity]:
     """Return, for TC and P, the results over pairs ``X-a`` and ``X-c`` of the labels.
 
     A pair counts if one of TC and P is lower in the labels of the second dialogue and the other is equal.
@@ -176,7 +178,7 @@ def sensitivity(judge: Judge, labelled: Sequence[Labelled]) -> dict[Dimension, F
     return {dimension: _fallen(of_dimension) for dimension, of_dimension in falls.items()}
 
 
-def fallen_under_moves(judge: Judge, labelled: Sequence[Labelled]) -> dict[str, Fallen]:
+def sensitivity_to_faults(judge: Judge, labelled: Sequence[Labelled]) -> dict[str, Sensitivity]:
     """Return, for each change that leaves the task undone, how often TC falls, and how often P moves.
 
     A dialogue counts if the task is completed by its labels and by the judge.
@@ -186,7 +188,7 @@ def fallen_under_moves(judge: Judge, labelled: Sequence[Labelled]) -> dict[str, 
         before = scores(judge, entry.scenario, entry.dialogue) if entry.majority(TC) else None
         if before is None or not before[TC]:
             continue
-        for name, dialogue in moves(entry.scenario, entry.dialogue):
+        for name, dialogue in meaning_changes(entry.scenario, entry.dialogue):
             after = scores(judge, entry.scenario, dialogue)
             falls[name].append((after is not None and not after[TC], after is None or after[P] != before[P]))
     return {name: _fallen(of_name) for name, of_name in falls.items()}

@@ -173,18 +173,18 @@ def read_value(
         return None
     if option.key != "dimensions":
         return values
-    from pytest_personalens.core.suite.suite import suite_named
+    from pytest_personalens.core.suite.suite import get_suite
 
-    return tuple(measure.value for measure in suite_named(str(suite)).measures_named(values))
+    return tuple(measure.value for measure in get_suite(str(suite)).measures_named(values))
 
 
 def _controls(named: Sequence[tuple[str, ...]], suite: str) -> tuple[str, ...]:
     if not named:
         return ()
-    from pytest_personalens.core.suite.suite import suite_named
+    from pytest_personalens.core.suite.suite import get_suite
 
     wanted = {control for controls in named for control in controls}
-    return tuple(arm.name for arm in suite_named(suite).arms if arm.name in wanted)
+    return tuple(arm.name for arm in get_suite(suite).arms if arm.name in wanted)
 
 
 def _gates(config: pytest.Config, values: Mapping[str, Any]) -> tuple[tuple[GateExpression, ...], bool]:

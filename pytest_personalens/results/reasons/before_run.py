@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from pytest_personalens.core.dialogue.message import numbered
+from pytest_personalens.core.dialogue.message import number_call_ids
 from pytest_personalens.core.text.node_ids import within_file
 from pytest_personalens.results.values.earlier import Earlier, codes_in, scores_in
 
@@ -79,7 +79,7 @@ def with_messages(results: Results, before: Results) -> Results:
 
 
 def _said_before(item: Item, messages: tuple[Message, ...]) -> Item:
-    if not messages or numbered(messages) == numbered(item.evaluation.dialogue.messages):
+    if not messages or number_call_ids(messages) == number_call_ids(item.evaluation.dialogue.messages):
         return item
     return item.model_copy(update={"earlier": Earlier(source="baseline", messages=messages)})
 
@@ -88,7 +88,7 @@ def _joined(item: Item, entry: Entry | None) -> Item:
     recorded = () if item.earlier is None else item.earlier.messages
     earlier = Earlier(source="baseline", messages=recorded)
     if entry is not None:
-        same = numbered(entry.messages) == numbered(item.evaluation.dialogue.messages)
+        same = number_call_ids(entry.messages) == number_call_ids(item.evaluation.dialogue.messages)
         said = () if same else entry.messages
         earlier = Earlier(
             source="baseline",

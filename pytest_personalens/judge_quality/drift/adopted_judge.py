@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from pydantic import ConfigDict, Field, model_validator
 
 from pytest_personalens.core.errors import DataError
-from pytest_personalens.core.files.jsonfile import read_versioned, text_of
+from pytest_personalens.core.files.jsonfile import read_versioned, to_json
 from pytest_personalens.core.frozen import Frozen
 from pytest_personalens.core.judging.verdict import Dimension
 
@@ -55,7 +55,7 @@ class AdoptedJudge(Frozen):
 
     def text(self) -> str:
         """Return the content of the file, with sorted keys and one value on each line."""
-        return text_of(self, sort_keys=True)
+        return to_json(self, sort_keys=True)
 
 
 def read_adopted(path: Path) -> AdoptedJudge:

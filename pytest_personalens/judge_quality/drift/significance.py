@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _ROUNDS: Final = 1999
 
 
-def sign_p(up: int, down: int) -> float:
+def sign_test(up: int, down: int) -> float:
     """Return the two-sided p of the exact sign test.
 
     The caller leaves out ties.
@@ -28,7 +28,7 @@ def sign_p(up: int, down: int) -> float:
     return min(1.0, 2 * sum(comb(n, k) for k in range(min(up, down) + 1)) / (1 << n))
 
 
-def otherwise_p(reference: Sequence[tuple[int, int]], seen: Sequence[tuple[int, int]]) -> float:
+def permutation_test(reference: Sequence[tuple[int, int]], seen: Sequence[tuple[int, int]]) -> float:
     """Return the p of a test whether `seen` moved otherwise than `reference`.
 
     Both are pairs (before, after). The test compares the changes only among pairs with the same score before,

@@ -12,7 +12,7 @@ from pytest_personalens.core.errors import DataError, PersonalensError, error_te
 from pytest_personalens.core.files.jsonfile import first_problem
 from pytest_personalens.core.scenario import BaseScenario, Scenario, ScenarioRef
 from pytest_personalens.core.text.slugs import slug
-from pytest_personalens.datasets.base import sound
+from pytest_personalens.datasets.base import value_or_raise
 from pytest_personalens.datasets.embedded.layout import TASK_KINDS, name_problems
 from pytest_personalens.datasets.world.consistency import contradictions
 
@@ -48,7 +48,7 @@ class CheckedDataset:
 
         They must be texts with different slugs. None may be the name of a kind, because gates use both names.
         """
-        return sound(*self.examined_domains())
+        return value_or_raise(*self.check_domains())
 
     def users(self) -> Sequence[str]:
         """Return the users of the dataset, which must be texts, each once."""
@@ -60,13 +60,13 @@ class CheckedDataset:
     def refs(self, user: str) -> Sequence[ScenarioRef]:
         """Return the scenarios of one user, each with a valid kind and valid domains."""
         _ = self._sound_domains  # a draw does not always call `domains`
-        return sound(*self.examined_refs(user))
+        return value_or_raise(*self.check_refs(user))
 
     def load(self, ref: ScenarioRef) -> Any:
         """Return the whole scenario."""
-        return sound(*self.examined(ref))
+        return value_or_raise(*self.check_scenario(ref))
 
-    def examined_domains(self) -> tuple[Sequence[str], list[DataError]]:
+    def check_domains(self) -> tuple[Sequence[str], list[DataError]]:
         """Return the names of the domains, and every problem with them."""
         try:
             names = self._texts(self._call("domains()", lambda: self._dataset.domains()), "domains()")
@@ -82,7 +82,7 @@ class CheckedDataset:
             slugs.setdefault(slug(name), name)
         return names, errors
 
-    def examined_refs(self, user: str) -> tuple[list[ScenarioRef], list[DataError]]:
+    def check_refs(self, user: str) -> tuple[list[ScenarioRef], list[DataError]]:
         """Return the valid scenarios of the user, and every problem with the others."""
         where = f"refs({user!r})"
         refs: list[ScenarioRef] = []
@@ -102,7 +102,7 @@ class CheckedDataset:
         ]
         return list(dict.fromkeys(refs)), errors
 
-    def examined(self, ref: ScenarioRef) -> tuple[Any, list[DataError]]:
+    def check_scenario(self, ref: ScenarioRef) -> tuple[Any, list[DataError]]:
         """Return the scenario, or None if there is none, and every problem with it."""
         where = f"load({ref.user!r}, {ref.task!r})"
         try:
@@ -160,7 +160,7 @@ class CheckedDataset:
 
     @cached_property
     def _declared(self) -> Sequence[str]:
-        return self.examined_domains()[0]
+        return self.check_domains()[0]
 
     def _call(self, where: str, ask: Callable[[], Any]) -> Any:
         try:

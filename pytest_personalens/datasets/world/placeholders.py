@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _PLACE: Final = re.compile(r"\{(?P<name>[\w.]+)(?::(?P<form>\w+))?\}")
 
 
-def filled(text: str, facts: Mapping[str, tuple[FactKind, Sequence[str]]], today: str) -> str:
+def fill_placeholders(text: str, facts: Mapping[str, tuple[FactKind, Sequence[str]]], today: str) -> str:
     """Return the text with each placeholder replaced by the value of its fact.
 
     Several values are listed. `today` is an ISO date: a day that lies more than six days off, or today, is
@@ -28,7 +28,7 @@ def filled(text: str, facts: Mapping[str, tuple[FactKind, Sequence[str]]], today
             raise ValueError(f"the placeholder {match[0]} has no fact; known: {', '.join(facts)}")
         kind, held = facts[match["name"]]
         form = match["form"] or ""
-        return values.listed([values.said(kind, v, _clear(kind, v, form, today)) for v in held])
+        return values.join_words([values.say(kind, v, _clear(kind, v, form, today)) for v in held])
 
     return _PLACE.sub(place, text)
 
@@ -36,11 +36,11 @@ def filled(text: str, facts: Mapping[str, tuple[FactKind, Sequence[str]]], today
 def _clear(kind: FactKind, value: str, form: str, today: str) -> str:
     if form != "weekday" or kind != "date":
         return form
-    days = values.size("date", values.ends(value)[0]) - values.size("date", today)
+    days = values.ordinal("date", values.range_ends(value)[0]) - values.ordinal("date", today)
     return form if 0 < days < 7 else ""
 
 
-def of_facts(facts: Sequence[Fact]) -> dict[str, tuple[FactKind, Sequence[str]]]:
+def placeholder_values(facts: Sequence[Fact]) -> dict[str, tuple[FactKind, Sequence[str]]]:
     """Return the values that placeholders stand for."""
     return {f.name: (f.kind, f.right or (f.example,)) for f in facts}
 
@@ -55,7 +55,7 @@ def goal_pattern(goal: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
-def with_values(text: str, found: Mapping[str, str]) -> str:
+def fill_from_match(text: str, found: Mapping[str, str]) -> str:
     """Return a text whose places hold the values that `goal_pattern` found."""
 
     def place(match: re.Match[str]) -> str:

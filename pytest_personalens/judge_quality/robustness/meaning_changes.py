@@ -41,7 +41,7 @@ _TAKEN_BACK: Final = (
 )
 
 
-def moves(scenario: Scenario, dialogue: Dialogue) -> Iterator[tuple[str, Dialogue]]:
+def meaning_changes(scenario: Scenario, dialogue: Dialogue) -> Iterator[tuple[str, Dialogue]]:
     """Yield the dialogue with one thing changed that the task needs, each with the name of the change.
 
     ``day``, ``date``, ``time``, ``count`` and ``name`` change a value that the goal or the user names,

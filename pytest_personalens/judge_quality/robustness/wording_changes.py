@@ -59,7 +59,7 @@ def _number(*texts: str) -> int:
     return int.from_bytes(hashlib.sha256("\x1f".join(texts).encode()).digest()[:4], "big")
 
 
-def changes() -> tuple[Change, ...]:
+def wording_changes() -> tuple[Change, ...]:
     """Return every change: those of ``data/agreement/changes.toml`` and those of layout."""
     with (data_folder() / "agreement" / "changes.toml").open("rb") as file:
         worded = [_worded(entry) for entry in tomllib.load(file)["change"]]
@@ -180,7 +180,7 @@ _LAYOUT: Final[tuple[tuple[str, bool, Rewrite], ...]] = (
 )
 
 
-def pairs(dialogue: Dialogue, chosen: Sequence[Change]) -> Iterator[tuple[Change, Dialogue]]:
+def altered_dialogues(dialogue: Dialogue, chosen: Sequence[Change]) -> Iterator[tuple[Change, Dialogue]]:
     """Yield each change that alters the dialogue, with the altered dialogue."""
     for change in chosen:
         altered = change(dialogue)
