@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final, NoReturn, ParamSpec, TypeVar
 
 from pytest_personalens.core.errors import PersonalensError
 from pytest_personalens.core.files.destinations import ENDINGS, file_kind
-from pytest_personalens.core.options.options import REPLACED
 from pytest_personalens.core.text.safe_text import one_line
 
 if TYPE_CHECKING:
@@ -183,14 +182,6 @@ def at_least(least: int) -> Callable[[str], int]:
     return read
 
 
-class _Refused(argparse.Action):
-    """The action for an option that no longer exists."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
-        parser.error(str(self.const))
-        raise AssertionError
-
-
 class Parser(argparse.ArgumentParser):
     """A parser that reports a bad command in one line.
 
@@ -206,16 +197,6 @@ class Parser(argparse.ArgumentParser):
             epilog=f"example: {example.replace('personalens', _CALLED, 1)}",
             allow_abbrev=False,
         )
-
-    def refuse(self, *names: str) -> None:
-        """Declare options that no longer exist.
-
-        The error message tells the user which option replaces the old one.
-        """
-        for name in names:
-            new, value = REPLACED[name]
-            now = f"--{name}: this option is gone; write --{new} {value}"
-            self.add_argument(f"--{name}", nargs="?", action=_Refused, const=now, help=argparse.SUPPRESS)
 
     def error(self, message: str) -> NoReturn:
         """Print the error in one line and exit with 4."""

@@ -48,10 +48,7 @@ Hour = Annotated[str, AfterValidator(_hour)]
 
 
 class Clock(Frozen):
-    """The moment at which a scenario begins, in the user's own time.
-
-    `zone` is the name of the time zone, such as ``Europe/London``; it is empty if it is not known.
-    """
+    """The moment at which a scenario begins, in the user's time; `zone` is an IANA name, or empty."""
 
     date: Day
     time: Hour
@@ -104,10 +101,7 @@ class Thing(Frozen):
 
 
 class Limit(Frozen):
-    """What must never happen to the user.
-
-    `words` are words and phrases in small letters by which a reply shows that the limit is broken.
-    """
+    """What must never happen to the user; a reply with one of `words` (small letters) breaks the limit."""
 
     kind: LimitKind
     name: Text
@@ -116,10 +110,7 @@ class Limit(Frozen):
 
 
 class Session(Frozen):
-    """A past conversation of the user with an assistant, of one domain.
-
-    `messages` has the shape of the OpenAI protocol: ``{"role": "user", "content": "..."}``.
-    """
+    """A past conversation of one domain; `messages` are those of the OpenAI protocol."""
 
     id: str
     date: Day

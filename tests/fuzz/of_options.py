@@ -13,7 +13,7 @@ from typing import Final
 from tests.fuzz.base import RUN
 from tests.fuzz.case import Case, Setup
 from tests.fuzz.spoil import toml
-from tests.fuzz.texts import GONE, HOSTILE, IN_CONFIGURATION, VALID, WITH_VALUE, WITHOUT, given, value
+from tests.fuzz.texts import HOSTILE, IN_CONFIGURATION, VALID, WITH_VALUE, WITHOUT, given, value
 from tests.fuzz.trees import ODD
 
 #: What a run says that is only estimated: it runs no test, so that there is nothing to decide.
@@ -84,7 +84,7 @@ def option(setup: Setup) -> Case:
 
 
 def _option(rng: Random) -> tuple[str, str]:
-    name = rng.choice((*WITH_VALUE, *WITH_VALUE, *WITHOUT, rng.choice(GONE)))
+    name = rng.choice((*WITH_VALUE, *WITH_VALUE, *WITHOUT))
     return name, "" if name in WITHOUT else value(rng, name)
 
 
@@ -128,9 +128,7 @@ def ini(setup: Setup) -> Case:
     """One key of the configuration, alone or beside the option that goes before it; in TOML of any type."""
     repository(setup)
     rng, sole = setup.rng, setup.rng.random() < 0.5
-    name = rng.choice(
-        (*IN_CONFIGURATION, "prices", "model-parameters", "assistant-headers", rng.choice(GONE))
-    )
+    name = rng.choice((*IN_CONFIGURATION, "prices", "model-parameters", "assistant-headers"))
     key = f"personalens_{name.replace('-', '_')}"
     arguments = tuple(word for word in RUN if not (sole and word.startswith(f"--personalens-{name}=")))
     if not setup.mutates:

@@ -6,7 +6,7 @@ import re
 from random import Random
 from typing import Final
 
-from pytest_personalens.core.options.options import OPTIONS, REPLACED
+from pytest_personalens.core.options.options import OPTIONS
 
 #: Values that are right, by option.
 VALID: Final[dict[str, tuple[str, ...]]] = {
@@ -25,7 +25,6 @@ VALID: Final[dict[str, tuple[str, ...]]] = {
 WITH_VALUE: Final = tuple(option.name for option in OPTIONS if not option.flag)
 WITHOUT: Final = tuple(option.name for option in OPTIONS if option.flag)
 IN_CONFIGURATION: Final = tuple(option.name for option in OPTIONS if option.on != "command line")
-GONE: Final = tuple(REPLACED)
 
 #: Of any meaning. What a command line cannot hold, NUL and half a character, is not among them; a byte that
 #: is no UTF-8 is.

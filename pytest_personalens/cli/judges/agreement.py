@@ -247,5 +247,4 @@ def _parser() -> argparse.ArgumentParser:
         metavar="PATH",
         help="write all as PATH.json, or the figures as PATH.md; repeatable",
     )
-    parser.refuse("json", "markdown")
     return parser

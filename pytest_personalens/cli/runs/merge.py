@@ -148,7 +148,6 @@ def _parser() -> argparse.ArgumentParser:
         metavar="LIST",
         help="gates, such as 'tcr >= 0.9, p >= 2.3' (default: the run's)",
     )
-    parser.refuse("json", "html", "markdown", "min-tcr", "min-p", "min-valid")
     parser.add_argument(
         "--partial",
         action="store_true",

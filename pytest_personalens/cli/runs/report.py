@@ -161,7 +161,6 @@ def _parser() -> argparse.ArgumentParser:
             " Actions; may be repeated"
         ),
     )
-    parser.refuse("html", "markdown")
     add_table_options(parser)
     parser.add_argument(
         "-v",

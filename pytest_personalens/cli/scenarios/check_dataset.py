@@ -179,5 +179,4 @@ def _parser() -> argparse.ArgumentParser:
         metavar="PATH|-",
         help="write everything as JSON (PATH.json; -: to standard output, without the tables)",
     )
-    parser.refuse("json")
     return parser

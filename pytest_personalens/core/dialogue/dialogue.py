@@ -82,15 +82,12 @@ class Dialogue(Frozen):
 
     @property
     def user_turns(self) -> int:
-        """Return the number of messages by the user."""
+        """Number of messages by the user."""
         return sum(m.role == "user" for m in self.messages)
 
 
 class UserTurn(NamedTuple):
-    """The next message of a user agent.
-
-    `done` ends the dialogue after one last reply of the assistant.
-    """
+    """The next message of a user agent; `done` ends the dialogue after one last reply of the assistant."""
 
     content: str
     done: bool = False
@@ -110,10 +107,9 @@ class UserAgent(Protocol):
     paid: bool
 
     def turn(self, scenario: Any, transcript: Sequence[Message]) -> UserTurn:
-        """Return the next turn of the user.
+        """Return the next turn of the user; it is the opening if `transcript` is empty.
 
-        `scenario` is a `Scenario`, or the class that its suite uses instead. If `transcript` is empty, the
-        turn is the opening. Raise `UserAgentFault` if the agent fails.
+        `scenario` is the scenario of the suite. Raise `UserAgentFault` if the agent fails.
         """
         ...
 
@@ -234,10 +230,6 @@ def _reply(
 
 
 def _answer_text(reply: dict[object, object]) -> str:
-    """Return the JSON text of a mapping that holds an answer.
-
-    Raise `AssistantFault` if the mapping cannot be written as JSON.
-    """
     try:
         return json.dumps(reply, ensure_ascii=False)
     except (TypeError, ValueError, RecursionError) as error:
@@ -252,20 +244,13 @@ def describe_exception(error: Exception) -> str:
 
 
 def _shortened(text: str) -> str:
-    """Return the text without secrets, cut to leave room for the place after it.
-
-    Secrets are removed before the text is cut, because half of a secret could not be recognized.
-    """
+    """Return the text cut to leave room for a place; half of a secret could not be recognized after that."""
     line = redact(text)
     return line if len(line) <= _LONGEST_ERROR else f"{line[:_LONGEST_ERROR]}..."
 
 
 def find_own_frame(error: BaseException) -> tuple[FrameType, int] | None:
-    """Return the frame and the line of the assistant's own code where the error was raised.
-
-    It is the last one that is not in a library. Return None if the call failed before the assistant's first
-    line.
-    """
+    """Return the last frame that is in no library, with its line; None if no line of the assistant ran."""
     package = str(Path(__file__).parents[2])
     frames = [
         (frame, line)
@@ -282,10 +267,7 @@ def find_own_frame(error: BaseException) -> tuple[FrameType, int] | None:
 
 
 def _place(error: Exception) -> str:
-    """Return where the error was raised, by module file and line.
-
-    The path starts at the top package of the module, because the folders above it differ between machines.
-    """
+    """Return file and line of the error; the path starts at its package, so that it is the same anywhere."""
     place = find_own_frame(error)
     if place is None:
         return "; it is called with one argument, the messages so far" if isinstance(error, TypeError) else ""
@@ -294,7 +276,6 @@ def _place(error: Exception) -> str:
 
 
 def _module_file(frame: FrameType) -> str:
-    """Return a path such as ``app/memory.py`` for the module ``app.memory``."""
     path, packages = Path(frame.f_code.co_filename), str(frame.f_globals.get("__name__", "")).split(".")
     if path.stem == "__init__":
         packages.append(path.stem)

@@ -21,20 +21,14 @@ _OF_TOOLS: Final = ("tool_calls", "tool_call_id", "steps", "left_out")
 
 
 class Function(Frozen):
-    """The tool that the assistant called, with its arguments.
-
-    `arguments` is the text that the assistant sent. It is JSON if it is well formed.
-    """
+    """The tool that the assistant called; `arguments` is the text that it sent, JSON if well formed."""
 
     name: Text
     arguments: Text = ""
 
 
 class ToolCall(Frozen):
-    """One call of a tool.
-
-    `id` links the call to the message with its result.
-    """
+    """One call of a tool; `id` links it to the message with its result."""
 
     id: Text = ""
     type: Literal["function"] = "function"
@@ -77,7 +71,7 @@ class Message(Frozen):
 
     @property
     def path(self) -> tuple[Message, ...]:
-        """Return the steps, then the turn itself, in the order of their making."""
+        """The steps, then the turn itself, in the order of their making."""
         return (*(self.steps or ()), self)
 
     @property
@@ -87,19 +81,16 @@ class Message(Frozen):
 
     @property
     def calls(self) -> int:
-        """Return the number of tool calls of the turn, with those that were not kept."""
+        """Number of tool calls of the turn, with those that were not kept."""
         return sum(len(m.tool_calls) for m in self.path) + self.left_out
 
     @property
     def said(self) -> Message:
-        """Return the turn as the user hears it, without the calls."""
+        """The turn as the user hears it, without the calls."""
         return Message(role=self.role, content=self.content) if self.acts else self
 
     def returned(self) -> object:
-        """Return a value that an assistant may have returned for this turn.
-
-        It is a text, a message, or a list of messages.
-        """
+        """Return what an assistant may have returned: a text, a message, or a list of messages."""
         if not self.acts:
             return self.content
         messages = [_plain(message) for message in self.path]
@@ -119,10 +110,7 @@ def strip_tool_calls(messages: Iterable[Message]) -> tuple[Message, ...]:
 
 
 def number_call_ids(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """Return the messages with numbers as the ids of their calls.
-
-    Frameworks make new ids in every run. Two dialogues that differ only in these ids are the same evidence.
-    """
+    """Return the messages with numbers for call ids, because frameworks make new ids in every run."""
     numbers: dict[str, str] = {}
 
     def number(name: str) -> str:
@@ -140,10 +128,9 @@ def number_call_ids(messages: Sequence[Message]) -> tuple[Message, ...]:
 
 
 def group_turns(messages: Iterable[Message]) -> list[Message]:
-    """Return the turns of a list of messages in OpenAI's format.
+    """Return the turns of messages in OpenAI's format, each with its steps inside.
 
-    The steps of each turn are inside the turn. Raise ValueError if no text of the assistant follows the calls
-    or results.
+    Raise ValueError if no text of the assistant follows the calls or results.
     """
     turns: list[Message] = []
     steps: list[Message] = []
@@ -161,10 +148,7 @@ def group_turns(messages: Iterable[Message]) -> list[Message]:
 
 
 def calls_with_results(messages: Iterable[Message]) -> Iterator[tuple[ToolCall | None, str | None]]:
-    """Yield each call of a turn's path with its result, in order.
-
-    The result is None if there is none. The call is None for a result that no call asked for.
-    """
+    """Yield each call of a turn with its result, None if there is none, and results without a call."""
     path = list(messages)
     tool_results = [(m.tool_call_id, m.content) for m in path if m.role == "tool"]
     wanted = Counter(call.id for m in path for call in m.tool_calls)

@@ -1,7 +1,4 @@
-"""Reads the value that an assistant returned as its turn.
-
-The value is a text, a message, or a list of messages.
-"""
+"""Reads the value that an assistant returned as its turn: a text, a message, or a list of messages."""
 
 from __future__ import annotations
 
@@ -60,10 +57,7 @@ def read_reply(reply: object) -> Reply:
 
 
 def spoken_turns(messages: AssistantMessages) -> list[tuple[str, str]]:
-    """Return the role and the text of each turn in an assistant's messages.
-
-    The steps between the turns are left out.
-    """
+    """Return the role and the text of each turn in an assistant's messages, without the steps between."""
     turns = [
         message
         for message, after in zip(messages, [*messages[1:], None], strict=True)
@@ -73,10 +67,6 @@ def spoken_turns(messages: AssistantMessages) -> list[tuple[str, str]]:
 
 
 def _spoken(text: str) -> str:
-    """Return the text that is said in a turn.
-
-    Raise `AssistantFault` if it is empty or too long.
-    """
     if len(text) > MAX_REPLY_CHARS:
         raise AssistantFault(
             f"the assistant's reply has {len(text):,} characters; the limit is {MAX_REPLY_CHARS:,}"
@@ -105,10 +95,7 @@ def _after_what_was_given(messages: Sequence[object]) -> list[object]:
 
 
 def _turn(messages: Sequence[object], *, listed: bool) -> Message:
-    """Return the messages as one turn.
-
-    The turn has the text of the last message. The others are its steps.
-    """
+    """Return the last message as a turn with the others as its steps."""
     text = _content(messages[-1])
     if not text.strip() and _calls(messages[-1]):
         raise AssistantFault(
@@ -212,10 +199,7 @@ def _cut(text: str) -> str:
 
 
 def _whole_message(message: object) -> dict[str, Any]:
-    """Return a message in the form in which the assistant gets it back.
-
-    It is whole, with the extra fields that the assistant's provider needs.
-    """
+    """Return a message as the assistant gets it back, with the extra fields that its provider needs."""
     mapping = message if isinstance(message, Mapping) else _data(message)
     plain: dict[str, Any] = json.loads(_json(dict(mapping)))
     return {"role": "assistant", "content": None, **plain}

@@ -50,7 +50,7 @@ class Leaf(NamedTuple):
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """Return the keys of the path, without the numbers of list items."""
+        """The keys of the path, without the numbers of list items."""
         return tuple(re.sub(r"(?:\[\d+\])+", "", self.path).split("."))
 
 
@@ -62,12 +62,12 @@ class StoredRecord(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """Return the key under which such things stand, such as ``bookings``; it may be empty."""
+        """The key under which such things stand, such as ``bookings``; it may be empty."""
         return re.sub(r"(?:\[\d+\])+", "", self.path).rpartition(".")[2]
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """Return the values by their keys, as the arguments of a call."""
+        """The values by their keys, as the arguments of a call."""
         return {leaf.path.removeprefix(self.path).lstrip(".") or "value": leaf.value for leaf in self.leaves}
 
     def in_one_line(self) -> str:
@@ -189,10 +189,7 @@ def facts_at(leaf: Leaf, fields: Mapping[str, tuple[str, ...]]) -> tuple[str, ..
 
 
 def stored_records(data: Mapping[str, Any]) -> tuple[StoredRecord, ...]:
-    """Return the things that a state holds.
-
-    What is nested in a thing belongs to it, but a list of mappings holds things of its own.
-    """
+    """Return the things that a state holds; a list of mappings in a thing holds things of its own."""
     return tuple(record for record in _records("", data) if record.leaves)
 
 

@@ -76,10 +76,7 @@ def calls_of(messages: Sequence[Message]) -> Iterator[Call]:
 
 
 def call_texts(message: Message) -> list[tuple[str, str | None]]:
-    """What the assistant did in a turn: each call as text, and its result, None where there is none.
-
-    A result that no call asked for stands beside "(no call)".
-    """
+    """Return each call of a turn as text with its result, and "(no call)" for a result without a call."""
     done = [
         (repr(_call(call, result, 0)) if call is not None else "(no call)", result)
         for call, result in calls_with_results(message.path)

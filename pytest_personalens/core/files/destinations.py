@@ -1,7 +1,4 @@
-"""Decides where files may be written.
-
-A file must not replace a file of somebody else, a file that the run reads, or another file of the run.
-"""
+"""Decides where files may be written, so that none replaces another's, or one that the run reads."""
 
 from __future__ import annotations
 
@@ -33,10 +30,7 @@ _OURS: Final = {
 
 
 def file_kind(path: Path | str) -> str | None:
-    """Return the kind of a report by the ending of its path.
-
-    The kind is json, html or markdown. It is None for any other ending.
-    """
+    """Return the kind of a report by its ending: json, html or markdown; None for any other."""
     return ENDINGS.get(Path(path).suffix.lower())
 
 

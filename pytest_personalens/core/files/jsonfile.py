@@ -58,10 +58,7 @@ def read_versioned(
 
 
 def first_problem(error: ValidationError, *, count_from: int = 0) -> tuple[str, str]:
-    """Return the first problem: the field, with dots, and what is wrong with it.
-
-    `count_from` is the number of the first element of a list.
-    """
+    """Return the first problem: the field, with dots, and what is wrong; lists count from `count_from`."""
     return all_problems(error, count_from=count_from)[0]
 
 
@@ -77,10 +74,7 @@ def all_problems(error: ValidationError, *, count_from: int = 0) -> list[tuple[s
 
 
 def to_json(value: BaseModel, *, indent: int = 1, sort_keys: bool = False) -> str:
-    """Return the content of the file for a value.
-
-    Equal values give equal files.
-    """
+    """Return the content of the file for a value; equal values give equal files."""
     return (
         json.dumps(
             value.model_dump(mode="json", by_alias=True),
@@ -93,10 +87,7 @@ def to_json(value: BaseModel, *, indent: int = 1, sort_keys: bool = False) -> st
 
 
 def schema_of(path: Path) -> str:
-    """Return the schema that the file states, or an empty string.
-
-    It is empty if the file cannot be read; `read_versioned` then explains the problem.
-    """
+    """Return the schema that the file states; empty if it cannot be read."""
     try:
         data = json.loads(no_device(path).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):

@@ -81,7 +81,7 @@ class Dimension(Measure, ReprEnum):
 
     @property
     def scale(self) -> Scale:
-        """Return the lowest and the highest score."""
+        """Lowest and highest score."""
         return _SCALES[self.value]
 
 

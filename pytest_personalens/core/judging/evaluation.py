@@ -1,7 +1,4 @@
-"""Evaluates one scenario: simulates the dialogue, then judges it.
-
-This module does not use pytest, files or networks.
-"""
+"""Evaluates one scenario, without pytest, files or networks: simulates the dialogue, then judges it."""
 
 from __future__ import annotations
 
@@ -98,10 +95,7 @@ class Evaluation(Frozen):
 
     @property
     def scored(self) -> bool:
-        """True if at least one verdict that was asked for is there.
-
-        An evaluation that is not scored never passes.
-        """
+        """True if a verdict that was asked for is there; an evaluation without one never passes."""
         return not self.cause
 
     def gives(self, measure: Measure | None) -> bool:
@@ -110,10 +104,7 @@ class Evaluation(Frozen):
 
     @property
     def share(self) -> float:
-        """Return the share of its readings that have a verdict, 0 to 1.
-
-        It is 0 without scores, and 1 if nothing was asked for.
-        """
+        """Share of its readings that have a verdict: 0 without scores, 1 if nothing was asked for."""
         if not self.scored:
             return 0.0
         return len(self.verdicts) / (len(self.verdicts) + len(self.unread)) if self.unread else 1.0
@@ -124,19 +115,19 @@ class Evaluation(Frozen):
 
     @property
     def task_completed(self) -> bool | None:
-        """Return task completion (TC), or None if it has no score."""
+        """Task completion (TC), or None if it has no score."""
         score = self.score(Dimension.TASK_COMPLETION)
         return None if score is None else bool(score)
 
     @property
     def personalization(self) -> int | None:
-        """Return personalization (P), 1 to 4, or None if it has no score."""
+        """Personalization (P), 1 to 4, or None if it has no score."""
         score = self.score(Dimension.PERSONALIZATION)
         return None if score is None else int(score)
 
     @property
     def lost_to_user(self) -> UserFault | None:
-        """Return the first fault of the user that may have cost the task, if the task is not completed."""
+        """The first fault of the user that may have cost the task, if the task is not completed."""
         if self.task_completed is not False:
             return None
         return next((fault for fault in self.user_faults or () if fault.code != HARMLESS), None)
@@ -195,10 +186,7 @@ def evaluate(
 def empty_evaluation(
     scenario: BaseScenario, user_agent: str = "", judge: str = "", *, cause: Cause = "", detail: str = ""
 ) -> Evaluation:
-    """Return an evaluation of `scenario` with an empty dialogue.
-
-    `cause` says why it stays without a score, if it does.
-    """
+    """Return an evaluation without a dialogue; `cause` says why it stays without a score, if it does."""
     return Evaluation(
         scenario=scenario.id,
         user=scenario.user,
@@ -221,11 +209,7 @@ def _judged(
     dimensions: Sequence[Measure],
     progress: Callable[[Evaluation], None] | None,
 ) -> Evaluation:
-    """Return the evaluation with its verdicts and with the first fault, if there is one.
-
-    The verdicts are in the order of `dimensions`, even if the judge gave them in another order. A reading
-    that the judge did not give is no fault of the others.
-    """
+    """Return the evaluation with its verdicts in the order of `dimensions`, and its first fault."""
     read: dict[Measure, Verdict] = {}
     faults: dict[Measure, PersonalensError] = {}
     ended: list[BaseException] = []
@@ -290,11 +274,7 @@ def _judged(
 
 
 def read_dialogue(judge: Judge, scenario: BaseScenario, dialogue: Dialogue, dimension: Measure) -> Verdict:
-    """Return the verdict of `judge`, after checking it.
-
-    Any exception and any wrong value of a custom judge becomes a `JudgeFault`. Raise `PersonalensError` if
-    there is no verdict.
-    """
+    """Return the verdict of `judge`; any exception or wrong value of a custom judge is a `JudgeFault`."""
     try:
         verdict = judge.verdict(scenario, dialogue, dimension)
     except PersonalensError:
@@ -309,10 +289,7 @@ def read_dialogue(judge: Judge, scenario: BaseScenario, dialogue: Dialogue, dime
 
 
 def _whole(verdict: Verdict) -> bool:
-    """True if the verdict holds valid values.
-
-    `model_construct` makes a verdict without these checks. Later code that reads such a verdict would fail.
-    """
+    """True if the values are valid; `model_construct` makes a verdict without checking them."""
     lists = (verdict.evidence, verdict.reasons, verdict.turns, verdict.votes)
     return (
         isinstance(verdict.dimension, Measure)

@@ -48,10 +48,7 @@ _QUOTE: Final = 160
 
 
 class Evidence(Frozen):
-    """Evidence of a verdict: a `quote` of message number `turn`, and what it shows.
-
-    `turn` counts from 0.
-    """
+    """A `quote` of message number `turn` (from 0), and what it shows."""
 
     turn: int = Field(ge=0)
     quote: Text

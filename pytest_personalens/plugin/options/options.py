@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from pytest_personalens.core.errors import SpecError, short_repr
-from pytest_personalens.core.options.options import BY_KEY, OPTIONS, REPLACED, Option
+from pytest_personalens.core.options.options import BY_KEY, OPTIONS, Option
 from pytest_personalens.core.options.settings import Settings
 from pytest_personalens.core.suite_names import STATE
 from pytest_personalens.core.text.parse import list_parts
@@ -55,14 +55,6 @@ def add_options(parser: pytest.Parser) -> None:
     hidden = parser.getgroup("personalens: gate")
     for o in (o for o in OPTIONS if o.on == "ini"):
         _hide(hidden, o.name)
-    for old, (new, _) in REPLACED.items():
-        _hide(hidden, old)
-        parser.addini(
-            f"personalens_{old.replace('-', '_')}",
-            f"gone: write personalens_{new}",
-            type="linelist",
-            default=None,
-        )
     parser.addini(
         "personalens_prices",
         "MODEL = INPUT, OUTPUT[, CACHED[, WRITTEN]] in dollars for a million tokens",
