@@ -18,6 +18,7 @@ The tree shows what each error leads to: the cause of an item without a score, o
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.text.redaction import redact
@@ -44,11 +45,7 @@ class DataError(PersonalensError):
         super().__init__(f"{where}: {problem}")
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _data_error, (self.file, self.field, self.problem)
-
-
-def _data_error(file: str, field: str, problem: str) -> DataError:
-    return DataError(file, problem, field=field)
+        return partial(type(self), field=self.field), (self.file, self.problem)
 
 
 def error_text(error: BaseException) -> str:

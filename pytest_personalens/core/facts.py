@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, Field
@@ -31,12 +32,7 @@ def _day(text: str) -> str:
 
 
 def _hour(text: str) -> str:
-    hours, colon, minutes = text.partition(":")
-    if (
-        not (colon and len(hours) == len(minutes) == 2 and hours.isdecimal() and minutes.isdecimal())
-        or int(hours) > 23
-        or int(minutes) > 59
-    ):
+    if not re.fullmatch(r"([01][0-9]|2[0-3]):[0-5][0-9]", text):
         raise ValueError(f"{text!r} is no time of day, such as 18:40")
     return text
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 def clean(text: str) -> str:
@@ -23,6 +26,18 @@ class Frozen(BaseModel):
     """Base of values: immutable, picklable, and strict about unknown fields."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Sparse(Frozen):
+    """Base of values whose files leave out the fields in `rare` that hold the value given there."""
+
+    rare: ClassVar[Mapping[str, object]] = {}
+
+    @model_serializer(mode="wrap")
+    def _without_rare(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        data: dict[str, Any] = serialize(self)
+        rare = self.rare
+        return {n: v for n, v in data.items() if n not in rare or getattr(self, n) != rare[n]}
 
 
 _Value = TypeVar("_Value", bound=Frozen)

@@ -7,9 +7,7 @@ import json
 import sysconfig
 import traceback
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
-
-from pydantic import SerializerFunctionWrapHandler, model_serializer
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple, Protocol
 
 from pytest_personalens.core.dialogue.message import AssistantMessages as AssistantMessages
 from pytest_personalens.core.dialogue.message import Message as Message
@@ -27,12 +25,12 @@ from pytest_personalens.core.errors import (
     error_text,
     short_repr,
 )
-from pytest_personalens.core.frozen import Frozen, clean
+from pytest_personalens.core.frozen import Sparse, clean
 from pytest_personalens.core.scenario import BaseScenario
 from pytest_personalens.core.text.redaction import redact
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from types import FrameType
 
 #: Number of characters that are kept of an exception's text.
@@ -43,7 +41,7 @@ _LIBRARIES: Final = tuple(
 )
 
 
-class Dialogue(Frozen):
+class Dialogue(Sparse):
     """The transcript of one simulated dialogue between the user and the assistant.
 
     `end` says how the dialogue ended:
@@ -53,18 +51,13 @@ class Dialogue(Frozen):
     - "limit": the turn limit ended it. The last user message has no answer.
     - "fault": the dialogue broke off. `messages` holds the transcript so far.
 
-    `state` is what the team's system held after the dialogue, or None if nothing says so. It is stored only
-    if it is not None.
+    `state` is what the team's system held after the dialogue, or None if nothing says so.
     """
 
     messages: tuple[Message, ...] = ()
     end: Literal["user", "silence", "limit", "fault"] = "user"
     state: State | None = None
-
-    @model_serializer(mode="wrap")
-    def _without_no_state(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        data: dict[str, Any] = serialize(self)
-        return {name: value for name, value in data.items() if name != "state" or value is not None}
+    rare: ClassVar[Mapping[str, object]] = {"state": None}
 
     @property
     def truncated(self) -> bool:

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import Field
 
-from pytest_personalens.core.frozen import Frozen, Text
+from pytest_personalens.core.frozen import Frozen, Sparse, Text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 Role = Literal["user", "assistant", "tool"]
 #: The messages so far, in the form in which an assistant gets them.
 AssistantMessages = list[dict[str, Any]]
-
-#: Fields that only a message of an assistant with tools has.
-_OF_TOOLS: Final = ("tool_calls", "tool_call_id", "steps", "left_out")
 
 
 class Function(Frozen):
@@ -35,7 +32,7 @@ class ToolCall(Frozen):
     function: Function
 
 
-class Message(Frozen):
+class Message(Sparse):
     """One turn of a dialogue, or one step of the assistant before a turn.
 
     A turn is a message that the user or the assistant says; its role is user or assistant. `steps` holds what
@@ -56,18 +53,16 @@ class Message(Frozen):
     steps: tuple[Message, ...] | None = None
     left_out: int = Field(default=0, ge=0)
 
-    @model_serializer(mode="wrap")
-    def _without_what_says_nothing(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        # Records of assistants that return text must stay the same, byte for byte.
-        data: dict[str, Any] = serialize(self)
-        return {
-            name: value
-            for name, value in data.items()
-            if name not in _OF_TOOLS or value or (name == "steps" and value is not None)
-        }
+    #: Only a message of an assistant with tools has these fields.
+    rare: ClassVar[Mapping[str, object]] = {
+        "tool_calls": (),
+        "tool_call_id": "",
+        "steps": None,
+        "left_out": 0,
+    }
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
-        return ((name, value) for name, value in super().__repr_args__() if value or name not in _OF_TOOLS)
+        return ((name, value) for name, value in super().__repr_args__() if value or name not in self.rare)
 
     @property
     def path(self) -> tuple[Message, ...]:

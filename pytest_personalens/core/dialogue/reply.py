@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from pytest_personalens.core.dialogue.message import AssistantMessages, Function, Message, ToolCall
-from pytest_personalens.core.dialogue.message_fields import field, has, is_message, text_of
-from pytest_personalens.core.dialogue.odd_reply import problem_of
+from pytest_personalens.core.dialogue.message_fields import field, has, is_message, text_of, text_of_part
 from pytest_personalens.core.errors import AssistantFault, short_repr
 from pytest_personalens.core.frozen import clean
 
@@ -53,7 +52,7 @@ def read_reply(reply: object) -> Reply:
     if isinstance(reply, (list, tuple)) and reply and all(map(is_message, reply)):
         new_messages = _after_what_was_given(reply)
         return Reply(_turn(new_messages, listed=True), [_whole_message(message) for message in new_messages])
-    raise AssistantFault(problem_of(reply))
+    raise AssistantFault(_problem_of(reply))
 
 
 def spoken_turns(messages: AssistantMessages) -> list[tuple[str, str]]:
@@ -214,3 +213,31 @@ def _data(value: object) -> Any:
         return vars(value)
     slots = [name for kind in type(value).__mro__ for name in getattr(kind, "__slots__", ())]
     return {name: getattr(value, name) for name in slots if hasattr(value, name)} or str(value)
+
+
+def _problem_of(reply: object) -> str:
+    if isinstance(reply, (list, tuple)) and any(map(is_message, reply)):
+        number, odd = next((n, message) for n, message in enumerate(reply, 1) if not is_message(message))
+        return (
+            f"message {number} of the list that the assistant returned is {type(odd).__name__} without"
+            " content or tool_calls; it must have one of them"
+        )
+    return f"the assistant returned {type(reply).__name__}; it must return text (str){_text_in(reply)}"
+
+
+def _text_in(reply: object) -> str:
+    """Return where the text is in a value of a framework; empty for an unknown kind of value."""
+    if isinstance(reply, dict):
+        if isinstance(reply.get("messages"), (list, tuple)):
+            return ": the text is that of the last message, such as result['messages'][-1].content"
+        if "choices" in reply:
+            return ": the text is response['choices'][0]['message']['content']"
+        return next((f": the text may be reply[{key!r}]" for key in ("text", "output") if key in reply), "")
+    if isinstance(reply, (list, tuple)):
+        return ": join the texts of its parts" if reply and all(map(text_of_part, reply)) else ""
+    if hasattr(reply, "choices"):
+        return ": the text is response.choices[0].message.content"
+    return next(
+        (f": the text may be reply.{name}" for name in ("text", "output", "output_text") if has(reply, name)),
+        "",
+    )

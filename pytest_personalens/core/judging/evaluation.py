@@ -30,6 +30,7 @@ from pytest_personalens.core.judging.verdict import (
     MeasureField,
     Verdict,
 )
+from pytest_personalens.core.runtime.threads import Threads
 from pytest_personalens.core.scenario import BaseScenario
 
 if TYPE_CHECKING:
@@ -170,16 +171,14 @@ def evaluate(
     )
     evaluation = start.model_copy(update={"dialogue": outcome.dialogue})
     if outcome.fault is not None:
-        return evaluation.model_copy(
-            update={"cause": _cause(outcome.fault, "user-agent"), "detail": _line(outcome.fault)}
-        )
+        return _failed(evaluation, outcome.fault, "user-agent")
     try:
         if state is not None:
             dialogue = outcome.dialogue.model_copy(update={"state": state(outcome.dialogue)})
             evaluation = evaluation.model_copy(update={"dialogue": dialogue})
         so_far(evaluation.dialogue)
     except PersonalensError as fault:
-        return evaluation.model_copy(update={"cause": _cause(fault, "judge"), "detail": _line(fault)})
+        return _failed(evaluation, fault, "judge")
     return _judged(evaluation, scenario, judge, dimensions, progress)
 
 
@@ -210,49 +209,33 @@ def _judged(
     progress: Callable[[Evaluation], None] | None,
 ) -> Evaluation:
     """Return the evaluation with its verdicts in the order of `dimensions`, and its first fault."""
-    read: dict[Measure, Verdict] = {}
+    verdicts: dict[Measure, Verdict] = {}
     faults: dict[Measure, PersonalensError] = {}
-    ended: list[BaseException] = []
     one_at_a_time = threading.Lock()
 
-    def reading(dimension: Measure) -> None:
+    def with_verdicts() -> Evaluation:
+        given = tuple(verdicts[d] for d in dimensions if d in verdicts)
+        return evaluation.model_copy(update={"verdicts": given})
+
+    def read(dimension: Measure) -> None:
         try:
             verdict = read_dialogue(judge, scenario, evaluation.dialogue, dimension)
-        except PersonalensError as fault:
-            faults[dimension] = fault
-            return
-        with one_at_a_time:
-            read[dimension] = verdict
-            try:
+            with one_at_a_time:
+                verdicts[dimension] = verdict
                 if progress is not None:
                     progress(with_verdicts())
-            except PersonalensError as fault:
-                faults[dimension] = fault
-
-    def beside(dimension: Measure) -> None:
-        try:
-            reading(dimension)
-        except BaseException as error:  # a thread would lose an exit or the end of the run
-            ended.append(error)
-
-    def with_verdicts() -> Evaluation:
-        return evaluation.model_copy(update={"verdicts": tuple(read[d] for d in dimensions if d in read)})
+        except PersonalensError as fault:
+            faults[dimension] = fault
 
     if getattr(judge, "parallel", False):
-        threads = [
-            threading.Thread(target=beside, args=(d,), name=f"personalens-{d.short}", daemon=True)
-            for d in dimensions[1:]
-        ]
-        for thread in threads:
-            thread.start()
-        reading(dimensions[0])
-        for thread in threads:
-            thread.join()
-        if ended:
-            raise ended[0]
+        pool = Threads(len(dimensions))
+        try:
+            list(pool.map(read, dimensions))
+        finally:
+            pool.shutdown(wait=False)
     else:
         for dimension in dimensions:
-            reading(dimension)
+            read(dimension)
             if any(not isinstance(fault, JudgeFault) for fault in faults.values()):
                 break
     evaluation = with_verdicts()
@@ -263,14 +246,7 @@ def _judged(
     if failed is None and evaluation.verdicts:
         return evaluation.model_copy(update={"unread": unread}) if unread else evaluation
     failed = failed or next(iter(unread), None)
-    if failed is None:
-        return evaluation
-    return evaluation.model_copy(
-        update={
-            "cause": _cause(faults[failed], "judge"),
-            "detail": f"{failed.short}: {_line(faults[failed])}",
-        }
-    )
+    return evaluation if failed is None else _failed(evaluation, faults[failed], "judge", f"{failed.short}: ")
 
 
 def read_dialogue(judge: Judge, scenario: BaseScenario, dialogue: Dialogue, dimension: Measure) -> Verdict:
@@ -305,9 +281,10 @@ def _line(fault: PersonalensError) -> str:
     return " ".join(clean(str(fault)).split())[:_LONGEST_DETAIL]
 
 
-def _cause(fault: PersonalensError, otherwise: Cause) -> Cause:
-    if isinstance(fault, AssistantFault):
-        return "assistant"
-    if isinstance(fault, BudgetSpent):
-        return "budget"
-    return "record" if isinstance(fault, RecordError) else otherwise
+def _failed(evaluation: Evaluation, fault: PersonalensError, cause: Cause, prefix: str = "") -> Evaluation:
+    """Return the evaluation without scores; `cause` is the role at fault if the fault does not say it."""
+    own_causes: tuple[tuple[type[PersonalensError], Cause], ...] = (
+        (AssistantFault, "assistant"), (BudgetSpent, "budget"), (RecordError, "record"),
+    )  # fmt: skip
+    cause = next((name for kind, name in own_causes if isinstance(fault, kind)), cause)
+    return evaluation.model_copy(update={"cause": cause, "detail": f"{prefix}{_line(fault)}"})

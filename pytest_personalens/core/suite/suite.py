@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.judging.verdict import Judge
     from pytest_personalens.core.scenario import BaseScenario, Context
     from pytest_personalens.core.suite.data_check import DataCheck
-    from pytest_personalens.core.suite.panels import ItemsPanel
-    from pytest_personalens.core.suite.published import Published
+    from pytest_personalens.core.suite.panels import ItemsPanel, Published
 
     #: The settings of a run, by name.
     SettingsByName = Mapping[str, Any]
