@@ -23,11 +23,7 @@ if TYPE_CHECKING:
 
 
 class CheckedDataset:
-    """A dataset that raises `DataError` for each breach of the interface `Dataset`.
-
-    A breach is a result that the interface does not allow, or an exception of `dataset` that is no
-    `PersonalensError`. Every other result is returned unchanged.
-    """
+    """A dataset that raises `DataError` for each breach of `Dataset`, also for an exception of `dataset`."""
 
     def __init__(
         self,
@@ -44,10 +40,7 @@ class CheckedDataset:
         self.name, self.version = dataset.name, dataset.version
 
     def domains(self) -> Sequence[str]:
-        """Return the domains of the dataset.
-
-        They must be texts with different slugs. None may be the name of a kind, because gates use both names.
-        """
+        """Return the domains: texts with different slugs, none the name of a kind, which gates use too."""
         return value_or_raise(*self.check_domains())
 
     def users(self) -> Sequence[str]:
@@ -63,7 +56,6 @@ class CheckedDataset:
         return value_or_raise(*self.check_refs(user))
 
     def load(self, ref: ScenarioRef) -> Any:
-        """Return the whole scenario."""
         return value_or_raise(*self.check_scenario(ref))
 
     def check_domains(self) -> tuple[Sequence[str], list[DataError]]:
@@ -184,12 +176,7 @@ class CheckedDataset:
 
 
 def _problems(scenario: Scenario, ref: ScenarioRef) -> Iterator[str]:
-    """Yield the problems with the content of a scenario.
-
-    It must be the scenario that its reference names, because the draw knows only the reference. A task needs
-    an intent and a goal, because they tell the user agent and the judge what to do. Each relevant preference
-    must exist and must not stand there twice.
-    """
+    """Yield the problems with the content of a scenario, which must be the one that its reference names."""
     loaded_ref = ScenarioRef(scenario.user, scenario.task.id, scenario.kind, scenario.domains, ref.stratum)
     for field, listed, loaded in zip(ScenarioRef._fields, ref, loaded_ref, strict=True):
         if listed != loaded:

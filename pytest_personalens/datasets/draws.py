@@ -11,9 +11,14 @@ if TYPE_CHECKING:
 _Value = TypeVar("_Value")
 
 
+def digest(*key: str) -> bytes:
+    """Return 32 bytes that depend on the key alone."""
+    return hashlib.sha256("\x1f".join(key).encode("utf-8", "surrogatepass")).digest()
+
+
 def number(*key: str) -> int:
     """Return a large number that depends on the key alone."""
-    return int.from_bytes(hashlib.sha256("\x1f".join(key).encode()).digest()[:8], "big")
+    return int.from_bytes(digest(*key)[:8], "big")
 
 
 def pick(values: Sequence[_Value], *key: str) -> _Value:

@@ -1,17 +1,13 @@
-"""Draws a stratified sample of scenarios.
-
-The draw is deterministic. A larger draw begins with the scenarios of a smaller one. A small draw costs
-little.
-"""
+"""Draws a stratified sample: deterministic, the head of a larger draw, and cheap if it is small."""
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter, defaultdict
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.errors import SpecError
+from pytest_personalens.datasets.draws import digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -30,11 +26,7 @@ def every_fifth_multi(drawn: Mapping[str, int]) -> Sequence[str]:
 
 
 class Sample(NamedTuple):
-    """The drawn scenarios in their order, or the part of them that a shard runs.
-
-    `drawn` is the number of all drawn scenarios. `requested` is larger than `drawn` if the dataset has too
-    few scenarios.
-    """
+    """The drawn scenarios, or a shard's part of them; `drawn` of the `requested` ones were there."""
 
     refs: tuple[ScenarioRef, ...]
     requested: int
@@ -122,7 +114,7 @@ def draw(
     drawn: Counter[str] = Counter()
     left: dict[str, dict[str, _Groups]] = {}
     kinds = () if kind == "all" else kind.split(",")
-    waiting = sorted(dict.fromkeys(users or everyone), key=lambda user: _digest(seed, user))
+    waiting = sorted(dict.fromkeys(users or everyone), key=lambda user: digest(seed, user))
     while waiting and len(chosen) < size:
         have_more = []
         for user in waiting:
@@ -149,10 +141,7 @@ def draw(
 
 
 def _domain(name: str, domains: Collection[str]) -> str:
-    """Return the domain in the spelling of the dataset.
-
-    Raise `SpecError` for an unknown domain.
-    """
+    """Return the domain in the spelling of the dataset; raise `SpecError` for an unknown one."""
     same = [domain for domain in domains if domain.lower() == name.lower()]
     if not same:
         near = get_close_matches(name, domains, 1)
@@ -187,14 +176,14 @@ class _Group:
         self._sorted: list[tuple[bytes, int, ScenarioRef]] = []
 
     def add(self, position: int, ref: ScenarioRef) -> None:
-        """Add a scenario. None may be added after the first comparison."""
+        """Add a scenario; none may be added after the first comparison."""
         self._refs.append((position, ref))
 
     def next(self, seed: str) -> tuple[bytes, int, ScenarioRef]:
         """Return the next scenario to be drawn, with its digest and position."""
         if self._refs:
             self._sorted = sorted(
-                ((_digest(seed, ref.user, ref.task), position, ref) for position, ref in self._refs),
+                ((digest(seed, ref.user, ref.task), position, ref) for position, ref in self._refs),
                 reverse=True,
             )
             self._refs = []
@@ -212,10 +201,7 @@ _Groups = dict[_Span, _Group]
 
 
 class _Balance:
-    """The loads of all spans of one stratum.
-
-    It stores them, because a draw of the whole benchmark asks for a load a million times.
-    """
+    """The loads of all spans of one stratum, stored: a large draw asks for a load a million times."""
 
     def __init__(self) -> None:
         self._drawn: Counter[str] = Counter()
@@ -257,7 +243,3 @@ def _grouped(refs: Iterable[ScenarioRef], balances: defaultdict[str, _Balance]) 
 
 def _matches(ref: ScenarioRef, spans: Iterable[Collection[str]], kinds: Collection[str]) -> bool:
     return (not kinds or ref.kind in kinds) and not any(set(ref.domains).isdisjoint(span) for span in spans)
-
-
-def _digest(*parts: str) -> bytes:
-    return hashlib.sha256("\x1f".join(parts).encode("utf-8", "surrogatepass")).digest()

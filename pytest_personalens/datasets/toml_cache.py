@@ -1,7 +1,4 @@
-"""The user's cache folder, and a cache of parsed TOML files in it.
-
-The TOML parser of the standard library is pure Python and would take a third of the start-up time.
-"""
+"""A cache of parsed TOML files: the parser of the standard library would take a third of the start."""
 
 from __future__ import annotations
 
@@ -18,10 +15,7 @@ from pytest_personalens.core.files.devices import no_device
 
 
 def cache_folder() -> Path:
-    """Return ``$PERSONALENS_CACHE_DIR``, or a folder for this plugin in the user's cache.
-
-    Raise `RuntimeError` if the user has no home folder.
-    """
+    """Return ``$PERSONALENS_CACHE_DIR`` or one in the user's cache; raise `RuntimeError` without a home."""
     return _folder(
         os.environ.get("PERSONALENS_CACHE_DIR"), os.environ.get("XDG_CACHE_HOME"), os.environ.get("HOME")
     )
@@ -35,20 +29,15 @@ def _folder(own: str | None, shared: str | None, home: str | None) -> Path:
 
 
 def write_cached(file: Path, content: bytes) -> None:
-    """Write a file of the cache folder, and create the folder if it is missing.
-
-    Raise `OSError` if that fails.
-    """
+    """Write a file of the cache folder, which is created if it is missing; raise `OSError` if that fails."""
     file.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(file, content)
 
 
 def read_toml(file: Path) -> dict[str, Any]:
-    """Return the content of a TOML file.
+    """Return the content of a TOML file; raise `OSError` or `ValueError` for a bad one.
 
-    Raise `OSError` if the file cannot be read, and `ValueError` if it is not valid TOML. The parsed content
-    is cached with a digest of the file and of the content itself. So a missing or damaged cache does no harm,
-    and the cache cannot be out of date.
+    The cached content has a digest of the file and of itself, so it is never out of date or damaged.
     """
     source = _content(no_device(file))
     stored = _stored(file)

@@ -27,8 +27,7 @@ def name_problems(
 ) -> Iterator[Problem]:
     """Yield the problems with the name of a domain in the file `stem`.
 
-    `earlier` maps slugs to the names of the domains before it. `kinds` are names of kinds, which no domain
-    may have.
+    `earlier` maps slugs to the domains before it. `kinds` are names that no domain may have.
     """
     own_slug = slug(name)
     if not name.strip():
@@ -70,10 +69,7 @@ def domain_problems(domain: Domain) -> Iterator[Problem]:
 
 
 def multi_problems(multi: MultiTasks, domains: Mapping[str, Domain | None]) -> Iterator[Problem]:
-    """Yield the problems with tasks over several domains.
-
-    `domains` maps the name of a domain to None if the domain could not be read.
-    """
+    """Yield the problems with tasks over several domains; an unreadable domain is None in `domains`."""
     yield from _numbers(multi.tasks)
     for task in multi.tasks:
         yield from task_problems(task)
@@ -124,8 +120,7 @@ def profile_problems(
 ) -> Iterator[Problem]:
     """Yield the problems with the interests, preferences and limits of a person.
 
-    `domains` has the same form as for `multi_problems`. `histories` are the domains of which a file of
-    ``histories/`` tells, `limits` the names that ``limits.toml`` knows.
+    `histories` are the domains with a file of ``histories/``, `limits` the names in ``limits.toml``.
     """
     if not profile.domains:
         yield "domains", "no domain of interest"

@@ -1,7 +1,4 @@
-"""An index of the official data in the user's cache folder.
-
-With the index, a draw from many users does not have to read all their files.
-"""
+"""An index of the official data in the cache folder, so that a draw does not read all users' files."""
 
 from __future__ import annotations
 
@@ -40,10 +37,7 @@ class IndexedUser(BaseModel):
 
 
 class Index(BaseModel):
-    """The scenarios of many users.
-
-    Users share nearly all scenarios: the official data has about a hundred different ones.
-    """
+    """The scenarios of many users, who share nearly all of them (the official data has about a hundred)."""
 
     format: Literal[1] = FORMAT
     scenarios: list[tuple[str, str, tuple[str, ...]]] = []
@@ -56,10 +50,7 @@ class Index(BaseModel):
         return self
 
     def refs(self, user: str) -> tuple[ScenarioRef, ...] | None:
-        """Return the scenarios of a user, or None if the index lacks the user.
-
-        The scenarios have the order of the files.
-        """
+        """Return the scenarios of a user in the order of the files, or None if the index lacks the user."""
         entry = self.users.get(user)
         return (
             None
@@ -103,10 +94,7 @@ def open_index(root: Path, users: Sequence[str], read: Callable[[str], Sequence[
 
 
 def index_file(root: Path) -> Path:
-    """Return the path of the index for the data under `root`.
-
-    Raise `RuntimeError` if the user has no home folder.
-    """
+    """Return the path of the index for the data; raise `RuntimeError` without a home folder."""
     digest = hashlib.sha256(os.fsencode(root.resolve())).hexdigest()[:16]
     return cache_folder() / f"official-{digest}.json"
 

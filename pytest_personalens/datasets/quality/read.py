@@ -23,12 +23,7 @@ if TYPE_CHECKING:
 
 
 def read_corpus(spec: str, *, offered: Callable[[str], Dataset | None] = lambda spec: None) -> Corpus:
-    """Return the whole dataset that a spec names.
-
-    A spec is ``embedded``, a folder in the embedded layout, official data, or the name of a dataset that is
-    `offered`. Raise `DataError` if there is no such dataset. A problem inside the dataset is one of the
-    problems of the corpus.
-    """
+    """Return the dataset that a spec names; raise `DataError` if there is none. Its errors are problems."""
     dataset = open_dataset(spec, offered=offered)
     if isinstance(dataset, OfficialDataset):
         return read_official(dataset)

@@ -1,7 +1,4 @@
-"""Reads the whole official data as it stands in the files.
-
-It keeps irregularities, so that the rules can report them.
-"""
+"""Reads the official data as it stands in the files, so that the rules can report irregularities."""
 
 from __future__ import annotations
 
@@ -30,11 +27,7 @@ if TYPE_CHECKING:
 
 
 def read_official(data: OfficialDataset) -> Corpus:
-    """Return the official data as a corpus.
-
-    The function checks less than `OfficialDataset`. It takes the content of the files as it is, so that the
-    rules can report on it.
-    """
+    """Return the official data as a corpus."""
     corpus = Corpus(f"{data.name} {data.version}")
     embedded = EmbeddedDataset()
     type_specs = {(d, t): spec for d in DOMAINS for t, spec in embedded.domain(d).preferences.items()}
@@ -63,11 +56,7 @@ def read_official(data: OfficialDataset) -> Corpus:
 
 
 def _catalogue(file: Path) -> dict[TypeName, int | None]:
-    """Return the preference types of the official catalogue, each with its number of `possible_values`.
-
-    The number is None for an open type: its values are examples only. The result is empty if the file does
-    not exist. Raise `DataError` if it has another form.
-    """
+    """Return each official preference type with its number of possible values, None for an open type."""
     if not file.is_file():
         return {}
     types: dict[TypeName, int | None] = {}

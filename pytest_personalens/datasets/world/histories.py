@@ -20,10 +20,7 @@ _ARRANGED: Final = 4
 
 
 def summary(history: HistoryEntry) -> str:
-    """Return what an assistant remembers of a domain: the dealings in order of date, then the notes.
-
-    The year stands at the first day and wherever it changes.
-    """
+    """Return what an assistant remembers: dealings by date, then notes, with the year where it changes."""
     texts = []
     year = 0
     for dealing in history.dealings:

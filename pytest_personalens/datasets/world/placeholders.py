@@ -16,11 +16,9 @@ _PLACE: Final = re.compile(r"\{(?P<name>[\w.]+)(?::(?P<form>\w+))?\}")
 
 
 def fill_placeholders(text: str, facts: Mapping[str, tuple[FactKind, Sequence[str]]], today: str) -> str:
-    """Return the text with each placeholder replaced by the value of its fact.
+    """Return the text with the values of facts; raise ValueError for a placeholder without a fact.
 
-    Several values are listed. `today` is an ISO date: a day that lies more than six days off, or today, is
-    said with its date, because its weekday alone would mean another. Raise ValueError for a placeholder
-    without a fact.
+    `today` is an ISO date: a weekday that is not within the next six days is said with its date.
     """
 
     def place(match: re.Match[str]) -> str:

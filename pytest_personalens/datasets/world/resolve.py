@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.facts import RANGE, Fact, Thing
@@ -22,7 +23,7 @@ from pytest_personalens.datasets.world.surroundings import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_personalens.core.facts import FactKind, Known
 
@@ -39,24 +40,17 @@ _PEOPLE: Final = (
 _PLACES: Final = ("trip_city", "family_town", "sister_city", "wedding_city", "old_friend_city", "city")
 
 
-class _Telling:
-    """Names the fact at a value that cannot be read, or that lies outside the calendar."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
-        if isinstance(error, (ValueError, OverflowError)):
-            raise UnresolvedError(self._name, str(error)) from None
+@contextmanager
+def _errors_of(name: str) -> Iterator[None]:
+    """Name the fact at a value that cannot be read, or that lies outside the calendar."""
+    try:
+        yield
+    except (ValueError, OverflowError) as error:
+        raise UnresolvedError(name, str(error)) from None
 
 
 class Resolver:
-    """The facts and things of one task, for one person at one moment.
-
-    Raise `UnresolvedError` for a fact that has no value here.
-    """
+    """The facts and things of one task for one person and moment; `UnresolvedError` if one has no value."""
 
     def __init__(self, entries: Mapping[str, FactEntry | ThingEntry], around: Surroundings) -> None:
         self._around = around
@@ -84,6 +78,8 @@ class Resolver:
         right = self.right(name)
         example = self.example(name)
         known = entry.known or self._where_known(name, entry, right)
+        with _errors_of(name):
+            wrong = self._wrong(name, entry, right)
         # Its values come from entries that are checked already, and a run makes thousands of facts.
         return unchecked(
             Fact,
@@ -93,7 +89,7 @@ class Resolver:
             kind=entry.kind,
             known=known,
             right=right,
-            wrong=self._wrong(name, entry, right),
+            wrong=wrong,
             every=entry.every,
             rule=next((v for v in (entry.value, *entry.open) if self._on_open(v)), ""),
             example=example,
@@ -106,7 +102,7 @@ class Resolver:
             entry = self._entry(name)
             self._under_way.append(name)
             try:
-                with _Telling(name):
+                with _errors_of(name):
                     self._right[name] = self._values(name, entry)
             finally:
                 self._under_way.pop()
@@ -115,7 +111,7 @@ class Resolver:
     def example(self, name: str) -> str:
         """Return one right value, which an assistant could choose."""
         if name not in self._examples:
-            with _Telling(name):
+            with _errors_of(name):
                 self._examples[name] = self._example(name, self._entry(name))
         return self._examples[name]
 
@@ -148,7 +144,10 @@ class Resolver:
             return (self._span(name, entry.kind, entry.value),)
         if entry.life:
             return self._of_life(name, entry.life)
-        return self._preferred(name, entry.preference)
+        if not (preferred := self._around.preferred(entry.preference)):
+            domain, kind = named_type(entry.preference, self._around.domains)
+            raise UnresolvedError(name, f"the person has no preference {kind!r} in {domain}")
+        return preferred
 
     def _of_life(self, name: str, field: str) -> tuple[str, ...]:
         if field == "name":
@@ -158,13 +157,6 @@ class Resolver:
             raise UnresolvedError(name, f"the [life] of the person has no {field!r}; known: {known}")
         value = self._around.life[field]
         return (value,) if isinstance(value, str) else tuple(value)
-
-    def _preferred(self, name: str, preference: str) -> tuple[str, ...]:
-        held = self._around.preferred(preference)
-        if not held:
-            domain, kind = named_type(preference, self._around.domains)
-            raise UnresolvedError(name, f"the person has no preference {kind!r} in {domain}")
-        return held
 
     def _written(self, kind: FactKind, value: str) -> str:
         first, last = values.range_ends(value)
@@ -237,10 +229,6 @@ class Resolver:
         return (self._span(name, entry.kind, entry.excluded),) if entry.excluded else ()
 
     def _wrong(self, name: str, entry: FactEntry, right: Sequence[str]) -> tuple[str, ...]:
-        with _Telling(name):
-            return self._wrong_values(name, entry, right)
-
-    def _wrong_values(self, name: str, entry: FactEntry, right: Sequence[str]) -> tuple[str, ...]:
         found = [*self._excluded(name, entry), *entry.wrong]
         thing, _, field = name.rpartition(".")
         if thing and field in self._things[thing].other:

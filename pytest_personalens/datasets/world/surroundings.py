@@ -57,11 +57,7 @@ def named_type(name: str, domains: Sequence[str]) -> tuple[str, str]:
 
 
 def inside(kind: FactKind, span: str, excluded: Sequence[str]) -> str:
-    """Return a value inside a range, and none of the excluded ones.
-
-    The value lies near the beginning, where an assistant would choose it; a price lies below the most that
-    it may be.
-    """
+    """Return a value near the beginning of a range, not an excluded one; a price lies below the most."""
     first, last = values.range_ends(span)
     if first == last:
         return first

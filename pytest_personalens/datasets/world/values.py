@@ -26,10 +26,7 @@ _STEP: Final = re.compile(r"(?P<number>\d+)(?: (?P<unit>minute|hour|day|week)s?)
 
 
 def parse(kind: FactKind, text: str) -> str:
-    """Return the value in its written form, such as ``19:30`` for ``7:30 PM``.
-
-    Raise ValueError for a text that is no value of this kind. A date must be an ISO text already.
-    """
+    """Return the value as it is written, such as ``19:30`` for ``7:30 PM``; raise ValueError for none."""
     if kind in ("count", "money"):
         if not text.isdecimal():
             raise ValueError(f"{text!r} is no number, such as 3")
@@ -56,10 +53,7 @@ def parse(kind: FactKind, text: str) -> str:
 
 
 def ordinal(kind: FactKind, value: str) -> float:
-    """Return a number by which two values of a kind can be ordered.
-
-    Days count from year 1, times and durations in minutes.
-    """
+    """Return a number that orders the values of a kind: days from year 1, times and durations in minutes."""
     if kind == "date":
         return dt.date.fromisoformat(value).toordinal()
     if kind == "time":
@@ -73,10 +67,7 @@ def ordinal(kind: FactKind, value: str) -> float:
 
 
 def shift(kind: FactKind, value: str, step: str) -> str:
-    """Return the value and a step, such as ``-1 hour`` or ``+2``.
-
-    Raise ValueError for a step that does not fit the kind, and for a time on another day.
-    """
+    """Return the value and a step such as ``-1 hour``; raise ValueError if the step does not fit."""
     sign = -1 if step[0] == "-" else 1
     match = _STEP.fullmatch(step.lstrip("+-").strip())
     if match is None:
@@ -105,11 +96,7 @@ def range_ends(value: str) -> tuple[str, str]:
 
 @lru_cache(maxsize=4096)
 def neighbours(kind: FactKind, value: str) -> tuple[str, ...]:
-    """Return values beside a value or a range that look right and are wrong.
-
-    They are the days around, one fewer and one more, an hour earlier and later, half as much money again.
-    Only the kinds that can be ordered have neighbours.
-    """
+    """Return values beside a value or a range that look right and are wrong, of kinds that have an order."""
     first, last = range_ends(value)
     below, above = _BESIDE.get(kind, ((), ()))
     found = []
@@ -170,7 +157,7 @@ def _say(kind: FactKind, value: str, form: str) -> str:
         return _TIMES.get(value, f"{number_word(value)} times")
     if form == "nights" and kind == "count":
         return f"{number_word(value)} night{'' if value == '1' else 's'}"
-    text = _SAY[kind](value)
+    text = _SAY[kind](value) if kind in _SAY else value
     return text[:1].upper() + text[1:] if form == "capital" else text
 
 
@@ -193,21 +180,12 @@ def _duration(value: str) -> str:
     return f"{number_word(number)} {unit}"
 
 
-def _text(value: str) -> str:
-    return value
-
-
+#: How the values of a kind are said; others are said as they are written.
 _SAY: Final[dict[FactKind, Callable[[str], str]]] = {
     "count": number_word,
     "date": _date,
-    "time": _text,
     "duration": _duration,
     "money": lambda value: f"${value}",
-    "place": _text,
-    "person": _text,
-    "item": _text,
-    "provider": _text,
-    "text": _text,
 }
 
 

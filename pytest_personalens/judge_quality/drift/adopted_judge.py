@@ -18,10 +18,7 @@ SCHEMA: Final = "personalens-judge/1"
 
 
 class Scored(Frozen):
-    """The scores of one item.
-
-    `dialogue` is a digest of its transcript.
-    """
+    """The scores of one item; `dialogue` is a digest of its transcript."""
 
     dialogue: str
     scores: dict[Dimension, int]
@@ -54,15 +51,12 @@ class AdoptedJudge(Frozen):
         return self
 
     def text(self) -> str:
-        """Return the content of the file, with sorted keys and one value on each line."""
+        """Return the content of the file, with sorted keys."""
         return to_json(self, sort_keys=True)
 
 
 def read_adopted(path: Path) -> AdoptedJudge:
-    """Return the adopted judge that a file holds.
-
-    Raise `DataError`, which says in one line what is wrong with the file.
-    """
+    """Return the adopted judge of a file; `DataError` says in one line what is wrong with it."""
     if not path.exists():
         raise DataError(
             path, "cannot be read: No such file or directory; write it with --personalens-adopt-judge"

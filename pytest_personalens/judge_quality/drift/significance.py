@@ -1,7 +1,4 @@
-"""Computes how likely a difference is by chance alone.
-
-It has an exact test for signs, and a permutation test for two sets of changes.
-"""
+"""How likely a difference is by chance: an exact sign test, and a permutation test of two changes."""
 
 from __future__ import annotations
 
@@ -17,13 +14,7 @@ _ROUNDS: Final = 1999
 
 
 def sign_test(up: int, down: int) -> float:
-    """Return the two-sided p of the exact sign test.
-
-    The caller leaves out ties.
-
-    >>> sign_p(0, 6)
-    0.03125
-    """
+    """Return the two-sided p of the exact sign test, without ties."""
     n = up + down
     return min(1.0, 2 * sum(comb(n, k) for k in range(min(up, down) + 1)) / (1 << n))
 

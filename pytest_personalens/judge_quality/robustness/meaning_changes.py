@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.language import slots
+from pytest_personalens.judge_quality.robustness.wording_changes import rewrite_replies
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -58,13 +59,9 @@ def meaning_changes(scenario: Scenario, dialogue: Dialogue) -> Iterator[tuple[st
         ("name", _other_name(scenario.task.goal)),
         ("promise", _promised),
     ):
-        if rewrite is not None:
-            messages = tuple(
-                m if m.role == "user" else m.model_copy(update={"content": rewrite(m.content)})
-                for m in dialogue.messages
-            )
-            if messages != dialogue.messages:
-                yield name, dialogue.model_copy(update={"messages": messages})
+        changed = dialogue if rewrite is None else rewrite_replies(dialogue, rewrite)
+        if changed.messages != dialogue.messages:
+            yield name, changed
     last = max((i for i, m in enumerate(dialogue.messages) if m.role == "assistant"), default=None)
     if last is not None:
         sentence = _TAKEN_BACK[len(dialogue.messages[last].content) % len(_TAKEN_BACK)]
@@ -147,13 +144,11 @@ def _other_name(goal: str) -> Callable[[str], str] | None:
 
 def _promised(text: str) -> str:
     for pattern, future in _DEEDS:
-        text = pattern.sub(lambda m, future=future: _future(m, future), text)  # type: ignore[misc]
+        for match in reversed([*pattern.finditer(text)]):
+            done = match[2].lower()
+            new = match.expand(future).format(done=done, verb=_PROMISES[done])
+            text = text[: match.start()] + new + text[match.end() :]
     return text
-
-
-def _future(match: re.Match[str], future: str) -> str:
-    done = match[2].lower()
-    return match.expand(future).format(done=done, verb=_PROMISES[done])
 
 
 def _words(new: dict[str, str]) -> Callable[[str], str]:

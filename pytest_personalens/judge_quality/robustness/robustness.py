@@ -29,10 +29,7 @@ Scores = dict[Dimension, int]
 
 
 class Stability(NamedTuple):
-    """The result of one change.
-
-    It holds the number of dialogues, and the shares of them whose TC and whose P stay the same.
-    """
+    """Of the dialogues that a change alters, the shares whose TC and whose P stay the same."""
 
     dialogues: int
     tc: float
@@ -48,10 +45,7 @@ def scores(judge: Judge, scenario: Scenario, dialogue: Dialogue) -> Scores | Non
 
 
 def stability(judge: Judge, labelled: Sequence[Labelled]) -> dict[tuple[str, bool], Stability]:
-    """Return, for each change, how often the verdicts stay the same.
-
-    The key is the name of the change and whether it is kept out of training.
-    """
+    """Return how often the verdicts stay, by the change and whether it is kept out of training."""
     same: dict[tuple[str, bool], list[tuple[bool, bool]]] = defaultdict(list)
     every = wording_changes()
     for entry in labelled:
@@ -105,11 +99,7 @@ CONSTANT: Final[Mapping[str, Callable[[Scenario, Sequence[Message]], str]]] = {
 
 
 def constant_bots(judge: Judge, scenarios: Iterable[Scenario]) -> dict[str, tuple[int, int, int]]:
-    """Return, for each constant bot, three numbers of scenarios.
-
-    They are all scenarios, those that the judge sees as completed, and those with P above 2. The bots talk to
-    the embedded user agent.
-    """
+    """Return the scenarios of each constant bot: all, those seen as completed, and those with P above 2."""
     from pytest_personalens.agents import EmbeddedUserAgent
     from pytest_personalens.core.dialogue.dialogue import converse
 
@@ -133,11 +123,7 @@ def _played(
 
 
 class Sensitivity(NamedTuple):
-    """The result over pairs of dialogues that differ by a change of meaning.
-
-    `right` is the share of pairs whose affected score fell. `wrong` is the share of pairs whose other score
-    moved.
-    """
+    """Of pairs that differ in meaning, the shares whose affected score fell, and whose other moved."""
 
     pairs: int
     right: float
@@ -153,10 +139,7 @@ def _fallen(falls: Sequence[tuple[bool, bool]]) -> Sensitivity:
 
 
 def sensitivity(judge: Judge, labelled: Sequence[Labelled]) -> dict[Dimension, Sensitivity]:
-    """Return, for TC and P, the results over pairs ``X-a`` and ``X-c`` of the labels.
-
-    A pair counts if one of TC and P is lower in the labels of the second dialogue and the other is equal.
-    """
+    """Return TC and P over pairs ``X-a`` and ``X-c`` of which one is lower in the labels of the second."""
     by_id = {entry.id: entry for entry in labelled}
     falls: dict[Dimension, list[tuple[bool, bool]]] = defaultdict(list)
     for entry in labelled:
@@ -179,10 +162,7 @@ def sensitivity(judge: Judge, labelled: Sequence[Labelled]) -> dict[Dimension, S
 
 
 def sensitivity_to_faults(judge: Judge, labelled: Sequence[Labelled]) -> dict[str, Sensitivity]:
-    """Return, for each change that leaves the task undone, how often TC falls, and how often P moves.
-
-    A dialogue counts if the task is completed by its labels and by the judge.
-    """
+    """Return how often TC falls and P moves where the task is left undone, for completed dialogues."""
     falls: dict[str, list[tuple[bool, bool]]] = defaultdict(list)
     for entry in labelled:
         before = scores(judge, entry.scenario, entry.dialogue) if entry.majority(TC) else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import tomllib
 from collections.abc import Callable, Iterator
@@ -13,6 +12,7 @@ from pytest_personalens.agents.language.statements import plain
 from pytest_personalens.agents.language.text import sentences
 from pytest_personalens.agents.wording.verb_forms import forms, gist
 from pytest_personalens.core.dialogue.dialogue import Dialogue
+from pytest_personalens.datasets.draws import digest
 from pytest_personalens.datasets.embedded.files import data_folder
 
 if TYPE_CHECKING:
@@ -29,34 +29,28 @@ _NOT_LAID_OUT: Final = re.compile(r"^\s*(?:[-*•|#>]|\d+[.)])", re.MULTILINE)
 
 
 class Change(NamedTuple):
-    """A way to say the same in other words.
-
-    A change with `held` is kept out of training. `rewrite` takes a reply and a number, which chooses among
-    several wordings.
-    """
+    """A way to say the same in other words; `held` is kept out of training. `rewrite` takes a choice."""
 
     name: str
     held: bool
     rewrite: Rewrite
 
     def __call__(self, dialogue: Dialogue) -> Dialogue:
-        """Return the dialogue with every reply rewritten.
+        """Return the dialogue with every reply rewritten; it is equal if the change applies to none."""
+        return rewrite_replies(dialogue, lambda text: self.rewrite(text, _number(self.name, text)))
 
-        The result is equal to the dialogue if the change applies to no reply.
-        """
-        messages = tuple(
-            (
-                m
-                if m.role == "user"
-                else m.model_copy(update={"content": self.rewrite(m.content, _number(self.name, m.content))})
-            )
-            for m in dialogue.messages
-        )
-        return dialogue.model_copy(update={"messages": messages})
+
+def rewrite_replies(dialogue: Dialogue, rewrite: Callable[[str], str]) -> Dialogue:
+    """Return the dialogue with every message of the assistant rewritten."""
+    messages = tuple(
+        m if m.role == "user" else m.model_copy(update={"content": rewrite(m.content)})
+        for m in dialogue.messages
+    )
+    return dialogue.model_copy(update={"messages": messages})
 
 
 def _number(*texts: str) -> int:
-    return int.from_bytes(hashlib.sha256("\x1f".join(texts).encode()).digest()[:4], "big")
+    return int.from_bytes(digest(*texts)[:4], "big")
 
 
 def wording_changes() -> tuple[Change, ...]:
@@ -73,8 +67,7 @@ def _worded(entry: dict[str, Any]) -> Change:
         if phrases := entry.get("before"):
             reply = f"{phrases[number % len(phrases)]} {reply}"
         if phrases := entry.get("after"):
-            end = phrases[number % len(phrases)]
-            reply = _joined(reply, end)
+            reply = _joined(reply, phrases[number % len(phrases)])
         if (phrases := entry.get("after_deed")) and _before_deed(reply, "#") != reply and "?" not in reply:
             reply = _joined(reply, phrases[number % len(phrases)])
         if phrases := entry.get("before_deed"):
@@ -85,21 +78,14 @@ def _worded(entry: dict[str, Any]) -> Change:
 
 
 def _joined(reply: str, end: str) -> str:
-    """Return the reply followed by an end.
-
-    The end stands on its own line if the reply does not close with a full stop, `!` or `?`.
-    """
+    """Return the reply and an end, on a line of its own if the reply closes without a full stop."""
     if end.startswith("\n"):
         return reply + end
     return f"{reply}{' ' if reply.rstrip()[-1:] in '.!?' else chr(10)}{end}"
 
 
 def _before_deed(reply: str, phrase: str) -> str:
-    """Return the reply with the phrase before the first sentence that reports a finished action.
-
-    The sentence counts only if its gist is "done" and it is no question. The reply is unchanged if it has no
-    such sentence.
-    """
+    """Return the reply with the phrase before the first sentence that reports a finished action."""
     for sentence in sentences(reply):
         if gist(forms(plain(sentence))) == "done" and "?" not in sentence:
             return reply.replace(sentence, f"{phrase} {sentence}", 1)
@@ -116,10 +102,7 @@ def _each_sentence(mark: Callable[[int, str], str], joint: str) -> Rewrite:
 
 
 def _clocks(reply: str, _: int) -> str:
-    """Return the reply with 24-hour times as 12-hour times: 19:30 becomes 7:30 PM.
-
-    Times before 13:00 stay as they are, because the digits may also be a length.
-    """
+    """Return the reply with 12-hour times after 13:00; earlier digits may also be a length."""
 
     def twelve_hours(match: re.Match[str]) -> str:
         hour, minute = int(match[1]), match[2]
@@ -134,18 +117,6 @@ def _marked(left: str, right: str) -> Rewrite:
 
 def _framed(head: str, tail: str = "") -> Rewrite:
     return lambda reply, _: f"{head}{reply}{tail}"
-
-
-def _softer(reply: str, _: int) -> str:
-    return reply.replace("!", ".")
-
-
-def _louder(reply: str, _: int) -> str:
-    return re.sub(r"(?<=[a-z])\.(?=\s|$)", "!", reply)
-
-
-def _lower(reply: str, _: int) -> str:
-    return reply[:1].lower() + reply[1:]
 
 
 def _tabled(reply: str, _: int) -> str:
@@ -171,9 +142,9 @@ _LAYOUT: Final[tuple[tuple[str, bool, Rewrite], ...]] = (
     ("bold heading", True, _framed("**Summary**\n\n")),
     ("rules", True, _framed("---\n", "\n---")),
     ("table behind", True, _tabled),
-    ("no exclamation", False, _softer),
-    ("exclamation", True, _louder),
-    ("small letter", True, _lower),
+    ("no exclamation", False, lambda reply, _: reply.replace("!", ".")),
+    ("exclamation", True, lambda reply, _: re.sub(r"(?<=[a-z])\.(?=\s|$)", "!", reply)),
+    ("small letter", True, lambda reply, _: reply[:1].lower() + reply[1:]),
     ("twelve hours", False, _clocks),
     ("assistant's name before", True, _framed("Assistant: ")),
     ("quotation marks", False, lambda reply, _: reply.replace('"', "“", 1).replace('"', "”", 1)),
