@@ -14,7 +14,7 @@ from pytest_personalens.datasets.embedded.files import data_folder
 from pytest_personalens.judge_quality import read_labels
 from pytest_personalens.judge_quality.robustness.meaning_changes import meaning_changes
 from pytest_personalens.judge_quality.robustness.robustness import sensitivity_to_faults
-from tests.support.dinner import DINNER, dialogue
+from tests.support.datasets.dinner import DINNER, dialogue
 
 TC = Dimension.TASK_COMPLETION
 

@@ -13,7 +13,7 @@ from pytest_personalens.agents import EmbeddedJudge, EmbeddedUserAgent
 from pytest_personalens.core.dialogue.dialogue import Dialogue
 from pytest_personalens.core.scenario import DOMAINS
 from pytest_personalens.datasets import EmbeddedDataset, open_dataset
-from tests.support.own_domains import write_own_domains
+from tests.support.datasets.folders import write_own_domains
 from tests.support.repository import Repository
 
 #: The conftest of a dataset with one person, who is asked about an invoice.

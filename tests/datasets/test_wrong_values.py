@@ -20,8 +20,7 @@ from pytest_personalens.datasets.checked_dataset import CheckedDataset
 from pytest_personalens.datasets.quality import assess, read_corpus
 from tests.fuzz.official import write_official
 from tests.fuzz.spoil import toml
-from tests.support.own_domains import write_own_domains
-from tests.support.own_world import write_own_world
+from tests.support.datasets.folders import write_own_domains, write_own_world
 
 #: Missing, empty, of another type, huge.
 MISSING: Final = object()

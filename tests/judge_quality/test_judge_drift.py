@@ -16,8 +16,8 @@ from pytest_personalens.judge_quality.drift.drift import detect_drift
 from pytest_personalens.judge_quality.drift.significance import permutation_test, sign_test
 from pytest_personalens.results.values.drift import DriftOutcome
 from pytest_personalens.results.values.results import Results
-from tests.support.endpoint import Call, Endpoint, Reply, play
 from tests.support.repository import Repository
+from tests.support.servers.endpoint import Call, Endpoint, Reply, play
 
 #: A judge and a bot that change with the environment: the judge's mood is for task completion (tc) or
 #: personalization (p).

@@ -18,7 +18,7 @@ from pytest_personalens.judge_quality.oracle import FAULTS, TaskWordings, play, 
 from pytest_personalens.judge_quality.oracle.faults import Case, right
 from pytest_personalens.judge_quality.oracle.filling import fits, names_in
 from pytest_personalens.judge_quality.oracle.wordings import SEEN
-from tests.support.own_world import write_own_world
+from tests.support.datasets.folders import write_own_world
 from tests.support.repository import Repository
 
 DATASET = EmbeddedDataset()

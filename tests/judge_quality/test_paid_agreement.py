@@ -12,8 +12,8 @@ import pytest
 
 from pytest_personalens.cli.judges.agreement import main
 from pytest_personalens.datasets.embedded.files import data_folder
-from tests.support.endpoint import Call, Endpoint, Reply, play
-from tests.support.official_tree import write_code
+from tests.support.datasets.official_tree import write_code
+from tests.support.servers.endpoint import Call, Endpoint, Reply, play
 
 #: Words of the first turn of a transcript, as a prompt holds them.
 QUOTED = re.compile(r'^{"turn": 0, .*}$', re.MULTILINE)

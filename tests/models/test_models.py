@@ -19,7 +19,7 @@ from pytest_personalens.models.open import open_model
 from pytest_personalens.models.rate_limit import COOLDOWN, Limiter
 from pytest_personalens.models.retry import Reliable
 from pytest_personalens.models.specs import read_parameters, read_spec
-from tests.support.endpoint import Endpoint, Reply
+from tests.support.servers.endpoint import Endpoint, Reply
 
 BOTH = pytest.mark.parametrize("spec", ["bedrock:claude-3-haiku-v1", "openai:small"])
 ASK = Request("Be brief.", "Say hello.", temperature=0.5, max_tokens=50)

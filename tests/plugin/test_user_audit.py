@@ -8,8 +8,8 @@ import pytest
 
 from tests.engine.test_protocols_on_the_wire import BOT, answer
 from tests.results.test_shards import merge, read, shards
-from tests.support.endpoint import Call, Endpoint, Reply
 from tests.support.repository import Repository
+from tests.support.servers.endpoint import Call, Endpoint, Reply
 
 #: Users who are told by their spec what to do wrong, and a judge who completes no task.
 HOOKS = """

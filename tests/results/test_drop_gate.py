@@ -17,8 +17,8 @@ from pytest_personalens.core.suite.suite import get_suite
 from pytest_personalens.results.stats.limit_power import smallest_limit
 from pytest_personalens.results.stats.non_inferiority import excluded, least_change
 from pytest_personalens.results.stats.power import Noise
-from tests.support.example_bot import BOT
 from tests.support.repository import Repository
+from tests.support.scripted_agents import REMEMBERS
 
 SUITE = get_suite("personalens")
 
@@ -159,7 +159,7 @@ def test_an_expression_that_cannot_be(text: str, told: str) -> None:
 def repo(pytester: pytest.Pytester) -> Repository:
     """The example's bot, which forgets the users whose names begin with the letters in FORGETS."""
     repo = Repository(pytester)
-    repo.write(conftest=BOT)
+    repo.write(conftest=REMEMBERS)
     return repo
 
 

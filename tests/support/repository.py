@@ -20,7 +20,7 @@ import pytest
 
 from pytest_personalens.core.dialogue.dialogue import Message, UserTurn
 from pytest_personalens.core.scenario import Scenario
-from tests.support.fork_server import ForkServer
+from tests.support.processes.fork_server import ForkServer
 
 ROOT = Path(__file__).resolve().parents[2]
 #: The plugin of hypothesis imports all of it at the end of every run.

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.endpoint import Endpoint, Reply
 from tests.support.repository import Repository, records
+from tests.support.servers.endpoint import Endpoint, Reply
 
 SUITE = ("--personalens-suite", "personaconv", "--personalens-sample")
 KIND, GATE, CONTROL = "--personalens-kind", "--personalens-gate", "--personalens-control"

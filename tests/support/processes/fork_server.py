@@ -23,7 +23,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, Final, Literal, NamedTuple, NoReturn
 
-from tests.support.preloaded import import_package, play_one_dialogue
+from tests.support.processes.preloaded import import_package, play_one_dialogue
 
 #: Where the server listens, in a process that it forked; none elsewhere.
 _address = ""
@@ -75,7 +75,7 @@ class ForkServer:
         self._environment = dict(os.environ)
         self._process = subprocess.Popen(
             [sys.executable, "-m", __name__, self._address],
-            cwd=Path(__file__).parents[2],
+            cwd=Path(__file__).parents[3],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )

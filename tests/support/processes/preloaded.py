@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest_personalens
 
-_EXAMPLE = Path(__file__).resolve().parents[2] / "example_project"
+_EXAMPLE = Path(__file__).resolve().parents[3] / "example_project"
 
 
 def import_package() -> None:
