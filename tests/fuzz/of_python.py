@@ -57,6 +57,17 @@ _HELP: Final = """
 _FIXTURES: Final = ("@pytest.fixture", "@pytest.fixture", "@pytest.fixture", '@pytest.fixture(scope="session")', '@pytest.fixture(scope="module")', "@pytest.fixture(params=[1, 2])", "@pytest.fixture(autouse=True)", "")  # fmt: skip
 
 
+_WANTED: Final = ("", "", "personalens_context", "personalens_scenario", "request", "nope", "personalens", "personalens_assistant")  # fmt: skip
+#: What a hook for the lines of a report may return, and attributes of an agent that hold anything.
+_LINES: Final = (
+    "None", "5", "'text'", "['a', 5]", "[None]", "{}", "['\\ud83d\\x1b[31m']", "object()", "iter(['x'])", "[b'x']", "[['x']]", "[object()]",
+)  # fmt: skip
+_ATTRIBUTES: Final = (
+    "identity = None", "identity = 5", "identity = ''", "name = None", "paid = None", "paid = 'x'", "identity = '\\ud83d\\n'", "dimensions = None",
+    "dimensions = ('x',)", "parallel = 'x'", "deterministic = None", "name = 'a\\nb'",
+)  # fmt: skip
+
+
 def _conftest(setup: Setup, *parts: str) -> None:
     setup.write("conftest.py", "\n".join(dedent(part) for part in (CONFTEST, *parts)))
 
@@ -75,18 +86,7 @@ def assistant(setup: Setup) -> Case:
     if rng.random() < 0.45:
         told = rng.choice(_CALLABLES)
         body = rng.choice(("return", "return", "return", "yield")) + f" {told}"
-        wanted = rng.choice(
-            (
-                "",
-                "",
-                "personalens_context",
-                "personalens_scenario",
-                "request",
-                "nope",
-                "personalens",
-                "personalens_assistant",
-            )
-        )
+        wanted = rng.choice(_WANTED)
         function = (
             f"{head}\n{rng.choice(('', '', 'async '))}def personalens_assistant({wanted}):\n    {body}\n"
         )
@@ -227,22 +227,7 @@ def agent(setup: Setup) -> Case:
     if not setup.mutates:
         return Case("", (*RUN, "--personalens-judge-model=told"))
     if rng.random() < 0.15:
-        value = rng.choice(
-            (
-                "None",
-                "5",
-                "'text'",
-                "['a', 5]",
-                "[None]",
-                "{}",
-                "['\\ud83d\\x1b[31m']",
-                "object()",
-                "iter(['x'])",
-                "[b'x']",
-                "[['x']]",
-                "[object()]",
-            )
-        )
+        value = rng.choice(_LINES)
         hook = f"def pytest_personalens_report_lines(results, config):\n    return {value}\n"
         _conftest(setup, hook)
         return Case(f"report lines {value}", (*RUN, *more), writes=True)
@@ -250,23 +235,7 @@ def agent(setup: Setup) -> Case:
     signature, flag = _AGENTS[name]
     method = signature.partition("(")[0]
     answer = rng.choice(_ANSWERS)
-    attributes = rng.choice(
-        ("",) * 6
-        + (
-            "identity = None",
-            "identity = 5",
-            "identity = ''",
-            "name = None",
-            "paid = None",
-            "paid = 'x'",
-            "identity = '\\ud83d\\n'",
-            "dimensions = None",
-            "dimensions = ('x',)",
-            "parallel = 'x'",
-            "deterministic = None",
-            "name = 'a\\nb'",
-        )
-    )
+    attributes = rng.choice(("",) * 6 + _ATTRIBUTES)
     kind = {"User": "user_agent", "Judge": "judge", "Model": "model"}[name]
     odd = (
         f"class Odd({name}):\n    {attributes or 'odd = True'}\n    def {method}(self, *args, **kwargs):\n   "
@@ -275,9 +244,9 @@ def agent(setup: Setup) -> Case:
     offered = rng.choice(("Odd()",) * 8 + ("Odd", "object()", "'x'", "5"))
     config = ", config" if kind == "model" else ""
     others = {"model": ["user_agent", "judge"], "user_agent": ["judge"], "judge": ["user_agent"]}[kind]
+    classes = {"user_agent": "User", "judge": "Judge"}
     told = "".join(
-        f"def pytest_personalens_{other}(spec):\n    return {{'told':"
-        f" {'User' if other == 'user_agent' else 'Judge'}()}}.get(spec)\n"
+        f"def pytest_personalens_{other}(spec):\n    return {{'told': {classes[other]}()}}.get(spec)\n"
         for other in others
     )
     hook = f"def pytest_personalens_{kind}(spec{config}):\n    return {offered} if spec == 'odd' else None\n"

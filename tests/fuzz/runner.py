@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
 import os
 import resource
 import signal
@@ -14,7 +13,6 @@ import time
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, NamedTuple, NoReturn, TextIO
 
@@ -151,17 +149,6 @@ def command(case: Case) -> int:
         run(main)
     except SystemExit as ended:
         return ended.code if isinstance(ended.code, int) else int(ended.code is not None)
-
-
-def preload(names: list[str]) -> None:
-    """Import modules by name: those that a control needed.
-
-    What belongs to the control's own repository is passed over.
-    """
-    for name in names:
-        with suppress(Exception):
-            if name not in sys.modules and find_spec(name) is not None:
-                importlib.import_module(name)
 
 
 def _redirect(number: int, path: Path) -> TextIO:

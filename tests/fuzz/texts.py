@@ -55,6 +55,10 @@ PATH_LIKE: Final = (
 )  # fmt: skip
 
 
+#: What takes the place of a number.
+_NUMBERS: Final = ("-1", "nan", "1e400", "٣", "9" * 40, "0.0000000001")
+
+
 def given(name: str, text: str) -> str:
     """The option with a value, as one word of the command line."""
     if name in WITHOUT:
@@ -79,29 +83,7 @@ def value(rng: Random, name: str) -> str:
 def nearly(rng: Random, text: str) -> str:
     """A text with something wrong in it."""
     cut = rng.randint(0, len(text))
-    inserted = rng.choice(
-        (
-            " ",
-            "\n",
-            "\t",
-            ",",
-            ";",
-            "=",
-            "-",
-            ".",
-            "0",
-            "9" * 20,
-            "é",
-            "\x1b",
-            "\u202e",
-            "\u200b",
-            "%",
-            "'",
-            "/",
-            ":",
-            "$",
-        )
-    )
+    inserted = rng.choice((*" \n\t,;=-.0é%'/:$", "9" * 20, "\x1b", "\u202e", "\u200b"))
     return rng.choice(
         (
             text[:cut] + inserted + text[cut:],
@@ -113,8 +95,6 @@ def nearly(rng: Random, text: str) -> str:
             text[::-1],
             f"  {text}  ",
             f"{text}{rng.choice(HOSTILE)}",
-            re.sub(
-                r"\d+", lambda found: rng.choice(("-1", "nan", "1e400", "٣", "9" * 40, "0.0000000001")), text
-            ),
+            re.sub(r"\d+", lambda _: rng.choice(_NUMBERS), text),
         )
     )

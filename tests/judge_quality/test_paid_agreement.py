@@ -156,15 +156,9 @@ def test_records_lie_in_a_folder_and_are_not_trusted_once_edited(
     ("arguments", "problem"),
     [
         (("--prompts", "/nowhere"), "/nowhere: no such folder of prompt templates"),
-        (
-            ("--price", "dear"),
-            (
-                "expected 'MODEL = INPUT, OUTPUT[, CACHED[, WRITTEN]]' in dollars for a million tokens, found"
-                " 'dear'"
-            ),
-        ),
+        (("--price", "dear"), "expected 'MODEL = INPUT, OUTPUT[, CACHED[, WRITTEN]]' in dollars for a million tokens, found 'dear'"),
     ],
-)
+)  # fmt: skip
 def test_bad_arguments(
     labels: str, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], problem: str
 ) -> None:
@@ -222,15 +216,12 @@ def test_the_judge_of_each_protocol_can_be_measured(
 @pytest.mark.parametrize(
     ("more", "told"),
     [
-        (
-            ("--protocol", "paper"),
-            "--protocol: it shapes what a model is told, and 'embedded' is none of our",
-        ),
+        (("--protocol", "paper"), "--protocol: it shapes what a model is told, and 'embedded' is none of our"),
         (("--prompts", "official:/nowhere"), "--prompts: it shapes what a model is told, and 'embedded' is"),
         (("--prompts", "official:/nowhere", "--judge-model", "openai:small"), "/nowhere"),
         (("--protocol", "ours"), "invalid choice: 'ours'"),
     ],
-)
+)  # fmt: skip
 def test_prompts_that_no_model_gets_are_one_line(
     labels: str, capsys: pytest.CaptureFixture[str], more: tuple[str, ...], told: str
 ) -> None:

@@ -174,7 +174,7 @@ def _rewrite(row: dict[str, str], texts: dict[str, Template]) -> Callable[[Scena
 
 
 def _read(name: str, prefix: str) -> tuple[Attack, ...]:
-    tables = tomllib.loads(Path(__file__).with_name(name).read_text(encoding="utf-8"))
+    tables: dict[Any, Any] = tomllib.loads(Path(__file__).with_name(name).read_text(encoding="utf-8"))
     texts = {name: _JINJA.from_string(text) for name, text in tables.pop("texts", {}).items()}
     return tuple(
         Attack(prefix.format(kind=kind) + name, kind, _rewrite(row, texts), row.get("where", "last"))

@@ -19,6 +19,25 @@ PREFERENCES: Final[dict[str, dict[str, str | list[str]]]] = {
 SUMMARIES: Final = {domain: f"past-{domain.split()[0].lower()} on two\nlines." for domain in PREFERENCES}
 
 
+def official_task(
+    name: str, domains: list[str], types: list[str], *, text: str = "a ticket", situation: object = SITUATION
+) -> dict[str, Any]:
+    """A task of the official layout, about `text`."""
+    return {
+        "Task Description": f"The user wants {text}.", "User Intent": f"You want {text}.", "Task Goal": f"There is {text}.",
+        "Relevant Affinity Types": types, "task_id": name, "situations": situation, "Relevant Domains": domains,
+    }  # fmt: skip
+
+
+def write_user(profiles: Path, user: str, **files: object) -> Path:
+    """Write the files of a user: profile, tasks and tasks_md; returns their folder."""
+    folder = profiles / user
+    folder.mkdir(parents=True)
+    for name, data in files.items():
+        (folder / f"{name}.json").write_text(json.dumps(data, indent=1), encoding="utf-8")
+    return folder
+
+
 def write_data(root: Path, users: Collection[str] = ("user7",), *, singles: int = 3) -> None:
     """The data of users: a task in each of `singles` domains, at most three, and one that spans two.
 
@@ -26,28 +45,22 @@ def write_data(root: Path, users: Collection[str] = ("user7",), *, singles: int 
     """
     domains = list(PREFERENCES)[:singles]
     single = {f"Task {n}": _task(f"SD-{domain}-task-{n}", [domain]) for n, domain in enumerate(domains, 1)}
+    multi = {"Task 1": _task("MD-task-1", ["Rental Cars", "Train"])}
     for user in users:
-        folder = root / "data" / "profile" / user
-        folder.mkdir(parents=True)
+        demographics = {**DEMOGRAPHICS, "user_id": user}
         profile = {
             "affinities": PREFERENCES,
-            "demographics": {**DEMOGRAPHICS, "user_id": user},
+            "demographics": demographics,
             "interests": {},
             "interactions": SUMMARIES,
         }
-        for name, data in (
-            ("profile", profile),
-            ("tasks", single),
-            ("tasks_md", {"Task 1": _task("MD-task-1", ["Rental Cars", "Train"])}),
-        ):
-            (folder / f"{name}.json").write_text(json.dumps(data), encoding="utf-8")
+        write_user(root / "data" / "profile", user, profile=profile, tasks=single, tasks_md=multi)
 
 
 def _task(name: str, domains: list[str]) -> dict[str, Any]:
-    return {
-        "Task Description": f"description of {name}", "User Intent": f"intent of {name}", "Task Goal": f"goal of {name}",
-        "Relevant Affinity Types": list(PREFERENCES[domains[0]]), "task_id": name, "situations": SITUATION, "Relevant Domains": domains,
-    }  # fmt: skip
+    parts = {"Task Description": "description", "User Intent": "intent", "Task Goal": "goal"}
+    task = official_task(name, domains, list(PREFERENCES[domains[0]]))
+    return task | {part: f"{what} of {name}" for part, what in parts.items()}
 
 
 _PERSON: Final = (
