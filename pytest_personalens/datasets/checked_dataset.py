@@ -36,7 +36,7 @@ class CheckedDataset:
         self.where = f"dataset {type(dataset).__name__}"
         for field in ("name", "version"):
             if not isinstance(getattr(dataset, field, None), str):
-                raise DataError(self.where, "expected a text", field=field)
+                raise self._error("expected a text", field)
         self.name, self.version = dataset.name, dataset.version
 
     def domains(self) -> Sequence[str]:
@@ -47,7 +47,7 @@ class CheckedDataset:
         """Return the users of the dataset, which must be texts, each once."""
         names = self._texts(self._call("users()", lambda: self._dataset.users()), "users()")
         if twice := [name for name, times in Counter(names).items() if times > 1]:
-            raise DataError(self.where, f"the user {twice[0]!r} stands there twice", field="users()")
+            raise self._error(f"the user {twice[0]!r} stands there twice", "users()")
         return names
 
     def refs(self, user: str) -> Sequence[ScenarioRef]:
@@ -67,10 +67,8 @@ class CheckedDataset:
         errors: list[DataError] = []
         slugs: dict[str, str] = {}
         for name in names:
-            errors += [
-                DataError(self.where, problem, field="domains()")
-                for _, problem in name_problems(slug(name), name, slugs, self._kinds)
-            ]
+            problems = name_problems(slug(name), name, slugs, self._kinds)
+            errors += [self._error(problem, "domains()") for _, problem in problems]
             slugs.setdefault(slug(name), name)
         return names, errors
 
@@ -89,9 +87,7 @@ class CheckedDataset:
             except DataError as error:
                 errors.append(error)
         twice = [task for (_, task), times in Counter(ref[:2] for ref in refs).items() if times > 1]
-        errors += [
-            DataError(self.where, f"the task {task!r} stands there twice", field=where) for task in twice
-        ]
+        errors += [self._error(f"the task {task!r} stands there twice", where) for task in twice]
         return list(dict.fromkeys(refs)), errors
 
     def check_scenario(self, ref: ScenarioRef) -> tuple[Any, list[DataError]]:
@@ -100,50 +96,34 @@ class CheckedDataset:
         try:
             loaded = self._call(where, lambda: self._dataset.load(ref))
             if not isinstance(loaded, self._scenario):
-                raise DataError(
-                    self.where,
-                    f"expected a {self._scenario.__name__}, not {type(loaded).__name__}",
-                    field=where,
-                )
+                raise self._error(f"expected a {self._scenario.__name__}, not {type(loaded).__name__}", where)
             # `model_construct` and `model_copy` accept any value.
             fields = set(self._scenario.model_fields)
-            scenario = self._call(
-                where,
-                lambda: self._scenario.model_validate(loaded.model_dump(include=fields, warnings="none")),
-            )
+            data = self._call(where, lambda: loaded.model_dump(include=fields, warnings="none"))
+            scenario = self._call(where, lambda: self._scenario.model_validate(data))
         except DataError as error:
             return None, [error]
         if not isinstance(scenario, Scenario):
             return scenario, []
-        return scenario, [DataError(self.where, problem, field=where) for problem in _problems(scenario, ref)]
+        return scenario, [self._error(problem, where) for problem in _problems(scenario, ref)]
 
     def _ref(self, ref: object, where: str) -> ScenarioRef:
         if not isinstance(ref, ScenarioRef):
-            raise DataError(
-                self.where, f"expected values of ScenarioRef, not {type(ref).__name__}", field=where
-            )
+            raise self._error(f"expected values of ScenarioRef, not {type(ref).__name__}", where)
         if ref.kind not in self._kinds:
-            raise DataError(
-                self.where,
-                f"the kind of a scenario is {' or '.join(map(repr, self._kinds))}, not"
-                f" {short_repr(ref.kind, 40)}",
-                field=where,
-            )
+            kinds = " or ".join(map(repr, self._kinds))
+            raise self._error(f"the kind of a scenario is {kinds}, not {short_repr(ref.kind, 40)}", where)
         self._texts([ref.user, ref.task], where)
         where = f"{where}: domains of {ref.task}"
         domains = self._texts(ref.domains, where)
         if not domains:
-            raise DataError(self.where, "expected one domain or more", field=where)
+            raise self._error("expected one domain or more", where)
         if self._declared and (strange := [name for name in domains if name not in self._declared]):
-            raise DataError(
-                self.where, f"{strange[0]!r} is not among domains(): {', '.join(self._declared)}", field=where
-            )
+            raise self._error(f"{strange[0]!r} is not among domains(): {', '.join(self._declared)}", where)
         if len(set(domains)) < len(domains):
-            raise DataError(self.where, "a domain stands there twice", field=where)
+            raise self._error("a domain stands there twice", where)
         if ref.kind == "single" and len(domains) > 1:
-            raise DataError(
-                self.where, f"a scenario of the kind 'single' has one domain, not {len(domains)}", field=where
-            )
+            raise self._error(f"a scenario of the kind 'single' has one domain, not {len(domains)}", where)
         return ref._replace(domains=tuple(domains))
 
     @cached_property
@@ -154,6 +134,9 @@ class CheckedDataset:
     def _declared(self) -> Sequence[str]:
         return self.check_domains()[0]
 
+    def _error(self, problem: str, field: str) -> DataError:
+        return DataError(self.where, problem, field=field)
+
     def _call(self, where: str, ask: Callable[[], Any]) -> Any:
         try:
             return ask()
@@ -161,17 +144,13 @@ class CheckedDataset:
             raise
         except ValidationError as error:
             field, problem = first_problem(error)
-            raise DataError(self.where, f"{field}: {problem}", field=where) from None
+            raise self._error(f"{field}: {problem}", where) from None
         except Exception as error:
-            raise DataError(self.where, f"raised {error_text(error)}", field=where) from error
+            raise self._error(f"raised {error_text(error)}", where) from error
 
     def _texts(self, value: object, where: str) -> Sequence[str]:
-        if (
-            isinstance(value, str)
-            or not isinstance(value, (list, tuple))
-            or not all(isinstance(text, str) for text in value)
-        ):
-            raise DataError(self.where, f"expected a list of texts, not {short_repr(value, 60)}", field=where)
+        if not isinstance(value, (list, tuple)) or not all(isinstance(text, str) for text in value):
+            raise self._error(f"expected a list of texts, not {short_repr(value, 60)}", where)
         return value
 
 

@@ -99,16 +99,12 @@ def draw(
         present = set(everyone)
         # The official code names users by number, and the official data by folder.
         users = [f"user{u}" if u not in present and f"user{u}" in present else u for u in users]
-        if missing := [u for u in users if u not in present]:
-            near = (
-                [missing[0].lower()]
-                if missing[0].lower() in present
-                else get_close_matches(missing[0], everyone, 1)
-            )
+        if missing := next((u for u in users if u not in present), ""):
+            lower = missing.lower()
+            near = [lower] if lower in present else get_close_matches(missing, everyone, 1)
             meant = f"; did you mean {near[0]!r}?" if near else ""
-            raise SpecError(
-                f"unknown user {missing[0]!r} in dataset {dataset.name!r} ({len(everyone)} users){meant}"
-            )
+            where = f"in dataset {dataset.name!r} ({len(everyone)} users)"
+            raise SpecError(f"unknown user {missing!r} {where}{meant}")
     chosen: list[ScenarioRef] = []
     balances: defaultdict[str, _Balance] = defaultdict(_Balance)
     drawn: Counter[str] = Counter()
@@ -144,12 +140,8 @@ def _domain(name: str, domains: Collection[str]) -> str:
     """Return the domain in the spelling of the dataset; raise `SpecError` for an unknown one."""
     same = [domain for domain in domains if domain.lower() == name.lower()]
     if not same:
-        near = get_close_matches(name, domains, 1)
-        raise SpecError(
-            f"unknown domain {name!r}; "
-            + (f"did you mean {near[0]!r}? " if near else "")
-            + f"known: {', '.join(domains)}"
-        )
+        meant = "".join(f"did you mean {near!r}? " for near in get_close_matches(name, domains, 1))
+        raise SpecError(f"unknown domain {name!r}; {meant}known: {', '.join(domains)}")
     return name if name in same else same[0]
 
 

@@ -186,9 +186,8 @@ def _user_turn(user_agent: UserAgent, scenario: BaseScenario, messages: Sequence
     if said is turn:
         raise UserAgentFault(f"the user agent returned {type(turn).__name__}; it must return a UserTurn")
     if not isinstance(said, str):
-        raise UserAgentFault(
-            f"the user agent returned {type(said).__name__} as its message; it must be text (str)"
-        )
+        kind = type(said).__name__
+        raise UserAgentFault(f"the user agent returned {kind} as its message; it must be text (str)")
     content = clean(said).strip()
     if not content and not (done and messages):
         raise UserAgentFault("the user agent said nothing and did not end the dialogue")
@@ -217,18 +216,16 @@ def _reply(
     except PersonalensError:
         raise
     except Exception as error:  # an object of another library may raise anything when it is read
-        raise AssistantFault(
-            f"the assistant's reply cannot be read: {_shortened(error_text(error))}"
-        ) from error
+        told = _shortened(error_text(error))
+        raise AssistantFault(f"the assistant's reply cannot be read: {told}") from error
 
 
 def _answer_text(reply: dict[object, object]) -> str:
     try:
         return json.dumps(reply, ensure_ascii=False)
     except (TypeError, ValueError, RecursionError) as error:
-        raise AssistantFault(
-            f"the assistant returned a mapping that is no JSON ({_shortened(error_text(error))})"
-        ) from None
+        told = _shortened(error_text(error))
+        raise AssistantFault(f"the assistant returned a mapping that is no JSON ({told})") from None
 
 
 def describe_exception(error: Exception) -> str:

@@ -45,9 +45,8 @@ def read_reply(reply: object) -> Reply:
     if is_message(reply):
         role = field(reply, "role")
         if role not in (None, "assistant"):
-            raise AssistantFault(
-                f"the assistant returned a message of role {short_repr(role, 40)}; it must be assistant"
-            )
+            odd = short_repr(role, 40)
+            raise AssistantFault(f"the assistant returned a message of role {odd}; it must be assistant")
         return Reply(_turn([reply], listed=False), [_whole_message(reply)])
     if isinstance(reply, (list, tuple)) and reply and all(map(is_message, reply)):
         new_messages = _after_what_was_given(reply)
@@ -67,9 +66,8 @@ def spoken_turns(messages: AssistantMessages) -> list[tuple[str, str]]:
 
 def _spoken(text: str) -> str:
     if len(text) > MAX_REPLY_CHARS:
-        raise AssistantFault(
-            f"the assistant's reply has {len(text):,} characters; the limit is {MAX_REPLY_CHARS:,}"
-        )
+        limit = f"the limit is {MAX_REPLY_CHARS:,}"
+        raise AssistantFault(f"the assistant's reply has {len(text):,} characters; {limit}")
     content = clean(text).strip()
     if not content:
         raise AssistantFault("the assistant returned an empty text")
@@ -78,17 +76,14 @@ def _spoken(text: str) -> str:
 
 def _after_what_was_given(messages: Sequence[object]) -> list[object]:
     roles = [field(message, "role") for message in messages]
+    where = "the list that the assistant returned"
     for number, role in enumerate(roles, 1):
         if role not in ("assistant", "tool", *_GIVEN):
-            raise AssistantFault(
-                f"message {number} of the list that the assistant returned has the role"
-                f" {short_repr(role, 40)}; it must be assistant or tool"
-            )
+            odd = f"message {number} of {where} has the role {short_repr(role, 40)}"
+            raise AssistantFault(f"{odd}; it must be assistant or tool")
     if roles[-1] != "assistant":
-        raise AssistantFault(
-            f"the list that the assistant returned ends with a {roles[-1]} message; the last one must be the"
-            " assistant's text"
-        )
+        must = "the last one must be the assistant's text"
+        raise AssistantFault(f"{where} ends with a {roles[-1]} message; {must}")
     first = max((i for i, role in enumerate(roles) if role in _GIVEN), default=-1) + 1
     return list(messages[first:])
 
@@ -97,10 +92,8 @@ def _turn(messages: Sequence[object], *, listed: bool) -> Message:
     """Return the last message as a turn with the others as its steps."""
     text = _content(messages[-1])
     if not text.strip() and _calls(messages[-1]):
-        raise AssistantFault(
-            "the last message that the assistant returned has tool calls and no text; the last one must be"
-            " its text"
-        )
+        last = "the last message that the assistant returned has tool calls and no text"
+        raise AssistantFault(f"{last}; the last one must be its text")
     kept = _Kept()
     steps = [step for message in messages[:-1] if (step := kept.step(message)) is not None]
     calls = kept.calls(_calls(messages[-1]))
@@ -154,9 +147,9 @@ def _content(message: object) -> str:
     if text is None and field(message, "role") == "tool":
         return clean(_json(content))  # some tools return data instead of text
     if text is None:
+        kind = type(content).__name__
         raise AssistantFault(
-            f"the assistant returned a message whose content is {type(content).__name__}; it must be text"
-            " (str)"
+            f"the assistant returned a message whose content is {kind}; it must be text (str)"
         )
     refusal = field(message, "refusal")
     return clean(text or (refusal if isinstance(refusal, str) else ""))

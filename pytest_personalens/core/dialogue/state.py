@@ -98,9 +98,8 @@ class _Plain:
 
     def of(self, value: Any, path: str, depth: int) -> Any:
         if depth > DEEPEST:
-            raise AssistantFault(
-                f"{STATE}: {_shown(path)} lies more than {DEEPEST} levels deep, or holds itself; give less"
-            )
+            deep = f"{_shown(path)} lies more than {DEEPEST} levels deep, or holds itself"
+            raise AssistantFault(f"{STATE}: {deep}; give less")
         if _is_mapping(value):
             return {
                 self._text(str(key)): self.of(value[key], f"{path}.{key}" if path else str(key), depth + 1)
@@ -115,9 +114,7 @@ class _Plain:
     def _scalar(self, value: Any, path: str, depth: int) -> Any:
         self._values += 1
         if self._values > MOST_VALUES:
-            raise AssistantFault(
-                f"{STATE} gave more than {MOST_VALUES:,} values; give only what belongs to this user"
-            )
+            raise _too_many(f"{MOST_VALUES:,} values")
         if value is None or isinstance(value, bool):
             return value
         if isinstance(value, str):
@@ -142,10 +139,12 @@ class _Plain:
     def _text(self, text: str) -> str:
         self._chars += len(text)
         if self._chars > MOST_CHARS:
-            raise AssistantFault(
-                f"{STATE} gave more than {MOST_CHARS:,} characters; give only what belongs to this user"
-            )
+            raise _too_many(f"{MOST_CHARS:,} characters")
         return self._scrub(clean(text))
+
+
+def _too_many(most: str) -> AssistantFault:
+    return AssistantFault(f"{STATE} gave more than {most}; give only what belongs to this user")
 
 
 def _is_mapping(value: object) -> bool:

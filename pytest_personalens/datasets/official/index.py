@@ -51,12 +51,9 @@ class Index(BaseModel):
 
     def refs(self, user: str) -> tuple[ScenarioRef, ...] | None:
         """Return the scenarios of a user in the order of the files, or None if the index lacks the user."""
-        entry = self.users.get(user)
-        return (
-            None
-            if entry is None
-            else tuple([ScenarioRef(user, *self.scenarios[place]) for place in entry.places])
-        )
+        if (entry := self.users.get(user)) is None:
+            return None
+        return tuple([ScenarioRef(user, *self.scenarios[place]) for place in entry.places])
 
 
 def open_index(root: Path, users: Sequence[str], read: Callable[[str], Sequence[ScenarioRef]]) -> Index:
@@ -81,12 +78,8 @@ def open_index(root: Path, users: Sequence[str], read: Callable[[str], Sequence[
             )
         if shown and (number % SHOWN_FROM == 0 or number == len(changed)):
             end = "" if number < len(changed) else "\n"
-            print(
-                f"\rpersonalens: indexing the data, {number:,} of {len(changed):,} users",
-                end=end,
-                file=sys.stderr,
-                flush=True,
-            )
+            line = f"\rpersonalens: indexing the data, {number:,} of {len(changed):,} users"
+            print(line, end=end, file=sys.stderr, flush=True)
     index = Index(scenarios=list(places), users=current)
     with suppress(OSError, ValueError, RuntimeError):  # a name may be invalid Unicode
         write_cached(index_file(root), index.model_dump_json().encode("utf-8"))

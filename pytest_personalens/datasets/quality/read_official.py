@@ -60,16 +60,14 @@ def _catalogue(file: Path) -> dict[TypeName, int | None]:
     if not file.is_file():
         return {}
     types: dict[TypeName, int | None] = {}
-    domains = read_json(file, list)
-    for place, entry in enumerate(domains):
+    for place, entry in enumerate(read_json(file, list)):
         affinities = entry.get("affinities") if isinstance(entry, dict) else None
         if not isinstance(affinities, list) or not isinstance(entry.get("domain"), str):
             raise DataError(file, "expected an object with domain and affinities", field=f"[{place}]")
         for number, spec in enumerate(affinities):
             if not isinstance(spec, dict) or not isinstance(spec.get("name"), str):
-                raise DataError(
-                    file, "expected an object with a name", field=f"[{place}].affinities[{number}]"
-                )
+                here = f"[{place}].affinities[{number}]"
+                raise DataError(file, "expected an object with a name", field=here)
             values: Any = spec.get("possible_values")
             listed = isinstance(values, list) and spec.get("is_categorical") in (True, "True", "true")
             types[entry["domain"], spec["name"]] = len(values) if listed else None
@@ -86,9 +84,8 @@ def _official_person(user: str, file: Path) -> Person:
                 raise DataError(file, "expected a text", field=f"{name}.{key}")
     for domain, interest in interests.items():
         if interest not in (0, 1):
-            raise DataError(
-                file, f"expected 0 or 1, found {short_repr(interest, 40)}", field=f"interests.{domain}"
-            )
+            problem = f"expected 0 or 1, found {short_repr(interest, 40)}"
+            raise DataError(file, problem, field=f"interests.{domain}")
     return Person(
         user, str(file), {k: v for k, v in demographics.items() if k != "user_id"},
         {(d, t): _values(file, d, t, v) for d in affinities for t, v in table_in(file, affinities, d,

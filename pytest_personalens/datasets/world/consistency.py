@@ -25,11 +25,8 @@ def contradictions(scenario: Scenario) -> Iterator[str]:
     for fact in scenario.task.facts:
         yield from (f"task.facts.{fact.name}: {problem}" for problem in _fact(fact))
     for number, part in enumerate(scenario.task.parts, 1):
-        yield from (
-            f"task.parts.{number}: no fact {name!r}; known: {', '.join(names) or 'none'}"
-            for name in part.facts
-            if name not in names
-        )
+        for name in (name for name in part.facts if name not in names):
+            yield f"task.parts.{number}: no fact {name!r}; known: {', '.join(names) or 'none'}"
     last = ""
     for session in scenario.sessions:
         if session.date < last:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
+from pytest_personalens.core.dialogue.dialogue import AssistantMessages, Dialogue
 from pytest_personalens.core.errors import JudgeFault
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.judge_quality.agreement.labels import Labelled
@@ -63,38 +63,30 @@ def stability(judge: Judge, labelled: Sequence[Labelled]) -> dict[tuple[str, boo
     }
 
 
-#: Bots that give everybody the same reply, or repeat the text that they received.
-CONSTANT: Final[Mapping[str, Callable[[Scenario, Sequence[Message]], str]]] = {
-    "All done.": lambda _s, _m: "All done.",
-    "booked for 19:30": lambda _s, _m: "I've booked it for 19:30, reference QX77.",
-    "the same, counted": lambda _s, m: (
-        f"I've booked it for 19:30, reference QX77. ({len(m)} messages so far)"
+_ALARM: Final = "I've set your alarm for 6:30 AM on weekdays with the sound of rain; it rings for the first time tomorrow."
+_TICKETS: Final = (
+    "Two tickets for Friday at 8 PM are booked, row F, seats 4 and 5, 24 euros in all;"
+    " the code is on your phone."
+)
+#: Bots that give everybody the same reply, one reply and another by turns, or the text that they received.
+CONSTANT: Final[Mapping[str, tuple[str, ...]]] = {
+    "All done.": ("All done.",),
+    "booked for 19:30": ("I've booked it for 19:30, reference QX77.",),
+    "the same, counted": ("I've booked it for 19:30, reference QX77. ({count} messages so far)",),
+    "two wordings by turns": (
+        "It's all booked for 19:30, code QX71.",
+        "That's confirmed for half past seven, number QX73.",
     ),
-    "two wordings by turns": lambda _s, m: (
-        "It's all booked for 19:30, code QX71."
-        if len(m) % 4 == 1
-        else "That's confirmed for half past seven, number QX73."
+    "here are some options": ("Here are some great options for you! Let me know which one you like best.",),
+    "everything taken care of": (
+        "I've taken care of everything for you, based on your preferences. You're all set! 🎉",
     ),
-    "here are some options": lambda _s, _m: (
-        "Here are some great options for you! Let me know which one you like best."
-    ),
-    "everything taken care of": lambda _s, _m: (
-        "I've taken care of everything for you, based on your preferences. You're all set! 🎉"
-    ),
-    "refusal": lambda _s, _m: "I'm sorry, but I'm not able to help with that.",
-    "a question for ever": lambda _s, _m: "Could you tell me a bit more about what you are looking for?",
-    "echo": lambda _s, m: m[-1].content,
-    "echo as a deed": lambda _s, m: f"Done: {m[-1].content}",
-    "the goal's words": lambda s, _m: s.task.goal,
-    "another domain's reply": lambda s, _m: (
-        "I've set your alarm for 6:30 AM on weekdays with the sound of rain; it rings for the first time"
-        " tomorrow."
-        if "Alarm" not in s.domains
-        else (
-            "Two tickets for Friday at 8 PM are booked, row F, seats 4 and 5, 24 euros in all; the code is on"
-            " your phone."
-        )
-    ),
+    "refusal": ("I'm sorry, but I'm not able to help with that.",),
+    "a question for ever": ("Could you tell me a bit more about what you are looking for?",),
+    "echo": ("{last}",),
+    "echo as a deed": ("Done: {last}",),
+    "the goal's words": ("{goal}",),
+    "another domain's reply": ("{strange}",),
 }
 
 
@@ -103,12 +95,11 @@ def constant_bots(judge: Judge, scenarios: Iterable[Scenario]) -> dict[str, tupl
     from pytest_personalens.agents import EmbeddedUserAgent
     from pytest_personalens.core.dialogue.dialogue import converse
 
-    counts = {}
-    chosen = list(scenarios)
-    for name, reply in CONSTANT.items():
+    counts, chosen = {}, list(scenarios)
+    for name, replies in CONSTANT.items():
         completed = above = 0
         for scenario in chosen:
-            dialogue = converse(scenario, _played(reply, scenario), EmbeddedUserAgent()).dialogue
+            dialogue = converse(scenario, _constant_bot(replies, scenario), EmbeddedUserAgent()).dialogue
             result = scores(judge, scenario, dialogue)
             completed += bool(result and result[TC])
             above += bool(result and result[P] > 2)
@@ -116,10 +107,14 @@ def constant_bots(judge: Judge, scenarios: Iterable[Scenario]) -> dict[str, tupl
     return counts
 
 
-def _played(
-    reply: Callable[[Scenario, Sequence[Message]], str], scenario: Scenario
-) -> Callable[[Sequence[Mapping[str, str]]], str]:
-    return lambda messages: reply(scenario, [Message.model_validate(m) for m in messages])
+def _constant_bot(replies: Sequence[str], scenario: Scenario) -> Callable[[AssistantMessages], str]:
+    known = {"goal": scenario.task.goal, "strange": _TICKETS if "Alarm" in scenario.domains else _ALARM}
+
+    def reply(messages: AssistantMessages) -> str:
+        text = replies[len(messages) // 2 % len(replies)]
+        return text.format(count=len(messages), last=messages[-1]["content"], **known)
+
+    return reply
 
 
 class Sensitivity(NamedTuple):
@@ -149,15 +144,12 @@ def sensitivity(judge: Judge, labelled: Sequence[Labelled]) -> dict[Dimension, S
         gold = [(entry.majority(d) or 0, counterpart.majority(d) or 0) for d in (TC, P)]
         for (dimension, rest), (changed, still) in (((TC, P), gold), ((P, TC), gold[::-1])):
             if changed[1] < changed[0] and still[0] == still[1]:
-                before, after = (
-                    scores(judge, entry.scenario, entry.dialogue),
-                    scores(judge, counterpart.scenario, counterpart.dialogue),
-                )
+                pair = (entry, counterpart)
+                before, after = (scores(judge, each.scenario, each.dialogue) for each in pair)
                 # If the judge does not see that the first dialogue is good, its score cannot fall.
                 if before and after and before[dimension] >= changed[0]:
-                    falls[dimension].append(
-                        (after[dimension] < before[dimension], after[rest] != before[rest])
-                    )
+                    fell = after[dimension] < before[dimension]
+                    falls[dimension].append((fell, after[rest] != before[rest]))
     return {dimension: _fallen(of_dimension) for dimension, of_dimension in falls.items()}
 
 
