@@ -1,7 +1,4 @@
-"""The paper's tables about a dataset, from a checkout in the official layout with values of our own.
-
-What `res/schema.json` looks like, and what it says of a type, is that of the official repository.
-"""
+"""The paper's tables about a dataset, from a checkout in the official layout with values of our own."""
 
 from __future__ import annotations
 

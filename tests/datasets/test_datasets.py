@@ -59,10 +59,7 @@ def data_digest(root: Path) -> str:
 
 
 def test_changed_data_has_a_new_version() -> None:
-    """`data/versions.toml` holds the digest of each version there was.
-
-    A change of the data is a new version, never a new digest.
-    """
+    """A change of the data is a new version in `data/versions.toml`, never a new digest of an old one."""
     root = data_folder()
     versions = tomllib.loads((root / "versions.toml").read_text(encoding="utf-8"))
     assert list(versions) == sorted(versions, key=lambda v: [int(n) for n in v.split(".")]), (

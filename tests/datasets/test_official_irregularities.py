@@ -1,6 +1,4 @@
-"""Each irregularity of the official data, on small files of our own in the same form: what is read, and what
-is found.
-"""
+"""Each irregularity of the official data, on small files of our own: what is read, and what is found."""
 
 from __future__ import annotations
 
@@ -238,9 +236,7 @@ def test_the_domains_of_a_master_task_are_its_folder_where_it_names_none(tmp_pat
 
 
 def test_the_published_files_hold_them(official: Path) -> None:
-    """What the counts over all 1,500 users say of those at hand; `test_quality.py` counts the findings of the
-    tasks.
-    """
+    """What counts over all 1,500 users say of those at hand; `test_quality.py` counts findings of tasks."""
     dataset = open_dataset(str(official))
     scenarios = [dataset.load(ref) for name in dataset.users() for ref in dataset.refs(name)]
     assert any(

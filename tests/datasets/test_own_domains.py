@@ -1,6 +1,4 @@
-"""A folder with domains of its own, and a dataset offered under a name: used by both embedded agents, and
-checked by name.
-"""
+"""A folder with its own domains, and a dataset offered under a name: used by both agents, and checked."""
 
 from __future__ import annotations
 

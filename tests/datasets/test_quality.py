@@ -1,6 +1,4 @@
-"""Measures and rules over datasets: the numbers against NLTK, the rules against data broken on purpose, and
-our own data.
-"""
+"""Measures and rules over datasets: numbers against NLTK, data broken on purpose, and our own data."""
 
 from __future__ import annotations
 

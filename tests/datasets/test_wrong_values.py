@@ -1,6 +1,4 @@
-"""Every field of a dataset with a wrong value in it, in each layout and through the hook: one line with its
-place, never a traceback.
-"""
+"""Every field of a dataset with a wrong value, in each layout and through the hook: one line."""
 
 from __future__ import annotations
 
@@ -19,8 +17,8 @@ from pytest_personalens.core.errors import DataError
 from pytest_personalens.datasets import EmbeddedDataset, open_dataset
 from pytest_personalens.datasets.checked_dataset import CheckedDataset
 from pytest_personalens.datasets.quality import Finding, assess, read_corpus
-from tests.fuzz.official import write_official
-from tests.fuzz.spoil import toml
+from tests.fuzz.inputs.official import write_official
+from tests.fuzz.inputs.spoil import toml
 from tests.support.datasets.folders import write_own_domains, write_own_world
 
 #: Missing, empty, of another type, huge.
@@ -58,10 +56,7 @@ def read_all(root: Path) -> None:
 
 
 def told_or_read(root: Path, file: Path) -> bool:
-    """True if reading the data ends in one line that names the file.
-
-    `check-dataset` never raises for a file but the head.
-    """
+    """True if reading ends in one line that names the file; `check-dataset` raises for the head only."""
     problem = ""
     try:
         read_all(root)
@@ -197,9 +192,7 @@ def findings(dataset: Support) -> Sequence[Finding]:
 
 
 class Made(Support):
-    """One that makes its scenario anew each time, of values that pydantic checks or, by `model_construct`,
-    does not.
-    """
+    """One that makes its scenario anew, of values that pydantic checks, or not (`model_construct`)."""
 
     def __init__(self, values: dict[str, Any], *, checked: bool) -> None:
         super().__init__()

@@ -1,6 +1,4 @@
-"""``python -m tests.fuzz``: run mutated inputs and say what came of them; exit code 1 if anything that may
-not.
-"""
+"""``python -m tests.fuzz``: run mutated inputs; exit code 1 if anything came of one that may not."""
 
 from __future__ import annotations
 
@@ -50,9 +48,7 @@ class Fuzzer:
         )
 
     def prepare(self, kinds: Iterable[str]) -> None:
-        """Make what every case begins with, and prove of each kind that it passes where nothing is wrong, and
-        fails where all do badly.
-        """
+        """Make the base, and prove that each kind passes where nothing is wrong, and fails else."""
         make_base(self._base, self._make)
         import_package()
         self.runner.measure = lambda: self._control("options", good=False)

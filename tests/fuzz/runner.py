@@ -29,9 +29,7 @@ _WITHOUT: Final = ("-p", "no:hypothesispytest")
 
 
 class Outcome(NamedTuple):
-    """How a case ended: its exit status, below 0 for a signal, what it wrote to either stream, and the files
-    it touched or left.
-    """
+    """How a case ended: exit status (below 0 for a signal), output, and files it touched or left."""
 
     status: int
     out: str
@@ -182,9 +180,7 @@ def digests(folder: Path) -> dict[str, str]:
 
 
 def _is_ours(path: str) -> bool:
-    """True for what pytest, Python and records of ours may write at any time; a draft that was left is not
-    among it.
-    """
+    """True for what pytest, Python and records may write at any time, except a draft that was left."""
     return bool(
         {".pytest_cache", "__pycache__", "__personalens__"} & set(Path(path).parts)
     ) and not path.endswith(".tmp")

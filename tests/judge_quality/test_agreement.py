@@ -1,6 +1,4 @@
-"""Agreement of a judge with labels: the formulas against scikit-learn and statsmodels, the file format, the
-command.
-"""
+"""Agreement of a judge with labels: formulas against other packages, the file format, the command."""
 
 from __future__ import annotations
 
@@ -82,9 +80,7 @@ def test_an_interval_draws_whole_groups() -> None:
 
 
 class Echo:
-    """Gives each dialogue the majority's label, except for one that it gets wrong and one that it cannot
-    judge.
-    """
+    """Gives the majority's label, except for one that it gets wrong and one that it cannot judge."""
 
     identity, paid = "echo", False
 

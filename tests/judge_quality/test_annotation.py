@@ -1,6 +1,4 @@
-"""Dialogues of a run drawn for people to label, labelled, and read back; and Table 5 of the paper from such
-labels.
-"""
+"""Dialogues of a run drawn for people to label, labelled and read back; and Table 5 from such labels."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Agreement of a judge that is paid for: estimated, capped, side by side, recorded and replayed, by templates
-of one's own.
-"""
+"""Agreement of a judge that is paid for: estimated, capped, side by side, recorded and replayed."""
 
 from __future__ import annotations
 

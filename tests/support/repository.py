@@ -109,10 +109,7 @@ def _fork_server() -> ForkServer | None:
 
 
 def run_at_once(script: str, *arguments: str) -> None:
-    """Run a script in three processes; `wait()` in it returns when all of them got there.
-
-    Each must end without a word.
-    """
+    """Run a script, without a word, in three processes; `wait()` in it returns when all got there."""
     command = [
         sys.executable,
         "-c",

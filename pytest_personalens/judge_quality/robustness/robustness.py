@@ -63,7 +63,10 @@ def stability(judge: Judge, labelled: Sequence[Labelled]) -> dict[tuple[str, boo
     }
 
 
-_ALARM: Final = "I've set your alarm for 6:30 AM on weekdays with the sound of rain; it rings for the first time tomorrow."
+_ALARM: Final = (
+    "I've set your alarm for 6:30 AM on weekdays with the sound of rain;"
+    " it rings for the first time tomorrow."
+)
 _TICKETS: Final = (
     "Two tickets for Friday at 8 PM are booked, row F, seats 4 and 5, 24 euros in all;"
     " the code is on your phone."

@@ -39,10 +39,7 @@ def write_user(profiles: Path, user: str, **files: object) -> Path:
 
 
 def write_data(root: Path, users: Collection[str] = ("user7",), *, singles: int = 3) -> None:
-    """The data of users: a task in each of `singles` domains, at most three, and one that spans two.
-
-    Every value tells what it is.
-    """
+    """The data of users: a task in each of `singles` domains (at most 3), and one that spans two."""
     domains = list(PREFERENCES)[:singles]
     single = {f"Task {n}": _task(f"SD-{domain}-task-{n}", [domain]) for n, domain in enumerate(domains, 1)}
     multi = {"Task 1": _task("MD-task-1", ["Rental Cars", "Train"])}

@@ -1,6 +1,4 @@
-"""Runs a checkout of the official code in a process of its own, with a model that answers from a list, and
-takes down what it is sent.
-"""
+"""Runs the official code in a process of its own with a scripted model, and takes down its requests."""
 
 from __future__ import annotations
 
@@ -53,9 +51,7 @@ class Session:
 def official_requests(
     checkout: Path, folder: Path, module: str, *arguments: str, said: tuple[str, ...]
 ) -> list[dict[str, Any]]:
-    """The bodies of the calls that a module of the official code makes for user7, whose data lies in
-    `folder`.
-    """
+    """The bodies of the calls that a module of the official code makes for user7 of `folder`."""
     stubs, calls = folder / "stubs", folder / "calls.jsonl"
     for name, text in _STUBS.items():
         (stubs / name).parent.mkdir(parents=True, exist_ok=True)

@@ -21,10 +21,7 @@ _EXAMPLE = Path(__file__).resolve().parents[3] / "example_project"
 
 
 def import_package() -> None:
-    """Import every module of the package: otherwise each run in this process imports them anew.
-
-    Those that need what is not installed are left out.
-    """
+    """Import every module of the package whose needs are installed, once for all runs in this process."""
     # A run forgets its modules, and the next one makes their patterns again. Python keeps 512 only.
     re._MAXCACHE = 20_000  # type: ignore[attr-defined]  # noqa: SLF001
     for module in pkgutil.walk_packages(pytest_personalens.__path__, "pytest_personalens."):
@@ -35,10 +32,7 @@ def import_package() -> None:
 
 
 def _remember_distributions() -> None:
-    """Read what is known of an installed distribution once.
-
-    Each start of pytest reads it of all that are installed, which is a quarter of a short run.
-    """
+    """Read once what is known of installed distributions: a quarter of a short run of pytest."""
     import _pytest.config
 
     for name in ("entry_points", "files", "metadata"):

@@ -1,6 +1,4 @@
-"""Results of any size with everything in them that a report may meet, hostile text included; the same
-arguments give equal ones.
-"""
+"""Results of any size with everything that a report may meet; equal arguments give equal ones."""
 
 from __future__ import annotations
 
@@ -73,9 +71,7 @@ def rich_results(
     count: int, *, seed: str = "rich", trials: int = 1, arms: Sequence[str] = (), compared: bool = False, hostile: bool = False,
     invalid: bool = False, profiles: bool = True, floor: float = 2.5, each: int = 1,
 ) -> Results:  # fmt: skip
-    """Results of `count` scenarios; `invalid` leaves all without scores, `floor` is the gate of P, and a user has
-    `each` scenarios.
-    """
+    """Results of `count` scenarios; `invalid`: none scored, `floor`: the gate of P, `each`: by user."""
     rng = random.Random(seed)
     scenarios = [_scenario(n, rng, hostile=hostile, each=each) for n in range(count)]
     assert len({(s.user, s.task.id) for s in scenarios}) == count

@@ -1,6 +1,4 @@
-"""A model endpoint on loopback that speaks Bedrock's and OpenAI's wire protocols, with every fault a real one
-has.
-"""
+"""A model endpoint on loopback for Bedrock's and OpenAI's wire protocols, with every fault of a real one."""
 
 from __future__ import annotations
 
@@ -19,10 +17,7 @@ from urllib.parse import unquote
 
 @dataclass
 class Reply:
-    """One answer of the endpoint.
-
-    `status` other than 200 is an error of that `code`; `fault` spoils the transport.
-    """
+    """One answer; `status` other than 200 is an error of that `code`, `fault` spoils the transport."""
 
     text: str = ""
     data: dict[str, Any] | None = None
@@ -84,9 +79,7 @@ class Endpoint:
             return self.replies.pop(0) if self.replies else self.answer(call)
 
     def tokens(self, call: Call) -> tuple[int, int]:
-        """(full price, from the cache): a word is a token, and a prefix seen before is cached from 16 words
-        on.
-        """
+        """(full price, cached) words as tokens; a prefix seen before is cached from 16 words on."""
         text = "\n".join([call.system, *(t for _, t in call.history), call.prompt])
         words = text.split()
         with self._lock:

@@ -17,9 +17,7 @@ from typing import Any
 
 @dataclass
 class Answer:
-    """One answer: its body in pieces, each sent as a chunk after a `pause` in seconds; `cut` breaks off before
-    the last.
-    """
+    """One answer in pieces, each sent after `pause` seconds; `cut` breaks off before the last."""
 
     pieces: Sequence[bytes] = ()
     kind: str = "application/json"

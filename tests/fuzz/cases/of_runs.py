@@ -1,6 +1,4 @@
-"""Cases of what a run left behind and another one reads: records, baselines, results, shards, an adopted
-judge, a journal.
-"""
+"""Cases of what a run left behind and another one reads: records, baselines, results, journals, ..."""
 
 from __future__ import annotations
 
@@ -13,7 +11,7 @@ from typing import Final
 from pytest_personalens.core.files.devices import no_device
 from tests.fuzz.base import PAID, RUN, TOLD
 from tests.fuzz.case import Case, Setup, never
-from tests.fuzz.spoil import Spoilt, spoil
+from tests.fuzz.inputs.spoil import Spoilt, spoil
 
 
 def _spoil_one(setup: Setup, folder: str, pattern: str) -> tuple[str, Spoilt]:
@@ -23,9 +21,7 @@ def _spoil_one(setup: Setup, folder: str, pattern: str) -> tuple[str, Spoilt]:
 
 
 def record(setup: Setup) -> Case:
-    """The record of an item: one that was changed passes for nobody, unless the run writes it anew or there
-    is none any more.
-    """
+    """The record of an item: a changed one passes for nobody, unless it is written anew or is gone."""
     good = setup.mutates and setup.rng.random() < 0.5
     setup.take("good/records" if good else setup.of_like("records"), "__personalens__")
     before = _records(setup)

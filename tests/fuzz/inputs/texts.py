@@ -68,10 +68,7 @@ def given(name: str, text: str) -> str:
 
 
 def value(rng: Random, name: str) -> str:
-    """A value for an option: of any meaning, or nearly a right one.
-
-    No path of it leaves the folder of the case.
-    """
+    """A value for an option, of any meaning or nearly right; no path of it leaves the case's folder."""
     if name in _OF_PATHS and rng.random() < 0.5:
         return rng.choice(PATH_LIKE)
     if rng.random() < 0.6 or not VALID.get(name):

@@ -6,9 +6,9 @@ from typing import Final
 
 from tests.fuzz.base import RUN, TOLD
 from tests.fuzz.case import Case, Setup, never
-from tests.fuzz.of_options import decided_otherwise
-from tests.fuzz.spoil import Spoilt, spoil
-from tests.fuzz.texts import HOSTILE, nearly
+from tests.fuzz.cases.of_options import decided_otherwise
+from tests.fuzz.inputs.spoil import Spoilt, spoil
+from tests.fuzz.inputs.texts import HOSTILE, nearly
 
 
 def _spoilt(setup: Setup, *names: str) -> tuple[str, Spoilt]:

@@ -1,6 +1,4 @@
-"""Cases of what a team writes in Python: the assistant, what it may know, datasets, agents and models of
-one's own.
-"""
+"""Cases of what a team writes in Python: assistants, contexts, datasets, agents and models."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Cases of what is typed: options, keys of the configuration, pairs of them, marks, and the arguments of our
-commands.
-"""
+"""Cases of what is typed: options, configuration, pairs of them, marks, and arguments of commands."""
 
 from __future__ import annotations
 
@@ -12,9 +10,9 @@ from typing import Final
 
 from tests.fuzz.base import RUN
 from tests.fuzz.case import Case, Setup
-from tests.fuzz.spoil import toml
-from tests.fuzz.texts import HOSTILE, IN_CONFIGURATION, VALID, WITH_VALUE, WITHOUT, given, value
-from tests.fuzz.trees import ODD
+from tests.fuzz.inputs.spoil import toml
+from tests.fuzz.inputs.texts import HOSTILE, IN_CONFIGURATION, VALID, WITH_VALUE, WITHOUT, given, value
+from tests.fuzz.inputs.trees import ODD
 
 #: What a run says that is only estimated: it runs no test, so that there is nothing to decide.
 _ESTIMATE: Final = re.compile(
@@ -41,9 +39,7 @@ def repository(setup: Setup) -> None:
 
 
 def decided_otherwise(text: str) -> bool:
-    """True where the output says that another than this process decides the gates: of a shard, or of a run
-    that is only estimated.
-    """
+    """True where another than this process decides the gates: a shard, or a run that is only estimated."""
     return _ESTIMATE.search(text) is not None or re.search(r"shard \d+/\d+, \d+ of \d+", text) is not None
 
 
@@ -89,9 +85,7 @@ def _option(rng: Random) -> tuple[str, str]:
 
 
 def pair(setup: Setup) -> Case:
-    """Two or three options, each with a right value or any, which may contradict each other; or one twice; or
-    one of pytest's.
-    """
+    """Two or three options with right values or any, or one twice, or one of pytest's."""
     repository(setup)
     if not setup.mutates:
         return Case("", RUN)
@@ -113,9 +107,7 @@ def pair(setup: Setup) -> Case:
 
 
 def _weak_gate(text: str) -> bool:
-    """True where the only gate of the run is one that a bad bot may pass, and passed: it asks for nothing, or
-    for no score.
-    """
+    """True where the only gate asks for nothing, or for no score, so that a bad bot may pass it."""
     return decided_otherwise(text) or bool(
         re.search(
             r"gate (?:.*valid|.*lift)[^\n]*: passed|gate [^\n]*: passed, [^\n]* >= (?:0\.00|1\.00|-\S+) ",

@@ -1,6 +1,4 @@
-"""Cases of what an assistant returns as its turn: messages, tool calls, parts and streams, with mistakes in
-them.
-"""
+"""Cases of what an assistant returns: messages, tool calls, parts and streams, with mistakes in them."""
 
 from __future__ import annotations
 
@@ -11,7 +9,7 @@ from typing import Any, Final
 
 from tests.fuzz.base import CONFTEST, RUN
 from tests.fuzz.case import Case, Setup
-from tests.fuzz.trees import changed
+from tests.fuzz.inputs.trees import changed
 
 Tree = Any
 

@@ -16,14 +16,11 @@ from random import Random
 from typing import Any, Final, NamedTuple
 
 from tests.fuzz.case import make_device
-from tests.fuzz.trees import changed
+from tests.fuzz.inputs.trees import changed
 
 
 class Spoilt(NamedTuple):
-    """What was done to a file.
-
-    `useless`: nothing can be read from it, so that who asks for it cannot have it.
-    """
+    """What was done to a file; it is `useless` if nothing can be read from it."""
 
     what: str
     useless: bool = False
@@ -64,10 +61,7 @@ def _json(tree: Any, rng: Random) -> str:
 
 
 def toml(tree: Any) -> str:
-    """A table as TOML, all below its first level inline.
-
-    What is no table is written as it would stand in one.
-    """
+    """A table as TOML, all below its first level inline; what is no table as it would stand in one."""
     if not isinstance(tree, dict):
         return _toml_value(tree) + "\n"
     return "".join(f"{_toml_text(key)} = {_toml_value(value)}\n" for key, value in tree.items())

@@ -7,8 +7,8 @@ from typing import Final
 
 from tests.fuzz.base import RUN
 from tests.fuzz.case import Case, Setup
-from tests.fuzz.of_options import PYTEST, decided_otherwise, repository
-from tests.fuzz.texts import HOSTILE, VALID, WITH_VALUE, WITHOUT, given, value
+from tests.fuzz.cases.of_options import PYTEST, decided_otherwise, repository
+from tests.fuzz.inputs.texts import HOSTILE, VALID, WITH_VALUE, WITHOUT, given, value
 
 #: Variables that this package or what it stands on reads.
 _VARIABLES: Final = (
