@@ -132,15 +132,8 @@ def make_base(folder: Path, run: Runs) -> None:
 
 
 def _own_data(own: Path) -> None:
-    folders = ("domains", "histories/kit", "histories/aino")
-    for name in (
-        "dataset.toml",
-        "multi.toml",
-        "limits.toml",
-        *folders,
-        "profiles/kit.toml",
-        "profiles/aino.toml",
-    ):
+    files = ("dataset.toml", "multi.toml", "limits.toml", "profiles/kit.toml", "profiles/aino.toml")
+    for name in (*files, "domains", "histories/kit", "histories/aino"):
         source, target = ROOT / "data" / name, own / name
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copytree(source, target) if source.is_dir() else shutil.copy(source, target)

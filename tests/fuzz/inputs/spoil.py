@@ -111,18 +111,14 @@ def _insert(what: str) -> Callable[[str, Random], str]:
     return insert
 
 
-def _without_a_line(text: str, rng: Random) -> str:
-    lines = text.splitlines(keepends=True)
-    if lines:
-        del lines[rng.randrange(len(lines))]
-    return "".join(lines)
+def _lines(change: Callable[[list[str], Random], object]) -> Callable[[str, Random], str]:
+    def rewrite(text: str, rng: Random) -> str:
+        lines = text.splitlines(keepends=True)
+        if lines:
+            change(lines, rng)
+        return "".join(lines)
 
-
-def _line_twice(text: str, rng: Random) -> str:
-    lines = text.splitlines(keepends=True)
-    if lines:
-        lines.insert(rng.randrange(len(lines)), rng.choice(lines))
-    return "".join(lines)
+    return rewrite
 
 
 def _number_changed(text: str, rng: Random) -> str:
@@ -141,8 +137,8 @@ TEXTS: Final[dict[str, Callable[[str, Random], str]]] = {
     "cut off": lambda text, rng: text[: rng.randint(0, max(0, len(text) - 1))],
     "begins late": lambda text, rng: text[rng.randint(1, max(1, len(text))) :],
     "a key twice": _key_twice,
-    "a line left out": _without_a_line,
-    "a line twice": _line_twice,
+    "a line left out": _lines(lambda lines, rng: lines.pop(rng.randrange(len(lines)))),
+    "a line twice": _lines(lambda lines, rng: lines.insert(rng.randrange(len(lines)), rng.choice(lines))),
     "another number": _number_changed,
     "NUL in it": _insert("\x00"),
     "an escape sequence in it": _insert("\x1b]0;x\x07"),
@@ -162,23 +158,14 @@ def _gone(path: Path) -> None:
     shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink(missing_ok=True)
 
 
-def _missing(path: Path, rng: Random) -> None:
-    _gone(path)
+def _instead(make: Callable[[Path], object]) -> Callable[[Path, Random], None]:
+    """Put what `make` makes in the place of the file."""
 
+    def replace(path: Path, rng: Random) -> None:
+        _gone(path)
+        make(path)
 
-def _folder(path: Path, rng: Random) -> None:
-    _gone(path)
-    path.mkdir()
-
-
-def _loop(path: Path, rng: Random) -> None:
-    _gone(path)
-    path.symlink_to(path.name)
-
-
-def _to_nothing(path: Path, rng: Random) -> None:
-    _gone(path)
-    path.symlink_to("nowhere-at-all")
+    return replace
 
 
 def _to_itself_elsewhere(path: Path, rng: Random) -> None:
@@ -187,18 +174,7 @@ def _to_itself_elsewhere(path: Path, rng: Random) -> None:
     path.symlink_to(aside.name)
 
 
-def _no_bytes(path: Path, rng: Random) -> None:
-    _gone(path)
-    make_device(path, "null")
-
-
-def _no_end(path: Path, rng: Random) -> None:
-    _gone(path)
-    make_device(path, "zero")
-
-
-def _socket(path: Path, rng: Random) -> None:
-    _gone(path)
+def _socket(path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as made:
         here = Path.cwd()
         os.chdir(path.parent)  # the path of a socket must be short
@@ -206,10 +182,6 @@ def _socket(path: Path, rng: Random) -> None:
             made.bind(path.name)
         finally:
             os.chdir(here)
-
-
-def _unreadable(path: Path, rng: Random) -> None:
-    path.chmod(0)
 
 
 def _rewritten(change: Callable[[bytes, Random], bytes]) -> Callable[[Path, Random], None]:
@@ -228,15 +200,15 @@ def _flipped(content: bytes, rng: Random) -> bytes:
 
 
 FILES: Final[dict[str, Callable[[Path, Random], None]]] = {
-    "missing": _missing,
-    "a folder": _folder,
-    "a loop of links": _loop,
-    "a link to nothing": _to_nothing,
+    "missing": _instead(lambda path: None),
+    "a folder": _instead(Path.mkdir),
+    "a loop of links": _instead(lambda path: path.symlink_to(path.name)),
+    "a link to nothing": _instead(lambda path: path.symlink_to("nowhere-at-all")),
     "a link to the file": _to_itself_elsewhere,
-    "the null device": _no_bytes,
-    "a device without end": _no_end,
-    "a socket": _socket,
-    "unreadable": _unreadable,
+    "the null device": _instead(lambda path: make_device(path, "null")),
+    "a device without end": _instead(lambda path: make_device(path, "zero")),
+    "a socket": _instead(_socket),
+    "unreadable": lambda path, rng: path.chmod(0),
     "empty": _rewritten(lambda content, rng: b""),
     "blank": _rewritten(lambda content, rng: b" \n \n"),
     "bytes flipped": _rewritten(_flipped),
@@ -253,9 +225,5 @@ FILES: Final[dict[str, Callable[[Path, Random], None]]] = {
 }
 #: From these nothing can be read.
 USELESS: Final = frozenset(FILES) - {
-    "a link to the file",
-    "unreadable",
-    "bytes flipped",
-    "a byte order mark",
-    "Latin-1",
-}
+    "a link to the file", "unreadable", "bytes flipped", "a byte order mark", "Latin-1",
+}  # fmt: skip
