@@ -122,7 +122,7 @@ class EmbeddedFiles:
     def _examine_limits(self) -> tuple[dict[str, tuple[str, ...]] | None, list[DataError]]:
         if not os.path.lexists(self.limits_file):
             return {}, []
-        limits, errors = _examine_file(self.limits_file, LimitWords)
+        limits, errors = examine_file(self.limits_file, LimitWords)
         return (limits.words if limits is not None else None), errors
 
     def _examine_domains(self) -> tuple[dict[str, Domain | None], list[DataError]]:
@@ -131,7 +131,7 @@ class EmbeddedFiles:
         errors: list[DataError] = []
         slugs: dict[str, str] = {}
         for file in self.domain_files():
-            domain, wrong = _examine_file(file, Domain)
+            domain, wrong = examine_file(file, Domain)
             errors += wrong
             name = domain.name if domain is not None else _name_in(file)
             if name is None:
@@ -151,14 +151,14 @@ class EmbeddedFiles:
     ) -> tuple[MultiTasks | None, list[DataError]]:
         if not os.path.lexists(self.multi_file):
             return MultiTasks(tasks=()), []  # a folder may have no such tasks
-        multi, errors = _examine_file(self.multi_file, MultiTasks)
+        multi, errors = examine_file(self.multi_file, MultiTasks)
         if multi is not None:
             errors += self._errors(self.multi_file, multi_problems(multi, domains))
         return multi, errors
 
     def _examine_history(self, user: str, domain: str) -> tuple[HistoryEntry | None, list[DataError]]:
         file = self.history_file(user, domain)
-        history, errors = _examine_file(file, HistoryEntry)
+        history, errors = examine_file(file, HistoryEntry)
         if history is not None:
             errors += self._errors(file, history_problems(history))
         return history, errors
@@ -169,7 +169,7 @@ class EmbeddedFiles:
         file = Path(self.root, "profiles", f"{user}.toml")
         if Path(user).name != user or not file.is_file():
             raise DataError(self.root / "profiles", f"no such user: {user!r}")
-        profile, errors = _examine_file(file, ProfileEntry)
+        profile, errors = examine_file(file, ProfileEntry)
         if self._shipped:
             return profile, errors
         if profile is not None:
@@ -188,7 +188,7 @@ class EmbeddedFiles:
         return [DataError(file, message, field=field) for field, message in problems]
 
 
-def _examine_file(file: Path, model: type[_Model]) -> tuple[_Model | None, list[DataError]]:
+def examine_file(file: Path, model: type[_Model]) -> tuple[_Model | None, list[DataError]]:
     """Return the value in a file, or None, and every problem with its fields."""
     try:
         return model.model_validate(_read_table(file)), []
