@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from pytest_personalens.datasets.quality.corpus import Person
 
-_TABLES: Final = tomllib.loads(Path(__file__).with_name("demography.toml").read_text(encoding="utf-8"))
+_HERE: Final = Path(__file__).with_name("tables")
+_TABLES: Final = tomllib.loads((_HERE / "demography.toml").read_text(encoding="utf-8"))
 #: Shares of the 1,500 users (PersonaLens, Tables 6 and 7).
 MARGINALS: Final[Mapping[str, Mapping[str, float]]] = {
     attribute: {category: count / 1500 for category, count in counts.items()}
@@ -49,7 +50,7 @@ class Share:
 @cache
 def countries() -> Mapping[str, Country]:
     """Return every country by its English name in lower case, with the offsets of 2025 (IANA)."""
-    with Path(__file__).with_name("countries.csv").open(encoding="utf-8", newline="") as file:
+    with (_HERE / "countries.csv").open(encoding="utf-8", newline="") as file:
         return {
             row["country"].lower(): Country(
                 row["region"], frozenset(minutes(o) for o in row["utc_offsets"].split())

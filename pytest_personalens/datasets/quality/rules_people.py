@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from pytest_personalens.datasets.quality.corpus import Corpus, Person, Place, TypeName
 
 #: Foods by group, the groups that a diet excludes, and the words of sentences about eating.
-_FOOD: Final = tomllib.loads(Path(__file__).with_name("food.toml").read_text(encoding="utf-8"))
+_HERE: Final = Path(__file__).with_name("tables")
+_FOOD: Final = tomllib.loads((_HERE / "food.toml").read_text(encoding="utf-8"))
 _FORBIDS: Final = {
     diet: [word for group in groups for word in _FOOD["groups"][group]]
     for diet, groups in _FOOD["diets"].items()
