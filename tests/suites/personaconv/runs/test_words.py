@@ -7,12 +7,12 @@ import re
 import pytest
 
 from pytest_personalens.cli.command import main
-from tests.suites.personaconv.test_run_gates import CONFTEST, CONTROL, GATE, SUITE
+from tests.suites.personaconv.arguments import BOT, CONTROL, GATE, KIND, SCORES, SUITE, reports
 from tests.support.repository import Repository
 
 #: What the first suite calls its items, what is done in them, and who scores that.
 OTHERS = re.compile(r"(?i)\b(?:scenario|dialogue|judge)s?\b")
-CRASHING = CONFTEST.replace("        if SAYS:", '        if "WORSE" in os.environ and digest_of(messages) % 5 == 0:\n            raise KeyError("profile")\n        if SAYS:').replace(
+CRASHING = BOT.replace("        if SAYS:", '        if "WORSE" in os.environ and digest_of(messages) % 5 == 0:\n            raise KeyError("profile")\n        if SAYS:').replace(
     "@pytest.fixture", "def digest_of(messages):\n    return len(messages[0]['content'])\n\n@pytest.fixture"
 )  # fmt: skip
 
@@ -31,20 +31,12 @@ def test_no_screen_has_words_of_the_first_suite(
 ) -> None:
     empty_repo.write(conftest=CRASHING)
     monkeypatch.chdir(empty_repo.path)
-    shape = (*SUITE, "24", "--personalens-kind", "sentiment,impact", CONTROL, "NP-Conv")
-    empty_repo.inline(
-        *shape, "--personalens-save-baseline", "base.json", "--personalens-report", "green.json", "-v"
-    )
+    shape = (*SUITE, "24", *SCORES, CONTROL, "NP-Conv")
+    empty_repo.inline(*shape, "--personalens-save-baseline", "base.json", *reports("green.json"), "-v")
     monkeypatch.setenv("WORSE", "1")
-    red = (
-        *shape,
-        "--personalens-trials",
-        "2",
-        GATE,
-        "accuracy >= 0.9, pass^2 >= 0.9, lift(f1, NP-Conv) >= 0.9",
-    )
-    reports = [word for name in ("red.html", "red.md", "red.json") for word in ("--personalens-report", name)]
-    result = empty_repo.inline(*red, "--personalens-baseline", "base.json", *reports, "--junitxml", "red.xml")
+    wanted = "accuracy >= 0.9, pass^2 >= 0.9, lift(f1, NP-Conv) >= 0.9"
+    red = (*shape, "--personalens-trials", "2", GATE, wanted, *reports("red.html", "red.md", "red.json"))
+    result = empty_repo.inline(*red, "--personalens-baseline", "base.json", "--junitxml", "red.xml")
     assert result.ret == 1
     result.stdout.fnmatch_lines(
         [
@@ -56,9 +48,7 @@ def test_no_screen_has_words_of_the_first_suite(
     )
     screens = {"terminal": result.stdout.str()}
     for part in (1, 2):
-        empty_repo.inline(
-            *shape, "--personalens-shard", f"{part}/2", "--personalens-report", f"part{part}.json"
-        )
+        empty_repo.inline(*shape, "--personalens-shard", f"{part}/2", *reports(f"part{part}.json"))
     capsys.readouterr()
     for command in (
         ("merge", "part1.json", "part2.json", "--report", "merged.html", "--report", "merged.md"),
@@ -68,21 +58,11 @@ def test_no_screen_has_words_of_the_first_suite(
     ):
         main(list(command))
         screens[" ".join(command)] = "".join(capsys.readouterr())
-    for name in (
-        "red.html",
-        "red.md",
-        "red.xml",
-        "merged.html",
-        "merged.md",
-        "both.html",
-        "both.md",
-        "history.html",
-    ):
+    files = "red.html red.md red.xml merged.html merged.md both.html both.md history.html"
+    for name in files.split():
         screens[name] = (empty_repo.path / name).read_text(encoding="utf-8")
-    assert (
-        "over 24 predictions of personaconv"
-        in screens["merge part1.json part2.json --report merged.html --report merged.md"]
-    )
+    merged = next(screen for command, screen in screens.items() if command.startswith("merge"))
+    assert "over 24 predictions of personaconv" in merged
     assert "what the scorer says" in screens["red.md"]
     assert "Predictions" in screens["red.html"]
     assert {name: said(text) for name, text in screens.items()} == {name: [] for name in screens}
@@ -91,10 +71,10 @@ def test_no_screen_has_words_of_the_first_suite(
 def test_a_red_gate_shows_the_truth_in_place_of_the_request(
     empty_repo: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    empty_repo.write(conftest=CONFTEST)
+    empty_repo.write(conftest=BOT)
     monkeypatch.setenv("SAYS", "positive")
     gate = (GATE, "accuracy >= 0.99", "--personalens-report", "red.md")
-    result = empty_repo.inline(*SUITE, "12", "--personalens-kind", "sentiment", *gate)
+    result = empty_repo.inline(*SUITE, "12", KIND, "sentiment", *gate)
     assert result.ret == 1
     result.stdout.fnmatch_lines(
         [

@@ -9,12 +9,20 @@ from typing import Any
 import pytest
 
 from pytest_personalens.suites.personaconv.scoring.texts import TextScorer
-from tests.suites.personaconv.trees import people, talk, written
+from tests.suites.personaconv.arguments import (
+    CONTROL,
+    DATA,
+    GATE,
+    KIND,
+    REPORT,
+    SUITE,
+    check_refused,
+    evaluations,
+    item_ids,
+)
+from tests.suites.personaconv.trees import talk, written
 from tests.support.repository import Repository
 
-SUITE = ("--personalens-suite", "personaconv", "--personalens-sample")
-KIND, GATE, CONTROL = "--personalens-kind", "--personalens-gate", "--personalens-control"
-REPORT = ("--personalens-report", "results.json")
 #: Says the same to every request of a kind, and notes what it was asked.
 CONFTEST = """
 import json
@@ -40,15 +48,6 @@ def threads(empty_repo: Repository) -> Repository:
 def asked(repo: Repository) -> list[Any]:
     """What the assistant got, request by request: its context, and the messages."""
     return [json.loads(line) for line in (repo.path / "asked.jsonl").read_text().splitlines()]
-
-
-def evaluations(repo: Repository) -> list[Any]:
-    return [item["evaluation"] for item in repo.results()["items"]]
-
-
-def drawn(repo: Repository, *args: str) -> list[str]:
-    lines = repo.inline(*SUITE, *args, "--collect-only", "-q").stdout.lines
-    return [line.partition("[")[2].partition("]")[0] for line in lines if "::" in line]
 
 
 def test_an_item_is_one_request_one_reply_and_a_verdict_of_each_measure(threads: Repository) -> None:
@@ -97,22 +96,11 @@ def test_a_control_differs_from_the_run_in_its_request_and_its_user(threads: Rep
     assert parents[1] == parents[3] == 0 < min(parents[0], parents[2]), thread
 
 
-def test_the_past_can_stand_in_the_context_instead(threads: Repository) -> None:
-    threads.inline(*SUITE, "1", KIND, "sentiment", CONTROL, "none", "-o", "personalens_history=context")
-    (context, messages), (nothing, _) = asked(threads)
-    assert context["interactions"]
-    assert not nothing["interactions"]
-    for domain, text in context["interactions"].items():
-        assert domain
-        for line in text.splitlines():
-            assert json.loads(line)["reply"] not in messages[0]["content"]
-
-
 def test_the_draw_takes_kinds_in_turn_and_the_classes_evenly(threads: Repository) -> None:
-    sixty = drawn(threads, "60")
+    sixty = item_ids(threads, "60")
     kinds = [case.split("-")[0] for case in sixty]
     assert Counter(kinds) == {"sentiment": 20, "impact": 20, "next": 20}
-    assert set(drawn(threads, "30")) <= set(sixty)
+    assert set(item_ids(threads, "30")) <= set(sixty)
 
 
 @pytest.mark.parametrize(("size", "kind"), [("6", "all"), ("30", "all"), ("60", "all"), ("2", "sentiment"), ("10", "sentiment")])  # fmt: skip
@@ -137,19 +125,9 @@ def test_marks_select_items_and_restrict_a_test(threads: Repository) -> None:
         def test_votes(personalens):
             assert personalens.evaluate().answer.truth in ("positive", "negative")
             assert personalens.scenario.domains == ("Gaming",)
-
-        @pytest.mark.personalens(suite="personalens")
-        def test_dialogues(personalens):
-            personalens.check()
         """
     )
-    result = threads.inline(*SUITE, "4", "-rs")
-    result.assert_outcomes(passed=4, skipped=1)
-    result.stdout.fnmatch_lines(
-        [
-            "SKIPPED * a test of the suite personalens, which is run by pytest --personalens-suite personalens *"
-        ]
-    )
+    threads.inline(*SUITE, "4").assert_outcomes(passed=4)
 
 
 def test_a_wrong_class_fails_its_item_and_an_unread_number_too(threads: Repository) -> None:
@@ -194,7 +172,6 @@ def test_a_threshold_asks_for_more(threads: Repository) -> None:
         ((GATE, "meteor >= 0.1"), "--personalens-gate: meteor: no WordNet given; set personalens_nltk_data, or use meteor-es"),
         ((GATE, "sbert >= 0.1"), "--personalens-gate: sbert: no embedding named; set personalens_embedding, or use chars"),
         (("--personalens-threshold", "p=3"), "--personalens-threshold: unknown dimension 'p'; known: correct, log-error, *"),
-        (("--personalens-history", "context"), "--personalens-history: now a key of the configuration; write personalens_history = request|context there, *"),
         (("-o", "personalens_nltk_data=nowhere"), "*nowhere: has no corpora/wordnet in it, and no data.noun; put NLTK's package wordnet*"),
         (("--personalens-data", "~nobody-at-all/x"), "personalens: '~nobody-at-all/x': Could not determine home directory*"),
         (("--personalens-data", "x" * 300), "personalens: *xxx*: *"),
@@ -209,20 +186,14 @@ def test_a_threshold_asks_for_more(threads: Repository) -> None:
 def test_what_the_command_line_asks_of_the_wrong_suite_is_one_line(
     threads: Repository, args: tuple[str, ...], problem: str
 ) -> None:
-    result = threads.inline(*SUITE, "4", *args)
-    assert result.ret == 4
-    result.stderr.fnmatch_lines([f"ERROR: {problem}"])
+    check_refused(threads, problem, *SUITE, "4", *args)
 
 
 def test_what_belongs_to_the_second_suite_means_nothing_in_the_first(repo: Repository) -> None:
-    result = repo.inline("--personalens-sample", "2", "--personalens-protocol", "official")
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(
-        ["ERROR: --personalens-protocol: expected one of: default, paper, not 'official'"]
-    )
-    result = repo.inline("--personalens-sample", "2", GATE, "mae <= 3")
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(["ERROR: --personalens-gate: unknown metric 'mae'*"])
+    problem = "--personalens-protocol: expected one of: default, paper, not 'official'"
+    check_refused(repo, problem, "--personalens-sample", "2", "--personalens-protocol", "official")
+    unknown = "--personalens-gate: unknown metric 'mae'*"
+    check_refused(repo, unknown, "--personalens-sample", "2", GATE, "mae <= 3")
 
 
 def test_one_configuration_serves_both_suites(threads: Repository) -> None:
@@ -235,21 +206,14 @@ def test_one_configuration_serves_both_suites(threads: Repository) -> None:
     threads.inline(*SUITE, "4", KIND, "sentiment,impact", *REPORT)
     settings = threads.results()["settings"]
     assert [gate["name"] for gate in threads.results()["gates"]] == ["accuracy", "valid"]
-    assert (settings["context"], settings["control"], settings["protocol"], settings["max_turns"]) == (
-        "P-Conv",
-        ["np-conv"],
-        "fixed",
-        0,
-    )
+    names = ("context", "control", "protocol", "max_turns")
+    assert [settings[name] for name in names] == ["P-Conv", ["np-conv"], "fixed", 0]
     assert settings["threshold"] == [["log-error", 9]]
 
 
 def test_a_suite_nobody_knows(threads: Repository) -> None:
-    result = threads.inline("--personalens-suite", "persona", "--personalens-sample", "2")
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(
-        ["ERROR: --personalens-suite: expected one of: personalens, personaconv, not 'persona'"]
-    )
+    problem = "--personalens-suite: expected one of: personalens, personaconv, not 'persona'"
+    check_refused(threads, problem, "--personalens-suite", "persona", "--personalens-sample", "2")
 
 
 def test_a_draw_of_the_official_protocol_has_the_classes_of_the_file(threads: Repository) -> None:
@@ -257,37 +221,10 @@ def test_a_draw_of_the_official_protocol_has_the_classes_of_the_file(threads: Re
         f"u_{user}": [talk(f"u_{user}", 1000 * number + 9 * user, -9 if number else 9) for number in range(4)]
         for user in range(12)
     }
-    data = ("--personalens-data", str(written(threads.path, posts)), "--personalens-protocol", "official")
+    data = (DATA, str(written(threads.path, posts)), "--personalens-protocol", "official")
     threads.inline(*SUITE, "all", KIND, "sentiment", *data, *REPORT)
     truths = Counter(e["answer"]["truth"] for e in evaluations(threads))
     assert truths == {"negative": 36, "positive": 6}  # half of the positive ones are left out
     threads.inline(*SUITE, "21", KIND, "sentiment", *data, *REPORT)
     truths = Counter(e["answer"]["truth"] for e in evaluations(threads))
     assert truths["negative"] > 2 * truths["positive"] > 0
-
-
-def test_the_raw_and_the_processed_file_of_the_same_posts_give_equal_results(threads: Repository) -> None:
-    processed = written(threads.path, people(4, 3))
-    raw = threads.path / "raw.json"
-    by_user = json.loads(processed.read_text(encoding="utf-8"))
-    raw.write_text(json.dumps([post for posts in by_user.values() for post in posts]), encoding="utf-8")
-    found = []
-    for path in (processed, raw):
-        threads.inline(
-            *SUITE,
-            "all",
-            KIND,
-            "sentiment,impact",
-            "--personalens-data",
-            str(path),
-            GATE,
-            "mcc >= 0",
-            *REPORT,
-        )
-        results = threads.results()
-        assert len(results["items"]) == sum(results["drawn_from"].values())
-        del results["dataset"], results["settings"]["data"]
-        for named in (*(item["evaluation"] for item in results["items"]), *results["scenarios"].values()):
-            del named["dataset"]
-        found.append(results)
-    assert found[0] == found[1]

@@ -9,19 +9,35 @@ import shutil
 import statistics
 import subprocess
 import sys
+from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sklearn import metrics
 
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.suites.personaconv.scoring import figures
+from pytest_personalens.core.judging.evaluation import Answer
+from pytest_personalens.core.suite.suite import suite_named
+from pytest_personalens.suites.personaconv.scoring.figures import best_of, largest_share, log_error
 from pytest_personalens.suites.personaconv.scoring.texts import TextScorer
 
 CLASSES = ("positive", "negative")
 #: Where Debian's package wordnet-base puts its files.
 WORDNET = Path(os.environ.get("PERSONALENS_TEST_WORDNET", "/usr/share/wordnet"))
+
+
+METRICS = {metric.name: metric for metric in suite_named("personaconv").metrics}
+
+
+def figure(name: str, truths: Sequence[Any], values: Sequence[Any]) -> float | None:
+    answers = [
+        Answer(read=True, truth=truth, value=value) for truth, value in zip(truths, values, strict=True)
+    ]
+    of = METRICS[name].of
+    assert of is not None
+    return of(answers)
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::UserWarning")
@@ -31,17 +47,12 @@ def test_classes_as_scikit_learn_has_them(seed: int) -> None:
     share = chance.choice([0, 0.2, 0.5, 0.9, 1])
     truths = ["positive" if chance.random() < share else "negative" for _ in range(chance.randint(1, 40))]
     answers = [chance.choice([truth, *CLASSES]) for truth in truths]
-    found = figures.classes(truths, answers)
-    assert figures.accuracy(found) == pytest.approx(metrics.accuracy_score(truths, answers))
-    assert figures.f1(found) == pytest.approx(
-        metrics.f1_score(truths, answers, pos_label="positive", zero_division=0)
-    )
+    f1 = metrics.f1_score(truths, answers, pos_label="positive", zero_division=0)
+    assert figure("f1", truths, answers) == pytest.approx(f1)
     weighted = metrics.f1_score(truths, answers, average="weighted", zero_division=0)
-    assert figures.f1_weighted(found) == pytest.approx(weighted)
-    if len(set(truths)) == 1:
-        assert figures.mcc(found) is None
-    else:
-        assert figures.mcc(found) == pytest.approx(metrics.matthews_corrcoef(truths, answers))
+    assert figure("f1-weighted", truths, answers) == pytest.approx(weighted)
+    mcc = metrics.matthews_corrcoef(truths, answers)
+    assert figure("mcc", truths, answers) == (None if len(set(truths)) == 1 else pytest.approx(mcc))
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -49,36 +60,27 @@ def test_errors_as_scikit_learn_has_them(seed: int) -> None:
     chance = random.Random(seed)
     truths = [chance.gauss(0, 10 ** chance.randint(0, 4)) for _ in range(chance.randint(2, 40))]
     answers = [truth + chance.gauss(0, 100) for truth in truths]
-    assert figures.mae(truths, answers) == pytest.approx(metrics.mean_absolute_error(truths, answers))
-    assert figures.rmse(truths, answers) == pytest.approx(metrics.root_mean_squared_error(truths, answers))
+    mae = metrics.mean_absolute_error(truths, answers)
+    assert figure("mae", truths, answers) == pytest.approx(mae)
+    rmse = metrics.root_mean_squared_error(truths, answers)
+    assert figure("rmse", truths, answers) == pytest.approx(rmse)
     medians = [statistics.median([*truths[:place], *truths[place + 1 :]]) for place in range(len(truths))]
-    skill = 1 - metrics.mean_absolute_error(truths, answers) / metrics.mean_absolute_error(truths, medians)
-    assert figures.skill(truths, answers) == pytest.approx(skill)
-
-
-def test_what_was_not_read_is_the_other_class() -> None:
-    found = figures.classes(["positive", "negative", "positive"], [None, None, "positive"])
-    assert found == figures.Classes(tp=1, fp=1, fn=1, tn=0)
-
-
-def test_figures_of_nothing() -> None:
-    nothing = figures.classes([], [])
-    for figure in (figures.accuracy, figures.f1, figures.f1_weighted, figures.mcc):
-        assert figure(nothing) is None
-    assert figures.rmse([], []) is figures.mae([], []) is figures.skill([1], [1]) is None
-    assert figures.largest_share([1, 2], [1, 2]) is None
+    skill = 1 - mae / metrics.mean_absolute_error(truths, medians)
+    assert figure("skill", truths, answers) == pytest.approx(skill)
+    assert figure("skill", [1], [1]) is None
 
 
 def test_log_errors_keep_the_sign() -> None:
-    assert figures.log_error(5, 5) == 0
-    assert figures.log_error(0, math.e - 1) == pytest.approx(1)
-    assert figures.log_error(-(math.e - 1), math.e - 1) == pytest.approx(2)
-    assert figures.log_error(1000, 1100) == pytest.approx(0.0952, abs=1e-4)
+    assert log_error(5, 5) == 0
+    assert log_error(0, math.e - 1) == pytest.approx(1)
+    assert log_error(-(math.e - 1), math.e - 1) == pytest.approx(2)
+    assert log_error(1000, 1100) == pytest.approx(0.0952, abs=1e-4)
 
 
 def test_the_best_of_candidates() -> None:
-    assert figures.best_of([[0.1, 0.5], [0, 0], [0.3]]) == pytest.approx((0.8 / 3, 0.4))
-    assert figures.best_of([[0]]) == (0, None)
+    assert best_of([[0.1, 0.5], [0, 0], [0.3]]) == pytest.approx((0.8 / 3, 0.4))
+    assert best_of([[0]]) == (0, None)
+    assert largest_share([1, 2], [1, 2]) is None
 
 
 TEXTS = (
@@ -165,7 +167,7 @@ def test_without_the_extra_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_nothing_is_imported_before_a_text_is_scored() -> None:
     code = (
         "import sys\n"
-        "from pytest_personalens.suites.personaconv import open, log_figures, reading\n"
+        "from pytest_personalens.suites.personaconv.logs import score\n"
         "from pytest_personalens.suites.personaconv.scoring.texts import TextScorer\n"
         "TextScorer()\n"
         "print(sorted({'nltk', 'rouge_score', 'sklearn', 'numpy'} & set(sys.modules)))"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,8 @@ import pytest
 
 from pytest_personalens.cli.command import main
 from pytest_personalens.suites.personaconv.values import KINDS
-from tests.suites.personaconv.trees import CASES, NO_REFERENCE
+from tests.suites.personaconv.trees import CASES, NO_REFERENCE, json_lines
+from tests.support.commands import refusal
 
 FILES = {"sentiment": "log_sentiment.jsonl", "impact": "log_impact.jsonl", "next-text": "log_text.jsonl"}
 THEIR_NAMES = {"f1_score": "f1-weighted", "meteor_exact_stem": "meteor-es"}
@@ -26,22 +28,12 @@ def score(path: Path, *arguments: str, code: int = 0) -> dict[str, Any]:
 
 
 def rows(folder: Path, *values: Any, name: str = "outputs.jsonl") -> Path:
-    path = folder / name
-    path.write_text("".join(json.dumps(value) + "\n" for value in values), encoding="utf-8")
-    return path
+    return json_lines(folder, name, *values)
 
 
-def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """The one line that the command says when it cannot be done."""
-    capsys.readouterr()
-    try:
-        code = main(["score", *arguments])
-    except SystemExit as end:
-        code = int(str(end.code))
-    found = capsys.readouterr()
-    assert (code, found.out) == (4, "")
-    (line,) = found.err.splitlines()
-    return line
+def outputs(folder: Path, pairs: Iterable[tuple[Any, Any]], name: str = "outputs.jsonl", **more: Any) -> Path:
+    """A file with a row for each true label and output."""
+    return json_lines(folder, name, *({"output": out, "true_label": true, **more} for true, out in pairs))
 
 
 @pytest.mark.skipif(not CASES.is_dir(), reason=NO_REFERENCE)
@@ -80,22 +72,12 @@ def test_what_the_evaluators_ignore_counts_in_fixed(
 
 def test_every_format_gives_the_same(tmp_path: Path) -> None:
     pairs = [("positive", "positive"), ("negative", "positive"), ("negative", "negative")]
-    kind = ("--kind", "sentiment")
-    plain = score(
-        rows(tmp_path, *({"output": out, "true_label": true, "subreddit": "life"} for true, out in pairs)),
-        *kind,
+    plain = score(outputs(tmp_path, pairs, subreddit="life"), "--kind", "sentiment")
+    rows_of_runs = (
+        {"predicted_label": out, "true_label": true, "domain": "life", "status": "processed"}
+        for true, out in pairs
     )
-    live = score(
-        rows(
-            tmp_path,
-            *(
-                {"predicted_label": out, "true_label": true, "domain": "life", "status": "processed"}
-                for true, out in pairs
-            ),
-        ),
-        *kind,
-    )
-    assert plain["logs"] == live["logs"]
+    assert score(rows(tmp_path, *rows_of_runs), "--kind", "sentiment")["logs"] == plain["logs"]
     assert plain["logs"][0]["domains"].keys() == {"life"}
 
 
@@ -151,21 +133,18 @@ def test_a_gate_on_what_says_nothing_fails(tmp_path: Path, capsys: pytest.Captur
 
 
 def test_two_files_are_paired_by_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    truths = ["positive", "negative"] * 4
-    good = rows(tmp_path, *({"output": true, "true_label": true} for true in truths), name="good.jsonl")
-    bad = rows(tmp_path, *({"output": "positive", "true_label": true} for true in truths), name="bad.jsonl")
-    (found,) = score(bad, str(good), "--kind", "sentiment")["differences"]
+    truths, kind = ["positive", "negative"] * 4, ("--kind", "sentiment")
+    good = outputs(tmp_path, zip(truths, truths, strict=True), "good.jsonl")
+    bad = outputs(tmp_path, ((true, "positive") for true in truths), "bad.jsonl")
+    (found,) = score(bad, str(good), *kind)["differences"]
     assert (found["pairs"], found["better"], found["p"]) == (8, -0.5, 0.0625)
     assert "over 8 pairs (one-sided p of a drop 0.062)" in capsys.readouterr().out
-    (found,) = score(good, str(bad), "--kind", "sentiment")["differences"]
+    (found,) = score(good, str(bad), *kind)["differences"]
     assert (found["better"], found["p"]) == (0.5, 1.0)
-    other = rows(
-        tmp_path, *({"output": true, "true_label": "positive"} for true in truths), name="other.jsonl"
-    )
-    score(good, str(other), "--kind", "sentiment")
+    other = outputs(tmp_path, (("positive", true) for true in truths), "other.jsonl")
+    score(good, str(other), *kind)
     assert "not paired: line 2 has another true_label in other.jsonl" in capsys.readouterr().out
-    near = rows(tmp_path, *({"output": "9", "true_label": 10} for _ in truths), name="near.jsonl")
-    far = rows(tmp_path, *({"output": "90", "true_label": 10} for _ in truths), name="far.jsonl")
+    near, far = (outputs(tmp_path, [(10, said)] * 8, f"{said}.jsonl") for said in ("9", "90"))
     (found,) = score(far, str(near), "--kind", "impact")["differences"]
     assert (found["metric"], found["p"]) == ("log-error", 1 / 2**8)
     assert found["better"] < 0
@@ -195,21 +174,25 @@ def test_what_cannot_be_scored_is_told_in_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], line: str
 ) -> None:
     path = rows(tmp_path, {"output": "positive", "true_label": "positive"})
-    found = told(capsys, str(path), *arguments)
+    found = refusal(capsys, "score", str(path), *arguments)
     assert fnmatch.fnmatch(found, line), found
 
 
-def test_files_that_hold_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (None, "cannot be read: No such file"),
+        (b"", "none of its 0 rows can be scored as impact (it is empty)"),
+        (b"\xff\n[1]\n{no\n", "none of its 3 rows can be scored as impact (line 1: is not UTF-8)"),
+    ],
+)
+def test_files_that_hold_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes | None, problem: str
+) -> None:
     path = tmp_path / "empty.jsonl"
-    assert "cannot be read: No such file" in told(capsys, str(path), "--kind", "impact")
-    path.write_bytes(b"")
-    assert "none of its 0 rows can be scored as impact (it is empty)" in told(
-        capsys, str(path), "--kind", "impact"
-    )
-    path.write_bytes(b"\xff\n[1]\n{no\n")
-    assert "none of its 3 rows can be scored as impact (line 1: is not UTF-8)" in told(
-        capsys, str(path), "--kind", "impact"
-    )
+    if content is not None:
+        path.write_bytes(content)
+    assert problem in refusal(capsys, "score", str(path), "--kind", "impact")
 
 
 def test_reports_of_hostile_outputs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -226,6 +209,6 @@ def test_reports_of_hostile_outputs(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "<script>" not in reports[1].read_text(encoding="utf-8")
     assert json.loads(reports[2].read_text(encoding="utf-8"))["logs"][0]["rows"] == 1
     (tmp_path / "mine.md").write_text("Mine.", encoding="utf-8")
-    assert "was not written by this plugin" in told(
-        capsys, str(path), "--kind", "sentiment", "--report", str(tmp_path / "mine.md")
-    )
+    mine = ("--report", str(tmp_path / "mine.md"))
+    told = refusal(capsys, "score", str(path), "--kind", "sentiment", *mine)
+    assert "was not written by this plugin" in told

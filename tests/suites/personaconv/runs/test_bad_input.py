@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
+from fnmatch import fnmatchcase
 
 import pytest
 
+from tests.suites.personaconv.arguments import DATA, GATE, KIND, SUITE, check_refused, reports
 from tests.suites.personaconv.trees import people, talk, written
 from tests.support.repository import Repository
 
-SUITE = ("--personalens-suite", "personaconv", "--personalens-sample")
-KIND, GATE, DATA = "--personalens-kind", "--personalens-gate", "--personalens-data"
-REPORTS = [word for name in ("r.json", "p.html", "p.md") for word in ("--personalens-report", name)]
+REPORTS = reports("r.json", "p.html", "p.md")
 #: Reply -> what its item of impact says, or nothing where it is read.
 REPLIES = {
     "None": "*None*",
@@ -55,8 +54,6 @@ def test_each_odd_reply_is_told_and_harms_no_report(empty_repo: Repository) -> N
     details = {item["nodeid"]: item["evaluation"]["detail"] for item in items}
     order = [line.split()[0] for line in result.stdout.lines if line.startswith("personalens::test_")]
     told = [details[nodeid].removeprefix("log-error: ") for nodeid in order]
-    from fnmatch import fnmatchcase
-
     for (reply, expected), detail in zip(REPLIES.items(), told, strict=True):
         assert fnmatchcase(detail, expected) if expected else not detail, (reply, detail)
     page = (empty_repo.path / "p.html").read_text(encoding="utf-8")
@@ -83,48 +80,26 @@ def test_long_and_broken_replies_of_other_kinds(empty_repo: Repository, kind: st
     assert sum(read) == (1 if kind == "sentiment" else 4)
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "problem"),
-    [
-        ("posts.json", b"", "is empty; get it again"),
-        ("posts.json", b"PK\x03\x04rest", "is a ZIP archive, *; unpack it*"),
-        ("posts.json", b"version https://git-lfs.github.com/spec/v1\n", "is a pointer of Git LFS*"),
-        ("posts.json", b'{"ada": [', "*"),
-        ("posts.json", b"no json", "*"),
-        ("posts.json", b"\xff\xfe{\x00", "is not UTF-8; save it as UTF-8"),
-        ("posts.json", b'{"ada": 3}', "*"),
-        ("posts.json", b"[" * 100_000, "*"),
-        ("data/note.txt", b"hello", "is a folder without a .json or .jsonl file in it*"),
-        ("data/profile/note.txt", b"hello", "is data of PersonaLens, which is the suite personalens*"),
-    ],
-)
-def test_a_file_that_holds_no_posts_is_one_line(
-    empty_repo: Repository, name: str, content: bytes, problem: str
-) -> None:
-    path = empty_repo.path / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content)
-    result = empty_repo.inline(*SUITE, "2", KIND, "impact", DATA, name.split("/")[0])
-    assert result.ret == 4
-    (line,) = [line for line in result.stderr.lines if line.strip()]
-    assert line.startswith("ERROR: personalens: ")
-    assert Path(name).parts[0] in line
-    result.stderr.fnmatch_lines([f"ERROR: personalens: *{problem}"])
+def test_a_file_that_holds_no_posts_is_one_line(empty_repo: Repository) -> None:
+    """The dataset's tests have every kind of file (tests/suites/personaconv/data/test_layouts.py)."""
+    args = (*SUITE, "2", KIND, "impact", DATA)
+    (empty_repo.path / "posts.json").write_bytes(b"PK\x03\x04rest")
+    check_refused(
+        empty_repo, "personalens: *posts.json: is a ZIP archive, *; unpack it*", *args, "posts.json"
+    )
+    (empty_repo.path / "data" / "profile").mkdir(parents=True)
+    problem = "personalens: *data: is data of PersonaLens, which is the suite personalens*"
+    check_refused(empty_repo, problem, *args, "data")
 
 
 def test_posts_that_make_no_item_are_counted(empty_repo: Repository) -> None:
+    args = (*SUITE, "2", KIND, "impact", DATA)
     data = written(empty_repo.path, {"ada": [talk("ada", 5)]})
-    result = empty_repo.inline(*SUITE, "2", KIND, "impact", DATA, str(data))
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(
-        ["ERROR: personalens: *none of its 1 posts makes an item: impact: 1 no-past*"]
-    )
+    problem = "personalens: *none of its 1 posts makes an item: impact: 1 no-past*"
+    check_refused(empty_repo, problem, *args, str(data))
     alone = written(empty_repo.path, {"ada": [talk("ada", 5), talk("ada", 500)]})
-    result = empty_repo.inline(
-        *SUITE, "2", KIND, "impact", DATA, str(alone), "--personalens-control", "NP-Conv"
-    )
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(["ERROR: personalens: NP-Conv needs the past of another user*"])
+    problem = "personalens: NP-Conv needs the past of another user*"
+    check_refused(empty_repo, problem, *args, str(alone), "--personalens-control", "NP-Conv")
 
 
 def test_a_post_that_says_the_answer_changes_nothing_around_it(empty_repo: Repository) -> None:
@@ -146,6 +121,5 @@ def test_a_post_that_says_the_answer_changes_nothing_around_it(empty_repo: Repos
             return reply
         """
     )
-    data = ("--personalens-data", str(written(empty_repo.path, posts)))
-    result = empty_repo.inline(*SUITE, "all", KIND, "sentiment", *data, GATE, "valid >= 1")
-    assert result.ret == 0
+    data = str(written(empty_repo.path, posts))
+    assert empty_repo.inline(*SUITE, "all", KIND, "sentiment", DATA, data, GATE, "valid >= 1").ret == 0

@@ -15,11 +15,10 @@ from hypothesis import strategies as st
 
 from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.suites.personaconv.data import fixed, other_users
-from pytest_personalens.suites.personaconv.data.facts import Facts, Found
-from pytest_personalens.suites.personaconv.data.index import open_index
+from pytest_personalens.suites.personaconv.data.index import IndexedPost, IndexedTarget, open_index
 from pytest_personalens.suites.personaconv.data.other_users import OtherUsers
-from pytest_personalens.suites.personaconv.data.plan import Plan
-from pytest_personalens.suites.personaconv.data.posts import Comment, Post, moment
+from pytest_personalens.suites.personaconv.data.plan import PostsPlan
+from pytest_personalens.suites.personaconv.data.posts import Comment, Post, parse_time
 from pytest_personalens.suites.personaconv.protocols import fixed_protocol
 from pytest_personalens.suites.personaconv.protocols.open import open_posts
 from pytest_personalens.suites.personaconv.values import KINDS, SETTINGS, Kind, Prediction, Setting
@@ -51,19 +50,13 @@ def comments(draw: st.DrawFn) -> list[Tree]:
         (tops if above is None else above["replies"]).append(one)
         every.append(one)
     # One reply at least can be a target of every kind.
-    above = comment("bram", "The last question", NOW + 61, 3)
-    above["replies"].append(
-        comment(
-            "ada",
-            draw(st.sampled_from(["Sure.", "So\nit \u2028is"])),
-            NOW + 62,
-            draw(st.sampled_from([-9, 5, 80])),
-        )
-    )
+    body, score = draw(st.sampled_from(["Sure.", "So\nit \u2028is"])), draw(st.sampled_from([-9, 5, 80]))
+    target = comment("ada", body, NOW + 62, score)
+    above = comment("bram", "The last question", NOW + 61, 3, target)
     under = draw(st.sampled_from([None, *every]))
     (tops if under is None else under["replies"]).insert(0, above)
     # Comments newer than it, one of which quotes it.
-    quote = f"they said: {above['replies'][0]['body']}"
+    quote = f"they said: {body}"
     tops.append(comment("cleo", quote, NOW + 70))
     above["replies"].append(comment("dov", quote, NOW + 71))
     return tops
@@ -145,13 +138,8 @@ def the_text_is_not_in_it(posts: Posts) -> None:
     after = {key: text for key, text in asked(other).items() if key[0] == "next-text"}
     assert after == before
     for text in after.values():
-        for form in (
-            new,
-            " ".join(new.split()),
-            json.dumps(new)[1:-1],
-            json.dumps(new, ensure_ascii=False)[1:-1],
-        ):
-            assert form not in text
+        as_json = (json.dumps(new, ensure_ascii=ascii_only)[1:-1] for ascii_only in (True, False))
+        assert not any(form in text for form in (new, " ".join(new.split()), *as_json))
 
 
 def nothing_newer_is_in_it(posts: Posts) -> None:
@@ -264,7 +252,7 @@ def test_no_leaks(check: Check) -> None:
 
 _PARTS, _CONVERSATION = fixed_protocol.request_parts, fixed.conversation
 _READ_PAST, _REASON = fixed_protocol.FixedProtocol._read_past, fixed_protocol.FixedProtocol._reason  # noqa: SLF001
-_ADD = Plan.add
+_ADD = PostsPlan.add
 
 
 def the_sign(post: Post, target: Comment, *rest: Any) -> Iterator[tuple[str, str]]:
@@ -304,14 +292,14 @@ def all_of_the_past(self: Any, user: str, time: int) -> Any:
     return _READ_PAST(self, user, 10**18)
 
 
-def halved(self: Any, facts: Facts, kind: Kind) -> str:
+def halved(self: Any, facts: IndexedPost, kind: Kind) -> str:
     """By the place in the whole file."""
     place = self._index.posts.index(facts)
     lower = kind == "impact" and place < len(self._index.posts) // 2
     return _REASON(self, facts, kind) or ("halved" if lower else "")
 
 
-def positional(self: Plan, kind: Kind, place: int, found: Found) -> None:
+def positional(self: PostsPlan, kind: Kind, place: int, found: IndexedTarget) -> None:
     """An id that counts."""
     _ADD(self, kind, place, found._replace(id=f"{place:08}"))
 
@@ -337,9 +325,9 @@ MUTATIONS: tuple[tuple[Check, Any, str, Any], ...] = (
     (nothing_newer_is_in_it, PROTOCOL, "_read_past", all_of_the_past),
     (settings_differ_in_the_named_parts_alone, fixed_protocol, "request_parts", the_posts_score),
     (other_users_change_no_item, PROTOCOL, "_reason", halved),
-    (other_users_change_no_item, Plan, "add", positional),
+    (other_users_change_no_item, PostsPlan, "add", positional),
     (nobody_is_named_and_no_text_ends_its_line, fixed_protocol, "lines", plain_lines),
-    (nobody_is_named_and_no_text_ends_its_line, fixed, "_name", named),
+    (nobody_is_named_and_no_text_ends_its_line, fixed, "_speaker", named),
 )
 
 
@@ -358,26 +346,23 @@ def partners_differ(tmp_path: Path) -> None:
     """For every number of users from 2 to 400, in one order of the file."""
     posts = {f"u_{number}": [talk(f"u_{number}", number)] for number in range(400)}
     found = open_index([written(tmp_path, posts)]).posts
-    time = moment(at(5000))
+    time = parse_time(at(5000))
     assert time is not None
     for number in range(2, 401):
-        drawn = OtherUsers({facts.user: [facts] for facts in found[:number]}, "seed")
+        others = OtherUsers({facts.user: [facts] for facts in found[:number]}, "seed")
         for facts in found[: number : max(1, number // 3)]:
-            assert drawn.of(facts, time, least=3, taking_part=()) not in (facts.user, None)
+            assert others.draw(facts, time, least=3, taking_part=()) not in (facts.user, None)
 
 
-def test_leaks_nobody_is_their_own_stranger(tmp_path: Path) -> None:
-    partners_differ(tmp_path)
-
-
-def two_hundred_places_on(self: Any, facts: Facts, time: int, **_: Any) -> str:
+def two_hundred_places_on(self: Any, facts: IndexedPost, time: int, **_: Any) -> str:
     """As the official scripts."""
     users: list[str] = list(self._posts)
     return users[(users.index(facts.user) + 200) % len(users)]
 
 
-def test_leaks_of_an_own_stranger_put_back_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(other_users.OtherUsers, "of", two_hundred_places_on)
+def test_leaks_nobody_is_their_own_stranger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    partners_differ(tmp_path)
+    monkeypatch.setattr(other_users.OtherUsers, "draw", two_hundred_places_on)
     with pytest.raises(AssertionError):
         partners_differ(tmp_path)
 
@@ -434,16 +419,10 @@ def test_the_past_may_stand_in_the_context(tmp_path: Path) -> None:
 
 def test_limits_of_what_is_shown(tmp_path: Path) -> None:
     long = "x" * 3000
-    before = [
-        post(
-            "ada",
-            number,
-            comment(
-                "b", f"{number} {long}", number + 1, 1, comment("ada", f"past {number} {long}", number + 2)
-            ),
-        )
-        for number in range(0, 120, 10)
-    ]
+    before = []
+    for number in range(0, 120, 10):
+        reply = comment("ada", f"past {number} {long}", number + 2)
+        before.append(post("ada", number, comment("b", f"{number} {long}", number + 1, 1, reply)))
     chain = [comment("b", f"older {number} {long}", NOW + number) for number in range(1, 36)]
     parent = comment("c", f"parent {long}", NOW + 40, 1, comment("ada", f"target {long}", NOW + 50, 9))
     top = comment("b", "top", NOW, 1, *chain, parent)

@@ -10,6 +10,7 @@ from pytest_personalens.core.errors import DataError, short_repr
 from pytest_personalens.core.files.devices import no_device
 from pytest_personalens.core.frozen import clean
 from pytest_personalens.suites.personaconv.data.posts import finite
+from pytest_personalens.suites.personaconv.scoring.figures import OTHER
 from pytest_personalens.suites.personaconv.scoring.reading import Reading, read_answer, read_logged
 from pytest_personalens.suites.personaconv.values import UNKNOWN_DOMAIN
 
@@ -19,17 +20,14 @@ if TYPE_CHECKING:
 
     from pytest_personalens.suites.personaconv.values import Kind, ProtocolName
 
-_CLASSES: Final = ("positive", "negative")
 #: The fields that may hold the output of a row. The first existing one counts.
 _OUTPUTS: Final = ("output", "predicted_label", "best_sbert_candidate_text")
-_MODELS: Final = "model_outputs"
-_BEST: Final = "best_candidate_text"
 _FORMATS: Final = (
     "expected rows with true_label and output, predicted_label, best_sbert_candidate_text or model_outputs"
 )
 
 
-class Scored(NamedTuple):
+class ScoredRow(NamedTuple):
     """One row with a truth: its line (from 1), its domain and its answers.
 
     `answers` has several elements only if a row of next text holds candidates. An answer that was not read
@@ -47,7 +45,7 @@ class Scored(NamedTuple):
         return any(answer.read for answer in self.answers)
 
 
-class Ignored(NamedTuple):
+class IgnoredRow(NamedTuple):
     """One row that no figure covers, with the reason."""
 
     line: int
@@ -58,8 +56,13 @@ class Log(NamedTuple):
     """The rows of one model's outputs."""
 
     name: str
-    rows: tuple[Scored, ...]
-    ignored: tuple[Ignored, ...]
+    rows: tuple[ScoredRow, ...]
+    ignored: tuple[IgnoredRow, ...]
+
+    @property
+    def unread(self) -> tuple[ScoredRow, ...]:
+        """Return the rows whose answer could not be read."""
+        return tuple(row for row in self.rows if not row.read)
 
 
 def read_logs(path: Path, kind: Kind, protocol: ProtocolName) -> list[Log]:
@@ -68,26 +71,22 @@ def read_logs(path: Path, kind: Kind, protocol: ProtocolName) -> list[Log]:
     With `official`, rows are read as by the log evaluators: a row without a readable answer is ignored. With
     `fixed`, such a row stays, as one that could not be read. Raise `DataError` if no row can be scored.
     """
-    found: dict[str, tuple[list[Scored], list[Ignored]]] = {}
-    unnamed: list[Ignored] = []
+    by_model: dict[str, tuple[list[ScoredRow], list[IgnoredRow]]] = {}
+    unnamed: list[IgnoredRow] = []
     lines = 0
-    for line, row in _rows(path):
+    for line, row in _read_rows(path):
         lines += 1
         if isinstance(row, str):
-            unnamed.append(Ignored(line, row))
+            unnamed.append(IgnoredRow(line, row))
             continue
         for model, output in _outputs(row):
-            scored, ignored = found.setdefault(model, ([], []))
-            each = _scored(line, row, output, kind, protocol)
-            (ignored if isinstance(each, Ignored) else scored).append(each)  # type: ignore[arg-type]
+            scored, ignored = by_model.setdefault(model, ([], []))
+            each = _score_row(line, row, output, kind, protocol)
+            (ignored if isinstance(each, IgnoredRow) else scored).append(each)  # type: ignore[arg-type]
     logs = [
-        Log(
-            f"{path.name}: {model}" if model else path.name,
-            tuple(scored),
-            tuple(sorted([*ignored, *unnamed])),
-        )
-        for model, (scored, ignored) in found.items()
-        if scored or len(found) == 1
+        Log(f"{path.name}: {model}" if model else path.name, tuple(scored), (*sorted([*ignored, *unnamed]),))
+        for model, (scored, ignored) in by_model.items()
+        if scored or len(by_model) == 1
     ]
     if not any(log.rows for log in logs):
         first = min((*unnamed, *(each for log in logs for each in log.ignored)), default=None)
@@ -96,23 +95,20 @@ def read_logs(path: Path, kind: Kind, protocol: ProtocolName) -> list[Log]:
     return logs
 
 
-def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any] | str]]:
-    """Yield each row with its line, or the reason why it is no row.
-
-    Empty lines are left out.
-    """
+def _read_rows(path: Path) -> Iterator[tuple[int, dict[str, Any] | str]]:
+    """Yield each row that is not blank with its line, or the reason why it is no row."""
     try:
         with no_device(path).open("rb") as file:
             for number, line in enumerate(file, 1):
                 if line.strip():
-                    yield number, _row(line, first=number == 1)
+                    yield number, _row(line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line)
     except OSError as error:
         raise DataError(path, f"cannot be read: {error.strerror}") from None
 
 
-def _row(line: bytes, *, first: bool) -> dict[str, Any] | str:
+def _row(line: bytes) -> dict[str, Any] | str:
     try:
-        data = json.loads(line.decode("utf-8-sig" if first else "utf-8"))
+        data = json.loads(line.decode("utf-8"))
     except UnicodeDecodeError:
         return "is not UTF-8"
     except (ValueError, RecursionError):
@@ -121,28 +117,27 @@ def _row(line: bytes, *, first: bool) -> dict[str, Any] | str:
 
 
 def _outputs(row: dict[str, Any]) -> Iterator[tuple[str, object]]:
-    """Yield the outputs of a row, each with the name of its model.
-
-    The name is empty if there is only one model.
-    """
-    models = row.get(_MODELS)
+    """Yield the outputs of a row, each with the name of its model; it is empty if there is only one."""
+    models = row.get("model_outputs")
     if isinstance(models, dict) and models:
         for model, output in models.items():
-            yield model, output.get(_BEST) if isinstance(output, dict) else output
+            yield model, output.get("best_candidate_text") if isinstance(output, dict) else output
     else:
         yield "", next((row[name] for name in _OUTPUTS if name in row), None)
 
 
-def _scored(
+def _score_row(
     line: int, row: dict[str, Any], output: object, kind: Kind, protocol: ProtocolName
-) -> Scored | Ignored:
-    truth = _truth(row.get("true_label"), kind, protocol)
+) -> ScoredRow | IgnoredRow:
+    label = row.get("true_label")
+    truth = _truth(label, kind, protocol)
     if truth is None:
-        return Ignored(line, f"true_label is none of {kind}: {_shown(row.get('true_label'))}")
-    answers = _answers(output, kind, protocol)
-    scored = Scored(line, _domain(row), truth, answers)
+        return IgnoredRow(line, f"true_label is none of {kind}: {clean(short_repr(label, 60))}")
+    domains = (row.get(name) for name in ("subreddit", "domain"))
+    domain = next((name for name in domains if isinstance(name, str) and name), UNKNOWN_DOMAIN)
+    scored = ScoredRow(line, domain, truth, _answers(output, kind, protocol))
     if protocol == "official" and not scored.read:
-        return Ignored(line, answers[0].reason)
+        return IgnoredRow(line, scored.answers[0].reason)
     return scored
 
 
@@ -163,29 +158,17 @@ def _truth(label: object, kind: Kind, protocol: ProtocolName) -> str | float | N
         return None
     if kind == "next-text":
         return label or None
-    return label.strip().lower() if label.strip().lower() in _CLASSES else None
+    return label.strip().lower() if label.strip().lower() in OTHER else None
 
 
 def _number(label: object, protocol: ProtocolName) -> float | None:
-    """Return a number, or the number in a text.
-
-    The log evaluators also count a row whose number is NaN.
-    """
+    """Return a number, or the number in a text. The log evaluators also count a row whose number is NaN."""
     if isinstance(label, str):
         try:
             label = float(label)
         except ValueError:
             return None
-    number = finite(label)
-    if number is None and protocol == "official" and isinstance(label, float) and math.isnan(label):
+    if protocol == "official" and isinstance(label, float) and math.isnan(label):
         return label
+    number = finite(label)
     return None if number is None else float(number)
-
-
-def _domain(row: dict[str, Any]) -> str:
-    named = (row.get(name) for name in ("subreddit", "domain"))
-    return next((name for name in named if isinstance(name, str) and name), UNKNOWN_DOMAIN)
-
-
-def _shown(value: object) -> str:
-    return clean(short_repr(value, 60))

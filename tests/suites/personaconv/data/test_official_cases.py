@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
-from pytest_personalens.suites.personaconv.data.leaks import LEAKS
+from pytest_personalens.core.scenario import ScenarioRef
+from pytest_personalens.suites.personaconv.data import official
+from pytest_personalens.suites.personaconv.page.parts import REASONS
 from pytest_personalens.suites.personaconv.protocols.dataset import PostsDataset
-from pytest_personalens.suites.personaconv.protocols.official_protocol import OfficialProtocol, Row
+from pytest_personalens.suites.personaconv.protocols.official_protocol import OfficialProtocol
 from pytest_personalens.suites.personaconv.protocols.open import open_posts
 from pytest_personalens.suites.personaconv.values import KINDS, SETTINGS, Kind, Setting
 from tests.suites.personaconv.trees import CASES, MINIMAL, NO_REFERENCE, people, written
@@ -27,16 +29,59 @@ def expected() -> dict[str, Any]:
     return found
 
 
-def cases(*settings: Setting, kinds: tuple[Kind, ...] = KINDS, seed: str = "personalens") -> PostsDataset:
-    dataset = open_posts(CASES / "posts.json", protocol="official", kinds=kinds, settings=settings, seed=seed)
+class Row(NamedTuple):
+    """A sample in the form of the official files: its ids are positions, such as ``u1p1-c1-c2``."""
+
+    user: str
+    target: str
+    label: str | int | float
+    domain: str
+    example: str | None
+
+
+#: The scripts' text for a domain that a post does not name.
+NO_DOMAIN = {"sentiment": "", "impact": "N/A", "next-text": ""}
+
+
+def row(rules: OfficialProtocol, ref: ScenarioRef, setting: Setting) -> Row:
+    place = rules.plan.place(ref)
+    post, name, lender = rules.read(place), rules.name(place), place
+    label: str | int | float = rules.truth(ref, post)
+    example = None
+    if ref.kind == "next-text":
+        replies = official.replies_by_time(post)
+        if setting == "NP-Conv":
+            lender = rules.lender(place)
+            replies = [*official.replies_by_time(rules.read(lender))[:-1], replies[-1]]
+        target = replies[-1]
+        example = None if setting == "P-NonConv" else f"{rules.name(lender)}-{replies[-2].path}"
+    else:
+        target, own = official.find_score_target(post)
+        if ref.kind == "impact":
+            label = official.score_of(target) or 0
+        if setting == "NP-Conv":
+            _, other_name, reply = rules.other_users_reply(ref)
+            example = f"{other_name}-{reply.path}"
+        elif setting == "P-Conv" and own is not None and (ref.kind == "impact" or official.amount(own)):
+            example = f"{name}-{own.path}"
+    return Row(ref.user, f"{name}-{target.path}", label, post.domain or NO_DOMAIN[ref.kind], example)
+
+
+def cases(
+    *settings: Setting,
+    kinds: tuple[Kind, ...] = KINDS,
+    seed: str = "personalens",
+    path: Path = CASES / "posts.json",
+) -> tuple[PostsDataset, OfficialProtocol]:
+    dataset = open_posts(path, protocol="official", kinds=kinds, settings=settings, seed=seed)
     assert isinstance(dataset, PostsDataset)
-    return dataset
+    assert isinstance(dataset.rules, OfficialProtocol)
+    return dataset, dataset.rules
 
 
-def rows(kind: Kind, setting: Setting, seed: str = "personalens") -> list[Row]:
-    rules = cases(setting, kinds=(kind,), seed=seed).rules
-    assert isinstance(rules, OfficialProtocol)
-    return rules.rows(kind, setting)
+def rows(kind: Kind, setting: Setting) -> list[Row]:
+    dataset, rules = cases(setting, kinds=(kind,))
+    return [row(rules, ref, setting) for ref in dataset.items(kind)]
 
 
 @pytest.mark.parametrize("kind", ["sentiment", "impact"])
@@ -66,7 +111,7 @@ def test_impact_with_a_strangers_example(expected: dict[str, Any]) -> None:
     assert {row.target for row in ours} == {target for target, *_ in expected["impact"]["P-Conv"]}
     # Fifty samples divide 200, so each is its own example, and its answer is in the request.
     assert all(row.example == row.target for row in ours)
-    dataset = cases("NP-Conv", kinds=("impact",))
+    dataset, _ = cases("NP-Conv", kinds=("impact",))
     assert all(
         "own-example" in dataset.load(ref).requests["NP-Conv"].leaks for ref in dataset.items("impact")
     )
@@ -96,14 +141,12 @@ def test_next_text_with_a_strangers_thread(expected: dict[str, Any]) -> None:
 
 
 def test_the_leaks_of_the_cases_are_counted(expected: dict[str, Any]) -> None:
-    dataset = cases("P-Conv", "P-NonConv")
-    rules = dataset.rules
-    assert isinstance(rules, OfficialProtocol)
+    dataset, rules = cases("P-Conv", "P-NonConv")
 
     def leaking(kind: Kind, setting: Setting, leak: str) -> set[str]:
         return {
-            row.target
-            for row, ref in zip(rules.rows(kind, setting), dataset.items(kind), strict=True)
+            row(rules, ref, setting).target
+            for ref in dataset.items(kind)
             if leak in dataset.load(ref).requests[setting].leaks
         }
 
@@ -140,11 +183,12 @@ def test_the_least_post_that_the_scripts_accept() -> None:
 def test_every_leak_has_a_name() -> None:
     found: set[str] = set()
     for setting in SETTINGS[:3]:
-        dataset = cases(setting)
+        dataset, _ = cases(setting)
         for kind in KINDS:
             for ref in dataset.items(kind):
                 found.update(dataset.load(ref).requests[setting].leaks)
-    assert found == set(LEAKS) - {"same-user"}
+    assert found == {"sign", "post-score", "newer-example", "newer-comments", "target-text", "own-example"}
+    assert found <= REASONS.keys()
 
 
 def test_a_stranger_may_be_the_same_user(tmp_path: Path) -> None:
@@ -159,10 +203,8 @@ def test_the_strangers_of_impact_are_drawn_from_the_seed(tmp_path: Path) -> None
     path = written(tmp_path, people(users=7, posts=2))
 
     def examples(seed: str) -> list[str | None]:
-        dataset = open_posts(path, protocol="official", kinds=("impact",), settings=("NP-Conv",), seed=seed)
-        assert isinstance(dataset, PostsDataset)
-        assert isinstance(dataset.rules, OfficialProtocol)
-        ours = dataset.rules.rows("impact", "NP-Conv")
+        dataset, rules = cases("NP-Conv", kinds=("impact",), seed=seed, path=path)
+        ours = [row(rules, ref, "NP-Conv") for ref in dataset.items("impact")]
         assert {row.example for row in ours} == {row.target for row in ours}
         return [row.example for row in ours]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +12,13 @@ import pytest
 
 from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.suites.personaconv.data import index
-from pytest_personalens.suites.personaconv.data.facts import Facts, facts_of
+from pytest_personalens.suites.personaconv.data.index import IndexedPost, index_post
 from pytest_personalens.suites.personaconv.data.stream import StoredPost
 from pytest_personalens.suites.personaconv.protocols.open import open_posts
 from pytest_personalens.suites.personaconv.values import KINDS, Kind, ProtocolName
-from tests.suites.personaconv.trees import Posts, comment, people, post, raw, talk, written
+from tests.suites.personaconv.trees import Posts, comment, json_lines, people, post, raw, talk, written
 from tests.support.repository import run_at_once
 
-_NO_REPLIES: tuple[object, ...] = ("", None, {}, 7)
 PROTOCOLS: tuple[ProtocolName, ...] = ("fixed", "official")
 
 
@@ -68,31 +66,22 @@ def test_a_post_that_crosses_what_is_read_at_a_time(tmp_path: Path, monkeypatch:
 def irregular() -> Posts:
     """One post of each irregularity, after one that makes a past."""
     replies = (comment("ada", "Mine", 10_500, 9), comment("bram", "Theirs", 10_501))
-    odd: list[Any] = [
-        talk("ada", 0),
-        "no post",
-        post("ada", 10_000, *replies, author="bram"),
-        post("ada", 10_010, *replies, author=None),
-        post("ada", 10_020, comments=None),
-        post("ada", 10_030, "no comment", None, 7, *replies),
-        post("ada", 10_040, *replies, timestamp=1_700_000_000),
-        post("ada", 10_050, *replies, timestamp="yesterday"),
-        post("ada", 10_060, *replies, timestamp="2024-05-08 08:00:00"),
-        post("ada", 10_070, *replies, timestamp="2024-05-08T08:00:00.123456+02:00"),
-        post("ada", 10_080, *replies, __sub__=None),
-        post("ada", 10_090, *replies, title=None),
-        post("ada", 10_100, *replies, content=None, body="The text is here."),
-        post("ada", 10_110, *replies, content=""),
-        post("ada", 10_120, *replies, id="x1", unknown={"a": [1]}),
-        talk("ada", 0),
-    ]
-    scores = ["9", None, True, 4.5, float("nan"), float("inf"), 10**400]
-    bodies = [None, "", "   ", "[deleted]", "[Removed]", 5]
-    odd += [talk("ada", 20_000 + 100 * n, score) for n, score in enumerate(scores)]
-    for n, body in enumerate(bodies):
+    fields: list[dict[str, Any]] = [
+        {"author": "bram"}, {"author": None}, {"comments": None}, {"comments": ["no comment", None, 7, *replies]},
+        *({"timestamp": t} for t in (1_700_000_000, "yesterday", "2024-05-08 08:00:00", "2024-05-08T08:00:00.123456+02:00")),
+        {"__sub__": None}, {"title": None}, {"content": None, "body": "The text is here."}, {"content": ""},
+        {"id": "x1", "unknown": {"a": [1]}},
+    ]  # fmt: skip
+    odd: list[Any] = [talk("ada", 0), "no post"]
+    odd += [post("ada", 10_000 + 10 * n, *replies, **each) for n, each in enumerate(fields)]
+    odd.append(talk("ada", 0))
+    for n, score in enumerate(["9", None, True, 4.5, float("nan"), float("inf"), 10**400]):
+        odd.append(talk("ada", 20_000 + 100 * n, score))
+    for n, body in enumerate([None, "", "   ", "[deleted]", "[Removed]", 5]):
         odd.append(post("ada", 30_000 + 100 * n, comment("ada", body, 30_001 + 100 * n, 9)))
-    for n, replies_of_it in enumerate(_NO_REPLIES):
-        answer = comment("ada", "An answer", 40_001 + 100 * n, 9) | {"replies": replies_of_it}
+    no_replies: list[Any] = ["", None, {}, 7]
+    for n, below in enumerate(no_replies):
+        answer = comment("ada", "An answer", 40_001 + 100 * n, 9) | {"replies": below}
         odd.append(post("ada", 40_000 + 100 * n, answer))
     for n, author in enumerate(["[deleted]", None, 7]):
         odd.append(post("ada", 50_000 + 100 * n, comment("x", "Y", 50_001 + 100 * n) | {"author": author}))
@@ -121,19 +110,11 @@ def test_every_irregular_post_is_an_item_or_counted(tmp_path: Path, protocol: Pr
 
 def test_each_irregularity_has_its_reason(tmp_path: Path) -> None:
     dataset = open_posts(written(tmp_path, irregular()))
-    reasons = {(each.user, each.number): each.reason for each in dataset.left_out("impact")}
-    found = {number: reason for (user, number), reason in reasons.items() if user == "ada" and number <= 16}
-    assert found == {
-        1: "no-past",
-        2: "no-post",
-        3: "key-not-author",
-        5: "no-target",
-        7: "bad-time",
-        8: "bad-time",
-        11: "no-domain",
-        14: "no-target",
-        16: "duplicate",
-    }
+    reasons = {each.number: each.reason for each in dataset.left_out("impact") if each.user == "ada"}
+    assert {number: reason for number, reason in reasons.items() if number <= 16} == {
+        1: "no-past", 2: "no-post", 3: "key-not-author", 5: "no-target", 7: "bad-time", 8: "bad-time",
+        11: "no-domain", 14: "no-target", 16: "duplicate",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -171,6 +152,7 @@ def test_filtering_and_reordering_a_file_changes_no_id(tmp_path: Path, protocol:
         (b'{"ada": {"title": "x"}}', "ada: expected a list of posts, as the official data has it"),
         (b'{"name": "x", "results": 3}', "name: expected a list of posts"),
         (b"[" * 5000 + b"]" * 5000, "a post is nested too deeply to be read; take it out"),
+        (b"PK\x03\x04rest", "is a ZIP archive, whatever its name says; unpack it"),
         (b"[]", "none of its 0 posts makes an item"),
         (b"{}", "none of its 0 posts makes an item"),
         (b'[{"title": "x"}]', "none of its 1 posts makes an item: sentiment: 1 no-author"),
@@ -185,13 +167,6 @@ def test_a_bad_file_is_told_in_one_line(tmp_path: Path, content: bytes, problem:
     assert problem in str(told.value)
     assert str(path.name) in str(told.value)
     assert "\n" not in str(told.value)
-
-
-def test_an_archive_under_the_name_of_the_data(tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "posts.json", "w") as archive:
-        archive.writestr("data.json", "[]")
-    with pytest.raises(DataError, match="is a ZIP archive, whatever its name says; unpack it"):
-        open_posts(tmp_path / "posts.json")
 
 
 def test_folders(tmp_path: Path) -> None:
@@ -222,11 +197,11 @@ def test_an_index_is_used_until_the_file_changes(
     before = everything(path)
     reads: list[StoredPost] = []
 
-    def counted(file: int, stored: StoredPost) -> Facts:
+    def counted(file: int, stored: StoredPost) -> IndexedPost:
         reads.append(stored)
-        return facts_of(file, stored)
+        return index_post(file, stored)
 
-    monkeypatch.setattr(index, "facts_of", counted)
+    monkeypatch.setattr(index, "index_post", counted)
     assert everything(path) == before
     assert not reads
     os.utime(path, (1, 1))  # touched, and still the same
@@ -284,79 +259,61 @@ def test_names_that_a_dataset_does_not_have(tmp_path: Path) -> None:
 
 def score_row(target: str, label: Any, text: str = "Ask\u2028 \U0001f389") -> dict[str, Any]:
     store = {"u1p1": {"id": "u1p1", "author": "u_nilu", "__sub__": "life"}}
-    task = {
-        "prompt_text": text,
-        "target_post_reference_id": "u1p1",
-        "target_reply_id": target,
-        "true_label": label,
-        "subreddit": "life",
-    }
-    return {"post_data_store": store, "prediction_task": task}
+    task = {"prompt_text": text, "target_post_reference_id": "u1p1", "target_reply_id": target}
+    return {"post_data_store": store, "prediction_task": {**task, "true_label": label, "subreddit": "life"}}
 
 
 def text_row(label: str, text: str = "Write") -> dict[str, Any]:
     return {"user": "u_nilu", "prompt": text, "true_label": label, "subreddit": "life"}
 
 
-def rows(folder: Path, name: str, *values: Any) -> Path:
-    path = folder / name
-    path.write_text("".join(json.dumps(value) + "\n" for value in values), encoding="utf-8")
-    return path
-
-
 def test_requests_of_prompt_files_are_theirs_byte_for_byte(tmp_path: Path) -> None:
-    rows(tmp_path, "3.1With.jsonl", score_row("u1p1-c1", "negative"), score_row("u1p2-c1", "positive"))
-    rows(tmp_path, "3.2With.jsonl", score_row("u1p1-c1", -5), score_row("u1p2-c1", 7.5))
-    rows(tmp_path, "3.3With.jsonl", text_row("It is."), text_row("It is."))
+    json_lines(tmp_path, "3.1With.jsonl", score_row("u1p1-c1", "negative"), score_row("u1p2-c1", "positive"))
+    json_lines(tmp_path, "3.2With.jsonl", score_row("u1p1-c1", -5), score_row("u1p2-c1", 7.5))
+    json_lines(tmp_path, "3.3With.jsonl", text_row("It is."), text_row("It is."))
     dataset = open_posts(tmp_path, protocol="official")
     loaded = {kind: [dataset.load(ref) for ref in dataset.items(kind)] for kind in KINDS}
-    assert [item.truth for item in loaded["sentiment"]] == ["negative", "positive"]
-    assert [item.truth for item in loaded["impact"]] == [-5, 7.5]
-    assert [item.truth for item in loaded["next-text"]] == ["It is.", "It is."]
+    assert {kind: [item.truth for item in items] for kind, items in loaded.items()} == {
+        "sentiment": ["negative", "positive"],
+        "impact": [-5, 7.5],
+        "next-text": ["It is.", "It is."],
+    }
     assert loaded["sentiment"][0].requests["P-Conv"].text == "Ask\u2028 \U0001f389"
     assert {item.user for item in loaded["impact"]} == {"u_nilu"}
     assert len({ref.id for kind in KINDS for ref in dataset.items(kind)}) == 6
 
 
 def test_a_folder_of_prompt_files_gives_the_controls(tmp_path: Path) -> None:
-    rows(tmp_path, "With.jsonl", score_row("u1p1-c1", "negative", "a"), score_row("u1p2-c1", "positive", "b"))
-    rows(
-        tmp_path,
-        "Without.jsonl",
-        score_row("u1p1-c1", "negative", "c"),
-        score_row("u1p2-c1", "negative", "d"),
-    )
-    rows(
-        tmp_path,
-        "RandPrompt.jsonl",
-        score_row("task_u1p2-c1", "positive", "e"),
-        score_row("task_u1p1-c1", "negative", "f"),
-    )
+    for name, labels, texts, prefix in (
+        ("With", ("negative", "positive"), "ab", ""),
+        ("Without", ("negative", "negative"), "cd", ""),
+        ("RandPrompt", ("negative", "positive"), "fe", "task_"),
+    ):
+        of_file = [
+            score_row(f"{prefix}u1p{n}-c1", *row) for n, row in enumerate(zip(labels, texts, strict=True), 1)
+        ]
+        json_lines(tmp_path, f"{name}.jsonl", *(of_file[::-1] if prefix else of_file))
     dataset = open_posts(tmp_path, protocol="official", settings=("P-Conv", "P-NonConv", "NP-Conv"))
     (ref,) = dataset.items("sentiment")
-    item = dataset.load(ref)
-    assert {name: request.text for name, request in item.requests.items()} == {
-        "P-Conv": "a",
-        "P-NonConv": "c",
-        "NP-Conv": "f",
-    }
+    texts_of = {name: request.text for name, request in dataset.load(ref).requests.items()}
+    assert texts_of == {"P-Conv": "a", "P-NonConv": "c", "NP-Conv": "f"}
     assert dataset.excluded["sentiment"] == {"not-paired": 1}
     with pytest.raises(SpecError, match="no prompt file of sentiment in none"):
         open_posts(tmp_path, protocol="official", settings=("none", "P-Conv"))
 
 
 def test_prompt_files_that_cannot_be_used(tmp_path: Path) -> None:
-    path = rows(tmp_path, "With.jsonl", score_row("u1p1-c1", "negative"))
+    path = json_lines(tmp_path, "With.jsonl", score_row("u1p1-c1", "negative"))
     with pytest.raises(SpecError, match="add --personalens-protocol official"):
         open_posts(path)
-    rows(tmp_path, "With.jsonl", score_row("u1p1-c1", "negative"), score_row("u1p1-c2", 7))
+    json_lines(tmp_path, "With.jsonl", score_row("u1p1-c1", "negative"), score_row("u1p1-c2", 7))
     with pytest.raises(DataError, match="rows of impact and sentiment; put each kind into a file of its own"):
         open_posts(path, protocol="official")
-    rows(tmp_path, "With.jsonl", {"user": "x", "prompt": 5})
+    json_lines(tmp_path, "With.jsonl", {"user": "x", "prompt": 5})
     with pytest.raises(DataError, match="no row that the official prompt makers would write"):
         open_posts(path, protocol="official")
-    rows(tmp_path, "With.jsonl", text_row("a"))
-    rows(tmp_path, "Rand.jsonl", text_row("a"))
+    json_lines(tmp_path, "With.jsonl", text_row("a"))
+    json_lines(tmp_path, "Rand.jsonl", text_row("a"))
     with pytest.raises(SpecError, match="the official NP-Conv of next text is of other posts"):
         open_posts(tmp_path, protocol="official", settings=("P-Conv", "NP-Conv"))
     written(tmp_path, people())
@@ -365,14 +322,8 @@ def test_prompt_files_that_cannot_be_used(tmp_path: Path) -> None:
 
 
 def test_rows_of_prompts_that_cannot_be_used_are_counted(tmp_path: Path) -> None:
-    path = rows(
-        tmp_path,
-        "With.jsonl",
-        score_row("a", "negative"),
-        score_row("a", "negative"),
-        score_row("b", "other"),
-        [1],
-    )
+    same = score_row("a", "negative")
+    path = json_lines(tmp_path, "With.jsonl", same, same, score_row("b", "other"), [1])
     with path.open("a", encoding="utf-8") as file:
         file.write("\n{no json\n")
     dataset = open_posts(path, protocol="official", kinds=("sentiment",))

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import Any
 
 import pytest
 
+from pytest_personalens.engine.records.record import Record
+from tests.suites.personaconv.arguments import (
+    BOT,
+    CONTROL,
+    GATE,
+    KIND,
+    REPORT,
+    SCORES,
+    SUITE,
+    check_refused,
+    evaluations,
+    item_ids,
+)
 from tests.support.endpoint import Endpoint, Reply
 from tests.support.repository import Repository, records
 
-SUITE = ("--personalens-suite", "personaconv", "--personalens-sample")
-KIND, GATE, CONTROL = "--personalens-kind", "--personalens-gate", "--personalens-control"
-SCORES = (KIND, "sentiment,impact")
-REPORT = ("--personalens-report", "results.json")
 MODEL = ("--personalens-assistant", "openai:bot")
-
-
-def ids(repo: Repository, *args: str) -> list[str]:
-    lines = repo.inline(*SUITE, *args, "--collect-only", "-q").stdout.lines
-    return [line.partition("[")[2].partition("]")[0] for line in lines if "::" in line]
-
-
-def evaluations(repo: Repository) -> list[Any]:
-    return [item["evaluation"] for item in repo.results()["items"]]
 
 
 def test_a_model_is_bound_to_a_schema_and_its_record_holds_no_post(
@@ -137,11 +135,8 @@ def test_records_of_the_other_suite_are_refused_with_both_names(
     empty_repo.inline(*run, "--personalens-record", "new")
     (file,) = records(empty_repo)
     data = json.loads(file.read_text(encoding="utf-8"))
-    del data["suite"], data["verdicts"]
+    del data["suite"]
     data["verdicts"] = []
-    file.write_text(json.dumps(data), encoding="utf-8")
-    from pytest_personalens.engine.records.record import Record
-
     data["integrity"] = Record.model_validate(data).seal()
     file.write_text(json.dumps(data), encoding="utf-8")
     result = empty_repo.inline(*run)
@@ -152,7 +147,7 @@ def test_records_of_the_other_suite_are_refused_with_both_names(
 
 def test_stored_outputs_play_the_assistant(empty_repo: Repository) -> None:
     run = (*SUITE, "4", *SCORES, CONTROL, "none")
-    cases = ids(empty_repo, "4", *SCORES, CONTROL, "none")
+    cases = item_ids(empty_repo, "4", *SCORES, CONTROL, "none")
     rows = [
         {"id": case, "output": {"answer": "positive"} if case.startswith("sentiment") else 12}
         for case in cases[:-1]
@@ -187,9 +182,8 @@ def test_stored_outputs_play_the_assistant(empty_repo: Repository) -> None:
 def test_a_file_of_outputs_that_is_none(empty_repo: Repository, content: bytes | None, problem: str) -> None:
     if content is not None:
         (empty_repo.path / "said.jsonl").write_bytes(content)
-    result = empty_repo.inline(*SUITE, "2", "--personalens-assistant", "outputs:said.jsonl")
-    assert result.ret == 4
-    result.stderr.fnmatch_lines([f"ERROR: personalens: *said.jsonl: {problem}"])
+    problem = f"personalens: *said.jsonl: {problem}"
+    check_refused(empty_repo, problem, *SUITE, "2", "--personalens-assistant", "outputs:said.jsonl")
 
 
 def test_an_embedding_has_its_own_column(empty_repo: Repository) -> None:
@@ -210,9 +204,8 @@ def test_an_embedding_has_its_own_column(empty_repo: Repository) -> None:
     assert "not computed: METEOR (no WordNet given), chars" in result.stdout.str()
     assert "sbert by letters:vectors" in evaluations(empty_repo)[0]["judge"]
     assert {v["dimension"] for e in evaluations(empty_repo) for v in e["verdicts"]} >= {"sbert", "meteor-es"}
-    refused = empty_repo.inline(*SUITE, "3", KIND, "next-text", *named, GATE, "chars >= 0.1")
-    assert refused.ret == 4
-    refused.stderr.fnmatch_lines(["*chars: SBERT is scored instead; leave personalens_embedding out"])
+    problem = "*chars: SBERT is scored instead; leave personalens_embedding out"
+    check_refused(empty_repo, problem, *SUITE, "3", KIND, "next-text", *named, GATE, "chars >= 0.1")
 
 
 def test_next_text_without_its_extra_ends_at_once(
@@ -229,14 +222,10 @@ def test_next_text_without_its_extra_ends_at_once(
 
     monkeypatch.setattr(metadata, "version", version)
     # What was opened before is kept, so this asks for something else.
-    result = empty_repo.inline(*SUITE, "3", "-o", "personalens_nltk_data=elsewhere")
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(
-        [
-            "ERROR: *next-text needs the extra text: pip install 'pytest-personalens[[]text]', or leave next-text out *"
-        ]
+    problem = (
+        "*next-text needs the extra text: pip install 'pytest-personalens[[]text]', or leave next-text out *"
     )
-    (Path(empty_repo.path) / "conftest.py").write_text(
-        "import pytest\n\n@pytest.fixture\ndef personalens_assistant():\n    return lambda messages: 'positive'\n"
-    )
+    check_refused(empty_repo, problem, *SUITE, "3", "-o", "personalens_nltk_data=elsewhere")
+    empty_repo.write(conftest=BOT)
+    monkeypatch.setenv("SAYS", "positive")
     assert empty_repo.inline(*SUITE, "2", KIND, "sentiment", GATE, "accuracy >= 0.5").ret == 0

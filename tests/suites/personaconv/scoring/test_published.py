@@ -11,9 +11,9 @@ import pytest
 from pytest_personalens.cli.command import main
 from pytest_personalens.suites.personaconv.page.published import published
 from pytest_personalens.suites.personaconv.values import KINDS
-from tests.support.repository import Repository
+from tests.support.commands import refusal
+from tests.support.repository import ROOT, Repository
 
-ROOT = Path(__file__).resolve().parents[3]
 FACTS = ROOT.parent / "shared" / "reference" / "persona_bench.md"
 #: The facts' name of a figure -> ours.
 NAMES = {
@@ -91,8 +91,9 @@ def test_a_run_beside_the_readme(repo: Repository, capsys: pytest.CaptureFixture
     assert found["README: GPT-4.1 NP-Conv"] == ["316.84", "97.83", "-"]
     assert "LLaMA3-3, DeepSeek-R1: F1 probably weighted by class" in text
     assert "each request has the sign of the true score" in text
-    assert main(["report", "--published", "--table", "3", str(path)]) == 4
-    assert capsys.readouterr().err == "error: --table, --figure, --published: give one of them\n"
+    assert refusal(capsys, "report", "--published", "--table", "3", str(path)) == (
+        "error: --table, --figure, --published: give one of them"
+    )
 
 
 def test_outputs_beside_the_readme(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -115,8 +116,6 @@ def test_a_run_of_the_first_suite_has_no_published_predictions(
     repo.inline(
         "--personalens-sample", "2", "--personalens-gate", "none", "--personalens-report", "results.json"
     )
-    capsys.readouterr()
-    assert main(["report", "--published", str(repo.path / "results.json")]) == 4
-    assert capsys.readouterr().err == (
-        "error: --published: this run is of personalens; its paper's tables are --table N\n"
+    assert refusal(capsys, "report", "--published", str(repo.path / "results.json")) == (
+        "error: --published: this run is of personalens; its paper's tables are --table N"
     )

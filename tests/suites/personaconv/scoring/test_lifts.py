@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import re
+import statistics
 from collections.abc import Sequence
+from fractions import Fraction
 from html import unescape
 from itertools import product
 from typing import Any
@@ -19,28 +21,42 @@ from pytest_personalens.core.judging.metric import Metric
 from pytest_personalens.core.suite.suite import suite_named
 from pytest_personalens.results.comparison.controls import gain_of
 from pytest_personalens.results.values.item import Item
-from pytest_personalens.suites.personaconv.scoring import figures
-from tests.suites.personaconv.test_run_gates import CONFTEST, CONTROL, GATE, REPORT, SCORES, SUITE, gates
+from tests.suites.personaconv.arguments import BOT, CONTROL, GATE, REPORT, SCORES, SUITE, gates, reports
 from tests.support.repository import Repository
 
 METRICS = {metric.name: metric for metric in suite_named("personaconv").metrics}
 #: User, truth, and the answers of the control and of the run itself.
-LABEL = st.sampled_from(["positive", "negative"])
+CLASSES = ("positive", "negative")
+LABEL = st.sampled_from(CLASSES)
 SENTIMENT = st.lists(st.tuples(st.sampled_from("abcdef"), LABEL, LABEL, LABEL), min_size=1, max_size=12)
 NUMBER = st.one_of(st.integers(-900, 5_000), st.decimals(-90, 90, places=1).map(float))
 IMPACT = st.lists(
     st.tuples(st.sampled_from("abcdef"), st.integers(-20, 900), NUMBER, NUMBER), min_size=1, max_size=9
 )
 Answers = Sequence[tuple[str, Any, Any, Any]]
-#: The figures on plain lists, as scikit-learn's are (test_figures.py).
-ON_LISTS: dict[str, Any] = {
-    "f1": lambda truths, said: figures.f1(figures.classes(truths, said)),
-    "f1-weighted": lambda truths, said: figures.f1_weighted(figures.classes(truths, said)),
-    "mcc": lambda truths, said: figures.mcc(figures.classes(truths, said)),
-    "rmse": figures.rmse,
-    "mae": figures.mae,
-    "skill": figures.skill,
-}
+
+
+def on_lists(name: str, truths: Sequence[Any], values: Sequence[Any]) -> float | None:
+    """The figure on plain lists, by its definition."""
+    if name in ("rmse", "mae", "skill"):
+        exact = [Fraction(str(truth)) for truth in truths]
+        errors = [abs(Fraction(str(value)) - truth) for value, truth in zip(values, exact, strict=True)]
+        if name == "rmse":
+            return math.sqrt(sum(error**2 for error in errors) / len(errors))
+        others = [exact[:n] + exact[n + 1 :] or exact for n in range(len(exact))]
+        plain = sum(abs(truth - statistics.median(of)) for truth, of in zip(exact, others, strict=True))
+        if name == "mae":
+            return float(sum(errors) / len(errors))
+        return 1 - float(sum(errors) / plain) if plain else None
+    pairs = list(zip(truths, values, strict=True))
+    tp, fn, fp, tn = (pairs.count((truth, value)) for truth in CLASSES for value in CLASSES)
+    of_positive, of_negative = (2 * n / (2 * n + fn + fp) if n else 0.0 for n in (tp, tn))
+    if name == "f1":
+        return of_positive
+    if name == "f1-weighted":
+        return (of_positive * (tp + fn) + of_negative * (tn + fp)) / len(pairs)
+    root = math.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
+    return None if len(set(truths)) == 1 else (tp * tn - fp * fn) / root if root else 0.0
 
 
 def item(number: int, user: str, kind: str, truth: Any, value: Any, arm: str) -> Item:
@@ -69,7 +85,7 @@ def one_by_one(name: str, answers: Answers) -> tuple[float | None, float | None]
     def gain(swapped: set[str]) -> float | None:
         pairs = [said[::-1] if user in swapped else said for user, _, *said in answers]
         truths = [truth for _, truth, *_ in answers]
-        before, after = (ON_LISTS[name](truths, [pair[side] for pair in pairs]) for side in (0, 1))
+        before, after = (on_lists(name, truths, [pair[side] for pair in pairs]) for side in (0, 1))
         return None if before is None or after is None else sign * (after - before)
 
     seen = gain(set())
@@ -111,13 +127,11 @@ def test_numbers_too_large_for_a_square_have_an_error_and_a_p() -> None:
 
 
 def test_every_lift_has_its_p_in_all_tables_and_in_its_gate(empty_repo: Repository) -> None:
-    empty_repo.write(conftest=CONFTEST)
+    empty_repo.write(conftest=BOT)
     names = ("accuracy", "f1", "f1-weighted", "mcc", "rmse", "mae", "log-error", "skill")
     wanted = ", ".join(f"lift({name}, NP-Conv) >= -1" for name in names)
-    result = empty_repo.inline(
-        *SUITE, "24", *SCORES, CONTROL, "NP-Conv", GATE, wanted, *REPORT, "--personalens-report", "s.md",
-        "--personalens-report", "p.html",
-    )  # fmt: skip
+    controls = (CONTROL, "NP-Conv", GATE, wanted)
+    result = empty_repo.inline(*SUITE, "24", *SCORES, *controls, *REPORT, *reports("s.md", "p.html"))
     told = {
         name: re.search(r"one-sided p ([^;]+)", gates(empty_repo)[f"lift({name}, NP-Conv)"]["message"])[1]  # type: ignore[index]
         for name in names
