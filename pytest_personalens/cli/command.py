@@ -88,7 +88,9 @@ def command(name: str, types: _Types = MappingProxyType({})) -> Callable[[_Run],
 
 def _parser(name: str, types: _Types) -> Parser:
     entry = commands()[name]
-    parser = Parser(name, description=entry["description"], example=entry["example"], usage=entry.get("usage"))
+    parser = Parser(
+        name, description=entry["description"], example=entry["example"], usage=entry.get("usage")
+    )
     types = {"int": int, "path": Path, **types}
     for argument, keywords in entry["arguments"].items():
         keywords = dict(keywords)
