@@ -453,6 +453,13 @@ def test_a_finger_finds_every_link_and_button(
     assert page.js(SMALL) == []
 
 
+@pytest.mark.parametrize("width", [800, 390])
+def test_the_head_of_the_page_shows_every_link(page: Page, file: Path, width: int) -> None:
+    page.open(file, width=width)
+    cut = "return [...document.querySelectorAll('.bar .name, .bar nav, .bar nav a')].filter((e) => e.scrollWidth > e.clientWidth + 1 || e.getBoundingClientRect().right > innerWidth).length"
+    assert page.js(cut) == 0
+
+
 def test_few_tabs_lead_to_the_search(page: Page, file: Path) -> None:
     page.open(file)
     for _ in range(24):

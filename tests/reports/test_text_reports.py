@@ -448,7 +448,10 @@ def test_as_near_to_the_paper_as_it_gets() -> None:
     notes = assistant_tables([StoredRun("this run", official)])[0].notes
     assert notes[2].startswith("Compared with the paper: the same prompts, filled and read alike")
     assert user_tables([StoredRun("this run", made)])[0].rows[0] == ("this run", "3.00", "3.00", "-", "-")
-    assert not any("not as in the paper" in note for note in table.notes)
+    assert not any("not as in the paper" in note or "asked once more" in note for note in table.notes)
+    twice = evaluation.model_copy(update={"usage": {"judge p": Usage(calls=2)}})
+    made = results([one.model_copy(update={"evaluation": twice})], settings=settings, dataset="official 1a2b")
+    assert any("asked once more" in note for note in assistant_tables([StoredRun("r", made)])[0].notes)
     for change, said in (
         ({"users": ["user7"]}, "official sample"),
         ({"users": list(OFFICIAL_SAMPLES["official-30"])}, "the users are official-30, not official-50"),

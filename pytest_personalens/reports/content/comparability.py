@@ -12,7 +12,7 @@ from pytest_personalens.core.judging.verdict import READINGS
 from pytest_personalens.core.options.settings import OFFICIAL_PROMPTS
 from pytest_personalens.core.text.parse import judge_specs
 from pytest_personalens.datasets import OFFICIAL_SAMPLES
-from pytest_personalens.results.wording import unread_text
+from pytest_personalens.results.wording import asked_again_note, unread_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -75,9 +75,9 @@ def comparability(results: Results, single: int, multi: int, *, of_assistants: b
     said.append(
         f"No figure compares to the second decimal: {' and '.join(why) or 'models of one name change'}."
     )
-    if not official and s.get("protocol") == "paper":
+    if not official and s.get("protocol") == "paper" and asked_again_note(results):
         said.append(
-            "An answer of the judge that could not be read was asked for once more; the official code asks"
+            "Where an answer of the judge could not be read, it was asked once more; the official code asks"
             " once."
         )
     return said

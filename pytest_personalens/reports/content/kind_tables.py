@@ -107,7 +107,7 @@ def over_items(figure: Figure | None) -> str:
 def label_of(metric: Metric) -> str:
     """Return the name of a figure in a table, with its better end if that is the low one."""
     better = metric.better if metric.measure is None else metric.measure.better
-    return f"{metric.label} (low is good)" if better == "low" else metric.label
+    return f"{metric.label} (lower is better)" if better == "low" else metric.label
 
 
 def source_lines(results: Results) -> Iterator[str]:

@@ -69,7 +69,7 @@ def headline(results: Results) -> Headline:
     """
     shard = results.settings.get("shard")
     failed, total = sum(i.failed for i in results.items), len(results.items)
-    low = [(_told(why, results), "") for why in _of_each_reading(results)]
+    low = [(_told(why, results), "") for why in explanations(results) if not why.same_as]
     reasons = [] if results.report_only else list(low)
     crashed = [(_crashed(results), "cause=assistant")] if crashes_title(results) else []
     if failed:
@@ -123,16 +123,6 @@ def to_begin_with(results: Results) -> list[tuple[str, str]]:
         (case.item.nodeid, case_title(case, results.scenarios.get(case.item.evaluation.scenario)))
         for case in cases
     ]
-
-
-def _of_each_reading(results: Results) -> Iterator[Explanation]:
-    """Why the gates failed: of several on one reading, those against the baseline alone, which say most."""
-    every = explanations(results)
-    reasons = {e.measure: e.reasons for e in every if e.reasons}
-    compared = {(e.group, e.measure) for e in every if e.gate.kind == "regression"}
-    for e in every:
-        if e.gate.kind != "floor" or (e.group, e.measure) not in compared:
-            yield e._replace(reasons=reasons.get(e.measure, ()))
 
 
 def _told(why: Explanation, results: Results) -> str:
@@ -282,7 +272,7 @@ def notes(results: Results) -> Iterator[tuple[str, str]]:
     if low and results.gates:
         dialogue = results.of_suite.dialogue
         are = f"{dialogue} is" if low == 1 else f"{dialogue}s are"
-        yield f"{low:,} {are} below threshold; only gates fail the run.", "status=low"
+        yield f"{low:,} {are} below threshold; low scores fail the run by its gates alone.", "status=low"
     if trust := trust_note(results):
         yield trust, ""
 

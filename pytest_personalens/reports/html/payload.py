@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.dialogue.state import State
     from pytest_personalens.core.judging.measure import Measure
     from pytest_personalens.core.scenario import BaseScenario
+    from pytest_personalens.core.suite.suite import Suite
     from pytest_personalens.reports.content.changes import Changes
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
@@ -98,7 +99,7 @@ def payload(results: Results, changes: Changes | None) -> Payload:
             "answer": suite.outcome(item),
         }
         scenario = results.scenarios.get(item.evaluation.scenario)
-        rows.append(_without_empty({**_row(item, scenario, dimensions, row_text), **own}))
+        rows.append(_without_empty({**_row(item, scenario, suite, dimensions, row_text), **own}))
         dialogues.append(_without_empty({**_dialogue(item, scenario, text), **_request(item, results)}))
     codes = {code for item in results.items for code in lost_for(item)}
     return Payload(
@@ -153,7 +154,11 @@ def _steps(measure: Measure) -> tuple[float | None, float | None]:
 
 
 def _row(
-    item: Item, scenario: BaseScenario | None, dimensions: Sequence[Measure], text: _Pool
+    item: Item,
+    scenario: BaseScenario | None,
+    suite: Suite,
+    dimensions: Sequence[Measure],
+    text: _Pool,
 ) -> dict[str, Any]:
     e = item.evaluation
     scores = {v.dimension: v.score for v in e.verdicts}
@@ -171,7 +176,7 @@ def _row(
         "scores": [scores.get(d) for d in dimensions],
         "beforeP": personalization_before(item),
         "short": [s.dimension.value for s in item.shortfalls],
-        "why": text(row_reason(item, scenario)),
+        "why": text(row_reason(item, scenario, suite)),
         "wants": text(_wants(scenario)),
         "reasons": sorted((code, text(type_)) for code, type_ in sorted(told(item))),
         "tokens": sum(used.tokens for used in e.usage.values()),

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.judging.verdict import Verdict
     from pytest_personalens.core.scenario import BaseScenario
+    from pytest_personalens.core.suite.suite import Suite
     from pytest_personalens.results.reasons.reasons import CountedCode
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
@@ -138,7 +139,7 @@ def _cells(
     return [HeatCell(code, counts[code], -(-_SHADES * counts[code] // most)) for code, _ in outcomes]
 
 
-def row_reason(item: Item, scenario: BaseScenario | None) -> str:
+def row_reason(item: Item, scenario: BaseScenario | None, suite: Suite) -> str:
     """Why the item has the scores that it has, in one line; empty where nothing is scored."""
     low = {shortfall.dimension for shortfall in item.shortfalls}
     verdicts = item.evaluation.verdicts if item.evaluation.scored else ()
@@ -147,9 +148,20 @@ def row_reason(item: Item, scenario: BaseScenario | None) -> str:
         v for v in read if costs_of(v) and v.score != v.dimension.high
     ]
     if lost:
-        return "; ".join(why(verdict, costs_of(verdict), scenario) for verdict in lost)
+        return "; ".join(why(verdict, costs_of(verdict), scenario) for verdict in lost) + _truth(item, suite)
     # Personalization comes after task completion, of which there is less to say.
-    return _good((read or list(verdicts))[-1], scenario) if verdicts else ""
+    good = _good((read or list(verdicts))[-1], scenario) if verdicts else ""
+    return good + _truth(item, suite) if good else ""
+
+
+def _truth(item: Item, suite: Suite) -> str:
+    """The true class or number, behind the one that was read."""
+    answer = item.evaluation.answer
+    if answer is None or not answer.read or answer.truth is None:
+        return ""
+    if not isinstance(answer.truth, str):
+        return f"; true: {answer.truth:g}"
+    return f"; true: {answer.truth}" if suite.outcome(item) else ""  # else it is the digest of a text
 
 
 def _good(verdict: Verdict, scenario: BaseScenario | None) -> str:
