@@ -23,10 +23,8 @@ if TYPE_CHECKING:
 
 
 class Files(NamedTuple):
-    """The paths of reports and baseline.
-
-    The ending of a path in `reports` gives its kind. `github` asks for the reports of a step in GitHub
-    Actions too.
+    """The paths of reports and baseline. The ending of a path in `reports` gives its kind. `github` asks for
+    the reports of a step in GitHub Actions too.
     """
 
     reports: tuple[Path, ...] = ()
@@ -54,10 +52,7 @@ class WrittenFiles:
     pages: list[str] = field(default_factory=list)
 
     def attempt(self, what: str, path: Path | str, write: Callable[[], object]) -> bool:
-        """Write one file, and return False if it failed.
-
-        A problem with it must not affect the others.
-        """
+        """Write one file, and return False if it failed. A problem with it must not affect the others."""
         try:
             write()
         except Exception as error:
@@ -85,11 +80,9 @@ def write_files(
     root: Path | None = None,
     lines: Mapping[str, int] = MappingProxyType({}),
 ) -> WrittenFiles:
-    """Write all files that the options ask for.
-
-    If another run, `before`, is given, the reports compare the results with it. For GitHub, `root` is the
-    root folder of the tests (default: the working directory). `lines` holds the lines of tests by node id,
-    from 1.
+    """Write all files that the options ask for. If another run, `before`, is given, the reports compare the
+    results with it. For GitHub, `root` is the root folder of the tests (default: the working directory).
+    `lines` holds the lines of tests by node id, from 1.
     """
     written = WrittenFiles()
     for path in files.kind("json"):
@@ -143,11 +136,9 @@ def _tell_github(
 
 
 def checked(files: Files, prefix: str, *, read: Mapping[str, Path] = MappingProxyType({})) -> Files:
-    """Return the same files, after making their folders.
-
-    `prefix` is that of the options, such as ``--``. `read` holds the files that the command reads, by their
-    names for the user. Raise `SpecError` for a file that cannot be written, or that would replace another
-    file of the run or a file of somebody else.
+    """Return the same files, after making their folders. `prefix` is that of the options, such as ``--``.
+    `read` holds the files that the command reads, by their names for the user. Raise `SpecError` for a file
+    that cannot be written, or that would replace another file of the run or a file of somebody else.
     """
     report, baseline = f"{prefix}report", f"{prefix}save-baseline"
     try:

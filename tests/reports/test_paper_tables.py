@@ -92,9 +92,8 @@ def _recounted(files: tuple[tuple[str, bytes], ...]) -> str:
 
 
 def printed(capsys: pytest.CaptureFixture[str], *args: str) -> list[Cells]:
-    """The tables that the command prints: each a row's name -> its cells.
-
-    Rows of differences are named "row | score".
+    """The tables that the command prints: each a row's name -> its cells. Rows of differences are named "row
+    | score".
     """
     assert main(args) == 0
     tables: list[Cells] = []

@@ -1,7 +1,4 @@
-"""A badge of one run as SVG, with its TCR and P.
-
-The colour shows the outcome of the gates.
-"""
+"""A badge of one run as SVG, with its TCR and P. The colour shows the outcome of the gates."""
 
 from __future__ import annotations
 
@@ -17,10 +14,7 @@ _LETTER, _SPACE = 6.6, 8
 
 
 def badge_svg(history: History) -> str:
-    """Return the badge of the last run.
-
-    White text has a contrast of at least 6 to 1 on each colour.
-    """
+    """Return the badge of the last run. White text has a contrast of at least 6 to 1 on each colour."""
     run = history.runs[-1]
     figures = [
         f"{dimension.names.mean} {estimate.value:.2f}"

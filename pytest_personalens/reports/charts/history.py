@@ -1,7 +1,4 @@
-"""The coordinates of a line chart over the runs of a history, in CSS pixels.
-
-The template draws the chart.
-"""
+"""The coordinates of a line chart over the runs of a history, in CSS pixels. The template draws the chart."""
 
 from __future__ import annotations
 
@@ -22,10 +19,7 @@ _MOST_TICKS: Final = 6
 
 
 class Point(NamedTuple):
-    """A run's mean and its interval.
-
-    `kind` is "passed", "failed", or "open" if no gate decided.
-    """
+    """A run's mean and its interval. `kind` is "passed", "failed", or "open" if no gate decided."""
 
     x: float
     y: float
@@ -43,9 +37,8 @@ class Label(NamedTuple):
 
 
 class LineChart(NamedTuple):
-    """A chart of one mean.
-
-    `lines` and `floors` are points of polylines. `breaks` and `changes` are marks between runs.
+    """A chart of one mean. `lines` and `floors` are points of polylines. `breaks` and `changes` are marks
+    between runs.
     """
 
     title: str
@@ -59,9 +52,8 @@ class LineChart(NamedTuple):
 
 
 def marked(history: History) -> list[Run]:
-    """Return the runs that have a mark in a chart, numbered from 1.
-
-    These are the runs in which something changed.
+    """Return the runs that have a mark in a chart, numbered from 1. These are the runs in which something
+    changed.
     """
     return [run for run in history.runs if run.breaks or run.changes]
 
@@ -109,10 +101,7 @@ def line_chart(history: History, number: int, dimension: Measure) -> LineChart:
 
 
 def _range(history: History, number: int, measure: Measure) -> tuple[float, float]:
-    """Return the ends of the measure's range.
-
-    A missing end is that of the means and intervals.
-    """
+    """Return the ends of the measure's range. A missing end is that of the means and intervals."""
     seen = [
         value
         for run in history.runs

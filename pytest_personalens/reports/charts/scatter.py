@@ -44,9 +44,8 @@ class ScatterChart(NamedTuple):
 
 
 def extent(panels: Iterable[ScatterPanel]) -> float:
-    """Return the largest amount of a number in any of the panels, at least 10.
-
-    Panels that stand side by side have one scale.
+    """Return the largest amount of a number in any of the panels, at least 10. Panels that stand side by side
+    have one scale.
     """
     return max([10.0, *(abs(n) for panel in panels for one in panel.points for n in one[:2])])
 

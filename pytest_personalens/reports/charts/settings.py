@@ -54,10 +54,9 @@ class SettingsChart(NamedTuple):
 
 
 def settings_chart(results: Results, settings: Sequence[str]) -> SettingsChart | None:
-    """Return the figures of a run and its controls on one scale; None if too few are in all of them.
-
-    Errors have no highest value, so their skill stands for them. The scale ends at 1, and begins at 0 or at
-    the quarter below the lowest value.
+    """Return the figures of a run and its controls on one scale; None if too few are in all of them. Errors
+    have no highest value, so their skill stands for them. The scale ends at 1, and begins at 0 or at the
+    quarter below the lowest value.
     """
     suite = results.of_suite
     every = [results.overall.figures, *(arm.overall.figures for arm in results.arms)]

@@ -20,10 +20,7 @@ if TYPE_CHECKING:
 
 
 class Moved(NamedTuple):
-    """The means of one group in both runs, by dimension.
-
-    A mean is None if the run has none.
-    """
+    """The means of one group in both runs, by dimension. A mean is None if the run has none."""
 
     group: str
     means: dict[Dimension, tuple[float | None, float | None]]
@@ -39,9 +36,8 @@ class Changed(NamedTuple):
 
 
 class TwoRuns(NamedTuple):
-    """The items that two runs share, and the differences between the runs.
-
-    `only_before` and `only_after` count items that only one run scored.
+    """The items that two runs share, and the differences between the runs. `only_before` and `only_after`
+    count items that only one run scored.
     """
 
     moved: tuple[Moved, ...]
@@ -53,9 +49,8 @@ class TwoRuns(NamedTuple):
 
 
 def side_by_side(before: Results, after: Results) -> TwoRuns:
-    """Return the figures of both runs, and the items with different scores.
-
-    The items with the largest drop come first.
+    """Return the figures of both runs, and the items with different scores. The items with the largest drop
+    come first.
     """
     old, new = (_scored(results) for results in (before, after))
     shared = [key for key in new if key in old]

@@ -15,19 +15,15 @@ if TYPE_CHECKING:
 
 
 class Changes(NamedTuple):
-    """A comparison.
-
-    If it was not `tested`, a report must say nothing about significance.
-    """
+    """A comparison. If it was not `tested`, a report must say nothing about significance."""
 
     comparison: Comparison
     tested: bool
 
 
 def changes_of(results: Results, before: Results | None) -> Changes | None:
-    """Return the comparison with a baseline, if there is one.
-
-    Without one, return the differences from `before`, or None if that is not given.
+    """Return the comparison with a baseline, if there is one. Without one, return the differences from
+    `before`, or None if that is not given.
     """
     if results.comparison is not None:
         return Changes(results.comparison, tested=True)

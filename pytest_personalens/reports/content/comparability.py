@@ -50,11 +50,10 @@ _MODELS: Final = {
 
 
 def comparability(results: Results, single: int, multi: int, *, of_assistants: bool = True) -> list[str]:
-    """Return sentences on how far this run compares with the paper.
-
-    They give the level of likeness, and all differences from the paper. `single` and `multi` are the numbers
-    of scored scenarios of this run. A table that is not `of_assistants` compares contexts or prompts of one
-    assistant. A difference from the paper in these then does not count.
+    """Return sentences on how far this run compares with the paper. They give the level of likeness, and all
+    differences from the paper. `single` and `multi` are the numbers of scored scenarios of this run. A table
+    that is not `of_assistants` compares contexts or prompts of one assistant. A difference from the paper in
+    these then does not count.
     """
     apart = list(_differences(results, of_assistants=of_assistants))
     s = results.settings
@@ -134,9 +133,8 @@ def _differences(results: Results, *, of_assistants: bool) -> Iterator[str]:
 
 
 def _parameters(results: Results) -> Iterator[str]:
-    """Yield the parameters of models that differ from those of the official code.
-
-    They are in the identities of the agents, from options and from the configuration.
+    """Yield the parameters of models that differ from those of the official code. They are in the identities
+    of the agents, from options and from the configuration.
     """
     identities = {
         "user agent": {i.evaluation.user_agent for i in results.own},

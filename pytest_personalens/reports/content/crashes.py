@@ -24,9 +24,8 @@ _LONGEST: Final = 120
 
 
 def crashes_title(results: Results) -> str:
-    """Return in how many dialogues of the run itself the assistant failed.
-
-    The text is empty if there are none.
+    """Return in how many dialogues of the run itself the assistant failed. The text is empty if there are
+    none.
     """
     crashed = results.uncounted.get("assistant", 0)
     return (
@@ -38,10 +37,7 @@ def crashes_title(results: Results) -> str:
 
 
 def crash_groups(results: Results) -> list[str]:
-    """Return a line for each kind of failure, the most frequent first.
-
-    The last line combines the rare ones.
-    """
+    """Return a line for each kind of failure, the most frequent first. The last line combines the rare ones."""
     said: dict[str, Counter[str]] = defaultdict(Counter)
     for item in results.own:
         if item.evaluation.cause == "assistant":

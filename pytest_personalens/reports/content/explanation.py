@@ -140,9 +140,8 @@ def case_reason(case: WorstCase, scenario: BaseScenario | None) -> str:
 
 
 def turns_of(exchange: Exchange, scenario: BaseScenario | None) -> Iterator[Turn]:
-    """The exchange as it is shown: what the user said, the reply on record, the reply now.
-
-    Where the reply answers a request that has a true answer, the truth stands in place of the long request.
+    """The exchange as it is shown: what the user said, the reply on record, the reply now. Where the reply
+    answers a request that has a true answer, the truth stands in place of the long request.
     """
     if scenario is not None and scenario.takes_answers:
         yield from (Turn("", name, text) for name, text in scenario.facts if name == "truth")

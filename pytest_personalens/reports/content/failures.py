@@ -29,9 +29,8 @@ _MOST_NAMED: Final = 5
 
 
 def verdict_line(results: Results) -> str:
-    """Return the outcome in one line of plain text: passed, FAILED or not decided.
-
-    The line also gives the reason.
+    """Return the outcome in one line of plain text: passed, FAILED or not decided. The line also gives the
+    reason.
     """
     low = losses(results)
     failed = [] if results.report_only else low
@@ -78,9 +77,8 @@ def _loss(explained: Explanation) -> str:
 
 
 def failures(results: Results) -> list[Item]:
-    """Return the items that a person should look at, the worst first.
-
-    Failed items come first, then low items that a gate let pass, then items without scores.
+    """Return the items that a person should look at, the worst first. Failed items come first, then low items
+    that a gate let pass, then items without scores.
     """
     wrong = [item for item in results.items if item.failed or (not item.arm and item.status != "passed")]
     return sorted(wrong, key=lambda item: (not item.failed, item.status == "uncounted", item.nodeid))
@@ -93,19 +91,15 @@ def title(item: Item) -> str:
 
 
 def reason(item: Item) -> str:
-    """Return the problem with an item, in one line.
-
-    Texts of models and exceptions in it are not escaped.
-    """
+    """Return the problem with an item, in one line. Texts of models and exceptions in it are not escaped."""
     if item.status == "uncounted":
         return "not scored, {}: {}".format(*uncounted_by(item.evaluation))
     return in_words(item.shortfalls) or "failed for another reason than its scores"
 
 
 def failure_row(item: Item, results: Results, record: str) -> str:
-    """Return one entry of a list, in several lines.
-
-    It gives the low score, the user's wish, and the turns that are the evidence. `record` is Markdown.
+    """Return one entry of a list, in several lines. It gives the low score, the user's wish, and the turns
+    that are the evidence. `record` is Markdown.
     """
     evaluation = item.evaluation
     cause, detail = uncounted_by(evaluation)
@@ -130,10 +124,7 @@ def short_verdicts(item: Item) -> list[Verdict]:
 
 
 def costly_turn(item: Item) -> str:
-    """Return the first quote of the first low verdict, with its turn.
-
-    It is empty if there is none.
-    """
+    """Return the first quote of the first low verdict, with its turn. It is empty if there is none."""
     for verdict in short_verdicts(item):
         for evidence in verdict.evidence:
             return f'turn {evidence.turn}: "{short_line(evidence.quote, _LONGEST)}"'

@@ -22,9 +22,8 @@ _LONGEST: Final = 500
 
 
 def table_lines(history: History) -> Iterator[str]:
-    """Yield the table in plain text, one line for each run.
-
-    The changes since the run before stand above each line.
+    """Yield the table in plain text, one line for each run. The changes since the run before stand above each
+    line.
     """
     heads, rows = _heads(history), [_cells(run, history) for run in history.runs]
     widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
@@ -49,10 +48,7 @@ def history_markdown(history: History) -> str:
 
 
 def all_changes(run: Run) -> list[str]:
-    """Return the differences from the run before.
-
-    Those that prevent a comparison come first.
-    """
+    """Return the differences from the run before. Those that prevent a comparison come first."""
     return [*(f"not comparable: {change}" for change in run.breaks), *run.changes]
 
 

@@ -45,10 +45,8 @@ class KindRow(NamedTuple):
 
 
 class KindTable(NamedTuple):
-    """The figures of a kind in the run itself and in its controls.
-
-    `read` is the number of items of the run itself with an answer that could be read. `settings` are the
-    names of the run itself and of the controls.
+    """The figures of a kind in the run itself and in its controls. `read` is the number of items of the run
+    itself with an answer that could be read. `settings` are the names of the run itself and of the controls.
     """
 
     kind: str
@@ -79,12 +77,9 @@ def table_lines(tables: Sequence[KindTable]) -> Iterator[str]:
         yield from (f"  {note}" for note in table.notes)
 
 
-def domain_figures(
-    results: Results,
-) -> tuple[list[str], list[tuple[str, list[Figure | None]]]]:
-    """Return the headings of the main figures, and for each domain its name and these figures.
-
-    Each figure is of one kind of item, and has the number of items that it is over.
+def domain_figures(results: Results) -> tuple[list[str], list[tuple[str, list[Figure | None]]]]:
+    """Return the headings of the main figures, and for each domain its name and these figures. Each figure is
+    of one kind of item, and has the number of items that it is over.
     """
     shown = [m for m in results.of_suite.main if m.value in results.overall.figures]
     rows = [(g.name, [g.figures.get(m.value) for m in shown]) for g in results.domains]
@@ -167,9 +162,8 @@ class _Found:
 
     @property
     def ends(self) -> Ends:
-        """Return the interval of the whole run, if no other kind has the figure.
-
-        Groups have no intervals of their own.
+        """Return the interval of the whole run, if no other kind has the figure. Groups have no intervals of
+        their own.
         """
         whole = self._overall
         if self.figure is None or whole is None or whole.count != self.figure.count:

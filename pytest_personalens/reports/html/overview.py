@@ -40,9 +40,8 @@ _INCOMPLETE: Final = "The run was stopped before its end, or shards of it are mi
 
 
 class Headline(NamedTuple):
-    """The outcome in one or two words, with the sentences that explain it.
-
-    Each sentence has the filter of the dialogues that it counts.
+    """The outcome in one or two words, with the sentences that explain it. Each sentence has the filter of
+    the dialogues that it counts.
     """
 
     state: Literal["passed", "failed", "open"]
@@ -51,10 +50,7 @@ class Headline(NamedTuple):
 
 
 class OverviewLine(NamedTuple):
-    """A row of a table of figures.
-
-    It holds counts of its items, and an estimate for each dimension.
-    """
+    """A row of a table of figures. It holds counts of its items, and an estimate for each dimension."""
 
     name: str
     items: int
@@ -63,10 +59,7 @@ class OverviewLine(NamedTuple):
 
 
 def headline(results: Results) -> Headline:
-    """Return the outcome of the run.
-
-    An incomplete run has neither passed nor failed.
-    """
+    """Return the outcome of the run. An incomplete run has neither passed nor failed."""
     shard = results.settings.get("shard")
     failed, total = sum(i.failed for i in results.items), len(results.items)
     low = [(_told(why, results), "") for why in explanations(results) if not why.same_as]
@@ -86,10 +79,7 @@ def headline(results: Results) -> Headline:
         return Headline(
             "open",
             f"Shard {shard[0]} of {shard[1]}",
-            (
-                *crashed,
-                ("The gates are decided over all shards together.", ""),
-            ),
+            (*crashed, ("The gates are decided over all shards together.", "")),
         )
     if not results.overall.scored:
         none = f"No {results.of_suite.dialogue} could be scored."
@@ -106,14 +96,7 @@ def headline(results: Results) -> Headline:
         if results.gates
         else ""
     )
-    return Headline(
-        "passed",
-        "Passed",
-        (
-            *crashed,
-            (gates or "No test failed; the run had no gate.", ""),
-        ),
-    )
+    return Headline("passed", "Passed", (*crashed, (gates or "No test failed; the run had no gate.", "")))
 
 
 def to_begin_with(results: Results) -> list[tuple[str, str]]:
@@ -171,9 +154,8 @@ def open_panel(measure: Measure, shown: Sequence[Estimate], mean: float | None =
 
 
 def panels(results: Results, *, of_run: bool) -> list[Panel]:
-    """Return the panels of TCR and P, if the run has these scores.
-
-    If `of_run`, they also mark the means of the run.
+    """Return the panels of TCR and P, if the run has these scores. If `of_run`, they also mark the means of
+    the run.
     """
     floor, means = floors(results), {d: results.overall.figures.get(d.value) for d in main_measures(results)}
     return [
@@ -186,9 +168,8 @@ def panels(results: Results, *, of_run: bool) -> list[Panel]:
 def domain_rows(
     lines: Sequence[OverviewLine], dimensions: Sequence[Measure], main: Sequence[Measure]
 ) -> list[DotRow]:
-    """Return a row of a chart for each group.
-
-    The group with the worst personalization comes first. Each row has TCR and P, if the run has these scores.
+    """Return a row of a chart for each group. The group with the worst personalization comes first. Each row
+    has TCR and P, if the run has these scores.
     """
     places = [dimensions.index(d) for d in main if d in dimensions]
     places = [n for n in places if any(line.estimates[n].value is not None for line in lines)]
@@ -244,9 +225,8 @@ def score_histograms(read: Sequence[ItemScores], dimensions: Sequence[Measure]) 
 
 
 def notes(results: Results) -> Iterator[tuple[str, str]]:
-    """Yield the notes that a reader of the figures needs.
-
-    Each note has the filter of the dialogues that it counts, if they can be listed.
+    """Yield the notes that a reader of the figures needs. Each note has the filter of the dialogues that it
+    counts, if they can be listed.
     """
     if results.left_out:
         yield (

@@ -70,10 +70,9 @@ def write_html(results: Results, path: Path, *, title: str = TITLE, before: Resu
 
 
 def html_page(results: Results, *, title: str = TITLE, before: Results | None = None) -> str:
-    """Return the report as one HTML page, which is equal for equal arguments.
-
-    `before` are earlier results to show beside these, scenario by scenario; what the run itself was compared
-    with (`Results.comparison`) goes before that.
+    """Return the report as one HTML page, which is equal for equal arguments. `before` are earlier results to
+    show beside these, scenario by scenario; what the run itself was compared with (`Results.comparison`) goes
+    before that.
     """
     pages = environment(_finalize)
     pages.filters.update(

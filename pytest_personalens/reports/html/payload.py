@@ -71,11 +71,9 @@ def packed(value: object) -> str:
 
 
 class Payload(NamedTuple):
-    """What the script of the page is given.
-
-    `rows` is what its table shows, with `texts` that its items refer to by number. `dialogues` is all else:
-    an entry for each item, in their order, and scenarios by name, with texts of their own. Whatever is empty
-    or as it mostly is is left out.
+    """What the script of the page is given. `rows` is what its table shows, with `texts` that its items refer
+    to by number. `dialogues` is all else: an entry for each item, in their order, and scenarios by name, with
+    texts of their own. Whatever is empty or as it mostly is is left out.
     """
 
     rows: dict[str, Any]
@@ -127,9 +125,8 @@ def payload(results: Results, changes: Changes | None) -> Payload:
 
 
 def _settings(results: Results) -> dict[str, Any]:
-    """Return the names of the run itself and of its controls.
-
-    In a suite with a table for each kind these are settings, which have a name each.
+    """Return the names of the run itself and of its controls. In a suite with a table for each kind these are
+    settings, which have a name each.
     """
     suite = results.of_suite
     names = control_names(suite)
@@ -146,19 +143,14 @@ def shown_dimensions(results: Results) -> list[Measure]:
 
 
 def _steps(measure: Measure) -> tuple[float | None, float | None]:
-    """Return the lowest and the highest score if scores are whole.
-
-    Other scores are shown as numbers, and get (None, None).
+    """Return the lowest and the highest score if scores are whole. Other scores are shown as numbers, and get
+    (None, None).
     """
     return (measure.low, measure.high) if measure.in_steps else (None, None)
 
 
 def _row(
-    item: Item,
-    scenario: BaseScenario | None,
-    suite: Suite,
-    dimensions: Sequence[Measure],
-    text: _Pool,
+    item: Item, scenario: BaseScenario | None, suite: Suite, dimensions: Sequence[Measure], text: _Pool
 ) -> dict[str, Any]:
     e = item.evaluation
     scores = {v.dimension: v.score for v in e.verdicts}

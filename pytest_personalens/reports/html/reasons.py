@@ -34,9 +34,8 @@ _SINCE: Final = {"baseline": "the baseline", "record": "the records"}
 
 
 class ReasonBar(NamedTuple):
-    """A reason: in how many dialogues now, and before; the shares are of all dialogues, in percent.
-
-    `change` and `before` are None where it is not known of every dialogue.
+    """A reason: in how many dialogues now, and before; the shares are of all dialogues, in percent. `change`
+    and `before` are None where it is not known of every dialogue.
     """
 
     code: CountedCode

@@ -107,11 +107,7 @@ def beside_sections(before: Results, results: Results) -> Iterator[Section]:
 def lift_table(results: Results) -> list[str]:
     suite = results.of_suite
     rows = (
-        (
-            escaped(suite.arm_word(control.name)),
-            lift.dimension.names.heading,
-            *_sides(lift, *lift.gain),
-        )
+        (escaped(suite.arm_word(control.name)), lift.dimension.names.heading, *_sides(lift, *lift.gain))
         for control in results.arms
         for lift in control.lift
     )
@@ -123,15 +119,10 @@ def lift_table(results: Results) -> list[str]:
 
 
 def _sides(pair: Paired, change: float, low: float | None, high: float | None) -> tuple[str, ...]:
-    """Return the cells of both sides.
-
-    These are the scenarios, the means before and after, the change, its interval, and the one-sided p.
+    """Return the cells of both sides. These are the scenarios, the means before and after, the change, its
+    interval, and the one-sided p.
     """
-    moved = (
-        figure(change, signed=True),
-        interval_text(low, high, signed=True),
-        escaped(p_value(pair.p)),
-    )
+    moved = (figure(change, signed=True), interval_text(low, high, signed=True), escaped(p_value(pair.p)))
     return (str(pair.pairs), figure(pair.before), figure(pair.after), *moved)
 
 

@@ -61,7 +61,6 @@ def _commit_page(tested: Provenance) -> str:
 
 def failure_section(explained: Explanation, results: Results, *, brief: bool = False) -> Iterator[str]:
     """The lines on one gate: what happened, in bold; the reasons; the dialogues with what was said then.
-
     `brief` leaves the table of the reasons out.
     """
     sentence = sentence_of(explained, results)

@@ -40,13 +40,11 @@ _LONGEST: Final = 1_000
 def annotation_lines(
     results: Results, *, root: str = "", lines: Mapping[str, int] = MappingProxyType({})
 ) -> list[str]:
-    """Return the lines to print as annotations.
-
-    Each failed gate is an error, by the sentence that the terminal has, and so are the failed items of each
-    test: the first one, with how many more there are. If a gate failed, low items are warnings alike. There
-    are at most ten of each kind, and the last one says how many more there are. `root` is the start folder of
-    the node ids, relative to the root of the repository. `lines` holds the line of a test, from 1, by the
-    node id of an item, if it is known.
+    """Return the lines to print as annotations. Each failed gate is an error, by the sentence that the
+    terminal has, and so are the failed items of each test: the first one, with how many more there are. If a
+    gate failed, low items are warnings alike. There are at most ten of each kind, and the last one says how
+    many more there are. `root` is the start folder of the node ids, relative to the root of the repository.
+    `lines` holds the line of a test, from 1, by the node id of an item, if it is known.
     """
     failed_gates = explanations(results)
     wrong = failures(results)
@@ -73,9 +71,8 @@ def annotation_lines(
 
 
 def append_summary(results: Results, path: Path, *, before: Results | None = None, link: str = "") -> None:
-    """Append the report to the summary of a step.
-
-    Raise `DataError` with a text of one line if the file cannot be written or is full.
+    """Append the report to the summary of a step. Raise `DataError` with a text of one line if the file
+    cannot be written or is full.
     """
     try:
         there = path.stat().st_size if path.exists() else 0
@@ -94,10 +91,7 @@ def append_summary(results: Results, path: Path, *, before: Results | None = Non
 
 
 def summary_path(environment: Mapping[str, str] = os.environ) -> Path:
-    """Return the file of this step's summary.
-
-    Raise `DataError` outside GitHub Actions.
-    """
+    """Return the file of this step's summary. Raise `DataError` outside GitHub Actions."""
     if not environment.get(SUMMARY):
         raise DataError(
             SUMMARY, "not set: the word github is for steps of GitHub Actions; elsewhere give PATH.md"
@@ -106,9 +100,8 @@ def summary_path(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def root_in_repository(rootpath: Path, environment: Mapping[str, str] = os.environ) -> str:
-    """Return the root folder of the tests, relative to the root of the repository.
-
-    The path has slashes. It is empty if the folder is the root, or not below it.
+    """Return the root folder of the tests, relative to the root of the repository. The path has slashes. It
+    is empty if the folder is the root, or not below it.
     """
     workspace = environment.get("GITHUB_WORKSPACE", "")
     try:
@@ -122,10 +115,7 @@ def root_in_repository(rootpath: Path, environment: Mapping[str, str] = os.envir
 
 
 def link(root: str, environment: Mapping[str, str] = os.environ) -> str:
-    """Return the web address of this commit's files below `root`.
-
-    It is empty outside GitHub Actions.
-    """
+    """Return the web address of this commit's files below `root`. It is empty outside GitHub Actions."""
     parts = [environment.get(name, "") for name in ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_SHA")]
     if not all(parts):
         return ""

@@ -1,7 +1,4 @@
-"""A run as Markdown, bounded in size.
-
-It is for the summary of a CI job and for comments on pull requests.
-"""
+"""A run as Markdown, bounded in size. It is for the summary of a CI job and for comments on pull requests."""
 
 from __future__ import annotations
 
@@ -48,12 +45,11 @@ def markdown_report(
     link: str = "",
     brief: bool = False,
 ) -> str:
-    """Return the report, with at most `limit` bytes in UTF-8 (3,000 or more).
-
-    The end of the report lists the parts that were cut. `before` is another run to compare with. `link` is
-    the web address of the root folder of the tests, such as ``https://github.com/OWNER/NAME/blob/COMMIT``.
-    Links to records start there. `brief` is for a comment on a pull request: why the run failed, one
-    dialogue, where to go on, and the gates, in at most 60 lines.
+    """Return the report, with at most `limit` bytes in UTF-8 (3,000 or more). The end of the report lists the
+    parts that were cut. `before` is another run to compare with. `link` is the web address of the root folder
+    of the tests, such as ``https://github.com/OWNER/NAME/blob/COMMIT``. Links to records start there. `brief`
+    is for a comment on a pull request: why the run failed, one dialogue, where to go on, and the gates, in at
+    most 60 lines.
     """
     return fitted((_brief if brief else _sections)(results, before, link), limit)
 

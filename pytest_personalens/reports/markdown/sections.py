@@ -16,10 +16,8 @@ LONG: Final = 6
 
 
 class Section(NamedTuple):
-    """Lines that belong together.
-
-    `total` is the number of rows, of which the last ones may be cut. `what` is the word for them. `head`
-    comes before the rows, and `tail` comes after them.
+    """Lines that belong together. `total` is the number of rows, of which the last ones may be cut. `what` is
+    the word for them. `head` comes before the rows, and `tail` comes after them.
     """
 
     head: Sequence[str]

@@ -12,11 +12,9 @@ if TYPE_CHECKING:
 
 
 def agreement_table(readings: Iterable[tuple[str, float | None, float | None, float | None]]) -> PaperTable:
-    """Return Table 5 for readings by their short names.
-
-    Each reading has the mean of the kappas with each annotator, the kappa with the majority, and Fleiss'
-    kappa. The paper gives the first. The kappa with the majority is higher, because the majority outvotes
-    errors of single annotators.
+    """Return Table 5 for readings by their short names. Each reading has the mean of the kappas with each
+    annotator, the kappa with the majority, and Fleiss' kappa. The paper gives the first. The kappa with the
+    majority is higher, because the majority outvotes errors of single annotators.
     """
     paper = published(5)
     rows = tuple(

@@ -1,7 +1,4 @@
-"""Stored runs in one table, by assistant.
-
-These are Table 3, and Table 12 of the user agent.
-"""
+"""Stored runs in one table, by assistant. These are Table 3, and Table 12 of the user agent."""
 
 from __future__ import annotations
 
@@ -43,11 +40,9 @@ def _columns(scores: dict[str, Dimension]) -> list[Column]:
 
 
 def assistant_tables(runs: Sequence[StoredRun], beside: Sequence[OtherRow] = ()) -> list[PaperTable]:
-    """Return Table 3, and for several runs their differences.
-
-    The table has a row for each run, the rows of `beside`, and the paper's rows. The columns are the task
-    completion rate in percent, mean personalization, and the assistant's naturalness and coherence, for
-    single-domain (SD) and multi-domain (MD) tasks.
+    """Return Table 3, and for several runs their differences. The table has a row for each run, the rows of
+    `beside`, and the paper's rows. The columns are the task completion rate in percent, mean personalization,
+    and the assistant's naturalness and coherence, for single-domain (SD) and multi-domain (MD) tasks.
     """
     given_rows = [
         (row.name, *(figure(row.figures[column.key]) for column in _columns(_OF_ASSISTANT))) for row in beside
@@ -65,9 +60,8 @@ def assistant_tables(runs: Sequence[StoredRun], beside: Sequence[OtherRow] = ())
 
 
 def user_tables(runs: Sequence[StoredRun]) -> list[PaperTable]:
-    """Return Table 12: naturalness and coherence of the user agent.
-
-    There is a row for each run. The paper has these scores only for single-domain tasks.
+    """Return Table 12: naturalness and coherence of the user agent. There is a row for each run. The paper
+    has these scores only for single-domain tasks.
     """
     legend = "Nat and Coh, of the user agent, from 1 to 5; the paper has them for SD tasks."
     return _tables(

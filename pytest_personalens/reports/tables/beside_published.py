@@ -20,9 +20,8 @@ Row = tuple[str, "Mapping[str, float | None]"]
 
 
 def published_tables(runs: Sequence[StoredRun]) -> list[PaperTable]:
-    """Return the figures of each kind of the runs, in all their settings, beside the published ones.
-
-    Raise `SpecError` for a run of a suite without published figures.
+    """Return the figures of each kind of the runs, in all their settings, beside the published ones. Raise
+    `SpecError` for a run of a suite without published figures.
     """
     rows: dict[str, list[Row]] = {}
     notes: dict[str, dict[str, None]] = {}
@@ -52,9 +51,8 @@ def published_tables(runs: Sequence[StoredRun]) -> list[PaperTable]:
 
 
 def beside_published(suite: Suite, title: str, ours: Sequence[Row], found: Published) -> PaperTable:
-    """Return the rows of `ours`, and below them the published ones.
-
-    Figures with an upper end have four decimals, and others two, as they are published.
+    """Return the rows of `ours`, and below them the published ones. Figures with an upper end have four
+    decimals, and others two, as they are published.
     """
     metrics = [metric for name in found.metrics if (metric := suite.metric(name)) is not None]
     places = {metric.name: 2 if metric.high is None else 4 for metric in metrics}

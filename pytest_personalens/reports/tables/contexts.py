@@ -1,7 +1,4 @@
-"""The effect of each part of the context: Table 4.
-
-The table compares one assistant in several settings.
-"""
+"""The effect of each part of the context: Table 4. The table compares one assistant in several settings."""
 
 from __future__ import annotations
 
@@ -39,10 +36,8 @@ _COLUMNS: Final = [
 
 
 class ContextItems(NamedTuple):
-    """The context that the assistant knew in some items.
-
-    It is `letters` of D, I, S, or another user's context. With the prompt "vanilla", the assistant knew
-    nothing.
+    """The context that the assistant knew in some items. It is `letters` of D, I, S, or another user's
+    context. With the prompt "vanilla", the assistant knew nothing.
     """
 
     letters: str
@@ -89,10 +84,9 @@ def contexts_of(results: Results) -> list[ContextItems]:
 
 
 def context_tables(runs: Sequence[StoredRun]) -> list[PaperTable]:
-    """Return Table 4: a row for each setting of the runs and their controls.
-
-    The paper's rows follow, and then the lift of each setting over Base. Raise `SpecError` for runs of
-    several assistants, and for two runs with the same setting.
+    """Return Table 4: a row for each setting of the runs and their controls. The paper's rows follow, and
+    then the lift of each setting over Base. Raise `SpecError` for runs of several assistants, and for two
+    runs with the same setting.
     """
     assistants = sorted({name for run in runs if (name := run.results.settings.get("assistant"))})
     if len(assistants) > 1:
@@ -156,10 +150,8 @@ def _other_than_context(runs: Sequence[StoredRun]) -> list[str]:
 
 
 def ablation_table(results: Results) -> PaperTable:
-    """Return the effect of each part of the context, for a run's summary.
-
-    There is a row for each setting, with its lift over no context. A lift is the mean difference over the
-    scenarios with scores in both.
+    """Return the effect of each part of the context, for a run's summary. There is a row for each setting,
+    with its lift over no context. A lift is the mean difference over the scenarios with scores in both.
     """
     settings = contexts_of(results)
     base = next(

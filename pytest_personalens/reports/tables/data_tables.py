@@ -19,10 +19,7 @@ _YES: Final = {True: "yes", False: "no"}
 
 
 def data_table(number: int, data: Quality) -> PaperTable:
-    """Return one of the tables 1, 6, 7, 8 and 9.
-
-    Tables 6 and 7 come as one.
-    """
+    """Return one of the tables 1, 6, 7, 8 and 9. Tables 6 and 7 come as one."""
     return _TABLES[number](data)
 
 
@@ -71,12 +68,11 @@ def _people(data: Quality) -> PaperTable:
 
 
 def _types(number: int, data: Quality) -> PaperTable:
-    """Return Table 8 or 9.
-
-    For each preference type, they give whether its values come from a list, how many values are possible, how
-    many occur, and Shannon evenness (paper, Eq. 1). As in the paper, they cover all profiles with any domains
-    of interest, and count values by their spelling. For values from a list, "# Gen." in the paper is never
-    more than "# Poss."; "observed" counts every value that occurs, also one that is not on the list.
+    """Return Table 8 or 9. For each preference type, they give whether its values come from a list, how many
+    values are possible, how many occur, and Shannon evenness (paper, Eq. 1). As in the paper, they cover all
+    profiles with any domains of interest, and count values by their spelling. For values from a list, "#
+    Gen." in the paper is never more than "# Poss."; "observed" counts every value that occurs, also one that
+    is not on the list.
     """
     rows = [
         (

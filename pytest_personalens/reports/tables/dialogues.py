@@ -24,9 +24,8 @@ _LENGTHS: Final = ("dialogues", "turns", "tokens")
 
 
 def length_tables(runs: Sequence[StoredRun]) -> list[PaperTable]:
-    """Return Table 13: dialogues, turns for each dialogue and tokens for each turn, by kind.
-
-    A turn is a message of the user and the reply to it.
+    """Return Table 13: dialogues, turns for each dialogue and tokens for each turn, by kind. A turn is a
+    message of the user and the reply to it.
     """
     columns = [f"{short.lower()}_{what}" for short in SHORT.values() for what in _LENGTHS]
     headings = [
@@ -64,10 +63,9 @@ def _lengths(dialogues: Sequence[Dialogue]) -> tuple[str, str, str]:
 
 
 def diversity_tables(runs: Sequence[StoredRun]) -> list[PaperTable]:
-    """Return Table 10: Dist-1, Dist-2, Ent-4 and Self-BLEU of the dialogues.
-
-    The paper defines them in A.4. The measures depend on the amount of text. Every row is therefore computed
-    over the same number of words: that of the shortest row, and at most 50,000.
+    """Return Table 10: Dist-1, Dist-2, Ent-4 and Self-BLEU of the dialogues. The paper defines them in A.4.
+    The measures depend on the amount of text. Every row is therefore computed over the same number of words:
+    that of the shortest row, and at most 50,000.
     """
     texts = {
         f"{run.name} {short}" if len(runs) > 1 else f"this run {short}": _texts(_dialogues(run, kind))

@@ -32,9 +32,8 @@ _MOST_TURNS: Final = 10
 
 
 def domain_tables(runs: Sequence[StoredRun], kinds: Kinds) -> list[PaperTable]:
-    """Return Figure 4: task completion rate and personalization by domain.
-
-    The table also has the number of scenarios, and a row for each run.
+    """Return Figure 4: task completion rate and personalization by domain. The table also has the number of
+    scenarios, and a row for each run.
     """
     several = len(runs) > 1
     domains = sorted(
@@ -74,10 +73,9 @@ def _of_items(items: Sequence[Item], kinds: Kinds) -> Iterator[str]:
 
 
 def turn_tables(runs: Sequence[StoredRun], kinds: Kinds) -> list[PaperTable]:
-    """Return Figure 5: mean personalization after each reply of the assistant.
-
-    The rows are by kind and domain, and there is a table for each run. The reply after the user's end is left
-    out, because it answers a goodbye. The figure needs the reading `p-turns`.
+    """Return Figure 5: mean personalization after each reply of the assistant. The rows are by kind and
+    domain, and there is a table for each run. The reply after the user's end is left out, because it answers
+    a goodbye. The figure needs the reading `p-turns`.
     """
     return [_turns(run, kinds, several=len(runs) > 1) for run in runs]
 

@@ -27,10 +27,7 @@ _LEAST_PAIRS: Final = 3
 
 
 class Column(NamedTuple):
-    """The mean of a dimension over the items of a kind.
-
-    `key` is its name in the paper's rows and in files.
-    """
+    """The mean of a dimension over the items of a kind. `key` is its name in the paper's rows and in files."""
 
     key: str
     kind: Kind
@@ -38,9 +35,8 @@ class Column(NamedTuple):
 
     @property
     def heading(self) -> str:
-        """Return a heading such as ``SD TCR %``.
-
-        The title of the table says if a reading is of the user or of the assistant.
+        """Return a heading such as ``SD TCR %``. The title of the table says if a reading is of the user or
+        of the assistant.
         """
         heading = self.dimension.names.paper_heading.removesuffix(".u")
         return f"{SHORT[self.kind]} {heading}{' %' if is_rate(self.dimension) else ''}"
@@ -65,9 +61,8 @@ def scaled(value: float, dimension: Dimension) -> float:
 
 
 def mean_of(items: Sequence[Item], dimension: Dimension) -> float | None:
-    """Return the mean of `items` by scenario, in the form for tables.
-
-    It is None if no item has a score on the dimension.
+    """Return the mean of `items` by scenario, in the form for tables. It is None if no item has a score on
+    the dimension.
     """
     scores = scores_of(items, dimension)
     mean = round(fmean(scenario_means(scores).values()), 6) if scores else None
@@ -88,9 +83,8 @@ class Measured(NamedTuple):
 def differences(
     rows: Sequence[Measured], base: Measured, columns: Sequence[Column], title: str
 ) -> PaperTable | None:
-    """Return the difference of each of `rows` from `base` in each of `columns`.
-
-    The p-values are corrected over all of them. Return None if nothing can be compared.
+    """Return the difference of each of `rows` from `base` in each of `columns`. The p-values are corrected
+    over all of them. Return None if nothing can be compared.
     """
     compared: list[tuple[Measured, Column, Contrast]] = []
     for row in rows:

@@ -18,9 +18,8 @@ def _tables() -> Mapping[str, Any]:
 
 
 def published(table: int) -> dict[str, dict[str, str]]:
-    """Return the rows of one of the paper's tables.
-
-    `table` is 1, 3, 4, 5, 10, 12 or 13. The result maps name -> column -> the figure as printed in the paper.
+    """Return the rows of one of the paper's tables. `table` is 1, 3, 4, 5, 10, 12 or 13. The result maps name
+    -> column -> the figure as printed in the paper.
     """
     table_rows = _tables()[f"table_{table}"]
     places = table_rows.get("places", 2)

@@ -21,9 +21,8 @@ COLUMNS: Final = {
 
 
 class OtherRow(NamedTuple):
-    """A row of another table: its name, and a figure for each of `COLUMNS`.
-
-    A figure is None if the cell was empty.
+    """A row of another table: its name, and a figure for each of `COLUMNS`. A figure is None if the cell was
+    empty.
     """
 
     name: str
@@ -31,9 +30,8 @@ class OtherRow(NamedTuple):
 
 
 def read_rows(path: Path) -> tuple[OtherRow, ...]:
-    """Return the rows of a CSV file with a column ``name`` and the `COLUMNS`.
-
-    A cell may be empty. Raise `DataError` with a text of one line for an invalid file.
+    """Return the rows of a CSV file with a column ``name`` and the `COLUMNS`. A cell may be empty. Raise
+    `DataError` with a text of one line for an invalid file.
     """
     try:
         with no_device(path).open(encoding="utf-8-sig", newline="") as file:

@@ -30,10 +30,8 @@ class StoredRun(NamedTuple):
 
 
 def named(read: Sequence[tuple[Path, Results]]) -> list[StoredRun]:
-    """Return each run with the name of its assistant.
-
-    The name includes the file if several runs have the same assistant. A single run is "this run" if its
-    assistant is yours.
+    """Return each run with the name of its assistant. The name includes the file if several runs have the
+    same assistant. A single run is "this run" if its assistant is yours.
     """
     if len(read) == 1:
         return [StoredRun(_assistant(read[0][1]) or "this run", read[0][1])]
@@ -83,9 +81,8 @@ def scenario_counts(runs: Sequence[StoredRun]) -> list[str]:
 
 
 def likeness(runs: Sequence[StoredRun], *, of_assistants: bool = True) -> list[str]:
-    """Return how far the runs compare with the paper: see `comparability`.
-
-    A sentence that is true for all runs appears once.
+    """Return how far the runs compare with the paper: see `comparability`. A sentence that is true for all
+    runs appears once.
     """
     said = [
         comparability(

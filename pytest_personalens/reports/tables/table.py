@@ -9,9 +9,8 @@ from pytest_personalens.reports.content.markup import escaped, markdown_table
 
 
 class PaperTable(NamedTuple):
-    """A table with text in its cells.
-
-    The first column names the rows. `notes` are sentences to print below it.
+    """A table with text in its cells. The first column names the rows. `notes` are sentences to print below
+    it.
     """
 
     title: str
@@ -36,10 +35,7 @@ class PaperTable(NamedTuple):
         return "\n".join([harmless(self.title), "", *(line.rstrip() for line in lines), *below]) + "\n"
 
     def markdown(self) -> str:
-        """Return the table as Markdown for a page.
-
-        All texts in it are escaped.
-        """
+        """Return the table as Markdown for a page. All texts in it are escaped."""
         lines = markdown_table(
             [escaped(cell) for cell in self.header], [[escaped(cell) for cell in row] for row in self.rows]
         )
@@ -48,8 +44,7 @@ class PaperTable(NamedTuple):
 
 
 def of_paper(number: str, what: str) -> str:
-    """Return the title of a table that follows one of the paper's.
-
-    `number` is a text such as "Table 3" or "Figure 4".
+    """Return the title of a table that follows one of the paper's. `number` is a text such as "Table 3" or
+    "Figure 4".
     """
     return f"{number} of the paper (Zhao et al., 2025): {what}"

@@ -24,9 +24,8 @@ _LONGEST: Final = 120
 
 
 def outcome_lines(results: Results, *, verbose: bool, listed: bool = True) -> Iterator[str]:
-    """Yield the lines, or none if the run has no such results.
-
-    Scores that changed are left out if not `listed`.
+    """Yield the lines, or none if the run has no such results. Scores that changed are left out if not
+    `listed`.
     """
     suite = results.of_suite
     if results.trials is not None:
@@ -60,9 +59,8 @@ def outcome_lines(results: Results, *, verbose: bool, listed: bool = True) -> It
 
 
 def low_lines(results: Results) -> list[str]:
-    """Return a line for each scenario of the run itself below a threshold.
-
-    The line says what it missed, and in how many trials.
+    """Return a line for each scenario of the run itself below a threshold. The line says what it missed, and
+    in how many trials.
     """
     missed: dict[tuple[str, ...], list[Item]] = defaultdict(list)
     for item in results.own:

@@ -28,10 +28,9 @@ _MARK: Final = re.compile(r"(?P<error>E   )|(?P<turn>>)?\s{0,5}(?:(?P<before>- )
 def wrapped(
     label: str, text: str, width: int, *, hang: str | None = None, whole_words: bool = False
 ) -> Iterator[str]:
-    """`text` behind its label, in lines of at most `width` columns; further ones begin with `hang`.
-
-    A label of spaces is indented anew; ``E`` stands at every line of an error. With `whole_words`, a word
-    that is longer than a line, such as a path, stays whole, so that it can be copied.
+    """`text` behind its label, in lines of at most `width` columns; further ones begin with `hang`. A label
+    of spaces is indented anew; ``E`` stands at every line of an error. With `whole_words`, a word that is
+    longer than a line, such as a path, stays whole, so that it can be copied.
     """
     if hang is None:
         hang = " " * min(len(label), _HANG)

@@ -51,11 +51,10 @@ def summary_lines(
     explained: bool = False,
     width: int = 0,
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the lines of the summary, each with the names of its markup.
-
-    The names are bold, red, yellow and green, and a line may have none. With `domains`, there is a line for
-    each domain. If the failed gates were `explained` before, the rest is short: lists are counted. Notes of
-    several clauses are wrapped at `width` columns; the line of a gate is whole, so that it can be searched.
+    """Yield the lines of the summary, each with the names of its markup. The names are bold, red, yellow and
+    green, and a line may have none. With `domains`, there is a line for each domain. If the failed gates were
+    `explained` before, the rest is short: lists are counted. Notes of several clauses are wrapped at `width`
+    columns; the line of a gate is whole, so that it can be searched.
     """
     short = explained and not verbose
     if results.drift is not None:
@@ -212,10 +211,7 @@ def _notes(results: Results, *, verbose: bool, records: str, short: bool, width:
 
 
 def _such_as(results: Results, cause: str) -> Iterator[str]:
-    """Yield the most frequent problem.
-
-    pytest shows the reasons of skipped items only on request.
-    """
+    """Yield the most frequent problem. pytest shows the reasons of skipped items only on request."""
     met = Counter(i.evaluation.detail for i in results.own if i.evaluation.cause == cause)
     for detail, _ in met.most_common(1):
         yield f"  such as: {' '.join(detail.split())[:_LONGEST]}"
@@ -227,10 +223,8 @@ def _usage(results: Results) -> str:
 
 
 def usage_table(usage: Mapping[str, Usage], usd: Mapping[str, float]) -> Iterator[str]:
-    """Yield the usage, with a line for each purpose.
-
-    A line has the calls, the input tokens at full price, from a cache and to a cache, the output tokens, and
-    the dollars.
+    """Yield the usage, with a line for each purpose. A line has the calls, the input tokens at full price,
+    from a cache and to a cache, the output tokens, and the dollars.
     """
     if not usage:
         return

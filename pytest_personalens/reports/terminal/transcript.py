@@ -78,7 +78,6 @@ def failure_lines(
     whole: bool = False,
 ) -> list[str]:
     """What a failing item prints, in lines of at most `width` columns but for the command that runs it again.
-
     `brief` leaves out who asked, what went well, and all turns but those that cost the score. `whole` prints
     every reading with its evidence. Without a command (`rerun`), its line is left out.
     """
