@@ -174,7 +174,7 @@ def test_a_rate_has_its_exact_interval() -> None:
         (
             rich_results(8).model_copy(update={"complete": False, "gates": ()}),
             "Incomplete",
-            "The run was stopped before its end",
+            "A part of the run only: it was stopped",
         ),
         (
             rich_results(8).model_copy(update={"lost": ("test_x",)}),

@@ -36,6 +36,7 @@ def test_every_report_is_written_and_equal_with_workers(told: Repository) -> Non
     first = {name: (told.path / "out" / name).read_bytes() for name in ("r.json", "r.html", "r.md")}
     assert told.run(*ARGS, *ALL, "-n", "2").ret == 1
     assert {name: (told.path / "out" / name).read_bytes() for name in first} == first
+    assert b"\n\n**TCR 0.83, P 4.00**\n" in first["r.md"], "no score is folded"
     for name in first:
         (told.path / "out" / name).unlink()
     alone = told.inline(*ARGS, "--personalens-report", "out/r.md")

@@ -27,7 +27,7 @@ from pytest_personalens.core.scenario import Scenario, Situation, Task
 from pytest_personalens.core.suite.suite import suite_named
 from pytest_personalens.core.text.safe_text import harmless
 from pytest_personalens.reports.content.beside import beside_lines, side_by_side
-from pytest_personalens.reports.content.failures import verdict_line
+from pytest_personalens.reports.content.findings import findings_of
 from pytest_personalens.reports.content.markup import code, escaped
 from pytest_personalens.reports.markdown import github
 from pytest_personalens.reports.markdown.report import markdown_report
@@ -188,7 +188,7 @@ def test_markdown_says_it_all() -> None:
     ],
 )
 def test_the_outcome_in_one_line(made: Results, said: str) -> None:
-    assert verdict_line(made) == said
+    assert findings_of(made).outcome.line == said
 
 
 def hostile_results() -> Results:
@@ -301,7 +301,7 @@ def test_annotations_of_gates_and_items() -> None:
     assert github.annotation_lines(results([item(p=1)], gates=(gate("p", True),))) == []
     stopped = github.annotation_lines(results([item()], complete=False))
     assert stopped == [
-        "::warning title=personalens::the run was stopped, or shards are missing: no gate is decided"
+        "::warning title=personalens::a part of the run only: it was stopped, or shards are missing; no gate is decided"
     ]
 
 

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.judging.dimensions import Dimension
 from pytest_personalens.core.text.safe_text import harmless, one_line
-from pytest_personalens.reports.content.crashes import crash_groups
 from pytest_personalens.reports.content.markup import short_line
 from pytest_personalens.reports.content.reason_text import DOES, counted, why
 from pytest_personalens.results.reasons.reasons import costs_of
-from pytest_personalens.results.wording import CAUSES, apart, count, unread_text
+from pytest_personalens.results.wording import apart, count, unread_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -105,16 +104,6 @@ def since_text(explained: Explanation) -> str:
     """``since the baseline``, with the number of dialogues where it is not known of all."""
     known, scored = explained.reasons[0].known, explained.reasons[0].scored
     return f"{_SINCE[explained.since]}{f', over the {known} dialogues in both' if known < scored else ''}"
-
-
-def unscored_lines(explained: Explanation, results: Results, *, ways: bool = True) -> Iterator[str]:
-    """For the gate on the share of scored items: who failed, how often, and with `ways` of what."""
-    if explained.gate.kind != "valid":
-        return
-    for cause, number in results.uncounted.items():
-        yield f"{number} not scored: {CAUSES[cause]}"
-        if cause == "assistant" and ways:
-            yield from (f"  {line}" for line in crash_groups(results))
 
 
 def case_title(case: WorstCase, scenario: BaseScenario | None) -> str:

@@ -6,47 +6,21 @@ The means have intervals, which show how certain they are.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.reports.charts.charts import SOFT, TC, DotRow, Histogram, P, Panel
-from pytest_personalens.reports.content.crashes import crash_groups, crashes_title
-from pytest_personalens.reports.content.explanation import case_title, sentence_of
+from pytest_personalens.reports.content.findings import capital
 from pytest_personalens.results.means import Estimate, estimate, item_scores, score_counts
-from pytest_personalens.results.reasons.explanation import explanations
-from pytest_personalens.results.wording import (
-    CAUSES,
-    REPORT_ONLY,
-    REPORTED_GATES,
-    UNJUDGED,
-    control_names,
-    quotes_note,
-    stale_note,
-    trust_note,
-    unread_note,
-    user_note,
-)
+from pytest_personalens.results.wording import control_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_personalens.core.judging.measure import Measure
     from pytest_personalens.results.means import ItemScores
-    from pytest_personalens.results.reasons.explanation import Explanation
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
-
-_INCOMPLETE: Final = "The run was stopped before its end, or shards of it are missing; no gate is decided."
-
-
-class Headline(NamedTuple):
-    """The outcome in one or two words, with the sentences that explain it. Each sentence has the filter of
-    the dialogues that it counts.
-    """
-
-    state: Literal["passed", "failed", "open"]
-    word: str
-    reasons: tuple[tuple[str, str], ...]
 
 
 class OverviewLine(NamedTuple):
@@ -56,68 +30,6 @@ class OverviewLine(NamedTuple):
     items: int
     scored: int
     estimates: Sequence[Estimate]
-
-
-def headline(results: Results) -> Headline:
-    """Return the outcome of the run. An incomplete run has neither passed nor failed."""
-    shard = results.settings.get("shard")
-    failed, total = sum(i.failed for i in results.items), len(results.items)
-    low = [(_told(why, results), "") for why in explanations(results) if not why.same_as]
-    reasons = [] if results.report_only else list(low)
-    crashed = [(_crashed(results), "cause=assistant")] if crashes_title(results) else []
-    if failed:
-        reasons.append((f"{failed:,} of {total:,} tests failed", "status=failed&arm=all"))
-    if results.lost:
-        reasons.append((f"{len(results.lost):,} tests were lost with their workers", ""))
-    if reasons:
-        return Headline(
-            "failed", "Failed", (*crashed, *reasons, *([] if results.complete else [(_INCOMPLETE, "")]))
-        )
-    if not results.complete:
-        return Headline("open", "Incomplete", (*crashed, (_INCOMPLETE, "")))
-    if shard:
-        return Headline(
-            "open",
-            f"Shard {shard[0]} of {shard[1]}",
-            (*crashed, ("The gates are decided over all shards together.", "")),
-        )
-    if not results.overall.scored:
-        none = f"No {results.of_suite.dialogue} could be scored."
-        return Headline("open", "Not decided", (*crashed, (none, "")))
-    if results.report_only:
-        reason = _capital(f"{REPORT_ONLY}; {REPORTED_GATES}" if results.gates else REPORT_ONLY)
-        return Headline("open", "Report only", (*crashed, (f"{reason}.", ""), *low))
-    if results.unjudged:
-        return Headline("open", "Measured only", (*crashed, (f"{_capital(UNJUDGED)}.", "")))
-    gates = (
-        f"All {len(results.gates)} gates passed."
-        if len(results.gates) > 1
-        else "Its gate passed."
-        if results.gates
-        else ""
-    )
-    return Headline("passed", "Passed", (*crashed, (gates or "No test failed; the run had no gate.", "")))
-
-
-def to_begin_with(results: Results) -> list[tuple[str, str]]:
-    """Return the worst dialogues of the failed gates: node id, and who lost what."""
-    cases = [case for explained in explanations(results) for case in explained.cases]
-    return [
-        (case.item.nodeid, case_title(case, results.scenarios.get(case.item.evaluation.scenario)))
-        for case in cases
-    ]
-
-
-def _told(why: Explanation, results: Results) -> str:
-    """A sentence; of a gate that nothing decides, its name and what is missing."""
-    gate = why.gate
-    if gate.value is None:
-        return f"{gate.name}: {gate.message}"
-    return f"{_capital(sentence_of(why, results))}."
-
-
-def _crashed(results: Results) -> str:
-    return f"{_capital(crashes_title(results))}: {'; '.join(crash_groups(results))}"
 
 
 def main_measures(results: Results) -> list[Measure]:
@@ -206,9 +118,9 @@ def group_lines(
 def control_lines(results: Results, dimensions: Sequence[Measure]) -> list[OverviewLine]:
     """Return the figures of the run itself and of each of its controls."""
     names = control_names(results.of_suite)
-    lines = [_line(_capital(names[""]), results.own, dimensions)] if results.arms else []
+    lines = [_line(capital(names[""]), results.own, dimensions)] if results.arms else []
     return lines + [
-        _line(_capital(names[a.name]), [i for i in results.items if i.arm == a.name], dimensions)
+        _line(capital(names[a.name]), [i for i in results.items if i.arm == a.name], dimensions)
         for a in results.arms
     ]
 
@@ -224,46 +136,9 @@ def score_histograms(read: Sequence[ItemScores], dimensions: Sequence[Measure]) 
         yield Histogram(dimension.names.score, ticks, counts, _COLOURS.get(dimension, SOFT))
 
 
-def notes(results: Results) -> Iterator[tuple[str, str]]:
-    """Yield the notes that a reader of the figures needs. Each note has the filter of the dialogues that it
-    counts, if they can be listed.
-    """
-    if results.left_out:
-        yield (
-            f"A selection left {results.left_out:,} items of the sample out; all figures are over the rest.",
-            "",
-        )
-    if results.drawn < results.requested:
-        yield (
-            (
-                f"{results.requested:,} {results.of_suite.item}s were asked for; there are only"
-                f" {results.drawn:,}, and all of them are in it."
-            ),
-            "",
-        )
-    for cause, number in results.uncounted.items():
-        yield f"{number:,} not scored: {CAUSES[cause]}.", "" if cause in results.missing else f"cause={cause}"
-    if stale := stale_note(results):
-        yield f"{stale}.", ""
-    for note in (quotes_note(results), unread_note(results), user_note(results)):
-        if note:
-            yield f"{_capital(note)}.", ""
-    low = sum(i.status == "low" for i in results.own)
-    if low and results.gates:
-        dialogue = results.of_suite.dialogue
-        are = f"{dialogue} is" if low == 1 else f"{dialogue}s are"
-        yield f"{low:,} {are} below threshold; low scores fail the run by its gates alone.", "status=low"
-    if trust := trust_note(results):
-        yield trust, ""
-
-
 def _line(name: str, items: Sequence[Item], dimensions: Sequence[Measure]) -> OverviewLine:
     read = item_scores(items)
     return OverviewLine(name, len(items), len(read), [estimate(read, d) for d in dimensions])
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 _COLOURS: Final[dict[Measure, str]] = {

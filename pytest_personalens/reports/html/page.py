@@ -14,6 +14,8 @@ from pytest_personalens.core.text.safe_text import harmless
 from pytest_personalens.reports.charts.settings import settings_chart
 from pytest_personalens.reports.content.changes import changes_of
 from pytest_personalens.reports.content.command_line import command_line, thresholds_in_force
+from pytest_personalens.reports.content.explanation import case_title
+from pytest_personalens.reports.content.findings import capital, findings_of
 from pytest_personalens.reports.html import overview
 from pytest_personalens.reports.html.gate_remark import gate_remark, typeset
 from pytest_personalens.reports.html.kinds import kinds_of_page
@@ -113,7 +115,7 @@ def html_page(results: Results, *, title: str = TITLE, before: Results | None = 
 
 def _figures(results: Results, before: Results | None) -> dict[str, Any]:
     """What the template is given: values to print, and the places of the marks of charts."""
-    suite = results.of_suite
+    suite, findings = results.of_suite, findings_of(results)
     dimensions = [d for d in shown_dimensions(results) if d.value in results.overall.figures]
     whole, domains = overview.group_lines(results, dimensions)
     controls = overview.control_lines(results, dimensions)
@@ -135,9 +137,13 @@ def _figures(results: Results, before: Results | None) -> dict[str, Any]:
         "dialogues_title": f"{suite.dialogue}s".capitalize(),
         "judged_by": suite.judged_by,
         "given_words": partial(suite.given_words, results.settings),
-        "headline": overview.headline(results),
-        "begin_with": overview.to_begin_with(results),
-        "notes": list(overview.notes(results)),
+        "headline": findings.outcome,
+        "begin_with": [
+            (case.item.nodeid, case_title(case, results.scenarios.get(case.item.evaluation.scenario)))
+            for case in findings.cases
+        ],
+        "notes": [(f"{capital(note.text)}.", note.filter) for note in findings.notes.values()],
+        "trust": findings.trust,
         "dimensions": dimensions,
         "whole": whole,
         "domains": domains,

@@ -15,6 +15,7 @@ from pytest_personalens.core.text.node_ids import file_of, without_parameters
 from pytest_personalens.core.text.safe_text import harmless
 from pytest_personalens.reports.content.explanation import reasons_of, sentence_of
 from pytest_personalens.reports.content.failures import costly_turn, failures, reason, title
+from pytest_personalens.reports.content.findings import INCOMPLETE, capital
 from pytest_personalens.reports.markdown.report import markdown_report
 from pytest_personalens.results.reasons.explanation import explanations
 from pytest_personalens.results.wording import count
@@ -61,11 +62,7 @@ def annotation_lines(
     if not results.complete:
         warnings.insert(
             0,
-            _command(
-                "warning",
-                "the run was stopped, or shards are missing: no gate is decided",
-                title="personalens",
-            ),
+            _command("warning", INCOMPLETE, title="personalens"),
         )
     return [*_most("error", errors), *_most("warning", warnings)]
 
@@ -125,11 +122,9 @@ def link(root: str, environment: Mapping[str, str] = os.environ) -> str:
 
 def _gate(kind: str, explained: Explanation, results: Results) -> str:
     """The sentence of the terminal, and the reasons added up where there are any."""
-    sentence = sentence_of(explained, results)
-    reasons = reasons_of(explained)
+    sentence, reasons = sentence_of(explained, results), reasons_of(explained)
     by_reason = f"\n{results.of_suite.dialogue}s by reason: {reasons}" if reasons else ""
-    message = f"{sentence[:1].upper()}{sentence[1:]}{by_reason}"
-    return _command(kind, message, title=f"personalens: gate {explained.gate.name}")
+    return _command(kind, capital(sentence) + by_reason, title=f"personalens: gate {explained.gate.name}")
 
 
 def _items(kind: str, found: Sequence[Item], root: str, lines: Mapping[str, int]) -> Iterator[str]:

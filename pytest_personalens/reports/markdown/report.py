@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.judging.usage import Usage
-from pytest_personalens.reports.content.crashes import crash_groups, crashes_title
-from pytest_personalens.reports.content.explanation import sentence_of
-from pytest_personalens.reports.content.failures import failure_row, failures, verdict_line
+from pytest_personalens.reports.content.failures import failure_row, failures
+from pytest_personalens.reports.content.findings import Findings, capital, findings_of
 from pytest_personalens.reports.content.markup import escaped, figure, markdown_table
 from pytest_personalens.reports.markdown.changes import (
     beside_sections,
@@ -17,15 +17,7 @@ from pytest_personalens.reports.markdown.changes import (
 )
 from pytest_personalens.reports.markdown.failure import failure_section, onward_lines
 from pytest_personalens.reports.markdown.sections import COMMENT_LIMIT, LONG, Section, fitted, folded, titled
-from pytest_personalens.results.reasons.explanation import explanations
-from pytest_personalens.results.wording import (
-    gate_outcome,
-    part_note,
-    quotes_note,
-    trust_note,
-    unread_note,
-    user_note,
-)
+from pytest_personalens.results.wording import gate_outcome, part_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,30 +54,28 @@ def _brief(results: Results, before: Results | None, link: str) -> Iterator[Sect
 
 def _head(results: Results, link: str, *, dialogues: int | None = None) -> Iterator[Section]:
     """What happened and why, with at most so many dialogues, and where to go on."""
-    outcome = verdict_line(results).replace("->", "→")
-    sign = "❌" if outcome.startswith("FAILED") else "✅" if outcome.startswith("passed") else "⚠️"
-    yield Section((f"## {sign} personalens {escaped(outcome, 400)}", "", _about(results)))
-    if crashed := crashes_title(results):
-        ways = [f"- {escaped(way, 400)}" for way in crash_groups(results)]
-        yield Section(
-            ("", f"**{escaped(crashed[0].upper() + crashed[1:])}:**", "", *ways),
-            what="what the assistant failed of",
-        )
-    said = set[str]()
+    findings = findings_of(results)
+    outcome, sign = findings.outcome, {"failed": "❌", "passed": "✅", "open": "⚠️"}
+    headline = f"## {sign[outcome.state]} personalens {escaped(outcome.line.replace('->', '→'), 400)}"
+    scores = ["", f"**{escaped(findings.scores)}**"] if findings.scores else []
+    yield Section((headline, *scores, "", _about(results, findings)))
+    if findings.crashes:
+        ways = [f"- {escaped(way, 400)}" for way in findings.ways]
+        head = ("", f"**{escaped(capital(findings.crashes))}:**", "", *ways)
+        yield Section(head, what="what the assistant failed of")
     shown: list[WorstCase] = []
-    for explained in explanations(results):
-        what = f"why the gate {explained.gate.name} failed"
-        sentence = sentence_of(explained, results)
+    for explained in findings.failed_gates:
         left = None if dialogues is None else dialogues - len(shown)
         explained = explained._replace(cases=explained.cases[:left])
-        if sentence not in said and not explained.same_as:
-            shown += explained.cases
-            lines = failure_section(explained, results, brief=dialogues is not None)
-            yield Section(tuple(lines), what=what)
-        said.add(sentence)
-    if note := trust_note(results):
-        yield Section(("", escaped(note, 400)), what="how far to trust the judge")
-    yield Section(tuple(onward_lines(results, shown, link)), what="where to go on")
+        shown += explained.cases
+        lines = failure_section(explained, results, brief=dialogues is not None)
+        yield Section(tuple(lines), what=f"why the gate {explained.gate.name} failed")
+    if findings.trust:
+        yield Section(("", escaped(findings.trust, 400)), what="how far to trust the judge")
+    items = [case.item for case in shown]
+    crashed = (item for item in results.own if item.evaluation.cause == "assistant" and not items)
+    lines = onward_lines(results, [*items, *itertools.islice(crashed, 1)], link)
+    yield Section(tuple(lines), what="where to go on")
 
 
 def _sections(results: Results, before: Results | None, link: str) -> Iterator[Section]:
@@ -118,17 +108,15 @@ def _sections(results: Results, before: Results | None, link: str) -> Iterator[S
         yield Section(("", _usage(results)), what="the usage")
 
 
-def _about(results: Results) -> str:
+def _about(results: Results, findings: Findings) -> str:
     s = results.settings
     parts = [
         f"{results.drawn} {results.of_suite.item}s of {results.dataset}",
         f"{results.overall.scored} of {results.expected} items scored",
         *(f"{name}: {value}" for name, value in results.of_suite.facts(s).items()),
     ]
-    parts += [f"left out by a selection: {results.left_out}"] if results.left_out else []
-    parts += [f"not scored: {number} ({cause})" for cause, number in results.uncounted.items()]
+    parts += [note.text for about, note in findings.notes.items() if about != "low"]
     parts += [f"tool calls: {calls}"] if (calls := _calls(results)) else []
-    parts += [note for note in (quotes_note(results), unread_note(results), user_note(results)) if note]
     if results.drift is not None:
         parts.append(results.drift.sentence)
     return escaped("; ".join(parts), 1_000)

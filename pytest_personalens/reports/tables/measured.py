@@ -27,7 +27,7 @@ _LEAST_PAIRS: Final = 3
 
 
 class Column(NamedTuple):
-    """The mean of a dimension over the items of a kind. `key` is its name in the paper's rows and in files."""
+    """The mean of a dimension over the items of a kind. `key` is its name in files."""
 
     key: str
     kind: Kind

@@ -10,8 +10,8 @@ from pytest_personalens.reports.content.explanation import (
     excerpts,
     reasons_of,
     sentence_of,
-    unscored_lines,
 )
+from pytest_personalens.reports.content.findings import capital, unscored_text
 from pytest_personalens.reports.content.markup import short_line
 from pytest_personalens.reports.terminal.failure_layout import error_lines, wrapped
 
@@ -39,11 +39,11 @@ def gate_failure(
     brief: bool = False,
 ) -> Iterator[str]:
     """The lines, those of an error first. `brief` leaves the exchanges out; `scenarios` are by their ids."""
-    yield from error_lines(_capital(sentence_of(explained, results)), width)
+    yield from error_lines(capital(sentence_of(explained, results)), width)
     if reasons := reasons_of(explained):
         yield from wrapped(f"{results.of_suite.dialogue}s by reason: ", reasons, width, hang="    ")
-    for line in unscored_lines(explained, results):
-        yield from wrapped("  ", line, width, hang="      ")
+    for cause in results.uncounted if explained.gate.kind == "valid" else ():
+        yield from wrapped("  ", unscored_text(results, cause), width, hang="      ")
     for case in () if brief else explained.cases:
         yield from _case(case, scenarios.get(case.item.evaluation.scenario), width)
 
@@ -57,7 +57,3 @@ def _case(case: WorstCase, scenario: BaseScenario | None, width: int) -> Iterato
     yield from wrapped(
         "      why: ", short_line(case_reason(case, scenario), 2 * width - 30), width, hang="           "
     )
-
-
-def _capital(sentence: str) -> str:
-    return sentence[:1].upper() + sentence[1:]

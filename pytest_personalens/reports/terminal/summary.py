@@ -7,22 +7,20 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.judging.usage import Usage
-from pytest_personalens.reports.content.crashes import crash_groups, crashes_title
+from pytest_personalens.reports.content.findings import (
+    INCOMPLETE,
+    Findings,
+    findings_of,
+    tasks_read_as_failed,
+)
 from pytest_personalens.reports.terminal.comparison import low_lines, outcome_lines
 from pytest_personalens.reports.terminal.drift import drift_lines
 from pytest_personalens.results.wording import (
-    CAUSES,
     REPORT_ONLY,
     REPORTED_GATES,
-    asked_again_note,
     count,
     gate_outcome,
     part_note,
-    quotes_note,
-    stale_note,
-    trust_note,
-    unread_note,
-    user_note,
 )
 
 if TYPE_CHECKING:
@@ -56,14 +54,14 @@ def summary_lines(
     `explained` before, the rest is short: lists are counted. Notes of several clauses are wrapped at `width`
     columns; the line of a gate is whole, so that it can be searched.
     """
-    short = explained and not verbose
+    short, findings = explained and not verbose, findings_of(results)
     if results.drift is not None:
         for number, line in enumerate(drift_lines(results.drift)):
             yield line, () if number else ("bold",) if results.drift.passed else ("bold", "red")
         yield "", ()
-    if crashed := crashes_title(results):
-        yield f"{crashed}:", ("bold", "red")
-        yield from ((f"  {line}", ()) for line in crash_groups(results))
+    if findings.crashes:
+        yield f"{findings.crashes}:", ("bold", "red")
+        yield from ((f"  {way}", ()) for way in findings.ways)
         yield "", ()
     scored = results.overall.scored
     if scored and (part := part_note(results)):
@@ -78,7 +76,7 @@ def summary_lines(
         ),
         *([] if short else [""]),
         *outcome_lines(results, verbose=verbose, listed=not short),
-        *_notes(results, verbose=verbose, records=records, short=short, width=width or _WIDTH),
+        *_notes(results, findings, verbose=verbose, records=records, short=short, width=width or _WIDTH),
         *usage_table(results.usage, results.usd),
     ]
     yield from ((line, ()) for line in plain)
@@ -86,8 +84,8 @@ def summary_lines(
         colour = "green" if gate.passed else "yellow" if results.report_only else "red"
         line = f"gate {gate.name}: {gate_outcome(gate, results)}, {gate.message}"
         yield line, (colour,)
-    if results.went_wrong and (trust := trust_note(results)):
-        yield from ((line, ()) for line in textwrap.wrap(trust, width or _WIDTH))
+    if results.went_wrong or tasks_read_as_failed(results):
+        yield from ((line, ()) for line in textwrap.wrap(findings.trust, width or _WIDTH))
     if results.report_only and not (results.lost or any(item.failed for item in results.items)):
         note = f"{REPORT_ONLY}, {REPORTED_GATES}" if results.gates else REPORT_ONLY
         yield f"{note} (--personalens-gate none)", ("yellow",)
@@ -146,26 +144,19 @@ def _figure(group: Group, key: str) -> str:
     return "-" if mean is None or mean.value is None else f"{mean.value:.2f}"
 
 
-def _notes(results: Results, *, verbose: bool, records: str, short: bool, width: int) -> Iterator[str]:
-    if results.settings.get("shard"):
-        number, of = results.settings["shard"]
+def _notes(
+    results: Results, findings: Findings, *, verbose: bool, records: str, short: bool, width: int
+) -> Iterator[str]:
+    if shard := results.settings.get("shard"):
         yield (
-            f"shard {number}/{of} of the run: its gates are decided over all shards, by python -m"
+            f"shard {shard[0]}/{shard[1]} of the run: its gates are decided over all shards, by python -m"
             " pytest_personalens merge"
         )
     if not results.complete:
-        yield "a part of the run only: it was stopped, or shards are missing; no gate is decided"
-    if results.left_out:
-        left = count(results.left_out, "item")
-        yield (
-            f"left out by a selection (-k, -m, --lf, node ids, paths): {left} of the sample; all figures are"
-            " over the rest"
-        )
-    if results.drawn < results.requested:
-        yield (
-            f"sample: {results.requested} {results.of_suite.item}s asked for; there are only {results.drawn},"
-            " and all of them are in it"
-        )
+        yield INCOMPLETE
+    notes = {about: note.text for about, note in findings.notes.items() if about != "low"}
+    stale = notes.pop("stale", "")
+    yield from (notes.pop(about) for about in ("selection", "sample") if about in notes)
     if results.turns is not None and results.turns.value is not None and not short:
         yield f"dialogues: {results.turns.value:.1f} user turns on average" + _usage(results)
     if results.by_turn:
@@ -173,26 +164,16 @@ def _notes(results: Results, *, verbose: bool, records: str, short: bool, width:
         means = ", ".join(f"{n}: {m.value:.2f} ({m.count})" for n, m in enumerate(results.by_turn[:8], 1))
         yield f"personalization after each turn of the assistant (dialogues), goodbyes left out: {means}"
     states = Counter(i.record for i in results.items if i.record != "none")
-    stale = "" if records else stale_note(results)
-    if states and not (short and stale):
-        yield (
-            "records: "
-            + ", ".join(f"{states[s]} {s}" for s in ("replayed", "written", "stale") if states[s])
-            + (" (another dialogue than now)" if states["stale"] else "")
-        )
-    if stale:
+    if states and not (short and stale and not records):
+        counts = ", ".join(f"{states[s]} {s}" for s in ("replayed", "written", "stale") if states[s])
+        yield f"records: {counts}" + (" (another dialogue than now)" if states["stale"] else "")
+    if stale and not records:
         yield stale
-    if again := asked_again_note(results):
-        yield again
-    if quotes := quotes_note(results):
-        yield quotes
-    if unread := unread_note(results):
-        yield unread
-    yield from textwrap.wrap(user_note(results), width, subsequent_indent="  ")
-    for cause, number in results.uncounted.items():
-        kept = "; what was bought is kept, and a further run goes on from there" if cause == "budget" else ""
-        yield f"not scored: {number}, {CAUSES[cause]}{kept}"
-        if cause != "assistant":  # the summary lists the assistant's failures above
+    for about, note in notes.items():
+        # A note of several clauses.
+        yield from textwrap.wrap(note, width, subsequent_indent="  ") if about == "user" else (note,)
+        cause = about.removeprefix("not scored: ")
+        if cause != about and cause != "assistant":  # the summary lists the assistant's failures above
             yield from _such_as(results, cause)
     if records:
         yield records
