@@ -6,13 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.reports.tables.assistants import assistant_tables, user_tables
+from pytest_personalens.reports.tables.assistants import assistant_tables, read_rows, user_tables
 from pytest_personalens.reports.tables.beside_published import published_tables
 from pytest_personalens.reports.tables.contexts import context_tables
 from pytest_personalens.reports.tables.dialogues import diversity_tables, length_tables
 from pytest_personalens.reports.tables.figures import domain_tables, turn_tables
-from pytest_personalens.reports.tables.rows_file import read_rows
-from pytest_personalens.reports.tables.runs import named
+from pytest_personalens.reports.tables.runs import stored_runs
 
 if TYPE_CHECKING:
     import argparse
@@ -77,7 +76,7 @@ def asks_for_tables(options: argparse.Namespace) -> bool:
 
 def tables_of(options: argparse.Namespace, read: Sequence[tuple[Path, Results]]) -> list[PaperTable]:
     """Return the requested tables, made from the results that were `read`."""
-    runs = named(read)
+    runs = stored_runs(read)
     if options.published:
         return published_tables(runs)
     if options.figure is not None:

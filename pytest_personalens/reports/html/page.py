@@ -26,13 +26,12 @@ from pytest_personalens.reports.html.page_charts import (
     charts_of,
     fills_a_row,
     interval_text,
-    is_ablation,
     tile_of,
 )
 from pytest_personalens.reports.html.payload import packed, payload, script_json, shown_dimensions
 from pytest_personalens.reports.html.reasons import MOST_PREFERENCES, heat_map, reason_charts
 from pytest_personalens.reports.html.template_files import environment, read_template
-from pytest_personalens.reports.tables.contexts import ablation_table
+from pytest_personalens.reports.tables.contexts import ablation_table, is_ablation
 from pytest_personalens.results.means import by_turn, estimate, item_scores
 from pytest_personalens.results.wording import (
     control_names,

@@ -8,7 +8,7 @@ from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.reports.charts import charts
 from pytest_personalens.reports.charts.charts import SOFT
 from pytest_personalens.reports.html import overview
-from pytest_personalens.reports.tables.contexts import contexts_of
+from pytest_personalens.reports.tables.contexts import contexts_of, is_ablation
 from pytest_personalens.results.means import Estimate, estimate, item_scores
 from pytest_personalens.results.wording import NO_INTERVAL, ends_text, signed
 
@@ -57,12 +57,6 @@ def interval_text(value: Estimate) -> str:
     if value.low is None or value.high is None:
         return "\N{EN DASH}"
     return ends_text(value.low, value.high).replace("-", "\N{MINUS SIGN}")
-
-
-def is_ablation(results: Results) -> bool:
-    """True for a run with all controls that show what each part of the context is worth."""
-    row_of_arms = results.of_suite.arm_groups.get("ablation", ())
-    return bool(row_of_arms) and set(row_of_arms) <= {arm.name for arm in results.arms}
 
 
 def charts_of(

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.reports.content.markup import figure
-from pytest_personalens.reports.tables.measured import SHORT, mean_of
-from pytest_personalens.reports.tables.runs import reading_counts, scenario_counts
-from pytest_personalens.reports.tables.table import PaperTable, of_paper
+from pytest_personalens.reports.tables.means import SHORT, mean_of
+from pytest_personalens.reports.tables.runs import number_notes
+from pytest_personalens.reports.tables.table import PaperTable, paper_title
 from pytest_personalens.results.means import item_scores, scenario_means, scores_by_turn
 
 if TYPE_CHECKING:
@@ -32,13 +32,9 @@ _MOST_TURNS: Final = 10
 
 
 def domain_tables(runs: Sequence[StoredRun], kinds: Kinds) -> list[PaperTable]:
-    """Return Figure 4: task completion rate and personalization by domain. The table also has the number of
-    scenarios, and a row for each run.
-    """
+    """Return Figure 4: scenarios, task completion rate and personalization by domain, a row for each run."""
     several = len(runs) > 1
-    domains = sorted(
-        {domain for run in runs for item in run.results.own for domain in item.evaluation.domains}
-    )
+    domains = sorted({d for run in runs for item in run.results.own for d in item.evaluation.domains})
     rows = [
         (
             f"{domain or _ALL}, {run.name}" if several else domain or _ALL,
@@ -47,19 +43,14 @@ def domain_tables(runs: Sequence[StoredRun], kinds: Kinds) -> list[PaperTable]:
         for domain in (*domains, "")
         for run in runs
     ]
-    return [
-        PaperTable(
-            of_paper("Figure 4", f"by domain, {_SAID[kinds]}"),
-            ("domain", "scenarios", *_BY_DOMAIN),
-            tuple(row for row in rows if row[1] != "0"),
-            (
-                *scenario_counts(runs),
-                *reading_counts(runs),
-                f"{_ALL.capitalize()}: the mean over all scenarios, each counted once (the dashed line).",
-                "TCR in percent, P from 1 to 4. The paper draws Figure 4 and prints no figures of it.",
-            ),
-        )
-    ]
+    notes = (
+        *number_notes(runs),
+        f"{_ALL.capitalize()}: the mean over all scenarios, each counted once (the dashed line).",
+        "TCR in percent, P from 1 to 4. The paper draws Figure 4 and prints no figures of it.",
+    )
+    title = paper_title("Figure 4", f"by domain, {_SAID[kinds]}")
+    shown = tuple(row for row in rows if row[1] != "0")
+    return [PaperTable(title, ("domain", "scenarios", *_BY_DOMAIN), shown, notes)]
 
 
 def _of_items(items: Sequence[Item], kinds: Kinds) -> Iterator[str]:
@@ -73,25 +64,23 @@ def _of_items(items: Sequence[Item], kinds: Kinds) -> Iterator[str]:
 
 
 def turn_tables(runs: Sequence[StoredRun], kinds: Kinds) -> list[PaperTable]:
-    """Return Figure 5: mean personalization after each reply of the assistant. The rows are by kind and
-    domain, and there is a table for each run. The reply after the user's end is left out, because it answers
-    a goodbye. The figure needs the reading `p-turns`.
+    """Return Figure 5 for each run: mean personalization after each reply of the assistant, by kind and domain.
+
+    The reply after the user's end is left out, because it answers a goodbye. The figure needs the reading
+    `p-turns`.
     """
-    return [_turns(run, kinds, several=len(runs) > 1) for run in runs]
+    return [_turns(run, kinds, f", {run.name}" if len(runs) > 1 else "") for run in runs]
 
 
-def _turns(run: StoredRun, kinds: Kinds, *, several: bool) -> PaperTable:
+def _turns(run: StoredRun, kinds: Kinds, name: str) -> PaperTable:
     items = [item for item in run.results.own if _among(item, kinds)]
-    rows: list[tuple[str, list[tuple[float, int]]]] = []
+    rows: dict[str, list[tuple[float, int]]] = {}
     for kind, short in SHORT.items():
         of_kind = [item for item in items if item.evaluation.kind == kind]
-        rows.append((f"{short}, all domains", _by_turn(of_kind)))
-        domains = sorted({d for item in of_kind for d in item.evaluation.domains})
-        rows += [
-            (f"{short}, {d}", _by_turn([i for i in of_kind if d in i.evaluation.domains])) for d in domains
-        ]
-    rows = [row for row in rows if row[1]]
-    longest = max((len(turns) for _, turns in rows), default=0)
+        rows[f"{short}, all domains"] = _by_turn(of_kind)
+        for d in sorted({d for item in of_kind for d in item.evaluation.domains}):
+            rows[f"{short}, {d}"] = _by_turn([i for i in of_kind if d in i.evaluation.domains])
+    longest = max(map(len, rows.values()))
     shown = min(longest, _MOST_TURNS)
     notes = [
         "In brackets: dialogues. P from 1 to 4. The reply after the user's end is left out.",
@@ -99,17 +88,16 @@ def _turns(run: StoredRun, kinds: Kinds, *, several: bool) -> PaperTable:
     ]
     if longest > shown:
         notes.append(f"Turns after the {shown}th are not shown; the longest dialogue has {longest}.")
-    if not rows:
+    if not longest:
         notes = ["Nothing was read turn by turn: run with --personalens-dimensions tc,p,p-turns."]
-    return PaperTable(
-        of_paper("Figure 5", f"personalization turn by turn{f', {run.name}' if several else ''}"),
-        ("", *(f"turn {number}" for number in range(1, shown + 1))),
-        tuple(
-            (name, *(f"{mean:.2f} ({count})" for mean, count in turns[:shown]), *[""] * (shown - len(turns)))
-            for name, turns in rows
-        ),
-        tuple(notes),
-    )
+    cells = [
+        (title, *(f"{mean:.2f} ({count})" for mean, count in turns[:shown]), *[""] * (shown - len(turns)))
+        for title, turns in rows.items()
+        if turns
+    ]
+    header = ("", *(f"turn {number}" for number in range(1, shown + 1)))
+    what = f"personalization turn by turn{name}"
+    return PaperTable(paper_title("Figure 5", what), header, tuple(cells), tuple(notes))
 
 
 def _by_turn(items: Sequence[Item]) -> list[tuple[float, int]]:

@@ -1,4 +1,4 @@
-"""Stored runs, with their names in tables."""
+"""Stored runs: their names in tables, and the notes on what their figures can be compared with."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_personalens.reports.content.beside import unlike
 from pytest_personalens.reports.content.comparability import comparability
+from pytest_personalens.reports.tables.means import SHORT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,14 +25,15 @@ class StoredRun(NamedTuple):
 
     def scenarios(self, kind: Kind) -> int:
         """Return how many scenarios of a kind were scored."""
-        return len(
-            {i.scenario_key for i in self.results.own if i.evaluation.scored and i.evaluation.kind == kind}
-        )
+        own = self.results.own
+        return len({i.scenario_key for i in own if i.evaluation.scored and i.evaluation.kind == kind})
 
 
-def named(read: Sequence[tuple[Path, Results]]) -> list[StoredRun]:
-    """Return each run with the name of its assistant. The name includes the file if several runs have the
-    same assistant. A single run is "this run" if its assistant is yours.
+def stored_runs(read: Sequence[tuple[Path, Results]]) -> list[StoredRun]:
+    """Return each run with the name of its assistant.
+
+    The name includes the file if several runs have the same assistant. A single run is "this run" if its
+    assistant is yours.
     """
     if len(read) == 1:
         return [StoredRun(_assistant(read[0][1]) or "this run", read[0][1])]
@@ -49,9 +51,14 @@ def _assistant(results: Results) -> str:
     return str(results.settings.get("assistant") or "")
 
 
-def reading_counts(runs: Sequence[StoredRun]) -> list[str]:
-    """Return how many scenarios have a score on each reading, for each run in which some are missing."""
-    return [
+def number_notes(runs: Sequence[StoredRun]) -> list[str]:
+    """Return how many scenarios each run scored, and on each reading where the judge did not give all."""
+    scored = [
+        f"{run.name}: {run.scenarios('single'):,} single-domain (SD) and {run.scenarios('multi'):,}"
+        " multi-domain (MD) scenarios scored."
+        for run in runs
+    ]
+    return scored + [
         f"{run.name}: the judge did not give every reading; each is missing from its own mean only. Scenarios"
         f" with a score: {'; '.join(_by_reading(run))}."
         for run in runs
@@ -60,8 +67,7 @@ def reading_counts(runs: Sequence[StoredRun]) -> list[str]:
 
 
 def _by_reading(run: StoredRun) -> Iterator[str]:
-    kinds: dict[Kind, str] = {"single": "SD", "multi": "MD"}
-    for kind, short in kinds.items():
+    for kind, short in SHORT.items():
         items = [i for i in run.results.own if i.evaluation.kind == kind]
         counts = {
             m.short: len({i.scenario_key for i in items if i.evaluation.score(m) is not None})
@@ -71,28 +77,15 @@ def _by_reading(run: StoredRun) -> Iterator[str]:
             yield f"{short} {', '.join(f'{name} {number:,}' for name, number in counts.items() if number)}"
 
 
-def scenario_counts(runs: Sequence[StoredRun]) -> list[str]:
-    """Return how many scenarios each run scored, one sentence for each run."""
-    return [
-        f"{run.name}: {run.scenarios('single'):,} single-domain (SD) and {run.scenarios('multi'):,}"
-        " multi-domain (MD) scenarios scored."
-        for run in runs
-    ]
-
-
 def likeness(runs: Sequence[StoredRun], *, of_assistants: bool = True) -> list[str]:
-    """Return how far the runs compare with the paper: see `comparability`. A sentence that is true for all
-    runs appears once.
-    """
-    said = [
-        comparability(
-            run.results, run.scenarios("single"), run.scenarios("multi"), of_assistants=of_assistants
-        )
-        for run in runs
-    ]
-    of_all = set(said[0]).intersection(*said)
+    """Return how far the runs compare with the paper (`comparability`). What is true for all appears once."""
+    notes = []
+    for run in runs:
+        numbers = run.scenarios("single"), run.scenarios("multi")
+        notes.append(comparability(run.results, *numbers, of_assistants=of_assistants))
+    of_all = set(notes[0]).intersection(*notes)
     collected: list[str] = []
-    for run, sentences in zip(runs, said, strict=True):
+    for run, sentences in zip(runs, notes, strict=True):
         collected += [
             s if s in of_all else f"{run.name}: {s[0].lower()}{s[1:]}"
             for s in sentences
@@ -103,7 +96,6 @@ def likeness(runs: Sequence[StoredRun], *, of_assistants: bool = True) -> list[s
 
 def unlike_each_other(runs: Sequence[StoredRun]) -> Iterator[str]:
     """Yield why a difference from the first run may not be due to the assistant."""
+    first = runs[0]
     for run in runs[1:]:
-        yield from (
-            f"{run.name} beside {runs[0].name}: {why}." for why in unlike(runs[0].results, run.results)
-        )
+        yield from (f"{run.name} beside {first.name}: {why}." for why in unlike(first.results, run.results))
