@@ -19,8 +19,7 @@ from urllib.parse import quote
 
 import pytest
 
-from pytest_personalens.reports.html.gate_remark import gate_remark
-from pytest_personalens.reports.html.page import html_page, write_html
+from pytest_personalens.reports.html.page import gate_remark, html_page, write_html
 from pytest_personalens.results.stats.intervals import rate_interval
 from pytest_personalens.results.values.figures import Gate
 from pytest_personalens.results.values.results import Results

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pytest_personalens.cli.command import Parser, at_least, errors_told
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.text.safe_text import harmless
-from pytest_personalens.reports.content.baseline_age import baseline_age
+from pytest_personalens.reports.content.history import baseline_age
 from pytest_personalens.reports.content.markup import escaped
 from pytest_personalens.reports.markdown.github import link, root_in_repository
 from pytest_personalens.reports.markdown.pull_request import post, thread_of

@@ -9,15 +9,19 @@ from pytest_personalens.core.errors import SpecError
 from pytest_personalens.reports.tables.assistants import assistant_tables, read_rows, user_tables
 from pytest_personalens.reports.tables.beside_published import published_tables
 from pytest_personalens.reports.tables.contexts import context_tables
-from pytest_personalens.reports.tables.dialogues import diversity_tables, length_tables
-from pytest_personalens.reports.tables.figures import domain_tables, turn_tables
+from pytest_personalens.reports.tables.dialogues import (
+    diversity_tables,
+    domain_tables,
+    length_tables,
+    turn_tables,
+)
 from pytest_personalens.reports.tables.runs import stored_runs
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from pytest_personalens.reports.tables.figures import Kinds
+    from pytest_personalens.reports.tables.dialogues import Kinds
     from pytest_personalens.reports.tables.table import PaperTable
     from pytest_personalens.results.values.results import Results
 

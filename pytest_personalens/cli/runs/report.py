@@ -20,7 +20,7 @@ from pytest_personalens.core.text.safe_text import harmless
 from pytest_personalens.reports.content.beside import beside_lines, side_by_side
 from pytest_personalens.reports.files import Files, checked, write_files
 from pytest_personalens.reports.markdown.report import markdown_report
-from pytest_personalens.reports.terminal.gate_failure import gate_failure
+from pytest_personalens.reports.terminal.failure_layout import gate_failure
 from pytest_personalens.reports.terminal.summary import summary_lines
 from pytest_personalens.results.comparison.baseline import baseline_of, terms_of
 from pytest_personalens.results.comparison.with_baseline import compare_with_baseline

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from datetime import datetime
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.text.safe_text import harmless
 from pytest_personalens.reports.content.markup import escaped, markdown_table
@@ -11,6 +12,7 @@ from pytest_personalens.results.wording import count, ends_text
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from pytest_personalens.results.comparison.baseline import Baseline
     from pytest_personalens.results.files.history import History, Run
     from pytest_personalens.results.means import Estimate
 
@@ -93,3 +95,23 @@ def _branches(history: History) -> bool:
 
 def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
     return "  ".join(text.ljust(width) for text, width in zip(cells, widths, strict=True)).rstrip()
+
+
+class BaselineAge(NamedTuple):
+    """A sentence on the commit and the age, and whether it is older than it should be."""
+
+    text: str
+    old: bool
+
+
+def baseline_age(baseline: Baseline, now: datetime, *, most: int) -> BaselineAge:
+    """The age in whole days at `now`, which has a time zone; `most` days are not old."""
+    tested = baseline.provenance
+    if tested is None or not tested.committed:
+        return BaselineAge("The baseline does not say which commit it is of.", False)
+    days = max(0, (now - tested.instant).days)
+    branch = f" of {tested.branch}" if tested.branch else ""
+    text = f"Baseline: commit {tested.short}{branch}, {tested.day}, {count(days, 'day')} old."
+    if days <= most:
+        return BaselineAge(text, False)
+    return BaselineAge(f"{text} That is more than {count(most, 'day')}: save a new one.", True)

@@ -20,8 +20,7 @@ from pytest_personalens.reports.content.reason_text import (
     said_by_judge,
     values_text,
 )
-from pytest_personalens.reports.html.moves import personalization_before
-from pytest_personalens.reports.html.reasons import lost_for, row_reason, told
+from pytest_personalens.reports.html.reasons import lost_for, personalization_before, row_reason, told
 from pytest_personalens.results.values.shortfalls import uncounted_by
 from pytest_personalens.results.wording import FAULTS, control_names, unfound_text
 
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.judging.measure import Measure
     from pytest_personalens.core.scenario import BaseScenario
     from pytest_personalens.core.suite.suite import Suite
-    from pytest_personalens.reports.content.changes import Changes
+    from pytest_personalens.reports.html.reasons import Changes
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
 

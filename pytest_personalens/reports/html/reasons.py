@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.reports.content.reason_text import DOES, OUTCOMES, reason_text, why
+from pytest_personalens.results.comparison.with_baseline import compare_untested
 from pytest_personalens.results.reasons.before_run import earlier_of
 from pytest_personalens.results.reasons.reasons import (
     COSTS,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.scenario import BaseScenario
     from pytest_personalens.core.suite.suite import Suite
     from pytest_personalens.results.reasons.reasons import CountedCode
+    from pytest_personalens.results.values.changes import Comparison
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
 
@@ -183,3 +185,68 @@ def told(item: Item) -> set[tuple[CountedCode, str]]:
 def _main(item: Item) -> list[Verdict]:
     read = (verdict_on(item, dimension) for dimension in _MAIN)
     return [verdict for verdict in read if verdict is not None]
+
+
+_P: Final = Dimension.PERSONALIZATION
+
+
+class MoveCell(NamedTuple):
+    """Dialogues with one score before and one score now."""
+
+    before: int
+    now: int
+    dialogues: int
+
+    @property
+    def way(self) -> Literal["worse", "better", "same"]:
+        """What became of these dialogues."""
+        return "same" if self.now == self.before else "worse" if self.now < self.before else "better"
+
+
+class Moves(NamedTuple):
+    """A row for each score before, with a cell for each score now; `source` is what the old ones are from."""
+
+    rows: list[list[MoveCell]]
+    source: Literal["record", "baseline"]
+
+    def total(self, way: str = "") -> int:
+        """How many dialogues went that way; all of them without one."""
+        return sum(cell.dialogues for row in self.rows for cell in row if way in ("", cell.way))
+
+
+def personalization_before(item: Item) -> int | None:
+    """The personalization of a scored item before this run; None where it is not known."""
+    earlier = earlier_of(item) if item.evaluation.scored else None
+    score = None if earlier is None else earlier.scores.get(_P)
+    return None if score is None else int(score)
+
+
+def moves_of(results: Results) -> Moves | None:
+    """The moves on personalization in the run itself; None where no dialogue is known to have moved."""
+    pairs = Counter[tuple[int, int]]()
+    for item in results.own:
+        before, now = personalization_before(item), item.evaluation.personalization
+        if before is not None and now is not None:
+            pairs[before, now] += 1
+    if all(before == now for before, now in pairs):
+        return None
+    steps = range(_P.scale.low, _P.scale.high + 1)
+    rows = [[MoveCell(before, now, pairs[before, now]) for now in steps] for before in steps]
+    sources = {earlier.source for item in results.own if (earlier := earlier_of(item)) is not None}
+    return Moves(rows, "baseline" if "baseline" in sources else "record")
+
+
+class Changes(NamedTuple):
+    """A comparison. If it was not `tested`, a report must say nothing about significance."""
+
+    comparison: Comparison
+    tested: bool
+
+
+def changes_of(results: Results, before: Results | None) -> Changes | None:
+    """Return the comparison with a baseline, if there is one. Without one, return the differences from
+    `before`, or None if that is not given.
+    """
+    if results.comparison is not None:
+        return Changes(results.comparison, tested=True)
+    return None if before is None else Changes(compare_untested(before, results), tested=False)

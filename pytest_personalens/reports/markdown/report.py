@@ -144,7 +144,7 @@ def _gates(results: Results) -> list[str]:
 
 def _totals(results: Results) -> Iterator[Section]:
     if results.of_suite.table_by_kind:
-        from pytest_personalens.reports.markdown.kinds import kind_sections
+        from pytest_personalens.reports.markdown.changes import kind_sections
 
         for table in kind_sections(results):
             yield titled(table.title, table.lines, f"rows of {table.title[4:]}", table.after)

@@ -9,8 +9,15 @@ from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.files.devices import no_device
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.reports.content.markup import figure
-from pytest_personalens.reports.tables.means import Column, MeansRow, columns_of, differences
-from pytest_personalens.reports.tables.runs import likeness, number_notes, unlike_each_other
+from pytest_personalens.reports.tables.runs import (
+    Column,
+    MeansRow,
+    columns_of,
+    differences,
+    likeness,
+    number_notes,
+    unlike_each_other,
+)
 from pytest_personalens.reports.tables.table import PAPER, PaperTable, paper_notes, paper_rows, paper_title
 
 if TYPE_CHECKING:

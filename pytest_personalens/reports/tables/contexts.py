@@ -9,8 +9,15 @@ from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.suite.suite import suite_named
 from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.reports.content.markup import figure, interval_text
-from pytest_personalens.reports.tables.means import MeansRow, columns_of, differences
-from pytest_personalens.reports.tables.runs import StoredRun, likeness, number_notes, unlike_each_other
+from pytest_personalens.reports.tables.runs import (
+    MeansRow,
+    StoredRun,
+    columns_of,
+    differences,
+    likeness,
+    number_notes,
+    unlike_each_other,
+)
 from pytest_personalens.reports.tables.table import PAPER, PaperTable, paper_notes, paper_rows, paper_title
 from pytest_personalens.results.comparison.contrasts import contrast, corrected
 from pytest_personalens.results.wording import over, p_text
@@ -18,7 +25,7 @@ from pytest_personalens.results.wording import over, p_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_personalens.reports.tables.means import Column
+    from pytest_personalens.reports.tables.runs import Column
     from pytest_personalens.results.comparison.contrasts import Contrast
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results

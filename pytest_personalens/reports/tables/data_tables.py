@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 #: The domains of Table 8. Table 9 has all others.
 _FIRST_DOMAINS: Final = DOMAINS[:10]
+_COUNTED: Final = "# Gen. counts at most # Poss. values, as the paper does; observed counts all."
 
 
 def data_table(number: int, data: Quality) -> PaperTable:
@@ -74,8 +75,7 @@ def _types(number: int, data: Quality) -> PaperTable:
         if (t.domain in _FIRST_DOMAINS) == (number == 8)
     ]
     notes = [
-        f"Over all {data.users:,} profiles. # Gen. counts at most # Poss. values, as the paper does; observed"
-        " counts all.",
+        f"Over all {data.users:,} profiles. {_COUNTED}",
         f"Table {17 - number} has the other domains (--table {17 - number}).",
     ]
     if all(t.possible is None for t in data.types):

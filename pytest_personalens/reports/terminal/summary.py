@@ -7,6 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.judging.usage import Usage
+from pytest_personalens.core.text.safe_text import harmless
 from pytest_personalens.reports.content.findings import (
     INCOMPLETE,
     Findings,
@@ -14,7 +15,6 @@ from pytest_personalens.reports.content.findings import (
     tasks_read_as_failed,
 )
 from pytest_personalens.reports.terminal.comparison import low_lines, outcome_lines
-from pytest_personalens.reports.terminal.drift import drift_lines
 from pytest_personalens.results.wording import (
     REPORT_ONLY,
     REPORTED_GATES,
@@ -26,9 +26,9 @@ from pytest_personalens.results.wording import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from pytest_personalens.results.values.drift import Drift, Shift
     from pytest_personalens.results.values.figures import Group
     from pytest_personalens.results.values.results import Results
-
 
 _MOST_LISTED: Final = 20
 #: A mean over fewer items says nothing of a domain.
@@ -221,3 +221,28 @@ def usage_table(usage: Mapping[str, Usage], usd: Mapping[str, float]) -> Iterato
 
 def _dollars(usd: float, results: Results) -> str:
     return f", ${usd:.4f}" if results.usd else ""
+
+
+_MOST_NOTES = 5
+
+
+def drift_lines(drift: Drift) -> Iterator[str]:
+    """Yield the outcome in one sentence, then its figures."""
+    yield harmless(drift.sentence)
+    if drift.anchors or drift.scores:
+        yield f"  {'':22}{'compared':>9}{'changed':>9}{'far':>5}{'mean':>8}  two-sided p"
+    for what, shifts in (("anchors", drift.anchors), ("scores", drift.scores)):
+        yield from (_row(what, s) for s in shifts)
+    for note in drift.notes[:_MOST_NOTES]:
+        yield f"  {harmless(note)}"
+    if len(drift.notes) > _MOST_NOTES:
+        yield (
+            f"  and {len(drift.notes) - _MOST_NOTES} more notes (--personalens-report PATH.json holds them"
+            " all)"
+        )
+
+
+def _row(what: str, s: Shift) -> str:
+    beyond = "" if s.beyond_judge is None else f"  (as the anchors moved: two-sided p {s.beyond_judge:.3f})"
+    name = f"{what} {s.dimension.short}"
+    return f"  {name:22}{s.compared:9}{s.changed:9}{s.far:5}{s.mean:+8.2f}{s.p:13.3f}{beyond}"
