@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.text.safe_text import harmless
-from pytest_personalens.reports.content.markup import escaped, figure, markdown_table
+from pytest_personalens.reports.content.markup import escaped, figure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -97,13 +97,11 @@ def overlap(beside: TwoRuns) -> str:
     return f"scored in both: {beside.both}{''.join(f', {part}' for part in alone)}; scores differ in {items}"
 
 
-def moved_table(beside: TwoRuns) -> list[str]:
-    """Return the figures of both runs, as a Markdown table."""
+def moved_rows(beside: TwoRuns) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Return the figures of both runs as the header and the rows of a Markdown table."""
     shown = _shown(beside)
-    return markdown_table(
-        ("", *(d.names.heading for d in shown)),
-        [(escaped(m.group), *(_pair(m, d, "→") for d in shown)) for m in beside.moved],
-    )
+    rows = [(escaped(m.group), *(_pair(m, d, "→") for d in shown)) for m in beside.moved]
+    return ("", *(d.names.heading for d in shown)), rows
 
 
 def _shown(beside: TwoRuns) -> list[Dimension]:

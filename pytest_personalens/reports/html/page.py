@@ -15,6 +15,7 @@ from pytest_personalens.reports.charts.kinds import settings_chart
 from pytest_personalens.reports.content.command_line import command_line, thresholds_in_force
 from pytest_personalens.reports.content.explanation import case_title
 from pytest_personalens.reports.content.findings import capital, findings_of
+from pytest_personalens.reports.content.kind_tables import is_low_better
 from pytest_personalens.reports.html import page_charts, reasons
 from pytest_personalens.reports.html.kinds import kinds_of_page
 from pytest_personalens.reports.html.payload import packed, payload, script_json, shown_dimensions
@@ -102,6 +103,7 @@ def html_page(results: Results, *, title: str = TITLE, before: Results | None = 
             before=before,
             changes=changes,
             kinds=kinds,
+            is_low_better=is_low_better,
             settings_chart=settings_chart(results, kinds[0].table.settings) if kinds else None,
             most_flips=_MOST_FLIPS,
             **_figures(results, before),

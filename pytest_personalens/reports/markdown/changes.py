@@ -1,35 +1,30 @@
-"""Changes of a run as Markdown: since its baseline or an earlier run, and over its controls."""
+"""Tables of a run as Markdown: its kinds, its changes since another run, and its lifts over controls."""
 
 from __future__ import annotations
 
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
-from pytest_personalens.reports.content.beside import moved_table, overlap, side_by_side
-from pytest_personalens.reports.content.kind_tables import (
-    domain_figures,
-    kind_tables,
-    label_of,
-    over_items,
-    source_lines,
-)
-from pytest_personalens.reports.content.markup import code, escaped, figure, interval_text, markdown_table
-from pytest_personalens.reports.markdown.sections import Section, folded, titled
-from pytest_personalens.results.wording import count, decision, p_value
+from pytest_personalens.reports.content.beside import moved_rows, overlap, side_by_side
+from pytest_personalens.reports.content.kind_tables import domain_figures, kind_tables, label_of, source_lines
+from pytest_personalens.reports.content.markup import code, escaped, figure, interval_text
+from pytest_personalens.reports.markdown.sections import Section, table_section
+from pytest_personalens.results.wording import decision, p_value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
-    from pytest_personalens.reports.content.kind_tables import Cell, KindTable
     from pytest_personalens.results.values.changes import Comparison, Flip, Paired
     from pytest_personalens.results.values.results import Results
 
 _MOST_NAMED: Final = 5
+_BEFORE_AFTER: Final = ("before", "after", "change", "95 % interval", "one-sided p")
 
 
 def comparison_sections(comparison: Comparison, link: str, item: str) -> Iterator[Section]:
-    rows = (
+    """The differences from the baseline, the scores that changed, and what was not compared."""
+    rows = [
         (
             d.dimension.names.heading,
             f"**{decision(d)}**" if d.regressed else decision(d),
@@ -37,153 +32,94 @@ def comparison_sections(comparison: Comparison, link: str, item: str) -> Iterato
             figure(d.detectable),
         )
         for d in comparison.differences
-    )
-    header = (
-        "score",
-        "outcome",
-        f"{item}s",
-        "before",
-        "after",
-        "change",
-        "95 % interval",
-        "one-sided p",
-        "detectable drop",
-    )
-    table = markdown_table(header, rows, words=2)
+    ]
+    header = ("score", "outcome", f"{item}s", *_BEFORE_AFTER, "detectable drop")
     baseline = escaped(PurePath(comparison.baseline).name)
+    title = f"Since the baseline {baseline}: {comparison.compared} {item}s compared"
     note = (
         f"Any false alarm has a chance of {comparison.level:g}; a drop of the last column is found with a"
         " chance of 0.8."
     )
-    shown = folded(
-        f"Since the baseline {baseline}: {comparison.compared} {item}s compared",
-        table[:2],
-        table[2:],
-        len(table) - 2,
-        "differences",
-    )
-    yield shown._replace(tail=("", note, *shown.tail))
-    flips = sorted(comparison.flips, key=lambda f: (f.after - f.before, f.scenario))
-    if flips:
-        recorded = any(flip.records for flip in flips)
-        columns = (item, "score", *(["record"] if recorded else []), "before", "after")
-        lines = markdown_table(
-            columns, (_flip(f, link, recorded=recorded) for f in flips), words=3 if recorded else 2
-        )
-        yield folded(f"Scores that changed: {len(flips)}", lines[:2], lines[2:], len(flips), "changed scores")
+    yield table_section(title, header, rows, "differences", words=2, after=("", note), fold=True)
+    if flips := sorted(comparison.flips, key=lambda f: (f.after - f.before, f.scenario)):
+        record = ("record",) if any(flip.records for flip in flips) else ()
+        header = (item, "score", *record, "before", "after")
+        changed = [_flip(flip, link, recorded=bool(record)) for flip in flips]
+        title, words = f"Scores that changed: {len(flips)}", 2 + len(record)
+        yield table_section(title, header, changed, "changed scores", words=words, fold=True)
     if comparison.left_out:
-        left = [
-            f"- {escaped(why)}: {len(names)} ({_some(names)})" for why, names in comparison.left_out.items()
-        ]
+        left = []
+        for why, names in comparison.left_out.items():
+            some = ", ".join(map(escaped, names[:_MOST_NAMED])) + ", ..." * (len(names) > _MOST_NAMED)
+            left.append(f"- {escaped(why)}: {len(names)} ({some})")
         yield Section(("", "Not compared:", ""), left, len(left), f"reasons why {item}s were not compared")
 
 
 def _flip(flip: Flip, link: str, *, recorded: bool) -> tuple[str, ...]:
     records = ", ".join(record_link(file, link) for file in flip.records[:_MOST_NAMED])
-    return (
-        escaped(flip.scenario),
-        flip.dimension.names.heading,
-        *([records or "-"] if recorded else []),
-        figure(flip.before),
-        figure(flip.after),
-    )
+    name = (escaped(flip.scenario), flip.dimension.names.heading, *([records or "-"] if recorded else []))
+    return (*name, figure(flip.before), figure(flip.after))
 
 
 def beside_sections(before: Results, results: Results) -> Iterator[Section]:
+    """The figures of two runs side by side, and the scores that differ."""
     beside = side_by_side(before, results)
     notes = [f"- {escaped(note, 400)}" for note in beside.notes]
-    yield titled(
-        "### Before and after",
-        moved_table(beside),
-        "figures",
-        after=("", overlap(beside), *(("", *notes) if notes else ())),
-    )
+    header, rows = moved_rows(beside)
+    after = ("", overlap(beside), *(("", *notes) if notes else ()))
+    yield table_section("### Before and after", header, rows, "figures", after=after)
     if beside.changed:
-        rows = (
+        changed = [
             (escaped(c.name), c.dimension.names.heading, str(c.before), str(c.after)) for c in beside.changed
-        )
-        lines = markdown_table((results.of_suite.item, "score", "before", "after"), rows, words=2)
-        yield folded(
-            f"Scores that differ: {len(beside.changed)}",
-            lines[:2],
-            lines[2:],
-            len(beside.changed),
-            "scores that differ",
-        )
+        ]
+        header = (results.of_suite.item, "score", "before", "after")
+        title = f"Scores that differ: {len(changed)}"
+        yield table_section(title, header, changed, "scores that differ", words=2, fold=True)
 
 
-def lift_table(results: Results) -> list[str]:
+def lift_section(results: Results) -> Section:
+    """How much better the run is than each control."""
     suite = results.of_suite
-    rows = (
+    rows = [
         (escaped(suite.arm_word(control.name)), lift.dimension.names.heading, *_sides(lift, *lift.gain))
         for control in results.arms
         for lift in control.lift
-    )
-    return markdown_table(
-        ("control", "score", f"{suite.item}s", "control", "run", "lift", "95 % interval", "one-sided p"),
-        rows,
-        words=2,
-    )
+    ]
+    header = ("control", "score", f"{suite.item}s", "control", "run", "lift", *_BEFORE_AFTER[3:])
+    return table_section("### Lift over controls", header, rows, "lifts", words=2)
 
 
 def _sides(pair: Paired, change: float, low: float | None, high: float | None) -> tuple[str, ...]:
-    """Return the cells of both sides. These are the scenarios, the means before and after, the change, its
-    interval, and the one-sided p.
-    """
+    """The scenarios, the means before and after, the change, its interval, and the one-sided p."""
     moved = (figure(change, signed=True), interval_text(low, high, signed=True), escaped(p_value(pair.p)))
     return (str(pair.pairs), figure(pair.before), figure(pair.after), *moved)
 
 
 def record_link(file: str, link: str) -> str:
-    if not file:
-        return ""
-    return (
-        f"[record]({link.rstrip('/')}/{quote(file, safe='/')})" if link else code(file, 300).replace("|", "¦")
-    )
+    """A link to a record below the address `link`, or its path without one."""
+    if not link or not file:
+        return code(file, 300).replace("|", "¦") if file else ""
+    return f"[record]({link.rstrip('/')}/{quote(file, safe='/')})"
 
 
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(map(escaped, names[:_MOST_NAMED])) + (", ..." if len(names) > _MOST_NAMED else "")
-
-
-class TitledTable(NamedTuple):
-    """The lines of a table, with a title before it and lines of text after it."""
-
-    title: str
-    lines: Sequence[str]
-    after: Sequence[str] = ()
-
-
-def kind_sections(results: Results) -> Iterator[TitledTable]:
-    """Yield a table for each kind, and one of the main figures by domain."""
+def kind_sections(results: Results) -> Iterator[Section]:
+    """A table for each kind, and one of the main figures by domain."""
     tables = kind_tables(results)
-    for number, table in enumerate(tables):
-        notes = [*table.notes, *(source_lines(results) if number == len(tables) - 1 else ())]
+    for table in tables:
+        notes = [*table.notes, *(source_lines(results) if table is tables[-1] else ())]
         after = [line for note in notes for line in ("", f"{escaped(note, 400)}.")]
-        yield TitledTable(_title(table), _lines(table), after)
-    header, rows = domain_figures(results)
-    cells = [(escaped(name), *map(over_items, figures)) for name, figures in rows]
-    if cells:
-        yield TitledTable("### By domain, with the items of each", markdown_table(("", *header), cells))
-
-
-def _title(table: KindTable) -> str:
-    return f"### {table.kind}: {count(table.items, 'item')}, {table.read} read"
-
-
-def _lines(table: KindTable) -> list[str]:
-    controls = [heading for name in table.settings[1:] for heading in (escaped(name), "lift", "one-sided p")]
-    rows = [
-        (
-            escaped(label_of(row.metric)),
-            figure(row.own),
-            *(text for cell in row.cells for text in _cell(cell)),
-        )
-        for row in table.rows
-    ]
-    return markdown_table(("", escaped(table.settings[0]), *controls), rows)
-
-
-def _cell(cell: Cell) -> tuple[str, str, str]:
-    p = "" if cell.p is None else escaped(p_value(cell.p))
-    return figure(cell.value), figure(cell.lift, signed=True), p
+        controls = [text for name in table.settings[1:] for text in (escaped(name), "lift", "one-sided p")]
+        rows = []
+        for row in table.rows:
+            cells = [escaped(label_of(row.metric)), figure(row.own)]
+            for cell in row.cells:
+                p = "" if cell.p is None else escaped(p_value(cell.p))
+                cells += [figure(cell.value), figure(cell.lift, signed=True), p]
+            rows.append(cells)
+        header = ("", escaped(table.settings[0]), *controls)
+        yield table_section(f"### {table.title}", header, rows, f"rows of {table.title}", after=after)
+    headings, domains = domain_figures(results)
+    if domains:
+        title = "By domain, with the items of each"
+        cells_of = [(escaped(name), *figures) for name, figures in domains]
+        yield table_section(f"### {title}", ("", *headings), cells_of, f"rows of {title}")

@@ -12,21 +12,25 @@ from pytest_personalens.reports.content.markup import escaped, figure, markdown_
 from pytest_personalens.reports.markdown.changes import (
     beside_sections,
     comparison_sections,
-    lift_table,
+    kind_sections,
+    lift_section,
     record_link,
 )
 from pytest_personalens.reports.markdown.failure import failure_section, onward_lines
-from pytest_personalens.reports.markdown.sections import COMMENT_LIMIT, LONG, Section, fitted, folded, titled
+from pytest_personalens.reports.markdown.sections import COMMENT_LIMIT, Section, fitted, folded, table_section
 from pytest_personalens.results.wording import gate_outcome, part_note
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from pytest_personalens.results.reasons.worst_cases import WorstCase
+    from pytest_personalens.results.values.figures import Group
     from pytest_personalens.results.values.results import Results
 
 #: Gates that a comment lists.
 _MOST_GATES: Final = 12
+#: A table with more rows is folded.
+_LONG: Final = 6
 
 
 def markdown_report(
@@ -48,8 +52,7 @@ def markdown_report(
 
 def _brief(results: Results, before: Results | None, link: str) -> Iterator[Section]:
     yield from _head(results, link, dialogues=1)
-    gates = _gates(results)
-    yield folded(f"Gates: {len(results.gates)}", gates[:2], gates[2 : 2 + _MOST_GATES], 0, "gates")
+    yield _gates(results, f"Gates: {len(results.gates)}", most=_MOST_GATES)
 
 
 def _head(results: Results, link: str, *, dialogues: int | None = None) -> Iterator[Section]:
@@ -81,7 +84,7 @@ def _head(results: Results, link: str, *, dialogues: int | None = None) -> Itera
 def _sections(results: Results, before: Results | None, link: str) -> Iterator[Section]:
     yield from _head(results, link)
     if results.gates:
-        yield titled("### Gates", _gates(results), "gates")
+        yield _gates(results, "### Gates")
     if results.overall.items:
         if part := part_note(results):
             yield Section(("", f"**Scores {part}:**"), what="how many dialogues the scores are of")
@@ -91,19 +94,17 @@ def _sections(results: Results, before: Results | None, link: str) -> Iterator[S
     if before is not None:
         yield from beside_sections(before, results)
     if results.arms:
-        yield titled("### Lift over controls", lift_table(results), "lifts")
+        yield lift_section(results)
     if results.trials is not None:
         yield Section(
             ("", f"### {results.trials.count} runs of each {results.of_suite.item}", "", *_trials(results)),
             what="what the trials showed",
         )
-    wrong = failures(results)
-    if wrong:
+    if wrong := failures(results):
         # The rows are made one by one, because a large run may have thousands of which only a few fit.
         rows = (failure_row(item, results, record_link(item.transcript_file, link)) for item in wrong)
-        yield folded(
-            f"Failed, below a threshold or not scored: {len(wrong)}", (), rows, len(wrong), "failures"
-        )
+        title = f"Failed, below a threshold or not scored: {len(wrong)}"
+        yield folded(title, rows, len(wrong), "failures")
     if results.usage:
         yield Section(("", _usage(results)), what="the usage")
 
@@ -130,53 +131,44 @@ def _calls(results: Results) -> str:
     return f"{sum(calls):,} in {sum(map(bool, calls)):,} of {every}" if dialogues else ""
 
 
-def _gates(results: Results) -> list[str]:
-    rows = (
+def _gates(results: Results, title: str, *, most: int | None = None) -> Section:
+    """The gates, those that failed first; folded if at most so many are shown."""
+    rows = [
         (
             escaped(gate.name),
             "passed" if gate.passed else f"**{gate_outcome(gate, results)}**",
             escaped(gate.message, 400),
         )
         for gate in sorted(results.gates, key=lambda gate: gate.passed)
-    )
-    return markdown_table(("gate", "outcome", "measured"), rows, words=3)
+    ]
+    header, fold = ("gate", "outcome", "measured"), most is not None
+    section = table_section(title, header, rows[:most], "gates", words=3, fold=fold)
+    return section._replace(total=0) if fold else section
 
 
 def _totals(results: Results) -> Iterator[Section]:
     if results.of_suite.table_by_kind:
-        from pytest_personalens.reports.markdown.changes import kind_sections
-
-        for table in kind_sections(results):
-            yield titled(table.title, table.lines, f"rows of {table.title[4:]}", table.after)
+        yield from kind_sections(results)
         return
+    every = (results.overall, *results.kinds, *results.domains)
     shown = {
         key: heading
         for key, heading in results.of_suite.headings().items()
-        if any(key in group.figures for group in (results.overall, *results.kinds, *results.domains))
+        if any(key in group.figures for group in every)
     }
-    header = ("", "items", "scored", *shown.values())
+
+    def section(title: str, groups: Sequence[Group], what: str, *, fold: bool = False) -> Section:
+        rows = []
+        for g in groups:
+            figures = (figure(g.figures[key].value if key in g.figures else None) for key in shown)
+            rows.append((escaped(g.name), str(g.items), str(g.scored), *figures))
+        return table_section(title, ("", "items", "scored", *shown.values()), rows, what, fold=fold)
 
     kinds = results.kinds if len(results.kinds) > 1 else ()
-    for title, groups, what in (
-        ("### Scores", (results.overall, *kinds), "kinds"),
-        ("By domain", results.domains, "domains"),
-    ):
-        lines = markdown_table(
-            header,
-            [
-                (
-                    escaped(g.name),
-                    str(g.items),
-                    str(g.scored),
-                    *(figure(g.figures[key].value if key in g.figures else None) for key in shown),
-                )
-                for g in groups
-            ],
-        )
-        if what == "kinds" or 0 < len(groups) <= LONG:
-            yield titled(title, lines, what)
-        elif groups:
-            yield folded(f"{title}: {len(groups)}", lines[:2], lines[2:], len(groups), what)
+    yield section("### Scores", (results.overall, *kinds), "kinds")
+    if domains := results.domains:
+        fold = len(domains) > _LONG
+        yield section(f"By domain: {len(domains)}" if fold else "By domain", domains, "domains", fold=fold)
 
 
 def _trials(results: Results) -> Iterator[str]:

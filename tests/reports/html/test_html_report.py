@@ -26,7 +26,7 @@ from pytest_personalens.results.values.results import Results
 from tests.support.browser import Page, axe_source
 from tests.support.rich_results import HOSTILE, rich_results
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 class Elements(HTMLParser):
