@@ -1,11 +1,8 @@
-"""Compares the figures of two runs, and lists the scenarios with other scores.
-
-It does not test for significance.
-"""
+"""Compares the figures of two runs, and lists the scenarios with other scores. It tests no significance."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.text.safe_text import harmless
@@ -18,15 +15,22 @@ if TYPE_CHECKING:
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
 
+#: Settings that change scores, whatever the assistant does.
+_SETTINGS: Final = (
+    "context",
+    "max_turns",
+    "judge_votes",
+    "assistant_prompt",
+    "protocol",
+    "prompts",
+    "official_bugs",
+    "user_agent",
+)
+#: The means of one group in both runs; None where a run has none.
+Means = dict[Dimension, tuple[float | None, float | None]]
 
-class Moved(NamedTuple):
-    """The means of one group in both runs, by dimension. A mean is None if the run has none."""
 
-    group: str
-    means: dict[Dimension, tuple[float | None, float | None]]
-
-
-class Changed(NamedTuple):
+class ChangedScore(NamedTuple):
     """An item with different scores in the two runs."""
 
     name: str
@@ -36,12 +40,14 @@ class Changed(NamedTuple):
 
 
 class TwoRuns(NamedTuple):
-    """The items that two runs share, and the differences between the runs. `only_before` and `only_after`
-    count items that only one run scored.
+    """The means of two runs by group, and the items with different scores, those with the largest drop first.
+
+    `both` items were scored in both runs, `only_before` and `only_after` in one of them. `notes` say why a
+    difference may not be due to the assistant.
     """
 
-    moved: tuple[Moved, ...]
-    changed: tuple[Changed, ...]
+    groups: dict[str, Means]
+    changed: tuple[ChangedScore, ...]
     both: int
     only_before: int
     only_after: int
@@ -49,40 +55,33 @@ class TwoRuns(NamedTuple):
 
 
 def side_by_side(before: Results, after: Results) -> TwoRuns:
-    """Return the figures of both runs, and the items with different scores. The items with the largest drop
-    come first.
-    """
+    """Compare two runs, item by item and group by group."""
     old, new = (_scored(results) for results in (before, after))
     shared = [key for key in new if key in old]
     changed = [
-        Changed(_name(new[key]), dimension, was, now)
+        ChangedScore(_name(new[key]), dimension, was, now)
         for key in shared
         for dimension in Dimension
         if (was := old[key].evaluation.score(dimension)) is not None
         and (now := new[key].evaluation.score(dimension)) is not None
         and was != now
     ]
-    return TwoRuns(
-        moved=tuple(_moved(before, after)),
-        changed=tuple(sorted(changed, key=lambda c: (c.after - c.before, c.name, c.dimension))),
-        both=len(shared),
-        only_before=len(old) - len(shared),
-        only_after=len(new) - len(shared),
-        notes=tuple(unlike(before, after)),
-    )
+    changed.sort(key=lambda c: (c.after - c.before, c.name, c.dimension))
+    alone = len(old) - len(shared), len(new) - len(shared)
+    notes = tuple(unlike(before, after))
+    return TwoRuns(_means_by_group(before, after), tuple(changed), len(shared), *alone, notes)
 
 
 def beside_lines(beside: TwoRuns, *, most: int | None = None) -> Iterator[str]:
     """Yield the comparison for a terminal, with at most `most` differing scores."""
     shown = _shown(beside)
     yield f"{'before -> after':20}" + "".join(f"{d.names.heading:>15}" for d in shown)
-    for moved in beside.moved:
-        yield harmless(f"{moved.group:20}" + "".join(f"{_pair(moved, d, '->'):>15}" for d in shown))
+    for group, means in beside.groups.items():
+        yield harmless(f"{group:20}" + "".join(f"{_pair(means, d, '->'):>15}" for d in shown))
     yield ""
     yield overlap(beside)
-    yield from (
-        harmless(f"  {c.name}: {c.dimension.short} {c.before} -> {c.after}") for c in beside.changed[:most]
-    )
+    for c in beside.changed[:most]:
+        yield harmless(f"  {c.name}: {c.dimension.short} {c.before} -> {c.after}")
     if most is not None and len(beside.changed) > most:
         yield f"  and {len(beside.changed) - most} more (-v lists them all)"
     yield from (harmless(f"note: {note}") for note in beside.notes)
@@ -91,33 +90,36 @@ def beside_lines(beside: TwoRuns, *, most: int | None = None) -> Iterator[str]:
 def overlap(beside: TwoRuns) -> str:
     """Return one sentence on how many items of the two runs can be compared."""
     items = len({c.name for c in beside.changed})
-    alone = [
-        f"{n} only {when}" for n, when in ((beside.only_before, "before"), (beside.only_after, "after")) if n
-    ]
-    return f"scored in both: {beside.both}{''.join(f', {part}' for part in alone)}; scores differ in {items}"
+    alone = {"before": beside.only_before, "after": beside.only_after}
+    parts = "".join(f", {n} only {when}" for when, n in alone.items() if n)
+    return f"scored in both: {beside.both}{parts}; scores differ in {items}"
 
 
 def moved_rows(beside: TwoRuns) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Return the figures of both runs as the header and the rows of a Markdown table."""
     shown = _shown(beside)
-    rows = [(escaped(m.group), *(_pair(m, d, "→") for d in shown)) for m in beside.moved]
+    rows = [
+        (escaped(group), *(_pair(means, d, "→") for d in shown)) for group, means in beside.groups.items()
+    ]
     return ("", *(d.names.heading for d in shown)), rows
 
 
 def _shown(beside: TwoRuns) -> list[Dimension]:
-    return [d for d in Dimension if any(d in moved.means for moved in beside.moved)]
+    return [d for d in Dimension if any(d in means for means in beside.groups.values())]
 
 
-def _pair(moved: Moved, dimension: Dimension, arrow: str) -> str:
-    before, after = moved.means.get(dimension, (None, None))
+def _pair(means: Means, dimension: Dimension, arrow: str) -> str:
+    before, after = means.get(dimension, (None, None))
     return f"{figure(before)} {arrow} {figure(after)}"
 
 
-def _moved(before: Results, after: Results) -> Iterator[Moved]:
+def _means_by_group(before: Results, after: Results) -> dict[str, Means]:
     old, new = _groups(before), _groups(after)
+    found: dict[str, Means] = {}
     for name in {**new, **old}:
         pairs = {d: (_mean(old.get(name), d), _mean(new.get(name), d)) for d in Dimension}
-        yield Moved(name, {d: pair for d, pair in pairs.items() if pair != (None, None)})
+        found[name] = {d: pair for d, pair in pairs.items() if pair != (None, None)}
+    return found
 
 
 def _mean(group: Group | None, dimension: Dimension) -> float | None:
@@ -144,26 +146,13 @@ def unlike(before: Results, after: Results) -> Iterator[str]:
     if before.dataset != after.dataset:
         yield f"the dataset was {before.dataset}, and is {after.dataset}"
     for what, field in (("user agent", "user_agent"), ("judge", "judge")):
-        was, now = _identities(before, field), _identities(after, field)
+        was, now = (", ".join(_identities(results, field)) for results in (before, after))
         if was and now and was != now:
-            yield (
-                f"the {what} was {', '.join(was)}, and is {', '.join(now)}: scores may differ for that alone"
-            )
-    for name in (
-        "context",
-        "max_turns",
-        "judge_votes",
-        "assistant_prompt",
-        "protocol",
-        "prompts",
-        "official_bugs",
-        "user_agent",
-    ):
-        if before.settings.get(name) != after.settings.get(name):
-            yield (
-                f"{name.replace('_', ' ')} was {before.settings.get(name)!r}, and is"
-                f" {after.settings.get(name)!r}"
-            )
+            yield f"the {what} was {was}, and is {now}: scores may differ for that alone"
+    for name in _SETTINGS:
+        old, new = before.settings.get(name), after.settings.get(name)
+        if old != new:
+            yield f"{name.replace('_', ' ')} was {old!r}, and is {new!r}"
 
 
 def _identities(results: Results, field: str) -> list[str]:
