@@ -135,7 +135,7 @@ def _tell_github(
         written.problems.append(f"annotations could not be made: {type(error).__name__}: {error}")
 
 
-def checked(files: Files, prefix: str, *, read: Mapping[str, Path] = MappingProxyType({})) -> Files:
+def check_files(files: Files, prefix: str, *, read: Mapping[str, Path] = MappingProxyType({})) -> Files:
     """Return the same files, after making their folders. `prefix` is that of the options, such as ``--``.
     `read` holds the files that the command reads, by their names for the user. Raise `SpecError` for a file
     that cannot be written, or that would replace another file of the run or a file of somebody else.

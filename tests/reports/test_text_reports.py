@@ -26,9 +26,9 @@ from pytest_personalens.core.judging.verdict import Dimension, Evidence, Verdict
 from pytest_personalens.core.scenario import Scenario, Situation, Task
 from pytest_personalens.core.suite.suite import suite_named
 from pytest_personalens.core.text.safe_text import harmless
-from pytest_personalens.reports.content.beside import beside_lines, side_by_side
 from pytest_personalens.reports.content.findings import findings_of
-from pytest_personalens.reports.content.markup import code, escaped
+from pytest_personalens.reports.content.markup import code, escape
+from pytest_personalens.reports.content.two_runs import beside_lines, compare_runs
 from pytest_personalens.reports.markdown import github
 from pytest_personalens.reports.markdown.report import markdown_report
 from pytest_personalens.reports.markdown.sections import COMMENT_LIMIT
@@ -248,7 +248,7 @@ def test_a_quote_is_one_code_span(text: str) -> None:
     said = " ".join(text.split())
     assert page == f"<ul>\n<li>{f'<code>{html.escape(said)}</code>' if said else '(empty)'}</li>\n</ul>\n"
     assert (
-        rendered(f"| a | b |\n|---|---|\n| c | {escaped(text)} |\n").count("<") == 18
+        rendered(f"| a | b |\n|---|---|\n| c | {escape(text)} |\n").count("<") == 18
     )  # no tag but the table's own
 
 
@@ -386,7 +386,7 @@ def test_no_report_has_a_line_that_a_runner_takes_for_a_command() -> None:
     shown = [
         printed,
         markdown_report(made),
-        *beside_lines(side_by_side(made, made)),
+        *beside_lines(compare_runs(made, made)),
         assistant_tables([StoredRun("this run", made)])[0].text(),
         harmless(HOSTILE),
         harmless("::error::x"),
@@ -398,7 +398,7 @@ def test_no_report_has_a_line_that_a_runner_takes_for_a_command() -> None:
 def test_two_runs_side_by_side() -> None:
     before = results([item(1, p=3), item(2, p=2), item(9)])
     after = results([item(1, p=1), item(2, p=3), item(3)], settings={"context": "none"})
-    beside = side_by_side(before, after)
+    beside = compare_runs(before, after)
     assert [(c.name, c.before, c.after) for c in beside.changed] == [
         ("books-1-ann (tests/test_bot.py::test_bot)", 3, 1),
         ("books-2-ann (tests/test_bot.py::test_bot)", 2, 3),
@@ -422,7 +422,7 @@ def test_trials_are_held_against_the_same_trial() -> None:
         )
         for p in (3, 1)
     )
-    assert [(c.name, c.before, c.after) for c in side_by_side(before, after).changed] == [
+    assert [(c.name, c.before, c.after) for c in compare_runs(before, after).changed] == [
         ("books-1-ann (tests/test_bot.py::test_bot, trial 2)", 3, 1)
     ]
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.reports.tables.assistants import assistant_tables, read_rows, user_tables
-from pytest_personalens.reports.tables.beside_published import published_tables
 from pytest_personalens.reports.tables.contexts import context_tables
 from pytest_personalens.reports.tables.dialogues import (
     diversity_tables,
@@ -15,6 +14,7 @@ from pytest_personalens.reports.tables.dialogues import (
     length_tables,
     turn_tables,
 )
+from pytest_personalens.reports.tables.published import published_tables
 from pytest_personalens.reports.tables.runs import stored_runs
 
 if TYPE_CHECKING:

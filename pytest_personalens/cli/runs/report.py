@@ -17,8 +17,8 @@ from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.files.atomic_write import write_atomically
 from pytest_personalens.core.files.destinations import GITHUB
 from pytest_personalens.core.text.safe_text import harmless
-from pytest_personalens.reports.content.beside import beside_lines, side_by_side
-from pytest_personalens.reports.files import Files, checked, write_files
+from pytest_personalens.reports.content.two_runs import beside_lines, compare_runs
+from pytest_personalens.reports.files import Files, check_files, write_files
 from pytest_personalens.reports.markdown.report import markdown_report
 from pytest_personalens.reports.terminal.failure_layout import gate_failure
 from pytest_personalens.reports.terminal.summary import summary_lines
@@ -62,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     tables = files.kind("markdown") if of_paper else []
     known = dict(zip(["this command", "BEFORE.json", *map(str, paths[2:])], paths, strict=False))
     known |= {} if options.beside is None else {"--beside": options.beside}
-    checked(files, "--", read=known)
+    check_files(files, "--", read=known)
     pages = files._replace(reports=tuple(path for path in files.reports if path not in tables))
     if len(paths) > 1 and of_paper and pages.reports:
         raise SpecError(
@@ -118,7 +118,7 @@ def _summary(results: Results, before: Results | None, *, verbose: bool) -> Iter
     yield from (text for text, _ in lines)
     if before is not None:
         yield ""
-        yield from beside_lines(side_by_side(before, results), most=None if verbose else _MOST_LISTED)
+        yield from beside_lines(compare_runs(before, results), most=None if verbose else _MOST_LISTED)
 
 
 def _print(text: str) -> None:

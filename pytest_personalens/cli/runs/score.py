@@ -15,7 +15,7 @@ from pytest_personalens.core.files.atomic_write import write_atomically
 from pytest_personalens.core.files.destinations import file_kind, refuse_shared_files, writable
 from pytest_personalens.core.options.gate_expression import read_gate
 from pytest_personalens.core.suite.suite import suite_named
-from pytest_personalens.reports.tables.beside_published import beside_published
+from pytest_personalens.reports.tables.published import table_with_published
 from pytest_personalens.suites.personaconv.logs import report as log_report
 from pytest_personalens.suites.personaconv.logs.figures import difference, figured
 from pytest_personalens.suites.personaconv.logs.logs import read_logs
@@ -82,7 +82,7 @@ def _texts(options: argparse.Namespace) -> TextScorer | None:
 def _beside(scored: Sequence[Figured], options: argparse.Namespace) -> PaperTable:
     found = published(options.kind, {"protocol": options.protocol})
     rows = [(f"{each.log.name}, {len(each.log.rows)} rows", each.overall) for each in scored]
-    return beside_published(SUITE, options.kind, rows, found)
+    return table_with_published(SUITE, options.kind, rows, found)
 
 
 def _gate(text: str) -> GateExpression:

@@ -51,7 +51,7 @@ class LineChart(NamedTuple):
     dates: list[Label]
 
 
-def marked(history: History) -> list[Run]:
+def runs_with_marks(history: History) -> list[Run]:
     """Return the runs that have a mark in a chart, numbered from 1. These are the runs in which something
     changed.
     """

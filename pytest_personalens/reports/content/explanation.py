@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from pytest_personalens.core.judging.dimensions import Dimension
 from pytest_personalens.core.text.safe_text import harmless, one_line
 from pytest_personalens.reports.content.markup import short_line
-from pytest_personalens.reports.content.reason_text import DOES, counted, why
+from pytest_personalens.reports.content.reason_text import DOES, reason_count_text, why
 from pytest_personalens.results.reasons.reasons import costs_of
 from pytest_personalens.results.wording import apart, count, unread_text
 
@@ -96,7 +96,7 @@ def reasons_of(explained: Explanation) -> str:
     if not shown:
         common = explained.sentences[:_MOST_SENTENCES]
         return "; ".join(f"{short_line(text, _LONGEST)} {number}" for text, number in common)
-    text = ", ".join(counted(reason) for reason in shown)
+    text = ", ".join(reason_count_text(reason) for reason in shown)
     return text if shown[0].change is None else f"{text}; change {since_text(explained)}"
 
 

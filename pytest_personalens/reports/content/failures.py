@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.reports.content.markup import code, escaped, short_line
+from pytest_personalens.reports.content.markup import code, escape, short_line
 from pytest_personalens.reports.content.reason_text import goal_parts, said_by_judge
 from pytest_personalens.results.values.shortfalls import in_words, uncounted_by
 from pytest_personalens.results.wording import unfound_text
@@ -52,9 +52,9 @@ def failure_row(item: Item, results: Results, record: str) -> str:
     what = (
         f"not scored, {cause}: {code(detail, _LONGEST)}"
         if item.status == "uncounted"
-        else escaped(reason(item), _LONGEST)
+        else escape(reason(item), _LONGEST)
     )
-    lines = [f"- **{escaped(title(item))}**: {what}{f' ({record})' if record else ''}"]
+    lines = [f"- **{escape(title(item))}**: {what}{f' ({record})' if record else ''}"]
     scenario = results.scenarios.get(evaluation.scenario)
     if scenario is not None and scenario.wish:
         lines.append(f"  - wants: {code(scenario.wish, _LONGEST)}")
@@ -81,7 +81,7 @@ def _cost(verdict: Verdict, evaluation: Evaluation, scenario: BaseScenario | Non
     said = said_by_judge(verdict.justification, verdict, scenario)
     yield f"{verdict.dimension.short} {verdict.score}: {code(said, _LONGEST)}"
     for part in goal_parts(verdict):
-        yield escaped(part.line, _LONGEST)
+        yield escape(part.line, _LONGEST)
     messages = evaluation.dialogue.messages
     quoted: dict[tuple[int, str], list[str]] = {}
     for evidence in verdict.evidence:

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.text.safe_text import harmless
-from pytest_personalens.reports.content.markup import escaped, markdown_table
+from pytest_personalens.reports.content.markup import escape, markdown_table
 from pytest_personalens.results.wording import count, ends_text
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def table_lines(history: History) -> Iterator[str]:
 def history_markdown(history: History) -> str:
     """Return the table as Markdown."""
     rows = [
-        [escaped(text, _LONGEST) for text in (*_cells(run, history), "; ".join(all_changes(run)))]
+        [escape(text, _LONGEST) for text in (*_cells(run, history), "; ".join(all_changes(run)))]
         for run in history.runs
     ]
     table = markdown_table([*_heads(history), "changed"], rows, words=len(rows[0]))

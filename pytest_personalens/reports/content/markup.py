@@ -36,7 +36,7 @@ def short_line(text: str, limit: int) -> str:
     return f"{cut[:end] if end > limit * _NEAR and line[limit - 1] != ' ' else cut}…"
 
 
-def escaped(text: str, limit: int = _LONGEST_NAME) -> str:
+def escape(text: str, limit: int = _LONGEST_NAME) -> str:
     """Return a name or a sentence that Markdown shows as it is written. It is for a line of a paragraph, a
     heading or a table.
     """

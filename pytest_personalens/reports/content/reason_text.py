@@ -172,7 +172,7 @@ def _said(verdict: Verdict) -> str:
     return sentence + (f"; no reply has words of {_joined(unnamed)}" if unnamed else "")
 
 
-def counted(reason: ReasonCount) -> str:
+def reason_count_text(reason: ReasonCount) -> str:
     """``asks for what is known 28 (+26)``: in how many dialogues, and the change where it is known."""
     change = f" ({reason.change:+d})" if reason.change is not None else ""
     return f"{DOES[reason.code]} {reason.dialogues}{change}"

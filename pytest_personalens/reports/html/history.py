@@ -26,7 +26,7 @@ def history_page(history: History) -> str:
             branches=sorted({run.provenance.branch for run in history.runs} - {""}),
             dimensions=history.measures,
             charts=[history_chart.line_chart(history, n, d) for n, d in enumerate(history.measures)],
-            marked=history_chart.marked(history),
+            marked=history_chart.runs_with_marks(history),
             size=history_chart,
             no_dates=NO_DATES,
             estimate_text=estimate_text,

@@ -18,7 +18,7 @@ from pytest_personalens.reports.content.findings import capital, findings_of
 from pytest_personalens.reports.content.kind_tables import is_low_better
 from pytest_personalens.reports.html import page_charts, reasons
 from pytest_personalens.reports.html.kinds import kinds_of_page
-from pytest_personalens.reports.html.payload import packed, payload, script_json, shown_dimensions
+from pytest_personalens.reports.html.payload import pack, payload, script_json, shown_dimensions
 from pytest_personalens.reports.html.template_files import environment, policy, read_template
 from pytest_personalens.reports.tables.contexts import ablation_table, is_ablation
 from pytest_personalens.results import wording
@@ -86,7 +86,7 @@ def html_page(results: Results, *, title: str = TITLE, before: Results | None = 
     with no_collection():
         changes = reasons.changes_of(results, before)
         shown, kinds = payload(results, changes), kinds_of_page(results, page_charts.LEAST_FOR_A_CHART)
-        dialogues = packed(shown.dialogues)
+        dialogues = pack(shown.dialogues)
         # The browser keeps a reader's labels by it: those of another report are none of this one.
         shown.rows["digest"] = hashlib.sha256(dialogues.encode()).hexdigest()[:16]
         # A page without sections by kind, or without requests in parts, does not need their style and script.

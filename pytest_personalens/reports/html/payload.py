@@ -20,7 +20,12 @@ from pytest_personalens.reports.content.reason_text import (
     said_by_judge,
     values_text,
 )
-from pytest_personalens.reports.html.reasons import lost_for, personalization_before, row_reason, told
+from pytest_personalens.reports.html.reasons import (
+    costly_codes,
+    personalization_before,
+    reasons_given,
+    row_reason,
+)
 from pytest_personalens.results.values.shortfalls import uncounted_by
 from pytest_personalens.results.wording import FAULTS, control_names, unfound_text
 
@@ -63,7 +68,7 @@ def script_json(value: object) -> str:
     return text
 
 
-def packed(value: object) -> str:
+def pack(value: object) -> str:
     """`value` as JSON, packed by zlib, in base64: it costs hardly any time until it is unpacked."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return base64.b64encode(zlib.compress(text.encode("utf-8", "replace"), 6)).decode()
@@ -98,7 +103,7 @@ def payload(results: Results, changes: Changes | None) -> Payload:
         scenario = results.scenarios.get(item.evaluation.scenario)
         rows.append(_without_empty({**_row(item, scenario, suite, dimensions, row_text), **own}))
         dialogues.append(_without_empty({**_dialogue(item, scenario, text), **_request(item, results)}))
-    codes = {code for item in results.items for code in lost_for(item)}
+    codes = {code for item in results.items for code in costly_codes(item)}
     return Payload(
         {
             "dimensions": [[d.value, d.names.score, d.names.title, *_steps(d)] for d in dimensions],
@@ -169,7 +174,7 @@ def _row(
         "short": [s.dimension.value for s in item.shortfalls],
         "why": text(row_reason(item, scenario, suite)),
         "wants": text(_wants(scenario)),
-        "reasons": sorted((code, text(type_)) for code, type_ in sorted(told(item))),
+        "reasons": sorted((code, text(type_)) for code, type_ in sorted(reasons_given(item))),
         "tokens": sum(used.tokens for used in e.usage.values()),
         "usd": item.usd,
         "turns": sum(m.role == "user" for m in e.dialogue.messages),

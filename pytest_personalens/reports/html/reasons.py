@@ -169,14 +169,14 @@ def _good(verdict: Verdict, scenario: BaseScenario | None) -> str:
     return reason_text([r for r in verdict.reasons if r.type], scenario) or verdict.justification
 
 
-def lost_for(item: Item) -> set[CountedCode]:
+def costly_codes(item: Item) -> set[CountedCode]:
     """What speaks against the item, on task completion and personalization."""
     return {
         code for verdict in _main(item) for code in counted_codes(verdict) if code in COSTS[verdict.dimension]
     }
 
 
-def told(item: Item) -> set[tuple[CountedCode, str]]:
+def reasons_given(item: Item) -> set[tuple[CountedCode, str]]:
     """All reasons of the item on task completion and personalization, each with its preference or \"\"."""
     pairs: set[tuple[CountedCode, str]] = {(r.code, r.type) for v in _main(item) for r in v.reasons}
     return pairs | {("whole", "") for verdict in _main(item) if "whole" in counted_codes(verdict)}

@@ -8,16 +8,22 @@ from typing import TYPE_CHECKING, Final
 from pytest_personalens.core.judging.usage import Usage
 from pytest_personalens.reports.content.failures import failure_row, failures
 from pytest_personalens.reports.content.findings import Findings, capital, findings_of
-from pytest_personalens.reports.content.markup import escaped, figure, markdown_table
-from pytest_personalens.reports.markdown.changes import (
+from pytest_personalens.reports.content.markup import escape, figure, markdown_table
+from pytest_personalens.reports.markdown.gate_failure import failure_section, onward_lines
+from pytest_personalens.reports.markdown.sections import (
+    COMMENT_LIMIT,
+    Section,
+    fit_sections,
+    fold_section,
+    table_section,
+)
+from pytest_personalens.reports.markdown.tables import (
     beside_sections,
     comparison_sections,
     kind_sections,
     lift_section,
     record_link,
 )
-from pytest_personalens.reports.markdown.failure import failure_section, onward_lines
-from pytest_personalens.reports.markdown.sections import COMMENT_LIMIT, Section, fitted, folded, table_section
 from pytest_personalens.results.wording import gate_outcome, part_note
 
 if TYPE_CHECKING:
@@ -47,7 +53,7 @@ def markdown_report(
     is for a comment on a pull request: why the run failed, one dialogue, where to go on, and the gates, in at
     most 60 lines.
     """
-    return fitted((_brief if brief else _sections)(results, before, link), limit)
+    return fit_sections((_brief if brief else _sections)(results, before, link), limit)
 
 
 def _brief(results: Results, before: Results | None, link: str) -> Iterator[Section]:
@@ -59,12 +65,12 @@ def _head(results: Results, link: str, *, dialogues: int | None = None) -> Itera
     """What happened and why, with at most so many dialogues, and where to go on."""
     findings = findings_of(results)
     outcome, sign = findings.outcome, {"failed": "❌", "passed": "✅", "open": "⚠️"}
-    headline = f"## {sign[outcome.state]} personalens {escaped(outcome.line.replace('->', '→'), 400)}"
-    scores = ["", f"**{escaped(findings.scores)}**"] if findings.scores else []
+    headline = f"## {sign[outcome.state]} personalens {escape(outcome.line.replace('->', '→'), 400)}"
+    scores = ["", f"**{escape(findings.scores)}**"] if findings.scores else []
     yield Section((headline, *scores, "", _about(results, findings)))
     if findings.crashes:
-        ways = [f"- {escaped(way, 400)}" for way in findings.ways]
-        head = ("", f"**{escaped(capital(findings.crashes))}:**", "", *ways)
+        ways = [f"- {escape(way, 400)}" for way in findings.ways]
+        head = ("", f"**{escape(capital(findings.crashes))}:**", "", *ways)
         yield Section(head, what="what the assistant failed of")
     shown: list[WorstCase] = []
     for explained in findings.failed_gates:
@@ -74,7 +80,7 @@ def _head(results: Results, link: str, *, dialogues: int | None = None) -> Itera
         lines = failure_section(explained, results, brief=dialogues is not None)
         yield Section(tuple(lines), what=f"why the gate {explained.gate.name} failed")
     if findings.trust:
-        yield Section(("", escaped(findings.trust, 400)), what="how far to trust the judge")
+        yield Section(("", escape(findings.trust, 400)), what="how far to trust the judge")
     items = [case.item for case in shown]
     crashed = (item for item in results.own if item.evaluation.cause == "assistant" and not items)
     lines = onward_lines(results, [*items, *itertools.islice(crashed, 1)], link)
@@ -104,7 +110,7 @@ def _sections(results: Results, before: Results | None, link: str) -> Iterator[S
         # The rows are made one by one, because a large run may have thousands of which only a few fit.
         rows = (failure_row(item, results, record_link(item.transcript_file, link)) for item in wrong)
         title = f"Failed, below a threshold or not scored: {len(wrong)}"
-        yield folded(title, rows, len(wrong), "failures")
+        yield fold_section(title, rows, len(wrong), "failures")
     if results.usage:
         yield Section(("", _usage(results)), what="the usage")
 
@@ -120,7 +126,7 @@ def _about(results: Results, findings: Findings) -> str:
     parts += [f"tool calls: {calls}"] if (calls := _calls(results)) else []
     if results.drift is not None:
         parts.append(results.drift.sentence)
-    return escaped("; ".join(parts), 1_000)
+    return escape("; ".join(parts), 1_000)
 
 
 def _calls(results: Results) -> str:
@@ -135,9 +141,9 @@ def _gates(results: Results, title: str, *, most: int | None = None) -> Section:
     """The gates, those that failed first; folded if at most so many are shown."""
     rows = [
         (
-            escaped(gate.name),
+            escape(gate.name),
             "passed" if gate.passed else f"**{gate_outcome(gate, results)}**",
-            escaped(gate.message, 400),
+            escape(gate.message, 400),
         )
         for gate in sorted(results.gates, key=lambda gate: gate.passed)
     ]
@@ -161,7 +167,7 @@ def _totals(results: Results) -> Iterator[Section]:
         rows = []
         for g in groups:
             figures = (figure(g.figures[key].value if key in g.figures else None) for key in shown)
-            rows.append((escaped(g.name), str(g.items), str(g.scored), *figures))
+            rows.append((escape(g.name), str(g.items), str(g.scored), *figures))
         return table_section(title, ("", "items", "scored", *shown.values()), rows, what, fold=fold)
 
     kinds = results.kinds if len(results.kinds) > 1 else ()

@@ -29,7 +29,7 @@ class Section(NamedTuple):
     tail: Sequence[str] = ()
 
 
-def folded(title: str, rows: Iterable[str], total: int, what: str, head: Sequence[str] = ()) -> Section:
+def fold_section(title: str, rows: Iterable[str], total: int, what: str, head: Sequence[str] = ()) -> Section:
     """A section that is closed until a reader opens it."""
     head = ("", f"<details><summary>{title}</summary>", "", *head)
     return Section(head, rows, total, what, ("", "</details>"))
@@ -48,12 +48,12 @@ def table_section(
     """A table below its title, with at most `words` columns of text; `after` are lines below it."""
     lines = markdown_table(header, rows, words=words)
     if fold:
-        section = folded(title, lines[2:], len(lines) - 2, what, lines[:2])
+        section = fold_section(title, lines[2:], len(lines) - 2, what, lines[:2])
         return section._replace(tail=(*after, *section.tail))
     return Section(("", title, "", *lines[:2]), lines[2:], len(lines) - 2, what, after)
 
 
-def fitted(sections: Iterable[Section], limit: int) -> str:
+def fit_sections(sections: Iterable[Section], limit: int) -> str:
     """The sections as a text of at most `limit` bytes, which ends with what was cut."""
     left, kept, cut = limit - _RESERVED, list[str](), list[str]()
     for section in sections:

@@ -16,7 +16,7 @@ from pytest_personalens.reports.tables.runs import (
     differences,
     likeness,
     number_notes,
-    unlike_each_other,
+    setup_notes,
 )
 from pytest_personalens.reports.tables.table import PAPER, PaperTable, paper_notes, paper_rows, paper_title
 
@@ -92,7 +92,7 @@ def _tables(
     compared = differences(rows[1:], rows[0], columns, f"Differences from {rows[0].name}")
     if compared is None:
         return [main]
-    return [main, compared._replace(notes=(*compared.notes, *unlike_each_other(runs)))]
+    return [main, compared._replace(notes=(*compared.notes, *setup_notes(runs)))]
 
 
 def read_rows(path: Path) -> tuple[OtherRow, ...]:

@@ -16,7 +16,7 @@ from pytest_personalens.reports.tables.runs import (
     differences,
     likeness,
     number_notes,
-    unlike_each_other,
+    setup_notes,
 )
 from pytest_personalens.reports.tables.table import PAPER, PaperTable, paper_notes, paper_rows, paper_title
 from pytest_personalens.results.comparison.contrasts import contrast, corrected
@@ -122,7 +122,7 @@ def context_tables(runs: Sequence[StoredRun]) -> list[PaperTable]:
         return [main]
     # The contexts and prompts of these runs are what the table compares.
     compared = (": context was", ": assistant prompt was")
-    others = [why for why in unlike_each_other(runs) if not any(what in why for what in compared)]
+    others = [why for why in setup_notes(runs) if not any(what in why for what in compared)]
     return [main, lifts._replace(notes=(*lifts.notes, *others))]
 
 

@@ -7,9 +7,9 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.judging.verdict import Dimension
-from pytest_personalens.reports.content.beside import unlike
 from pytest_personalens.reports.content.comparability import comparability
 from pytest_personalens.reports.content.markup import figure, interval_text
+from pytest_personalens.reports.content.two_runs import setup_differences
 from pytest_personalens.reports.tables.table import PaperTable
 from pytest_personalens.results.comparison.contrasts import contrast, corrected
 from pytest_personalens.results.means import scenario_means, scores_of
@@ -200,8 +200,10 @@ def likeness(runs: Sequence[StoredRun], *, of_assistants: bool = True) -> list[s
     return collected
 
 
-def unlike_each_other(runs: Sequence[StoredRun]) -> Iterator[str]:
+def setup_notes(runs: Sequence[StoredRun]) -> Iterator[str]:
     """Yield why a difference from the first run may not be due to the assistant."""
     first = runs[0]
     for run in runs[1:]:
-        yield from (f"{run.name} beside {first.name}: {why}." for why in unlike(first.results, run.results))
+        yield from (
+            f"{run.name} beside {first.name}: {why}." for why in setup_differences(first.results, run.results)
+        )

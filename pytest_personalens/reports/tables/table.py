@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import Any, Final, NamedTuple
 
 from pytest_personalens.core.text.safe_text import harmless
-from pytest_personalens.reports.content.markup import escaped, markdown_table
+from pytest_personalens.reports.content.markup import escape, markdown_table
 
 #: The beginning of the names of the paper's rows.
 PAPER: Final = "paper: "
@@ -35,9 +35,9 @@ class PaperTable(NamedTuple):
 
     def markdown(self) -> str:
         """Return the table as Markdown for a page. All texts in it are escaped."""
-        lines = markdown_table([*map(escaped, self.header)], [[*map(escaped, row)] for row in self.rows])
-        below = ["", *(f"- {escaped(note, 600)}" for note in self.notes)] if self.notes else []
-        return "\n".join([f"### {escaped(self.title)}", "", *lines, *below]) + "\n"
+        lines = markdown_table([*map(escape, self.header)], [[*map(escape, row)] for row in self.rows])
+        below = ["", *(f"- {escape(note, 600)}" for note in self.notes)] if self.notes else []
+        return "\n".join([f"### {escape(self.title)}", "", *lines, *below]) + "\n"
 
 
 def paper_title(number: str, what: str) -> str:

@@ -39,7 +39,7 @@ _HANG: Final = 18
 _MARK: Final = re.compile(r"(?P<error>E   )|(?P<turn>>)?\s{0,5}(?:(?P<before>- )|(?P<now>\+ ))?")
 
 
-def wrapped(
+def wrap_lines(
     label: str, text: str, width: int, *, hang: str | None = None, whole_words: bool = False
 ) -> Iterator[str]:
     """`text` behind its label, in lines of at most `width` columns; further ones begin with `hang`. A label
@@ -65,7 +65,7 @@ def wrapped(
 
 def error_lines(text: str, width: int) -> Iterator[str]:
     """What is wrong, each line marked as pytest marks an error."""
-    yield from wrapped(ERROR, text, width, hang=ERROR, whole_words=True)
+    yield from wrap_lines(ERROR, text, width, hang=ERROR, whole_words=True)
 
 
 def style_of(line: str) -> dict[str, bool]:
@@ -99,19 +99,19 @@ def gate_failure(
     """The lines, those of an error first. `brief` leaves the exchanges out; `scenarios` are by their ids."""
     yield from error_lines(capital(sentence_of(explained, results)), width)
     if reasons := reasons_of(explained):
-        yield from wrapped(f"{results.of_suite.dialogue}s by reason: ", reasons, width, hang="    ")
+        yield from wrap_lines(f"{results.of_suite.dialogue}s by reason: ", reasons, width, hang="    ")
     for cause in results.uncounted if explained.gate.kind == "valid" else ():
-        yield from wrapped("  ", unscored_text(results, cause), width, hang="      ")
+        yield from wrap_lines("  ", unscored_text(results, cause), width, hang="      ")
     for case in () if brief else explained.cases:
         yield from _case(case, scenarios.get(case.item.evaluation.scenario), width)
 
 
 def _case(case: WorstCase, scenario: BaseScenario | None, width: int) -> Iterator[str]:
-    yield from wrapped("", case_title(case, scenario), width, hang="    ")
+    yield from wrap_lines("", case_title(case, scenario), width, hang="    ")
     room = max(_LEAST_ROOM, width - len(_SIGNS["-"]))
     for turn in excerpts(case, scenario, _MESSAGE_LINES * room):
         label = _SIGNS.get(turn.sign) or _LABELS[turn.who]
-        yield from wrapped(label, turn.text, width, hang=" " * len(label))
-    yield from wrapped(
+        yield from wrap_lines(label, turn.text, width, hang=" " * len(label))
+    yield from wrap_lines(
         "      why: ", short_line(case_reason(case, scenario), 2 * width - 30), width, hang="           "
     )

@@ -49,10 +49,11 @@ def summary_lines(
     explained: bool = False,
     width: int = 0,
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the lines of the summary, each with the names of its markup. The names are bold, red, yellow and
-    green, and a line may have none. With `domains`, there is a line for each domain. If the failed gates were
-    `explained` before, the rest is short: lists are counted. Notes of several clauses are wrapped at `width`
-    columns; the line of a gate is whole, so that it can be searched.
+    """Yield the lines of the summary, each with the names of its markup: bold, red, yellow or green.
+
+    With `domains`, there is a line for each domain. If the failed gates were `explained` before, the rest is
+    short: lists are counted. Notes of several clauses are wrapped at `width` columns; the line of a gate is
+    whole, so that it can be searched.
     """
     short, findings = explained and not verbose, findings_of(results)
     if results.drift is not None:

@@ -6,9 +6,9 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
-from pytest_personalens.reports.content.beside import moved_rows, overlap, side_by_side
 from pytest_personalens.reports.content.kind_tables import domain_figures, kind_tables, label_of, source_lines
-from pytest_personalens.reports.content.markup import code, escaped, figure, interval_text
+from pytest_personalens.reports.content.markup import code, escape, figure, interval_text
+from pytest_personalens.reports.content.two_runs import compare_runs, moved_rows, overlap
 from pytest_personalens.reports.markdown.sections import Section, table_section
 from pytest_personalens.results.wording import decision, p_value
 
@@ -34,7 +34,7 @@ def comparison_sections(comparison: Comparison, link: str, item: str) -> Iterato
         for d in comparison.differences
     ]
     header = ("score", "outcome", f"{item}s", *_BEFORE_AFTER, "detectable drop")
-    baseline = escaped(PurePath(comparison.baseline).name)
+    baseline = escape(PurePath(comparison.baseline).name)
     title = f"Since the baseline {baseline}: {comparison.compared} {item}s compared"
     note = (
         f"Any false alarm has a chance of {comparison.level:g}; a drop of the last column is found with a"
@@ -50,27 +50,27 @@ def comparison_sections(comparison: Comparison, link: str, item: str) -> Iterato
     if comparison.left_out:
         left = []
         for why, names in comparison.left_out.items():
-            some = ", ".join(map(escaped, names[:_MOST_NAMED])) + ", ..." * (len(names) > _MOST_NAMED)
-            left.append(f"- {escaped(why)}: {len(names)} ({some})")
+            some = ", ".join(map(escape, names[:_MOST_NAMED])) + ", ..." * (len(names) > _MOST_NAMED)
+            left.append(f"- {escape(why)}: {len(names)} ({some})")
         yield Section(("", "Not compared:", ""), left, len(left), f"reasons why {item}s were not compared")
 
 
 def _flip(flip: Flip, link: str, *, recorded: bool) -> tuple[str, ...]:
     records = ", ".join(record_link(file, link) for file in flip.records[:_MOST_NAMED])
-    name = (escaped(flip.scenario), flip.dimension.names.heading, *([records or "-"] if recorded else []))
+    name = (escape(flip.scenario), flip.dimension.names.heading, *([records or "-"] if recorded else []))
     return (*name, figure(flip.before), figure(flip.after))
 
 
 def beside_sections(before: Results, results: Results) -> Iterator[Section]:
     """The figures of two runs side by side, and the scores that differ."""
-    beside = side_by_side(before, results)
-    notes = [f"- {escaped(note, 400)}" for note in beside.notes]
+    beside = compare_runs(before, results)
+    notes = [f"- {escape(note, 400)}" for note in beside.notes]
     header, rows = moved_rows(beside)
     after = ("", overlap(beside), *(("", *notes) if notes else ()))
     yield table_section("### Before and after", header, rows, "figures", after=after)
     if beside.changed:
         changed = [
-            (escaped(c.name), c.dimension.names.heading, str(c.before), str(c.after)) for c in beside.changed
+            (escape(c.name), c.dimension.names.heading, str(c.before), str(c.after)) for c in beside.changed
         ]
         header = (results.of_suite.item, "score", "before", "after")
         title = f"Scores that differ: {len(changed)}"
@@ -81,7 +81,7 @@ def lift_section(results: Results) -> Section:
     """How much better the run is than each control."""
     suite = results.of_suite
     rows = [
-        (escaped(suite.arm_word(control.name)), lift.dimension.names.heading, *_sides(lift, *lift.gain))
+        (escape(suite.arm_word(control.name)), lift.dimension.names.heading, *_sides(lift, *lift.gain))
         for control in results.arms
         for lift in control.lift
     ]
@@ -91,7 +91,7 @@ def lift_section(results: Results) -> Section:
 
 def _sides(pair: Paired, change: float, low: float | None, high: float | None) -> tuple[str, ...]:
     """The scenarios, the means before and after, the change, its interval, and the one-sided p."""
-    moved = (figure(change, signed=True), interval_text(low, high, signed=True), escaped(p_value(pair.p)))
+    moved = (figure(change, signed=True), interval_text(low, high, signed=True), escape(p_value(pair.p)))
     return (str(pair.pairs), figure(pair.before), figure(pair.after), *moved)
 
 
@@ -107,19 +107,19 @@ def kind_sections(results: Results) -> Iterator[Section]:
     tables = kind_tables(results)
     for table in tables:
         notes = [*table.notes, *(source_lines(results) if table is tables[-1] else ())]
-        after = [line for note in notes for line in ("", f"{escaped(note, 400)}.")]
-        controls = [text for name in table.settings[1:] for text in (escaped(name), "lift", "one-sided p")]
+        after = [line for note in notes for line in ("", f"{escape(note, 400)}.")]
+        controls = [text for name in table.settings[1:] for text in (escape(name), "lift", "one-sided p")]
         rows = []
         for row in table.rows:
-            cells = [escaped(label_of(row.metric)), figure(row.own)]
+            cells = [escape(label_of(row.metric)), figure(row.own)]
             for cell in row.cells:
-                p = "" if cell.p is None else escaped(p_value(cell.p))
+                p = "" if cell.p is None else escape(p_value(cell.p))
                 cells += [figure(cell.value), figure(cell.lift, signed=True), p]
             rows.append(cells)
-        header = ("", escaped(table.settings[0]), *controls)
+        header = ("", escape(table.settings[0]), *controls)
         yield table_section(f"### {table.title}", header, rows, f"rows of {table.title}", after=after)
     headings, domains = domain_figures(results)
     if domains:
         title = "By domain, with the items of each"
-        cells_of = [(escaped(name), *figures) for name, figures in domains]
+        cells_of = [(escape(name), *figures) for name, figures in domains]
         yield table_section(f"### {title}", ("", *headings), cells_of, f"rows of {title}")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.text.safe_text import harmless
-from pytest_personalens.reports.content.markup import escaped, figure
+from pytest_personalens.reports.content.markup import escape, figure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,7 +39,7 @@ class ChangedScore(NamedTuple):
     after: int | float
 
 
-class TwoRuns(NamedTuple):
+class RunPair(NamedTuple):
     """The means of two runs by group, and the items with different scores, those with the largest drop first.
 
     `both` items were scored in both runs, `only_before` and `only_after` in one of them. `notes` say why a
@@ -54,7 +54,7 @@ class TwoRuns(NamedTuple):
     notes: tuple[str, ...]
 
 
-def side_by_side(before: Results, after: Results) -> TwoRuns:
+def compare_runs(before: Results, after: Results) -> RunPair:
     """Compare two runs, item by item and group by group."""
     old, new = (_scored(results) for results in (before, after))
     shared = [key for key in new if key in old]
@@ -68,11 +68,11 @@ def side_by_side(before: Results, after: Results) -> TwoRuns:
     ]
     changed.sort(key=lambda c: (c.after - c.before, c.name, c.dimension))
     alone = len(old) - len(shared), len(new) - len(shared)
-    notes = tuple(unlike(before, after))
-    return TwoRuns(_means_by_group(before, after), tuple(changed), len(shared), *alone, notes)
+    notes = tuple(setup_differences(before, after))
+    return RunPair(_means_by_group(before, after), tuple(changed), len(shared), *alone, notes)
 
 
-def beside_lines(beside: TwoRuns, *, most: int | None = None) -> Iterator[str]:
+def beside_lines(beside: RunPair, *, most: int | None = None) -> Iterator[str]:
     """Yield the comparison for a terminal, with at most `most` differing scores."""
     shown = _shown(beside)
     yield f"{'before -> after':20}" + "".join(f"{d.names.heading:>15}" for d in shown)
@@ -87,7 +87,7 @@ def beside_lines(beside: TwoRuns, *, most: int | None = None) -> Iterator[str]:
     yield from (harmless(f"note: {note}") for note in beside.notes)
 
 
-def overlap(beside: TwoRuns) -> str:
+def overlap(beside: RunPair) -> str:
     """Return one sentence on how many items of the two runs can be compared."""
     items = len({c.name for c in beside.changed})
     alone = {"before": beside.only_before, "after": beside.only_after}
@@ -95,16 +95,14 @@ def overlap(beside: TwoRuns) -> str:
     return f"scored in both: {beside.both}{parts}; scores differ in {items}"
 
 
-def moved_rows(beside: TwoRuns) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+def moved_rows(beside: RunPair) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Return the figures of both runs as the header and the rows of a Markdown table."""
     shown = _shown(beside)
-    rows = [
-        (escaped(group), *(_pair(means, d, "→") for d in shown)) for group, means in beside.groups.items()
-    ]
+    rows = [(escape(group), *(_pair(means, d, "→") for d in shown)) for group, means in beside.groups.items()]
     return ("", *(d.names.heading for d in shown)), rows
 
 
-def _shown(beside: TwoRuns) -> list[Dimension]:
+def _shown(beside: RunPair) -> list[Dimension]:
     return [d for d in Dimension if any(d in means for means in beside.groups.values())]
 
 
@@ -141,7 +139,7 @@ def _name(item: Item) -> str:
     return f"{item.evaluation.scenario} ({item.key[-1]}{trial})"
 
 
-def unlike(before: Results, after: Results) -> Iterator[str]:
+def setup_differences(before: Results, after: Results) -> Iterator[str]:
     """Yield the reasons why a difference may not be due to the assistant."""
     if before.dataset != after.dataset:
         yield f"the dataset was {before.dataset}, and is {after.dataset}"

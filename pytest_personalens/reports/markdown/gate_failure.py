@@ -14,7 +14,7 @@ from pytest_personalens.reports.content.explanation import (
     since_text,
 )
 from pytest_personalens.reports.content.findings import capital, unscored_text
-from pytest_personalens.reports.content.markup import code, escaped, markdown_table
+from pytest_personalens.reports.content.markup import code, escape, markdown_table
 from pytest_personalens.reports.content.reason_text import DOES, goal_parts
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def onward_lines(results: Results, items: Sequence[Item], link: str) -> Iterator
     for item in items if link else ():
         if item.transcript_file:
             file = quote(item.transcript_file, safe="/")
-            parts.append(f"[{escaped(item.evaluation.scenario)}]({link.rstrip('/')}/{file})")
+            parts.append(f"[{escape(item.evaluation.scenario)}]({link.rstrip('/')}/{file})")
     if parts:
         yield from ("", " · ".join(parts))
     if items:
@@ -64,11 +64,11 @@ def failure_section(explained: Explanation, results: Results, *, brief: bool = F
     """The lines on one gate: what happened, in bold; the reasons; the dialogues with what was said then.
     `brief` leaves the table of the reasons out.
     """
-    yield from ("", f"**{escaped(capital(sentence_of(explained, results)), _LONGEST)}.**")
+    yield from ("", f"**{escape(capital(sentence_of(explained, results)), _LONGEST)}.**")
     # The ways in which the assistant failed stand above all gates.
     causes = [cause for cause in results.uncounted if cause != "assistant"]
     if causes and explained.gate.kind == "valid":
-        yield from ("", *(f"- {escaped(unscored_text(results, cause), _LONGEST)}" for cause in causes))
+        yield from ("", *(f"- {escape(unscored_text(results, cause), _LONGEST)}" for cause in causes))
     if not brief:
         yield from _reasons(explained, results.of_suite)
     for case in explained.cases:
@@ -78,7 +78,7 @@ def failure_section(explained: Explanation, results: Results, *, brief: bool = F
 def _reasons(explained: Explanation, suite: Suite) -> Iterator[str]:
     shown = explained.reasons[:_MOST_REASONS]
     if not shown:
-        said = [(escaped(text, _LONGEST), str(number)) for text, number in explained.sentences]
+        said = [(escape(text, _LONGEST), str(number)) for text, number in explained.sentences]
         if said:
             header = [f"what the {suite.judged_by} says", f"{suite.dialogue}s"]
             yield from ("", *markdown_table(header, said[:_MOST_REASONS]))
@@ -100,9 +100,9 @@ def _reasons(explained: Explanation, suite: Suite) -> Iterator[str]:
 def _case(case: WorstCase, results: Results) -> Iterator[str]:
     scenario = results.scenarios.get(case.item.evaluation.scenario)
     title = case_title(case, scenario).replace("->", "→")
-    yield from ("", f"**{escaped(title)}**: {escaped(case_reason(case, scenario), _LONGEST)}")
+    yield from ("", f"**{escape(title)}**: {escape(case_reason(case, scenario), _LONGEST)}")
     if parts := goal_parts(case.verdict):
-        yield from ("", *(f"- {escaped(part.line, _LONGEST)}" for part in parts))
+        yield from ("", *(f"- {escape(part.line, _LONGEST)}" for part in parts))
     if case.exchange is None:
         return
     # GitHub and GitLab colour it. Each message is one line that does not begin with its own words, so that

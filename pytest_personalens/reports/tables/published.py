@@ -45,12 +45,12 @@ def published_tables(runs: Sequence[StoredRun]) -> list[PaperTable]:
             continue
         raise SpecError(f"--published: {run.name} is of {suite.name}; its paper's tables are --table N")
     return [
-        beside_published(suite, kind, rows[kind], found._replace(notes=tuple(notes[kind])))
+        table_with_published(suite, kind, rows[kind], found._replace(notes=tuple(notes[kind])))
         for kind, (suite, found) in published.items()
     ]
 
 
-def beside_published(suite: Suite, title: str, ours: Sequence[Row], found: Published) -> PaperTable:
+def table_with_published(suite: Suite, title: str, ours: Sequence[Row], found: Published) -> PaperTable:
     """Return the rows of `ours`, and below them the published ones. Figures with an upper end have four
     decimals, and others two, as they are published.
     """
