@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
 
 class Files(NamedTuple):
-    """The paths of reports and baseline. The ending of a path in `reports` gives its kind. `github` asks for
-    the reports of a step in GitHub Actions too.
+    """The paths of reports, whose endings give their kinds, and of the baseline.
+
+    `github` asks for the reports of a step in GitHub Actions too.
     """
 
     reports: tuple[Path, ...] = ()
@@ -56,16 +57,11 @@ class WrittenFiles:
         try:
             write()
         except Exception as error:
-            known = (
-                error.strerror
-                if isinstance(error, OSError)
-                else str(error)
-                if isinstance(error, PersonalensError)
-                else None
-            )
-            self.problems.append(
-                f"{what} could not be written to {path}: {known or f'{type(error).__name__}: {error}'}"
-            )
+            known = ""
+            if isinstance(error, OSError | PersonalensError):
+                known = error.strerror or "" if isinstance(error, OSError) else str(error)
+            why = known or f"{type(error).__name__}: {error}"
+            self.problems.append(f"{what} could not be written to {path}: {why}")
         else:
             self.done.append(f"{what}: {path}")
             return True
@@ -80,9 +76,10 @@ def write_files(
     root: Path | None = None,
     lines: Mapping[str, int] = MappingProxyType({}),
 ) -> WrittenFiles:
-    """Write all files that the options ask for. If another run, `before`, is given, the reports compare the
-    results with it. For GitHub, `root` is the root folder of the tests (default: the working directory).
-    `lines` holds the lines of tests by node id, from 1.
+    """Write all files that the options ask for, compared with another run, `before`, if it is given.
+
+    For GitHub, `root` is the root folder of the tests (default: the working directory). `lines` holds the
+    lines of tests by node id, from 1.
     """
     written = WrittenFiles()
     for path in files.kind("json"):

@@ -1,4 +1,4 @@
-"""The coordinates of a line chart over the runs of a history, in CSS pixels. The template draws the chart."""
+"""The runs of a history as a line chart, whose coordinates are CSS pixels, and as a badge."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class Label(NamedTuple):
 
 
 class LineChart(NamedTuple):
-    """A chart of one mean. `lines` and `floors` are points of polylines. `breaks` and `changes` are marks
-    between runs.
+    """A chart of one mean: points of polylines (`lines`, `floors`), and marks between runs (`breaks`,
+    `changes`).
     """
 
     title: str
@@ -52,9 +52,7 @@ class LineChart(NamedTuple):
 
 
 def runs_with_marks(history: History) -> list[Run]:
-    """Return the runs that have a mark in a chart, numbered from 1. These are the runs in which something
-    changed.
-    """
+    """Return the runs in which something changed. They have marks in a chart, numbered from 1."""
     return [run for run in history.runs if run.breaks or run.changes]
 
 
@@ -83,10 +81,14 @@ def line_chart(history: History, number: int, dimension: Measure) -> LineChart:
         if estimate.value is not None:
             low, high = (None if end is None else y(end) for end in (estimate.low, estimate.high))
             title = f"{run.provenance.day} {run.label}: {dimension.names.mean} {estimate_text(estimate)}"
-            points.append(Point(x, y(estimate.value), low, high, _kind(run), f"{title}, {gates_text(run)}"))
+            points.append(
+                Point(x, y(estimate.value), low, high, _outcome(run), f"{title}, {gates_text(run)}")
+            )
             if run.whole:  # the mean of a part says nothing about a trend of the whole
                 lines[-1].append(f"{x},{y(estimate.value)}")
-    ticks = _ticks(lowest, highest)
+    ticks = [lowest, (lowest + highest) / 2, highest]
+    if float(highest - lowest).is_integer() and 2 <= highest - lowest <= _MOST_TICKS:
+        ticks = [lowest + tick for tick in range(int(highest - lowest) + 1)]
     every = -(-len(runs) // _MOST_DATES)
     return LineChart(
         f"{dimension.names.mean} of {len(runs)} runs, with 95 % intervals",
@@ -113,20 +115,18 @@ def _range(history: History, number: int, measure: Measure) -> tuple[float, floa
     return low, high if high > low else low + 1
 
 
-def _ticks(low: float, high: float) -> list[float]:
-    if float(high - low).is_integer() and 2 <= high - low <= _MOST_TICKS:
-        return [low + step for step in range(int(high - low) + 1)]
-    return [low, (low + high) / 2, high]
-
-
-def _kind(run: Run) -> str:
+def _outcome(run: Run) -> str:
     if run.failed:
         return "failed"
     return "passed" if run.gates and run.whole else "open"
 
 
 _NAME: Final = "personalens"
-_PASSED, _FAILED, _OPEN = "#14692f", "#b0261c", "#5a5f66"
+_BADGES: Final = {
+    "passed": ("#14692f", "gates passed"),
+    "failed": ("#b0261c", "gates failed"),
+    "open": ("#5a5f66", "no gate decided"),
+}
 #: The width of most letters of the 11 px font, and the space on each side, in CSS pixels.
 _LETTER, _SPACE = 6.6, 8
 
@@ -140,7 +140,7 @@ def badge_svg(history: History) -> str:
         if estimate.value is not None and run.whole
     ]
     scores = " \N{MIDDLE DOT} ".join(figures) or "not decided"
-    colour, outcome = _outcome(run)
+    colour, outcome = _BADGES[_outcome(run)]
     label = f"{_NAME}: {scores}, {outcome}"
     left, right = (round(_LETTER * len(text)) + 2 * _SPACE for text in (_NAME, scores))
     width = left + right
@@ -159,9 +159,3 @@ role="img" aria-label="{label}">
 </g>
 </svg>
 """
-
-
-def _outcome(run: Run) -> tuple[str, str]:
-    if run.failed:
-        return _FAILED, "gates failed"
-    return (_PASSED, "gates passed") if run.gates and run.whole else (_OPEN, "no gate decided")

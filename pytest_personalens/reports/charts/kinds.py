@@ -1,4 +1,4 @@
-"""Where the dots of all settings are: a row for each figure that is 1 at best, a dot for each setting."""
+"""The charts of a suite with kinds: the figures of all settings, and predicted against true numbers."""
 
 from __future__ import annotations
 

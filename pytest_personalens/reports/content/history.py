@@ -1,4 +1,4 @@
-"""The history of several runs as a table, for the terminal and as Markdown."""
+"""The history of several runs as a table, and how old a baseline is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why dialogues lost points, for the page: reasons added up, and what became of each preference."""
+"""Why dialogues lost points and what moved, for the page: reasons, the fate of each preference, changes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
 
-_MAIN: Final = (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION)
+_P: Final = Dimension.PERSONALIZATION
+_MAIN: Final = (Dimension.TASK_COMPLETION, _P)
 _SHADES: Final = 5
 #: Rows of the heat map that are shown at once.
 MOST_PREFERENCES: Final = 12
@@ -187,9 +188,6 @@ def _main(item: Item) -> list[Verdict]:
     return [verdict for verdict in read if verdict is not None]
 
 
-_P: Final = Dimension.PERSONALIZATION
-
-
 class MoveCell(NamedTuple):
     """Dialogues with one score before and one score now."""
 
@@ -244,9 +242,7 @@ class Changes(NamedTuple):
 
 
 def changes_of(results: Results, before: Results | None) -> Changes | None:
-    """Return the comparison with a baseline, if there is one. Without one, return the differences from
-    `before`, or None if that is not given.
-    """
+    """Return the comparison with a baseline, or else the differences from `before`, if there is either."""
     if results.comparison is not None:
         return Changes(results.comparison, tested=True)
     return None if before is None else Changes(compare_untested(before, results), tested=False)

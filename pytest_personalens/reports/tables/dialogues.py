@@ -1,4 +1,4 @@
-"""The length and the diversity of a run's dialogues: Tables 13 and 10."""
+"""What a run's dialogues are like: Tables 13 and 10, and Figures 4 and 5 as tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of means by kind of task, and their differences from one of them."""
+"""Stored runs and their means, as rows of tables, with notes on what they can be compared with."""
 
 from __future__ import annotations
 

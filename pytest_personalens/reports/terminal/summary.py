@@ -1,4 +1,4 @@
-"""The summary that a run prints."""
+"""The summary that a run prints, with the lines about a judge that was adopted or checked."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from pytest_personalens.reports.content.findings import (
     findings_of,
     tasks_read_as_failed,
 )
+from pytest_personalens.reports.content.markup import figure
 from pytest_personalens.reports.terminal.comparison import low_lines, outcome_lines
 from pytest_personalens.results.wording import (
     REPORT_ONLY,
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_personalens.results.values.drift import Drift, Shift
-    from pytest_personalens.results.values.figures import Group
     from pytest_personalens.results.values.results import Results
 
 _MOST_LISTED: Final = 20
@@ -64,17 +64,14 @@ def summary_lines(
         yield f"{findings.crashes}:", ("bold", "red")
         yield from ((f"  {way}", ()) for way in findings.ways)
         yield "", ()
-    scored = results.overall.scored
-    if scored and (part := part_note(results)):
-        yield f"scores {part}:", ("yellow",)
-    table = _kinds if results.of_suite.table_by_kind else _table
-    told = short and _gates_tell_all(results)
+    if results.overall.scored:
+        if part := part_note(results):
+            yield f"scores {part}:", ("yellow",)
+        if not (short and _gates_tell_all(results)):
+            table = _kinds if results.of_suite.table_by_kind else _table
+            for line in table(results, domains=domains, short=short, verbose=verbose):
+                yield line, ()
     plain = [
-        *(
-            table(results, domains=domains, short=short, verbose=verbose)
-            if results.overall.scored and not told
-            else ()
-        ),
         *([] if short else [""]),
         *outcome_lines(results, verbose=verbose, listed=not short),
         *_notes(results, findings, verbose=verbose, records=records, short=short, width=width or _WIDTH),
@@ -96,26 +93,22 @@ def summary_lines(
 def _table(results: Results, *, domains: bool, short: bool, verbose: bool) -> Iterator[str]:
     shown = {k: name for k, name in results.of_suite.headings().items() if k in results.overall.figures}
     wide = {key: max(7, len(heading) + 1) for key, heading in shown.items()}
-    yield f"{'':14}{'items':>6}{'scored':>8}" + "".join(
-        f"{heading:>{wide[key]}}" for key, heading in shown.items()
-    )
+    head = "".join(f"{heading:>{wide[key]}}" for key, heading in shown.items())
+    yield f"{'':14}{'items':>6}{'scored':>8}{head}"
     large = [group for group in results.domains if group.items >= _LEAST_IN_A_DOMAIN]
     if verbose or len(results.domains) - len(large) <= _MOST_SMALL:
         large = [*results.domains]
-    groups = [
-        results.overall,
-        *(results.kinds if len(results.kinds) > 1 else ()),
-        *(large if domains else ()),
-    ]
+    kinds = results.kinds if len(results.kinds) > 1 else ()
+    groups = [results.overall, *kinds, *(large if domains else ())]
     if short:  # and those with a gate of their own
         gated = {gate.name.rpartition(": ")[0] for gate in results.gates}
         groups = [results.overall, *(g for g in (*results.kinds, *results.domains) if g.name in gated)]
     for group in groups:
-        yield f"{group.name:14}{group.items:6}{group.scored:8}" + "".join(
-            f"{_figure(group, key):>{wide[key]}}" for key in shown
-        )
-    if (folded := len(results.domains) - len(large)) and domains and not short:
-        yield f"{count(folded, 'domain')} with fewer than {_LEAST_IN_A_DOMAIN} items (-v lists them)"
+        means = {key: group.figures[key].value if key in group.figures else None for key in shown}
+        cells = "".join(f"{figure(mean):>{wide[key]}}" for key, mean in means.items())
+        yield f"{group.name:14}{group.items:6}{group.scored:8}{cells}"
+    if (hidden := len(results.domains) - len(large)) and domains and not short:
+        yield f"{count(hidden, 'domain')} with fewer than {_LEAST_IN_A_DOMAIN} items (-v lists them)"
 
 
 def _gates_tell_all(results: Results) -> bool:
@@ -140,11 +133,6 @@ def _kinds(results: Results, *, domains: bool, short: bool, verbose: bool) -> It
     yield from source_lines(results)
 
 
-def _figure(group: Group, key: str) -> str:
-    mean = group.figures.get(key)
-    return "-" if mean is None or mean.value is None else f"{mean.value:.2f}"
-
-
 def _notes(
     results: Results, findings: Findings, *, verbose: bool, records: str, short: bool, width: int
 ) -> Iterator[str]:
@@ -159,7 +147,10 @@ def _notes(
     stale = notes.pop("stale", "")
     yield from (notes.pop(about) for about in ("selection", "sample") if about in notes)
     if results.turns is not None and results.turns.value is not None and not short:
-        yield f"dialogues: {results.turns.value:.1f} user turns on average" + _usage(results)
+        calls = sum(used.calls for used in results.usage.values())
+        dollars = f", ${sum(results.usd.values()):.4f}" if results.usd else ""
+        used = f"; {calls:,} model calls{dollars}" if calls else ""
+        yield f"dialogues: {results.turns.value:.1f} user turns on average{used}"
     if results.by_turn:
         # Only the first turns are shown, because few dialogues have the later ones.
         means = ", ".join(f"{n}: {m.value:.2f} ({m.count})" for n, m in enumerate(results.by_turn[:8], 1))
@@ -199,14 +190,9 @@ def _such_as(results: Results, cause: str) -> Iterator[str]:
         yield f"  such as: {' '.join(detail.split())[:_LONGEST]}"
 
 
-def _usage(results: Results) -> str:
-    u = sum(results.usage.values(), Usage())
-    return f"; {u.calls:,} model calls{_dollars(sum(results.usd.values()), results)}" if u.calls else ""
-
-
 def usage_table(usage: Mapping[str, Usage], usd: Mapping[str, float]) -> Iterator[str]:
-    """Yield the usage, with a line for each purpose. A line has the calls, the input tokens at full price,
-    from a cache and to a cache, the output tokens, and the dollars.
+    """Yield the usage, with a line for each purpose: calls, the input tokens at full price, from a cache and to
+    a cache, the output tokens, and the dollars.
     """
     if not usage:
         return
@@ -218,10 +204,6 @@ def usage_table(usage: Mapping[str, Usage], usd: Mapping[str, float]) -> Iterato
         shown = "-" if money is None or (name == "all" and not usd) else f"{money:.4f}"
         counts = (u.input_tokens, u.cached_tokens, u.written_tokens, u.output_tokens)
         yield f"{name:{wide}}{u.calls:8,}{''.join(f'{count:12,}' for count in counts)}{shown:>10}"
-
-
-def _dollars(usd: float, results: Results) -> str:
-    return f", ${usd:.4f}" if results.usd else ""
 
 
 _MOST_NOTES = 5
