@@ -80,10 +80,9 @@ def line_chart(history: History, number: int, dimension: Measure) -> LineChart:
         estimate = run.estimates[number]
         if estimate.value is not None:
             low, high = (None if end is None else y(end) for end in (estimate.low, estimate.high))
-            title = f"{run.provenance.day} {run.label}: {dimension.names.mean} {estimate_text(estimate)}"
-            points.append(
-                Point(x, y(estimate.value), low, high, _outcome(run), f"{title}, {gates_text(run)}")
-            )
+            mean = f"{dimension.names.mean} {estimate_text(estimate)}"
+            title = f"{run.provenance.day} {run.label}: {mean}, {gates_text(run)}"
+            points.append(Point(x, y(estimate.value), low, high, _outcome(run), title))
             if run.whole:  # the mean of a part says nothing about a trend of the whole
                 lines[-1].append(f"{x},{y(estimate.value)}")
     ticks = [lowest, (lowest + highest) / 2, highest]

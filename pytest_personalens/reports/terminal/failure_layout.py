@@ -1,4 +1,4 @@
-"""Lines of a failure on a terminal, and of a failed gate: wrapped, and marked as pytest and syrupy mark theirs.
+"""Lines of a failure on a terminal, also of a failed gate, marked as pytest and syrupy mark theirs.
 
 ``E`` begins what is wrong, ``-`` and ``+`` are what was said before and now, ``>`` marks the turn that cost
 the score. The marks decide the colours, so that the lines can travel as plain text.

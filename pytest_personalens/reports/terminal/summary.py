@@ -191,8 +191,10 @@ def _such_as(results: Results, cause: str) -> Iterator[str]:
 
 
 def usage_table(usage: Mapping[str, Usage], usd: Mapping[str, float]) -> Iterator[str]:
-    """Yield the usage, with a line for each purpose: calls, the input tokens at full price, from a cache and to
-    a cache, the output tokens, and the dollars.
+    """Yield the usage, with a line for each purpose.
+
+    A line has the calls, the input tokens at full price, from a cache and to a cache, the output tokens, and
+    the dollars.
     """
     if not usage:
         return
