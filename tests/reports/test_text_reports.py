@@ -29,12 +29,14 @@ from pytest_personalens.core.text.safe_text import harmless
 from pytest_personalens.reports.content.findings import findings_of
 from pytest_personalens.reports.content.markup import code, escape
 from pytest_personalens.reports.content.two_runs import beside_lines, compare_runs
+from pytest_personalens.reports.html.page import html_page
 from pytest_personalens.reports.markdown import github
 from pytest_personalens.reports.markdown.report import markdown_report
 from pytest_personalens.reports.markdown.sections import COMMENT_LIMIT
 from pytest_personalens.reports.tables.assistants import assistant_tables, user_tables
 from pytest_personalens.reports.tables.contexts import ablation_table
 from pytest_personalens.reports.tables.runs import StoredRun
+from pytest_personalens.reports.terminal.summary import summary_lines
 from pytest_personalens.reports.terminal.transcript import failure_lines
 from pytest_personalens.results.gates.check import check_again
 from pytest_personalens.results.summary import group, summarize
@@ -189,6 +191,23 @@ def test_markdown_says_it_all() -> None:
 )
 def test_the_outcome_in_one_line(made: Results, said: str) -> None:
     assert findings_of(made).outcome.line == said
+
+
+def test_every_report_says_the_same_of_a_run() -> None:
+    made = results([item(1, tc=0), item(2, cause="judge")], left_out=2, gates=(gate("p", True),))
+    findings = findings_of(made)
+    notes = [note.text for about, note in findings.notes.items() if about != "low"]
+    assert [text.partition(" ")[0] for text in notes] == ["left", "not"]
+    terminal = "\n".join(text for text, _ in summary_lines(made, verbose=False))
+    page, markdown = html_page(made), markdown_report(made)
+    for text in notes:
+        assert text in terminal and escape(text) in markdown
+        assert html.escape(f"{text[0].upper()}{text[1:]}.") in page
+    assert findings.scores == "TCR 0.00, P 2.00, of 1 of 2 dialogues only"
+    assert f"**{findings.scores}**" in markdown
+    trust = " ".join(terminal.split())
+    assert not made.went_wrong and findings.trust in trust and findings.trust in page
+    assert findings.trust not in "".join(text for text, _ in summary_lines(results([item()]), verbose=False))
 
 
 def hostile_results() -> Results:
