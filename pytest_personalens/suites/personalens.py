@@ -1,7 +1,4 @@
-"""The first suite: the dialogues of PersonaLens.
-
-An assistant does tasks for a user that it knows.
-"""
+"""The first suite: the dialogues of PersonaLens. An assistant does tasks for a user that it knows."""
 
 from __future__ import annotations
 
@@ -151,7 +148,6 @@ SUITE: Final = Suite(
         Arm(name="swapped", word="other-user", title="other-user", swaps=True),
     ),
     arm_groups={"ablation": _ABLATION},
-    gone_words={"none": "no-context", "swapped": "other-user"},
     thresholds={_TC: 1, _P: 2},
     scenario=Scenario,
     open_dataset=_open_dataset,

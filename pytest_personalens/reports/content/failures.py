@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.reports.content.markup import code, escape, short_line
 from pytest_personalens.reports.content.reason_text import goal_parts, said_by_judge
-from pytest_personalens.results.values.shortfalls import in_words, uncounted_by
+from pytest_personalens.results.values.shortfalls import shortfall_text, uncounted_reason
 from pytest_personalens.results.wording import unfound_text
 
 if TYPE_CHECKING:
@@ -39,8 +39,8 @@ def title(item: Item) -> str:
 def reason(item: Item) -> str:
     """Return the problem with an item, in one line. Texts of models and exceptions in it are not escaped."""
     if item.status == "uncounted":
-        return "not scored, {}: {}".format(*uncounted_by(item.evaluation))
-    return in_words(item.shortfalls) or "failed for another reason than its scores"
+        return "not scored, {}: {}".format(*uncounted_reason(item.evaluation))
+    return shortfall_text(item.shortfalls) or "failed for another reason than its scores"
 
 
 def failure_row(item: Item, results: Results, record: str) -> str:
@@ -48,7 +48,7 @@ def failure_row(item: Item, results: Results, record: str) -> str:
     that are the evidence. `record` is Markdown.
     """
     evaluation = item.evaluation
-    cause, detail = uncounted_by(evaluation)
+    cause, detail = uncounted_reason(evaluation)
     what = (
         f"not scored, {cause}: {code(detail, _LONGEST)}"
         if item.status == "uncounted"

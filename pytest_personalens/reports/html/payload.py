@@ -8,7 +8,7 @@ import zlib
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.core.dialogue.state import leaves_of
-from pytest_personalens.core.dialogue.tool_calls import pairs
+from pytest_personalens.core.dialogue.tool_calls import call_texts
 from pytest_personalens.core.judging.verdict import LABELLED
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.core.text.node_ids import BUILT_IN
@@ -26,7 +26,7 @@ from pytest_personalens.reports.html.reasons import (
     reasons_given,
     row_reason,
 )
-from pytest_personalens.results.values.shortfalls import uncounted_by
+from pytest_personalens.results.values.shortfalls import uncounted_reason
 from pytest_personalens.results.wording import FAULTS, control_names, unfound_text
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ def _row(
 ) -> dict[str, Any]:
     e = item.evaluation
     scores = {v.dimension: v.score for v in e.verdicts}
-    cause, detail = uncounted_by(e) if item.status == "uncounted" else ("", "")
+    cause, detail = uncounted_reason(e) if item.status == "uncounted" else ("", "")
     return {
         "id": item.nodeid,
         "scenario": e.scenario,
@@ -248,7 +248,7 @@ def _request(item: Item, results: Results) -> dict[str, Any]:
 def _message(message: Message, text: _Pool) -> list[Any]:
     """Who said it, the text, and where the assistant called tools each call with its result."""
     calls = [
-        [text(call)] if result is None else [text(call), text(result)] for call, result in pairs(message)
+        [text(call)] if result is None else [text(call), text(result)] for call, result in call_texts(message)
     ]
     return [int(message.role == "assistant"), text(message.content), *([calls] if calls else ())]
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.reports.content.reason_text import DOES, OUTCOMES, reason_text, why
-from pytest_personalens.results.comparison.with_baseline import compare_untested
-from pytest_personalens.results.reasons.before_run import earlier_of
+from pytest_personalens.results.comparison.compare import compare_untested
+from pytest_personalens.results.reasons.earlier import earlier_of
 from pytest_personalens.results.reasons.reasons import (
     COSTS,
     costs_of,

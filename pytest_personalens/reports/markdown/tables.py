@@ -15,7 +15,7 @@ from pytest_personalens.results.wording import decision, p_value
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_personalens.results.values.changes import Comparison, Flip, Paired
+    from pytest_personalens.results.values.changes import Comparison, Flip, PairedChange
     from pytest_personalens.results.values.results import Results
 
 _MOST_NAMED: Final = 5
@@ -89,7 +89,7 @@ def lift_section(results: Results) -> Section:
     return table_section("### Lift over controls", header, rows, "lifts", words=2)
 
 
-def _sides(pair: Paired, change: float, low: float | None, high: float | None) -> tuple[str, ...]:
+def _sides(pair: PairedChange, change: float, low: float | None, high: float | None) -> tuple[str, ...]:
     """The scenarios, the means before and after, the change, its interval, and the one-sided p."""
     moved = (figure(change, signed=True), interval_text(low, high, signed=True), escape(p_value(pair.p)))
     return (str(pair.pairs), figure(pair.before), figure(pair.after), *moved)

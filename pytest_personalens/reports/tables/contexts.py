@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.judging.verdict import Dimension
-from pytest_personalens.core.suite.suite import suite_named
+from pytest_personalens.core.suite.suite import get_suite
 from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.reports.content.markup import figure, interval_text
 from pytest_personalens.reports.tables.runs import (
@@ -19,14 +19,14 @@ from pytest_personalens.reports.tables.runs import (
     setup_notes,
 )
 from pytest_personalens.reports.tables.table import PAPER, PaperTable, paper_notes, paper_rows, paper_title
-from pytest_personalens.results.comparison.contrasts import contrast, corrected
+from pytest_personalens.results.comparison.pairs import adjust_contrasts, contrast
 from pytest_personalens.results.wording import over, p_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_personalens.reports.tables.runs import Column
-    from pytest_personalens.results.comparison.contrasts import Contrast
+    from pytest_personalens.results.comparison.pairs import Contrast
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
 
@@ -48,7 +48,7 @@ class ContextItems(NamedTuple):
     @property
     def short(self) -> str:
         """Return a name such as ``no-context`` or ``D+I+S``."""
-        word = suite_named(FIRST_SUITE).arm_word
+        word = get_suite(FIRST_SUITE).arm_word
         name = word("swapped") if self.swapped else "+".join(self.letters) or word("none")
         return "vanilla" if self.vanilla else name
 
@@ -184,7 +184,7 @@ def _ablation_notes(results: Results, base: ContextItems | None) -> list[str]:
         notes.append("There is no lift to show: no run without context (--personalens-control no-context).")
     elif base is not own:
         read = [(d, one) for d in _SCORES.values() if (one := contrast(base.items, own.items, d)) is not None]
-        tested = corrected([one for _, one in read])
+        tested = adjust_contrasts([one for _, one in read])
         notes += [_lift(d, one) for (d, _), one in zip(read, tested, strict=True)]
     return notes
 

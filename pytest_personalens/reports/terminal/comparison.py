@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Final
 from pytest_personalens.reports.content.markup import short_line
 from pytest_personalens.reports.content.reason_text import said_by_judge, why
 from pytest_personalens.results.reasons.reasons import costs_of
-from pytest_personalens.results.values.shortfalls import in_words
+from pytest_personalens.results.values.shortfalls import shortfall_text
 from pytest_personalens.results.wording import count, p_text, sentence, signed, signed_interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_personalens.results.values.changes import Comparison, Flip, Paired
+    from pytest_personalens.results.values.changes import Comparison, Flip, PairedChange
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
 
@@ -53,7 +53,7 @@ def _controls(results: Results, *, verbose: bool) -> Iterator[str]:
             yield f"{name}: {unscored} of {count(arm.overall.items, 'item')} could not be scored"
 
 
-def _lift(lift: Paired) -> str:
+def _lift(lift: PairedChange) -> str:
     means = f"{lift.dimension.names.mean} {lift.before:.2f}, with this user's context {lift.after:.2f}"
     gain, low, high = lift.gain
     return f"{means}: lift {signed(gain)} ({signed_interval(low, high)}, {p_text(lift.p)})"
@@ -69,7 +69,7 @@ def low_lines(results: Results) -> list[str]:
     lines = []
     for key, items in missed.items():
         test = f" in {items[0].test.rpartition('::')[2]}" if several else ""
-        short = "; ".join(dict.fromkeys(in_words(item.shortfalls) for item in items))
+        short = "; ".join(dict.fromkeys(shortfall_text(item.shortfalls) for item in items))
         trials = f" (in {len(items)} of {runs[key]} trials)" if runs[key] > 1 else ""
         lines.append(f"{items[0].evaluation.scenario}{test}: {short}{trials}")
     return lines

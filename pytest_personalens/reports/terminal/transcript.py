@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.dialogue.state import stored_records
-from pytest_personalens.core.dialogue.tool_calls import shown as shown_calls
+from pytest_personalens.core.dialogue.tool_calls import call_lines
 from pytest_personalens.core.judging.dimensions import Dimension
 from pytest_personalens.core.text.safe_text import harmless, one_line
 from pytest_personalens.reports.content.explanation import common_length
@@ -14,7 +14,7 @@ from pytest_personalens.reports.content.markup import short_line
 from pytest_personalens.reports.content.reason_text import OUTCOMES, goal_parts, said_by_judge, why
 from pytest_personalens.reports.terminal.failure_layout import error_lines, wrap_lines
 from pytest_personalens.results.reasons.reasons import costs_of
-from pytest_personalens.results.values.shortfalls import uncounted_by
+from pytest_personalens.results.values.shortfalls import uncounted_reason
 from pytest_personalens.results.wording import unfound_text
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def failure_headline(
     evaluation: Evaluation, shortfalls: Sequence[Shortfall], scenario: BaseScenario | None = None
 ) -> str:
     """What is wrong with an item, in a line: ``p 1 < 2: asks for Seat (known: window)``."""
-    cause, detail = uncounted_by(evaluation)
+    cause, detail = uncounted_reason(evaluation)
     if cause and not shortfalls:
         whose = cause if cause == "lost" else f"{cause} at fault"
         return one_line(f"not scored, {whose}: {harmless(detail)}")
@@ -99,7 +99,7 @@ def failure_lines(
 def _wrong(
     evaluation: Evaluation, scenario: BaseScenario, shortfalls: Sequence[Shortfall], width: int
 ) -> Iterator[str]:
-    if uncounted_by(evaluation)[0] and not shortfalls:
+    if uncounted_reason(evaluation)[0] and not shortfalls:
         yield from error_lines(failure_headline(evaluation, shortfalls), width)
     for shortfall in shortfalls:
         measure = shortfall.dimension
@@ -177,7 +177,7 @@ def _state(state: State | None, width: int) -> Iterator[str]:
 
 def _calls(message: Message, width: int) -> Iterator[str]:
     """What the assistant did before it said its turn, a line a call."""
-    lines = shown_calls(message)
+    lines = call_lines(message)
     for line in lines[:_MOST_CALLS]:
         yield from wrap_lines("         called ", line, width)
     if len(lines) > _MOST_CALLS:

@@ -21,13 +21,13 @@ from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.reports.tables.assistants import read_rows
 from pytest_personalens.reports.tables.table import paper_rows
-from pytest_personalens.results.comparison.contrasts import holm_adjusted
+from pytest_personalens.results.comparison.pairs import adjust_holm
 from pytest_personalens.results.stats.paired import holm
 from pytest_personalens.results.summary import summarize
 from pytest_personalens.results.values.results import Results, read_results, write_json
-from tests.support import recount
 from tests.support.repository import ROOT, Repository
-from tests.support.rich_results import rich_results
+from tests.support.results import recount
+from tests.support.results.rich_results import rich_results
 
 #: What the figures may be off by: half of the last decimal, and what a float adds.
 TOLERANCE = {2: 0.005_001, 3: 0.000_501, 0: 0}
@@ -434,5 +434,5 @@ def test_holms_adjusted_p_is_what_statsmodels_computes() -> None:
         "statsmodels.stats.multitest", reason="statsmodels is a development dependency"
     )
     ps = [0.04, 0.001, 0.3, 0.02, 0.02, 1.0, 0.0005]
-    assert holm_adjusted(ps) == pytest.approx(list(multitest.multipletests(ps, method="holm")[1]))
-    assert [p <= 0.05 for p in holm_adjusted(ps)] == holm(ps, 0.05)
+    assert adjust_holm(ps) == pytest.approx(list(multitest.multipletests(ps, method="holm")[1]))
+    assert [p <= 0.05 for p in adjust_holm(ps)] == holm(ps, 0.05)
