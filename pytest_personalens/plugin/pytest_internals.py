@@ -131,7 +131,7 @@ def _from_here(path: str) -> str:
 class _Coloured(ReprEntry):
     """Lines that are each in the colour of its own mark, and no source of Python's.
 
-    `others` counts the items of the same fault, which are not printed again.
+    `others` counts the items of the same fault, which are not printed.
     """
 
     others = 0
@@ -143,7 +143,7 @@ class _Coloured(ReprEntry):
         for number, line in enumerate(self.lines, 1):
             tw.line(line, **style_of(line))
             if number == wrong and self.others:
-                tw.line(f"    (and so in {self.others} more)")
+                tw.line(f"    (and {self.others} more item{'s' * (self.others > 1)})")
 
 
 class PrintedFailures:
@@ -156,8 +156,8 @@ class PrintedFailures:
     def colour(self, report: pytest.TestReport) -> None:
         """Colour the report of `failed_at`, where it is printed: only pytest's own entries may travel.
 
-        What is wrong, if it was printed of another item without scores, is not printed again. Of a further
-        failure than the first `most`, only what is wrong is printed.
+        Of items without scores that failed of the same, only the first is printed, with how many more there
+        are. Of a further failure than the first `most`, only what is wrong is printed.
         """
         from pytest_personalens.reports.terminal.failure_layout import ERROR, NOT_SCORED
 
@@ -173,6 +173,8 @@ class PrintedFailures:
         if first is not None:
             first.others += 1
             lines, place = ["    (as above)"], None
+            if not report.sections:  # what it printed itself is shown
+                report._pdbshown = True  # type: ignore[attr-defined]  # noqa: SLF001  # as pytest marks what was shown
         elif self._most is not None and self._full >= self._most:
             note = f"    ({self._most} dialogues are printed in full; -v prints all)"
             lines, place = [*wrong, *([note] if self._full == self._most else [])], None

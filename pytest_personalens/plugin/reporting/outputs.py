@@ -14,7 +14,7 @@ import pytest
 
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.options.options import BY_KEY, OPTIONS
-from pytest_personalens.reports.files import Files, checked, write_files
+from pytest_personalens.reports.files import Files, check_files, write_files
 from pytest_personalens.results.values.results import write_json
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Outputs:
         }
         baseline = read.pop(BY_KEY["save_baseline"].called, None)
         try:
-            self._files = checked(
+            self._files = check_files(
                 Files.of(settings.report, save_baseline=baseline), "--personalens-", read=read
             )
         except SpecError as error:

@@ -259,8 +259,10 @@ def test_the_same_fault_is_told_whole_once(bot: Repository) -> None:
     result.assert_outcomes(failed=3)
     lines = end_of(result)
     assert sum(line.startswith("wants:") for line in lines) == 1
-    assert sum(line == "    (as above)" for line in lines) == 2
-    assert sum(line == "    (and so in 2 more)" for line in lines) == 1
+    assert sum(line.startswith("E   not scored") for line in lines) == 1
+    assert sum(line == "    (and 2 more items)" for line in lines) == 1
+    assert sum(line.startswith("_") and "test_bot[" in line for line in lines) == 1
+    assert sum(line.startswith("FAILED test_bot.py") for line in lines) == 3
     assert sum(line.startswith("again:") for line in lines) == 1
     assert sum(line == "trace:  add --tb=long" for line in lines) == 1
     assert re.search(r"^conftest.py:\d+: Failed$", "\n".join(lines), re.MULTILINE)
@@ -317,10 +319,43 @@ def test_the_floor_and_the_regression_of_one_score_are_told_once(
     monkeypatch.delenv("FORGETS")
     bot.inline(*ARGS, "--personalens-save-baseline", "base.json")
     monkeypatch.setenv("FORGETS", "1")
-    result = bot.inline(*ARGS, *GATE, "--personalens-baseline", "base.json", "--personalens-report", "run.md")
+    reports = ("--personalens-report", "run.md", "--personalens-report", "run.html")
+    result = bot.inline(*ARGS, *GATE, "--personalens-baseline", "base.json", *reports)
     result.assert_outcomes(passed=15, failed=2)
     result.stdout.fnmatch_lines(["_* gate[[]regression: p[]] _*", "E   The same fall as under gate p"])
     result.stdout.no_fnmatch_line("overall *")
     page = (bot.path / "run.md").read_text(encoding="utf-8")
     assert page.count("worse for 12 of 12 users") == 1
     assert page.startswith("## ❌ personalens FAILED: P 3.00 → 1.00\n")
+    page = (bot.path / "run.html").read_text(encoding="utf-8")
+    (reasons,) = re.findall('<ul class="reasons">(.*?)</ul>', page)
+    assert reasons.startswith(
+        "<li>Personalization is 1.00, below the required 2.50; it was 3.00 in the baseline"
+    )
+    assert "The same fall" not in reasons
+
+
+def test_a_score_that_fell_is_told_with_what_was_known_though_no_report_is_written(
+    bot: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("FORGETS")
+    bot.inline(*ARGS, "--personalens-save-baseline", "base.json")
+    judge = REASONS
+    for old, new in (
+        ('"asks-known"', '"contradicts"'),
+        ('"window"', '"another"'),
+        ('"Movies"', "next(iter(scenario.preferences))"),
+        ('"Seat Type"', "next(iter(next(iter(scenario.preferences.values()))))"),
+    ):
+        judge = judge.replace(old, new)
+    bot.write(conftest=judge)
+    monkeypatch.setenv("FORGETS", "1")
+    result = bot.inline(*ARGS, "--personalens-baseline", "base.json", "-v")
+    result.stdout.fnmatch_lines(["    *: p 3 -> 1, goes against * (known *, did another)*"])
+
+
+def test_a_traceback_of_the_assistant_is_marked_by_pytest_alone(bot: Repository) -> None:
+    bot.write(conftest=REASONS.replace("ASKS if os", "{}['user'] if os"))
+    lines = end_of(bot.inline(*ARGS[:1], "1", *TOLD_AGENTS, "--tb=long"))
+    assert any(re.match(r"E  +\S*ItemFailed: not scored, assistant at fault", line) for line in lines)
+    assert not [line for line in lines if re.match(r"E +E ", line)]

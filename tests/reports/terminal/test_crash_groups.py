@@ -70,7 +70,8 @@ def test_crashes_are_told_first_by_exception_and_place(crashing: Repository) -> 
         "'", "&#39;"
     )
     assert told in page
-    assert page.index(told) < page.index("tcr: only 3 of 12")
+    assert page.index(told) < page.index("Only 3 of 12 dialogues could be scored")
+    assert "tcr: only" not in page, "that no gate can be decided is told once"
     assert "✕ failed (not decided)" in page
     assert re.findall("<title>(.*)</title>", page) == ["Failed &middot; Personalization report"]
     result.stdout.fnmatch_lines(
@@ -80,7 +81,9 @@ def test_crashes_are_told_first_by_exception_and_place(crashing: Repository) -> 
     assert "**The assistant failed in 9 of 12 dialogues, which have no score:**" in markdown
     why = markdown.partition("### Gates")[0]
     assert why.count("- 6 x KeyError at app/memory.py") == 1
-    assert why.count("Only 3 of 12 items could be scored") == 1
+    assert why.count("Only 3 of 12") == 1
+    assert "The embedded judge" not in why, "it read nothing that a gate decides about"
+    assert re.search(r"^Re-run: `pytest .*test_bot", why, re.MULTILINE)
     assert markdown.index("**Scores of 3 of 12 dialogues only:**") < markdown.index("### Scores")
 
 

@@ -170,6 +170,14 @@ def test_an_item_shows_its_request_in_parts_and_whose_past_it_had(page: Page, th
     text, results = made(threads, *BOTH)
     assert text
     page.open(threads.path / "report.html")
+    read = next(a for a in answers(results, "sentiment") if a["read"])
+    rows = page.texts("#rows tbody th .about")
+    assert any(re.fullmatch(rf"read as {read['value']}; true: \w+", row) for row in rows)
+    page.open(threads.path / "report.html", width=390)
+    shown = "return [...document.querySelectorAll('#rows tbody td[data-label]')].filter((e) => e.getClientRects().length).map((e) => e.dataset.label)"
+    assert set(page.js(shown)) == {"correct", "log error"}, "no reading of another kind has room on a phone"
+    assert len(page.js(shown)) == len(page.texts("#rows tbody tr"))
+    page.open(threads.path / "report.html")
     for arm, title, had in (
         ("", "The user's past", "this user's past, and the conversation"),
         ("np-conv", "A stranger's past, in place of the user's", "a stranger's past, and the conversation"),

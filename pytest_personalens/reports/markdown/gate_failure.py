@@ -12,9 +12,9 @@ from pytest_personalens.reports.content.explanation import (
     excerpts,
     sentence_of,
     since_text,
-    unscored_lines,
 )
-from pytest_personalens.reports.content.markup import code, escaped, markdown_table
+from pytest_personalens.reports.content.findings import capital, unscored_text
+from pytest_personalens.reports.content.markup import code, escape, markdown_table
 from pytest_personalens.reports.content.reason_text import DOES, goal_parts
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.suite.suite import Suite
     from pytest_personalens.results.reasons.explanation import Explanation
     from pytest_personalens.results.reasons.worst_cases import WorstCase
+    from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.provenance import Provenance
     from pytest_personalens.results.values.results import Results
 
@@ -32,7 +33,7 @@ _LONGEST_MESSAGE: Final = 100
 _MOST_REASONS: Final = 6
 
 
-def onward_lines(results: Results, cases: Sequence[WorstCase], link: str) -> Iterator[str]:
+def onward_lines(results: Results, items: Sequence[Item], link: str) -> Iterator[str]:
     """Where to go on: the tested commit, the run with its report, the records, and the command."""
     tested, parts = results.provenance, []
     if tested is not None and tested.commit:
@@ -40,14 +41,14 @@ def onward_lines(results: Results, cases: Sequence[WorstCase], link: str) -> Ite
         parts.append(f"commit {f'[{commit}]({page})' if (page := _commit_page(tested)) else commit}")
     if tested is not None and tested.url.startswith("https://"):
         parts.append(f"[the run and its report]({quote(tested.url, safe='/:')})")
-    for case in cases if link else ():
-        if case.item.transcript_file:
-            file = quote(case.item.transcript_file, safe="/")
-            parts.append(f"[{escaped(case.item.evaluation.scenario)}]({link.rstrip('/')}/{file})")
+    for item in items if link else ():
+        if item.transcript_file:
+            file = quote(item.transcript_file, safe="/")
+            parts.append(f"[{escape(item.evaluation.scenario)}]({link.rstrip('/')}/{file})")
     if parts:
         yield from ("", " · ".join(parts))
-    if cases:
-        yield from ("", f"Re-run: {code(rerun_line((case.item for case in cases), results), 1_000)}")
+    if items:
+        yield from ("", f"Re-run: {code(rerun_line(items, results), 1_000)}")
 
 
 def _commit_page(tested: Provenance) -> str:
@@ -61,15 +62,13 @@ def _commit_page(tested: Provenance) -> str:
 
 def failure_section(explained: Explanation, results: Results, *, brief: bool = False) -> Iterator[str]:
     """The lines on one gate: what happened, in bold; the reasons; the dialogues with what was said then.
-
     `brief` leaves the table of the reasons out.
     """
-    sentence = sentence_of(explained, results)
-    yield from ("", f"**{escaped(sentence[:1].upper() + sentence[1:], _LONGEST)}.**")
+    yield from ("", f"**{escape(capital(sentence_of(explained, results)), _LONGEST)}.**")
     # The ways in which the assistant failed stand above all gates.
-    lines = [f"- {escaped(line, _LONGEST)}" for line in unscored_lines(explained, results, ways=False)]
-    if lines:
-        yield from ("", *lines)
+    causes = [cause for cause in results.uncounted if cause != "assistant"]
+    if causes and explained.gate.kind == "valid":
+        yield from ("", *(f"- {escape(unscored_text(results, cause), _LONGEST)}" for cause in causes))
     if not brief:
         yield from _reasons(explained, results.of_suite)
     for case in explained.cases:
@@ -79,7 +78,7 @@ def failure_section(explained: Explanation, results: Results, *, brief: bool = F
 def _reasons(explained: Explanation, suite: Suite) -> Iterator[str]:
     shown = explained.reasons[:_MOST_REASONS]
     if not shown:
-        said = [(escaped(text, _LONGEST), str(number)) for text, number in explained.sentences]
+        said = [(escape(text, _LONGEST), str(number)) for text, number in explained.sentences]
         if said:
             header = [f"what the {suite.judged_by} says", f"{suite.dialogue}s"]
             yield from ("", *markdown_table(header, said[:_MOST_REASONS]))
@@ -101,9 +100,9 @@ def _reasons(explained: Explanation, suite: Suite) -> Iterator[str]:
 def _case(case: WorstCase, results: Results) -> Iterator[str]:
     scenario = results.scenarios.get(case.item.evaluation.scenario)
     title = case_title(case, scenario).replace("->", "→")
-    yield from ("", f"**{escaped(title)}**: {escaped(case_reason(case, scenario), _LONGEST)}")
+    yield from ("", f"**{escape(title)}**: {escape(case_reason(case, scenario), _LONGEST)}")
     if parts := goal_parts(case.verdict):
-        yield from ("", *(f"- {escaped(part.line, _LONGEST)}" for part in parts))
+        yield from ("", *(f"- {escape(part.line, _LONGEST)}" for part in parts))
     if case.exchange is None:
         return
     # GitHub and GitLab colour it. Each message is one line that does not begin with its own words, so that

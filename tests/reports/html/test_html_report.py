@@ -19,15 +19,14 @@ from urllib.parse import quote
 
 import pytest
 
-from pytest_personalens.reports.html.gate_remark import gate_remark
-from pytest_personalens.reports.html.page import html_page, write_html
+from pytest_personalens.reports.html.page import gate_remark, html_page, write_html
 from pytest_personalens.results.stats.intervals import rate_interval
 from pytest_personalens.results.values.figures import Gate
 from pytest_personalens.results.values.results import Results
 from tests.support.browser import Page, axe_source
 from tests.support.results.rich_results import HOSTILE, rich_results
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 class Elements(HTMLParser):
@@ -174,7 +173,7 @@ def test_a_rate_has_its_exact_interval() -> None:
         (
             rich_results(8).model_copy(update={"complete": False, "gates": ()}),
             "Incomplete",
-            "The run was stopped before its end",
+            "A part of the run only: it was stopped",
         ),
         (
             rich_results(8).model_copy(update={"lost": ("test_x",)}),
@@ -451,6 +450,13 @@ def test_a_finger_finds_every_link_and_button(
     page.open(file, link(everything, 4) if opened else "", width=width)
     page.js("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
     assert page.js(SMALL) == []
+
+
+@pytest.mark.parametrize("width", [800, 390])
+def test_the_head_of_the_page_shows_every_link(page: Page, file: Path, width: int) -> None:
+    page.open(file, width=width)
+    cut = "return [...document.querySelectorAll('.bar .name, .bar nav, .bar nav a')].filter((e) => e.scrollWidth > e.clientWidth + 1 || e.getBoundingClientRect().right > innerWidth).length"
+    assert page.js(cut) == 0
 
 
 def test_few_tabs_lead_to_the_search(page: Page, file: Path) -> None:

@@ -19,8 +19,8 @@ import pytest
 from pytest_personalens.cli.runs.report import main
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.judging.verdict import Dimension
-from pytest_personalens.reports.tables.published import published
-from pytest_personalens.reports.tables.rows_file import read_rows
+from pytest_personalens.reports.tables.assistants import read_rows
+from pytest_personalens.reports.tables.table import paper_rows
 from pytest_personalens.results.comparison.pairs import adjust_holm
 from pytest_personalens.results.stats.paired import holm
 from pytest_personalens.results.summary import summarize
@@ -92,9 +92,8 @@ def _recounted(files: tuple[tuple[str, bytes], ...]) -> str:
 
 
 def printed(capsys: pytest.CaptureFixture[str], *args: str) -> list[Cells]:
-    """The tables that the command prints: each a row's name -> its cells.
-
-    Rows of differences are named "row | score".
+    """The tables that the command prints: each a row's name -> its cells. Rows of differences are named "row
+    | score".
     """
     assert main(args) == 0
     tables: list[Cells] = []
@@ -268,7 +267,7 @@ def test_the_figures_of_the_paper_are_those_that_were_taken_from_it() -> None:
             continue
         ours = [
             [float(cell.replace(",", "")) for cell in row.values()]
-            for row in published(int(key.removeprefix("table_"))).values()
+            for row in paper_rows(int(key.removeprefix("table_"))).values()
         ]
         rows = [row[1:] for row in table["rows"]]
         assert ours == ([[row[kind] for kind in (0, 1) for row in rows]] if key == "table_13" else rows), key
