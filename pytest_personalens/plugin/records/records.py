@@ -185,7 +185,7 @@ def _with_other_verdicts(new: Record, old: Record) -> Record:
         (*new.verdicts, *kept),
         key=lambda v: order.index(v.verdict.dimension) if v.verdict.dimension in order else len(order),
     )
-    return new.model_copy(update={"verdicts": tuple(merged), "unread": unread}).sealed()
+    return new.model_copy(update={"verdicts": tuple(merged), "unread": unread}).seal()
 
 
 def _read(path: Path) -> str | None:

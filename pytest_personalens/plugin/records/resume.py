@@ -17,7 +17,7 @@ import pytest
 from pytest_personalens.core.files.atomic_write import write_atomically
 from pytest_personalens.core.files.devices import no_device
 from pytest_personalens.core.options.options import OPTIONS, keys_of
-from pytest_personalens.engine.assistant.source import changed, sources
+from pytest_personalens.engine.assistant.source import first_changed, sources
 from pytest_personalens.plugin.records.records import journal_file
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def begin_run(folder: Path | None, settings: Settings, *, root: Path, keeps: boo
     history = ""
     if left is not None:
         _refuse_others(left["settings"], wanted)
-        age, differs = _age(left["began"]), changed(left["sources"], made_of)
+        age, differs = _age(left["began"]), first_changed(left["sources"], made_of)
         if not differs:
             history = (
                 f"goes on with the run that was broken off, begun {age} ago, and counts its replies and its"

@@ -83,7 +83,7 @@ class Controller:
             )
             # On a cluster, only the workers may have the key.
             if self._settings.executor is None and not self._config.option.collectonly:
-                session.participants.refuse_unready(models=self._settings.may_spend)
+                session.participants.called.refuse_unready(models=self._settings.may_spend)
         except PersonalensError as error:
             raise pytest.UsageError(str(error)) from None
         if self._demands.baseline is not None:

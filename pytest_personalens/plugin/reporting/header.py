@@ -53,7 +53,7 @@ def _protocol(run: Run) -> str:
 
     It also names the roles that the protocol does not reach.
     """
-    s, untold = run.settings, run.participants.untold()
+    s, untold = run.settings, run.participants.roles_without_prompt()
     mended = f", bugs {s.official_bugs}" if s.protocol_in_force == "official" else ""
     reach = f"; it does not reach the {' and the '.join(untold)}, which no model plays" if untold else ""
     protocol = run.participants.recipe.prompt_settings.named

@@ -112,7 +112,7 @@ class Prefetcher:
         try:
             return self._engine.take(
                 item.nodeid,
-                lambda: self._line.draw(self._engine.done, participants.total, participants.limiters()),
+                lambda: self._line.draw(self._engine.done, participants.total, participants.called.limiters()),
             )
         except Exception as error:
             if self._run.cluster is None:

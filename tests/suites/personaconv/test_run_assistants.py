@@ -142,7 +142,7 @@ def test_records_of_the_other_suite_are_refused_with_both_names(
     file.write_text(json.dumps(data), encoding="utf-8")
     from pytest_personalens.engine.records.record import Record
 
-    data["integrity"] = Record.model_validate(data).seal()
+    data["integrity"] = Record.model_validate(data).seal().integrity
     file.write_text(json.dumps(data), encoding="utf-8")
     result = empty_repo.inline(*run)
     assert "the record is of the suite 'personalens', this run of 'personaconv'" in " ".join(
