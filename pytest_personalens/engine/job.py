@@ -51,8 +51,8 @@ class Keep(Protocol):
     def __call__(
         self, evaluation: Evaluation, spent: Mapping[str, Usage], votes: Sequence[StoredVerdict] = (), /
     ) -> None:
-        """Save an evaluation, finished or not, what all parts of this run have `spent` on it, and the votes on
-        undecided verdicts; raise `RecordError` if nothing can be written.
+        """Save an evaluation, finished or not, with what all parts of this run have `spent` on it, and the
+        votes on undecided verdicts; raise `RecordError` if nothing can be written.
         """
 
 

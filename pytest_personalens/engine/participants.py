@@ -145,8 +145,9 @@ class Participants:
         *,
         temperature: float = 0.0,
     ) -> Judge:
-        """Return the judge that consists of `judges` by the short name of their reading: models, judges, or None
-        for the judge of the suite.
+        """Return a judge that consists of `judges`, by the short name of their reading.
+
+        Each is a model, a judge, or None for the judge of the suite.
         """
 
         def one(who: Any) -> Judge:
@@ -225,7 +226,7 @@ class Participants:
         return [name for name, role in roles.items() if role not in self._played]
 
     def go_on(self) -> None:
-        """Raise `Stopped` if the run has ended, so that a dialogue that nobody waits for takes no further turn.
+        """Raise `Stopped` if the run has ended, so that dialogues that nobody waits for take no further turn.
 
         Raise `RecordError` if paid results cannot be saved. A worker gets another parent if the process that
         started it ends, and nothing else informs it in time.
@@ -262,7 +263,7 @@ class Participants:
         return None if self.called.open_service(spec) else import_assistant(spec, Path(self.recipe.root))
 
     def _role(self, role: AgentRole, spec: str, flag: str) -> Any:
-        """Return the agent of a plugin for `spec`, a model to play the role, or None for the embedded agent."""
+        """Return a plugin's agent for `spec`, a model to play the role, or None for the embedded agent."""
         if spec == "embedded":
             return None
         player = offered(role, lambda: self._added(role, spec), flag)

@@ -56,7 +56,7 @@ def _attributes(job: Job) -> dict[str, Any]:
 
 
 def _describe(span: Any, job: Job, evaluation: Evaluation) -> None:
-    """Write the outcome of the dialogue on its span, and emit an event for each reading, also a missing one."""
+    """Write the outcome of the dialogue on its span, and emit an event for each reading."""
     from opentelemetry.trace import StatusCode
 
     if evaluation.assistant:

@@ -95,7 +95,7 @@ def takes_context(assistant: Callable[..., Any]) -> bool:
 
 
 def own_traceback(error: BaseException) -> TracebackType | None:
-    """Return the traceback from the first line outside this package, or None if the call did not get there."""
+    """Return the traceback from the first line outside this package, or None if no call got there."""
     trace, package = error.__traceback__, str(Path(__file__).parents[2])
     while trace is not None and trace.tb_frame.f_code.co_filename.startswith((package, *_LOOP)):
         trace = trace.tb_next

@@ -16,8 +16,11 @@ if TYPE_CHECKING:
 #: Endings of files that may shape an assistant's replies, where no version control tells them from the output
 #: of a run.
 _SUFFIXES: Final = frozenset(
-    ".py .pyx .toml .yaml .yml .ini .cfg .txt .md .prompt .j2 .jinja .jinja2 .tmpl .env".split()
-)
+    (
+        ".py", ".pyx", ".toml", ".yaml", ".yml", ".ini", ".cfg", ".txt", ".md", ".prompt", ".j2", ".jinja",
+        ".jinja2", ".tmpl", ".env",
+    )
+)  # fmt: skip
 #: Folders that a run writes to, or that hold installed packages.
 _APART: Final = frozenset(
     {"__personalens__", "__snapshots__", "__pycache__", "node_modules", "site-packages"}

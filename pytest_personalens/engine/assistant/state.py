@@ -49,7 +49,7 @@ def problem_of(state: object, settings: Settings) -> str:
 
 
 class StateSource(NamedTuple):
-    """Where the state of the team's system comes from: a mapping, or a sync or async callable that returns one.
+    """Where the team's system tells its state: a mapping, or a sync or async callable that returns one.
 
     `fields` says which of its fields is which fact.
     """

@@ -19,7 +19,7 @@ _BESIDE: Final = ThreadBeside()
 
 
 class OutOfTime(BaseException):
-    """Raised inside a slow assistant; a `BaseException`, so that its `except Exception` does not swallow it."""
+    """Raised in a slow assistant; a `BaseException`, so that its `except Exception` does not swallow it."""
 
 
 def call_within(assistant: Callable[[Any], Any], messages: Any, timeout: float) -> Any:

@@ -67,7 +67,7 @@ class Replay:
         self._lock = threading.Lock()
 
     def stored(self, find: Callable[[Record], Found | None], *, paid: bool) -> Found | None:
-        """Return what `find` finds in the item's own records, or for a paid answer in those of other tests."""
+        """Return what `find` finds in the item's own records, or for a paid answer in those elsewhere."""
         for record in self.records:
             if (answer := find(record)) is not None:
                 return answer
@@ -109,7 +109,7 @@ class Replay:
         return f"the {role.replace('_', ' ')} was {others[-1]}, and is {identity} now"
 
     def cost(self, evaluation: Evaluation, spent: dict[str, Usage]) -> dict[str, Usage]:
-        """Return the whole cost of the content of `evaluation`: what was `spent` now, and what its records cost.
+        """Return the cost of all of `evaluation`: what was `spent` now, and what its records cost.
 
         A dialogue continues where its record breaks off, so its costs add up. A reading is paid for anew or
         not at all, unless a run before has voted on it.
@@ -207,7 +207,7 @@ class ReplayJudge:
 
 
 class ReplayAssistant:
-    """A model as the assistant that repeats its stored replies while the transcript equals that of the record.
+    """A model as the assistant that repeats its stored replies while the transcript equals the record's.
 
     Only an assistant of this package is replayed: a run exists to find out what the one under test says now.
     """
