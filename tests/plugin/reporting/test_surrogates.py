@@ -11,19 +11,16 @@ import pytest
 from tests.support.repository import Repository, calls, records
 from tests.support.scripted_agents import MODELS, PAID, TOLD, TOLD_AGENTS
 
-ARGS = ("--personalens-sample", "3", "--personalens-gate", "tcr >= 0")
+ARGS = ("--personalens-sample=3", "--personalens-gate=tcr >= 0")
 WAYS = {
     "alone": (),
     "workers": ("-n", "2"),
-    "side by side": ("--personalens-concurrency", "2"),
+    "side by side": ("--personalens-concurrency=2",),
     "records": ("--personalens-record=new",),
     "files": (
-        "--personalens-report",
-        "r.json",
-        "--personalens-report",
-        "r.html",
-        "--personalens-report",
-        "r.md",
+        "--personalens-report=r.json",
+        "--personalens-report=r.html",
+        "--personalens-report=r.md",
         "--junitxml",
         "j.xml",
         "-vv",
@@ -55,7 +52,7 @@ def test_a_judge_played_by_a_model(repo: Repository, way: str) -> None:
     repo.write(
         conftest=MODEL.replace("from pytest_personalens import", "from pytest_personalens.models import")
     )
-    result = repo.run(*ARGS, *WAYS[way], "--personalens-judge-model", "half:x")
+    result = repo.run(*ARGS, *WAYS[way], "--personalens-judge-model=half:x")
     assert result.ret == 0, str(result.stdout) + str(result.stderr)
     if way == "files":
         assert json.loads((repo.path / "r.json").read_text(encoding="utf-8"))["items"]
@@ -75,7 +72,7 @@ def test_agents_of_ones_own(repo: Repository, way: str) -> None:
 
 def test_what_was_bought_with_it_is_replayed(paid: Repository) -> None:
     paid.write(conftest=PAID.replace('justification="fine"', 'justification="fine \\ud83d"'))
-    args = ("--personalens-sample", "2", *MODELS)
+    args = ("--personalens-sample=2", *MODELS)
     paid.run(*args, "--personalens-record=new").assert_outcomes(passed=2)
     assert (len(records(paid)), calls(paid)) == (2, 10)
     paid.run(*args).assert_outcomes(passed=2)
@@ -94,5 +91,5 @@ def test_a_dataset_in_the_official_layout(repo: Repository, official: Path, way:
             .replace("You ", "You \\udc00 "),
             encoding="utf-8",
         )
-    result = repo.run(*ARGS, *WAYS[way], "--personalens-data", "own", "--personalens-threshold", "p>=4")
+    result = repo.run(*ARGS, *WAYS[way], "--personalens-data=own", "--personalens-threshold=p>=4")
     assert result.ret == 0, str(result.stdout) + str(result.stderr)

@@ -7,13 +7,7 @@ import pytest
 from tests.support.repository import Repository
 from tests.support.scripted_agents import TOLD, TOLD_AGENTS
 
-ARGS = (
-    "--personalens-sample",
-    "2",
-    *TOLD_AGENTS,
-    "--personalens-report",
-    "r.json",
-)
+ARGS = ("--personalens-sample=2", *TOLD_AGENTS, "--personalens-report=r.json")
 BOT = """
     @pytest.fixture
     def personalens_assistant():

@@ -13,7 +13,7 @@ import pytest
 from tests.support.repository import Repository
 from tests.support.scripted_agents import MODELS, PAID, TEST
 
-RUN = ("--personalens-sample", "1", "--personalens-report", "results.json", "--personalens-gate", "none")
+RUN = ("--personalens-sample=1", "--personalens-report=results.json", "--personalens-gate=none")
 GIVES = """
     @pytest.fixture{scope}
     def personalens_state():
@@ -174,10 +174,8 @@ def test_each_dialogue_of_many_side_by_side_has_its_own(repo: Repository) -> Non
         test_bot=TEST,
     )
     many = (
-        "--personalens-sample",
-        "8",
-        "--personalens-report",
-        "results.json",
+        "--personalens-sample=8",
+        "--personalens-report=results.json",
         *MODELS,
         "--personalens-record=live",
     )
@@ -234,7 +232,7 @@ def test_people_see_it_inert_and_cut(repo: Repository) -> None:
     low = PAID.replace("score=dimension.scale.high", "score=dimension.scale.low")
     repo.write(conftest=low + GIVES.format(scope="", body=body), test_bot=TEST)
     result = repo.inline(
-        "--personalens-sample", "1", *MODELS, "--personalens-record=live", "--personalens-report", "page.html"
+        "--personalens-sample=1", *MODELS, "--personalens-record=live", "--personalens-report=page.html"
     )
     shown = re.sub(r"\s+", "", result.stdout.str())
     assert "thesystemholdsguests=3" in shown
@@ -268,7 +266,7 @@ def test_a_resumed_run_keeps_the_state_of_what_was_finished(
         conftest=counted + GIVES.format(scope="", body=KILLED.replace("\n", "\n        ")), test_bot=TEST
     )
     how = ("--personalens-record=new", "--personalens-resume")
-    args = ("--personalens-sample", "2", "--personalens-report", "results.json", *MODELS, *how)
+    args = ("--personalens-sample=2", "--personalens-report=results.json", *MODELS, *how)
     monkeypatch.setenv("KILL", "1")
     repo.run_with_cache(*args)
     monkeypatch.delenv("KILL")

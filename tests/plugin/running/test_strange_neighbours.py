@@ -7,7 +7,7 @@ import pytest
 from tests.support.repository import Repository
 from tests.support.scripted_agents import BOT
 
-SAMPLE = ("--personalens-sample", "2", "--personalens-threshold", "p>=1")
+SAMPLE = ("--personalens-sample=2", "--personalens-threshold=p>=1")
 AUTOUSE = (
     BOT
     + """
@@ -102,10 +102,10 @@ MISTAKES = {
 @pytest.mark.parametrize("right", MISTAKES)
 def test_a_mistake_in_a_dataset_of_ones_own(repo: Repository, right: str) -> None:
     repo.write(conftest=DATASET)
-    assert repo.inline(*SAMPLE, "--personalens-data", "own", "--personalens-threshold", "tc>=0").ret == 0
+    assert repo.inline(*SAMPLE, "--personalens-data=own", "--personalens-threshold=tc>=0").ret == 0
     wrong, told = MISTAKES[right]
     repo.write(conftest=DATASET.replace(right, wrong))
-    result = repo.run(*SAMPLE, "--personalens-data", "own")
+    result = repo.run(*SAMPLE, "--personalens-data=own")
     assert result.ret == 4
     result.stderr.fnmatch_lines([f"ERROR: personalens: dataset Own: {told}".replace("[", "[[]")])
     assert len(result.errlines) <= 2

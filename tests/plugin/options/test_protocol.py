@@ -15,17 +15,13 @@ from tests.support.official_tree import write_code, write_data
 from tests.support.repository import Repository, records
 
 RUN = (
-    "--personalens-sample",
-    "2",
-    "--personalens-kind",
-    "single",
-    "--personalens-data",
-    ".",
-    "--personalens-gate",
-    "none",
+    "--personalens-sample=2",
+    "--personalens-kind=single",
+    "--personalens-data=.",
+    "--personalens-gate=none",
 )
-PAPER = ("--personalens-protocol", "paper")
-OFFICIAL = ("--personalens-prompts", "official:.")
+PAPER = "--personalens-protocol=paper"
+OFFICIAL = "--personalens-prompts=official:."
 
 
 @pytest.fixture
@@ -67,7 +63,7 @@ def test_observations_and_improvements_are_kept(wire: Repository, endpoint: Endp
         " basic\nImprovements:\n- use the window seat"
     )
     endpoint.answer = lambda call: Reply(text) if call.model == "judge" else answer(call)
-    run = (*RUN, *MODELS, *PAPER, "--personalens-dimensions", "p", "--personalens-report=r.json")
+    run = (*RUN, *MODELS, *PAPER, "--personalens-dimensions=p", "--personalens-report=r.json")
     for more in ("--personalens-record=new", "--personalens-record=none"):  # bought, then from the record
         wire.inline(*run, more).assert_outcomes(passed=2)
         (verdict,) = wire.results("r.json")["items"][0]["evaluation"]["verdicts"]
@@ -135,9 +131,9 @@ def test_a_user_agent_that_thinks_first(wire: Repository, endpoint: Endpoint, th
     [
         ("", PAPER, "--personalens-protocol paper: it shapes what models are told, and no model plays a role in this run*"),
         ("", OFFICIAL, "--personalens-prompts official:.: it shapes what models are told, and no model*"),
-        ("", (*MODELS, "--personalens-prompts", "official:nowhere"), "*generate_dialogue.py: the file is missing; expected a checkout*"),
+        ("", (*MODELS, "--personalens-prompts=official:nowhere"), "*generate_dialogue.py: the file is missing; expected a checkout*"),
         ("", (*MODELS, *PAPER, "-o", "personalens_judge_votes=3"), "personalens_judge_votes: a judge is asked once under --personalens-protocol*"),
-        ("", (*MODELS, *OFFICIAL, "--personalens-context", "DI"), "*--personalens-context DI: the official code crashes on two parts*"),
+        ("", (*MODELS, *OFFICIAL, "--personalens-context=DI"), "*--personalens-context DI: the official code crashes on two parts*"),
         ("user_agent = state", (), "personalens_user_agent = state: no model plays the user*"),
         ("user_agent = state", (*MODELS, *OFFICIAL), "personalens_user_agent = state: the official prompts have no such user agent*"),
         ("user_agent = dreaming", (), "personalens_user_agent: expected one of: plain, reasoning, state, not 'dreaming'"),
@@ -169,7 +165,7 @@ def test_a_mark_may_not_ask_for_a_context_without_an_official_prompt(wire: Repos
 
 def test_the_header_says_whom_the_protocol_does_not_reach(wire: Repository) -> None:
     (wire.path / "bots.py").write_text("def reply(messages):\n    return 'Done.'\n", encoding="utf-8")
-    mixed = (*MODELS[2:4], "--personalens-assistant", "bots:reply", "--personalens-record=live")
+    mixed = (*MODELS[2:4], "--personalens-assistant=bots:reply", "--personalens-record=live")
     result = wire.inline(*RUN, *PAPER, *mixed)
     result.stdout.fnmatch_lines(
         [
@@ -186,9 +182,7 @@ def test_an_estimate_counts_the_calls_of_the_protocol(
     wire: Repository, endpoint: Endpoint, protocol: tuple[str, ...]
 ) -> None:
     """Five rounds a dialogue, and one call a reading."""
-    result = wire.inline(
-        *RUN, *MODELS, *protocol, "--personalens-dimensions", "all", "--personalens-estimate"
-    )
+    result = wire.inline(*RUN, *MODELS, *protocol, "--personalens-dimensions=all", "--personalens-estimate")
     result.stdout.fnmatch_lines(
         ["assistant *10 *", "judge coh-user *2 *", "judge tc *2 *", "user agent *10 *"]
     )
@@ -203,7 +197,7 @@ def test_templates_of_a_team_stand_over_those_of_the_paper(
         "Rate it.\n$preferences\n$transcript", encoding="utf-8"
     )
     wire.inline(
-        *RUN, *MODELS, *PAPER, "--personalens-prompts", "ours", "--personalens-record=live"
+        *RUN, *MODELS, *PAPER, "--personalens-prompts=ours", "--personalens-record=live"
     ).assert_outcomes(passed=2)
     personal = [c.prompt for c in endpoint.calls if c.prompt.startswith("Rate it.\nPreferences in ")]
     assert len(personal) == 2

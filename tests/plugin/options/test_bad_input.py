@@ -15,7 +15,7 @@ import pytest
 from tests.support.repository import ROOT, Repository, calls
 from tests.support.scripted_agents import MODELS
 
-ARGS = ("--personalens-sample", "2")
+ARGS = "--personalens-sample=2"
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_numbers_without_sense(repo: Repository, option: str, value: str, expect
 @pytest.mark.parametrize("content", ["", "\n  \n"])
 def test_a_file_without_users_is_not_everybody(repo: Repository, content: str) -> None:
     (repo.path / "users.txt").write_text(content)
-    result = repo.inline(*ARGS, "--personalens-users", "file:users.txt")
+    result = repo.inline(*ARGS, "--personalens-users=file:users.txt")
     assert result.ret == 4
     result.stderr.fnmatch_lines(
         [
@@ -71,7 +71,7 @@ def test_a_cache_that_cannot_be_written_is_a_warning(repo: Repository) -> None:
     (repo.path / "pytest.ini").write_text("[pytest]\ncache_dir = kept/cache\n")
     # Also root, for whom no folder is read-only, can make no folder below a file.
     (repo.path / "kept").write_text("")
-    result = repo.run_with_cache(*ARGS, "--personalens-gate", "tcr >= 0.5")
+    result = repo.run_with_cache(*ARGS, "--personalens-gate=tcr >= 0.5")
     assert result.ret == 0
     result.stdout.fnmatch_lines(["*personalens: nothing can be kept in pytest's cache (*"])
     resumed = repo.run_with_cache(*ARGS, "--personalens-resume")
@@ -84,12 +84,12 @@ def test_a_run_that_pays_and_keeps_nothing_says_so(paid: Repository) -> None:
         "pytest's cache is off or cannot be written: what is paid for and not in a record is bought again by"
         " the next run"
     )
-    for more in (("--personalens-record", "live"), ("--personalens-record=new",)):
+    for more in (("--personalens-record=live",), ("--personalens-record=new",)):
         paid.run(*ARGS, *MODELS, *more, "-q").stdout.fnmatch_lines([f"personalens: {told}"])
         assert calls(paid)
     assert told not in str(paid.run(*ARGS).stdout), "what costs nothing is not lost"
     assert told not in str(
-        paid.run_with_cache("-p", "cacheprovider", *ARGS, *MODELS, "--personalens-record", "live").stdout
+        paid.run_with_cache("-p", "cacheprovider", *ARGS, *MODELS, "--personalens-record=live").stdout
     )
 
 
@@ -112,14 +112,11 @@ def test_a_dataset_drives_neither_terminal_nor_runner(repo: Repository) -> None:
     lines = [f"{name} = {HOSTILE}" for name in ("name", "version")]
     kept = [line for line in head.split("\n") if not line.startswith(("name", "version"))]
     (data / "dataset.toml").write_text("\n".join([*lines, *kept]), encoding="utf-8")
-    files = ("--personalens-report", "s.md", "--personalens-report", "r.json")
+    files = ("--personalens-report=s.md", "--personalens-report=r.json")
     result = repo.run(
-        "--personalens-sample",
-        "3",
-        "--personalens-data",
-        "own",
-        "--personalens-threshold",
-        "p>=4",
+        "--personalens-sample=3",
+        "--personalens-data=own",
+        "--personalens-threshold=p>=4",
         *files,
         "-vv",
         "-rA",
@@ -177,14 +174,10 @@ def test_a_data_file_of_ones_own(repo: Repository, name: str, spoil: Callable[[P
     spoil(data / name)
     one_line(
         repo.inline(
-            "--personalens-sample",
-            "9",
-            "--personalens-kind",
-            "multi",
-            "--personalens-users",
-            "kit",
-            "--personalens-data",
-            "own",
+            "--personalens-sample=9",
+            "--personalens-kind=multi",
+            "--personalens-users=kit",
+            "--personalens-data=own",
         )
     )
 
@@ -201,17 +194,17 @@ def test_a_file_of_official_data(
     (repo.path / user.name).rename(data)
     (data / name).unlink()
     spoil(data / name)
-    one_line(repo.inline("--personalens-sample", "9", "--personalens-data", "own"))
+    one_line(repo.inline("--personalens-sample=9", "--personalens-data=own"))
 
 
 @pytest.mark.parametrize("spoil", SPOILERS)
 def test_a_file_of_labels_a_baseline_and_a_judge(repo: Repository, spoil: Callable[[Path], None]) -> None:
     spoil(repo.path / "x.json")
     for args in (
-        ("-o", "personalens_anchors=x.json", "--personalens-adopt-judge", "j.json"),
-        ("--personalens-baseline", "x.json"),
-        ("--personalens-check-judge", "x.json"),
-        ("--personalens-report", "x.json"),
+        ("-o", "personalens_anchors=x.json", "--personalens-adopt-judge=j.json"),
+        ("--personalens-baseline=x.json",),
+        ("--personalens-check-judge=x.json",),
+        ("--personalens-report=x.json",),
     ):
         one_line(repo.inline(*ARGS, *args))
     for command in (("report", "x.json"), ("merge", "x.json")):
@@ -226,13 +219,13 @@ def test_a_name_that_is_no_utf8(repo: Repository, layout: str) -> None:
         (data / "profiles" / "kit.toml").rename(data / "profiles" / os.fsdecode(b"\xff.toml"))
     else:
         (data / "profile" / os.fsdecode(b"user\xff")).mkdir(parents=True)
-    one_line(repo.inline(*ARGS, "--personalens-data", "own"))
+    one_line(repo.inline(*ARGS, "--personalens-data=own"))
 
 
 @pytest.mark.parametrize("option", ["data", "json", "html", "baseline", "anchors", "prompts", "users"])
 @pytest.mark.parametrize("path", ["a" * 300, "~nobody_at_all/x", "/dev/null/x"])
 def test_a_path_that_is_none(repo: Repository, option: str, path: str) -> None:
-    more = ("--personalens-adopt-judge", "j.json") if option == "anchors" else ()
+    more = ("--personalens-adopt-judge=j.json",) if option == "anchors" else ()
     one_line(
         repo.inline(*ARGS, f"--personalens-{option}", f"file:{path}" if option == "users" else path, *more)
     )
@@ -263,7 +256,7 @@ def test_a_record_that_is_none(repo: Repository, spoil: Callable[[Path], None]) 
 def test_a_path_that_the_terminal_cannot_show(
     repo: Repository, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    assert repo.inline(*ARGS, "--personalens-gate", "none", "--personalens-report", f"{name}.json").ret == 0
+    assert repo.inline(*ARGS, "--personalens-gate=none", "--personalens-report", f"{name}.json").ret == 0
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
     assert repo.command("report", f"{name}.json", "--report", f"{name}.md").ret == 0
     one_line(repo.command("report", f"{name}/x.json"))
@@ -277,7 +270,7 @@ def test_nothing_is_bought_that_cannot_be_kept(paid: Repository) -> None:
     )
     (paid.path / "conftest.py").write_text((paid.path / "conftest.py").read_text() + full)
     result = paid.run_with_cache(
-        "-p", "cacheprovider", "--personalens-sample", "4", *MODELS, "--personalens-record", "live"
+        "-p", "cacheprovider", "--personalens-sample=4", *MODELS, "--personalens-record=live"
     )
     assert result.ret == 1
     assert calls(paid) == 1, "the one that showed it"
@@ -296,7 +289,7 @@ def test_a_run_to_resume_that_cannot_be_read(paid: Repository, content: str) -> 
     else:
         kept.write_bytes(os.fsencode(content))
     result = paid.pytester.runpytest_inprocess(
-        "-p", "no:xdist", *ARGS, *MODELS, "--personalens-record", "live", "--personalens-resume"
+        "-p", "no:xdist", *ARGS, *MODELS, "--personalens-record=live", "--personalens-resume"
     )
     if content == "folder":
         one_line(result)
@@ -326,7 +319,7 @@ def test_a_file_of_the_cache_that_became_a_folder(paid: Repository) -> None:
         """
     )
     result = paid.pytester.runpytest_inprocess(
-        "-p", "no:xdist", "--personalens-sample", "1", *MODELS, "--personalens-record=new"
+        "-p", "no:xdist", "--personalens-sample=1", *MODELS, "--personalens-record=new"
     )
     assert "INTERNALERROR" not in str(result.stdout) + str(result.stderr)
     result.assert_outcomes(passed=2)
@@ -357,15 +350,7 @@ class Judge:
         return Verdict(dimension=dimension, score=1, justification="")
 """
     labels = str(ROOT / "data" / "agreement" / "anchors.jsonl")
-    command = (
-        "agreement",
-        labels,
-        "--judge-model",
-        "mine:Judge",
-        "--live",
-        "--dimensions",
-        "tc",
-    )
+    command = ("agreement", labels, "--judge-model", "mine:Judge", "--live", "--dimensions", "tc")
     repo.write(mine=f"STOP = 3\n{judge}")
     assert repo.command(*command).ret == 130
     kept = list((repo.path / "cache" / "agreement").glob("*.json"))
@@ -382,6 +367,6 @@ def test_a_run_that_was_left_says_so(repo: Repository) -> None:
     repo.write(
         test_bot="import pytest\n\ndef test_bot(personalens):\n    pytest.exit('enough', returncode=0)\n"
     )
-    result = repo.inline(*ARGS, "--personalens-gate", "tcr >= 0.5")
+    result = repo.inline(*ARGS, "--personalens-gate=tcr >= 0.5")
     assert result.ret != 0
     result.stdout.fnmatch_lines(["personalens: no gate is decided: the run was left before its first result"])

@@ -17,8 +17,8 @@ NEIGHBOURS: Final = (
 pytestmark = pytest.mark.skipif(
     not all(map(find_spec, NEIGHBOURS)), reason="not all of them are installed here (make test-neighbours)"
 )
-RUN: Final = ("--personalens-sample", "6", *TOLD_AGENTS, "--personalens-report", "results.json")
-GATE: Final = ("--personalens-gate", "tcr >= 0.9")
+RUN: Final = ("--personalens-sample=6", *TOLD_AGENTS, "--personalens-report=results.json")
+GATE: Final = "--personalens-gate=tcr >= 0.9"
 AGENTS: Final = TOLD.partition('    @pytest.fixture(scope="session")')[0]
 
 #: What the neighbours are asked to do in one run.
@@ -85,9 +85,7 @@ def test_a_time_limit_of_pytest_timeout_ends_an_assistant_that_hangs(
     empty_repo.write(
         conftest=AGENTS, test_bot=TEST, slow=f"import asyncio, time\n{kind} reply(messages):\n    {sleep}\n    return 'fine'\n"
     )  # fmt: skip
-    result = run(
-        empty_repo, "--personalens-sample", "1", "--personalens-assistant", "slow:reply", "--timeout", "2"
-    )
+    result = run(empty_repo, "--personalens-sample=1", "--personalens-assistant=slow:reply", "--timeout", "2")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*Timeout (>2.0s) from pytest-timeout*"])
     assert result.duration < 25, "the assistant sleeps for 30 s in each of two turns"
@@ -98,7 +96,7 @@ def test_our_time_limit_comes_first_where_it_is_the_shorter(empty_repo: Reposito
         conftest=AGENTS, test_bot=TEST, slow="import time\ndef reply(messages):\n    time.sleep(30)\n"
     )
     limit = ("-o", "personalens_turn_timeout=0.5", "--timeout", "60")
-    result = run(empty_repo, "--personalens-sample", "1", "--personalens-assistant", "slow:reply", *limit)
+    result = run(empty_repo, "--personalens-sample=1", "--personalens-assistant=slow:reply", *limit)
     result.stdout.fnmatch_lines(["*the assistant did not answer within 0.5 s (personalens_turn_timeout)*"])
 
 

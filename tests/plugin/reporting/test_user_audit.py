@@ -76,8 +76,8 @@ KINDS = {
 }
 #: Scenarios whose intent names a day.
 ARGS = (
-    *("--personalens-sample", "4", "--personalens-domain", "Flights", "--personalens-kind", "single"),
-    *("--personalens-seed", "audit", "--personalens-judge-model", "strict"),
+    *("--personalens-sample=4", "--personalens-domain=Flights", "--personalens-kind=single"),
+    *("--personalens-seed=audit", "--personalens-judge-model=strict"),
 )
 
 
@@ -98,7 +98,7 @@ def faults(results: dict[str, Any]) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_fault_is_found_counted_and_shown(audited: Repository, kind: str) -> None:
     reports = [f"--personalens-report=r.{ending}" for ending in ("json", "md", "html")]
-    result = audited.inline(*plays(kind), "--personalens-gate", "none", *reports)
+    result = audited.inline(*plays(kind), "--personalens-gate=none", *reports)
     results = audited.results("r.json")
     found = faults(results)
     assert len(found) >= 3
@@ -120,7 +120,7 @@ def test_each_fault_is_found_counted_and_shown(audited: Repository, kind: str) -
 
 
 def test_a_contradiction_names_both_values(audited: Repository) -> None:
-    audited.inline(*plays("contradicted"), "--personalens-gate", "none", "--personalens-report", "r.json")
+    audited.inline(*plays("contradicted"), "--personalens-gate=none", "--personalens-report=r.json")
     found = faults(audited.results("r.json"))
     assert found
     for fault in found:
@@ -131,9 +131,7 @@ def test_a_contradiction_names_both_values(audited: Repository) -> None:
 
 
 def test_a_sentence_said_twice_costs_no_dialogue(audited: Repository) -> None:
-    result = audited.inline(
-        *plays("repeated"), "--personalens-gate", "none", "--personalens-report", "r.json"
-    )
+    result = audited.inline(*plays("repeated"), "--personalens-gate=none", "--personalens-report=r.json")
     assert audited.results("r.json")["user_audit"]["lost"] == {}
     result.stdout.fnmatch_lines(
         ["faults of the user in 4 of 4 dialogues: 4 repeated itself; none was lost to*", "  *user"],
@@ -142,7 +140,7 @@ def test_a_sentence_said_twice_costs_no_dialogue(audited: Repository) -> None:
 
 
 def test_a_good_user_has_no_fault_though_every_task_failed(audited: Repository) -> None:
-    result = audited.inline(*plays("well"), "--personalens-gate", "none", "--personalens-report", "r.json")
+    result = audited.inline(*plays("well"), "--personalens-gate=none", "--personalens-report=r.json")
     results = audited.results("r.json")
     assert results["overall"]["figures"]["task_completion"]["value"] == 0
     assert results["user_audit"] == {"audited": 4, "faulty": 0, "faults": {}, "lost": {}}
@@ -155,7 +153,7 @@ def test_a_failing_item_shows_the_fault_at_its_turn(audited: Repository) -> None
 
 
 def test_a_gate_on_the_faults(audited: Repository) -> None:
-    gate = ("--personalens-gate", "user_faults <= 0.05")
+    gate = "--personalens-gate=user_faults <= 0.05"
     failed = audited.inline(*plays("ended-early"), *gate)
     failed.stdout.fnmatch_lines(
         ["gate user_faults: FAILED, share of dialogues with a fault of the user 1.00 * > 0.05 over 4 *"]
@@ -180,14 +178,14 @@ def test_a_gate_that_cannot_be(audited: Repository, gate: str, problem: str) -> 
 
 def test_a_suite_without_users_has_no_such_gate(audited: Repository) -> None:
     refused = audited.inline(
-        *("--personalens-suite", "personaconv", "--personalens-sample", "2"),
-        *("--personalens-gate", "user_faults <= 0.05"),
+        *("--personalens-suite=personaconv", "--personalens-sample=2"),
+        *("--personalens-gate=user_faults <= 0.05",),
     )
     refused.stderr.fnmatch_lines(["*unknown metric 'user_faults'*"])
 
 
 def test_lost_dialogues_count_against_valid_only_if_asked(audited: Repository) -> None:
-    gate = ("--personalens-gate", "valid >= 0.9", "--personalens-report", "r.json")
+    gate = ("--personalens-gate=valid >= 0.9", "--personalens-report=r.json")
     audited.inline(*plays("ended-early"), *gate).stdout.fnmatch_lines(
         ["gate valid: passed, 4 of 4 items could be scored"]
     )
@@ -203,8 +201,8 @@ def test_lost_dialogues_count_against_valid_only_if_asked(audited: Repository) -
 
 
 def test_shards_and_workers_find_the_same(audited: Repository) -> None:
-    run = (*plays("ended-early"), "--personalens-gate", "none")
-    audited.run(*run, "-n", "1", "--personalens-report", "whole.json")
+    run = (*plays("ended-early"), "--personalens-gate=none")
+    audited.run(*run, "-n", "1", "--personalens-report=whole.json")
     shards(audited, 2, *run)
     merge(audited, "--report", "merged.json").stdout.fnmatch_lines(["4 dialogues lost to the user: *"])
     audits = [read(audited, name)["user_audit"] for name in ("whole.json", "merged.json")]
@@ -223,10 +221,10 @@ def test_a_model_as_the_user_is_audited_also_in_a_replay(repo: Repository, endpo
         return answer(call)
 
     endpoint.answer = user
-    run = (*ARGS[:-2], "--personalens-user-model", "openai:user", *BOT, "--personalens-gate", "none")
+    run = (*ARGS[:-1], "--personalens-user-model=openai:user", *BOT, "--personalens-gate=none")
     audits = []
     for mode in ("new", "none"):
-        repo.inline(*run, f"--personalens-record={mode}", "--personalens-report", "r.json")
+        repo.inline(*run, f"--personalens-record={mode}", "--personalens-report=r.json")
         audits.append(repo.results("r.json")["user_audit"])
     assert audits[0] == audits[1]
     assert audits[0]["faults"]["ended-early"] >= 3
@@ -244,9 +242,9 @@ def test_a_turn_out_of_the_role_counts_once(
         return Reply("Booked.") if call.model == "bot" else answer(call)
 
     endpoint.answer = user
-    run = (*ARGS[:-2], "--personalens-user-model", "openai:user", *BOT, "--personalens-record=live")
+    run = (*ARGS[:-1], "--personalens-user-model=openai:user", *BOT, "--personalens-record=live")
     repo.inline(
-        *run, "--personalens-protocol", protocol, "--personalens-gate", "none", "--personalens-report=r.json"
+        *run, "--personalens-protocol", protocol, "--personalens-gate=none", "--personalens-report=r.json"
     )
     results = repo.results("r.json")
     assert {item["evaluation"]["cause"] for item in results["items"]} == {cause}

@@ -9,7 +9,7 @@ import pytest
 from tests.support.repository import Repository
 from tests.support.scripted_agents import TOLD, TOLD_AGENTS
 
-ARGS = ("--personalens-sample", "2", *TOLD_AGENTS)
+ARGS = ("--personalens-sample=2", *TOLD_AGENTS)
 #: It answers well from its second turn on in one conversation; each dialogue has but two, so that only mixed
 #: ones ever pass.
 STATEFUL = (
@@ -50,7 +50,7 @@ def test_a_retry_is_another_dialogue(told: Repository, concurrency: str) -> None
 
 def test_trials_controls_and_tests_of_one_scenario_are_dialogues_of_their_own(told: Repository) -> None:
     told.write(conftest=STATEFUL, test_other="def test_other(personalens):\n    personalens.check()\n")
-    told.inline(*ARGS, "--personalens-trials", "2", "--personalens-control", "no-context")
+    told.inline(*ARGS, "--personalens-trials=2", "--personalens-control=no-context")
     assert list(dialogues(told).values()) == [2] * (2 * 2 * 2 * 2)
 
 

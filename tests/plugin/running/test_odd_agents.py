@@ -9,11 +9,11 @@ import pytest
 from tests.support.repository import ROOT, Repository
 from tests.support.scripted_agents import BOT, TOLD, TOLD_AGENTS
 
-ARGS = ("--personalens-sample", "2", "--personalens-gate", "tcr >= 0.5")
+ARGS = ("--personalens-sample=2", "--personalens-gate=tcr >= 0.5")
 HOOKS = {
-    "user_agent": ("--personalens-user-model", "turn"),
-    "judge": ("--personalens-judge-model", "verdict"),
-    "model": ("--personalens-judge-model", "complete"),
+    "user_agent": ("--personalens-user-model=turn",),
+    "judge": ("--personalens-judge-model=verdict",),
+    "model": ("--personalens-judge-model=complete",),
 }
 
 
@@ -76,7 +76,7 @@ def test_a_dataset_that_cannot_be_opened(repo: Repository) -> None:
         conftest=BOT
         + "\n    def pytest_personalens_dataset(spec, config):\n        raise OSError('no disk')\n"
     )
-    result = repo.inline(*ARGS, "--personalens-data", "mine")
+    result = repo.inline(*ARGS, "--personalens-data=mine")
     assert result.ret == 4
     result.stderr.fnmatch_lines(
         ["ERROR: personalens: --personalens-data: the dataset 'mine' cannot be had: OSError: no disk"]
@@ -174,8 +174,8 @@ def test_a_judge_that_leaves_beside_another_reading(told: Repository, leaves: st
             "low, high = ", f"if dimension.short == 'p':\n                {leaves}\n            low, high = "
         )
     )
-    run = ("--personalens-sample", "2", *TOLD_AGENTS, "--personalens-record", "live")
-    for gate in ((), ("--personalens-gate", "tcr >= 0.5")):
+    run = ("--personalens-sample=2", *TOLD_AGENTS, "--personalens-record=live")
+    for gate in ((), ("--personalens-gate=tcr >= 0.5",)):
         result = told.inline(*run, *gate)
         assert result.ret != 0
         assert "Exception in thread" not in str(result.stdout)
@@ -186,7 +186,7 @@ def test_what_others_raise_is_told_in_one_line(repo: Repository) -> None:
         conftest=BOT + "\n    def pytest_personalens_dataset(spec, config):\n        raise"
         " OSError('no\\n::error::disk\\x1b[31m')\n"
     )
-    result = repo.inline(*ARGS, "--personalens-data", "mine")
+    result = repo.inline(*ARGS, "--personalens-data=mine")
     assert result.ret == 4
     assert [line for line in result.errlines if line] == [
         (
@@ -226,12 +226,7 @@ def test_a_verdict_made_past_its_checks(told: Repository, fields: str) -> None:
         f"Verdict.model_construct(**{{**dict(dimension=dimension, justification='x', {lists}),"
         f" **dict({fields})}})"
     )
-    told.write(
-        conftest=TOLD.replace(
-            'Verdict(dimension=dimension, score=score, justification="told")',
-            made,
-        )
-    )
+    told.write(conftest=TOLD.replace('Verdict(dimension=dimension, score=score, justification="told")', made))
     result = told.inline(*ARGS, *TOLD_AGENTS)
     assert result.ret == 1
     result.stdout.fnmatch_lines(["*such as: tc: the judge did not return a verdict on tc but *"])

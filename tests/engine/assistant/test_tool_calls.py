@@ -381,12 +381,12 @@ def bought(repo: Repository, monkeypatch: pytest.MonkeyPatch) -> Repository:
     monkeypatch.setenv("CALLS", str(repo.path / "calls.log"))
     monkeypatch.setenv("NEW_IDS", "1")
     repo.write(conftest=ACTING, test_bot=TEST)
-    repo.inline(*MODELS, "--personalens-sample", "2", "--personalens-record", "new").assert_outcomes(passed=2)
+    repo.inline(*MODELS, "--personalens-sample=2", "--personalens-record=new").assert_outcomes(passed=2)
     assert calls(repo) > 0
     return repo
 
 
-RUN = (*MODELS, "--personalens-sample", "2", "--personalens-report", "results.json")
+RUN = (*MODELS, "--personalens-sample=2", "--personalens-report=results.json")
 
 
 def test_records_hold_the_calls_and_replay_whatever_the_ids_are(bought: Repository) -> None:
@@ -397,7 +397,7 @@ def test_records_hold_the_calls_and_replay_whatever_the_ids_are(bought: Reposito
     assert calls(bought) == 0
     assert {item["record"] for item in bought.results()["items"]} == {"replayed"}
     kept = [file.read_bytes() for file in records(bought)]
-    bought.inline(*RUN, "--personalens-record", "new").assert_outcomes(passed=2)
+    bought.inline(*RUN, "--personalens-record=new").assert_outcomes(passed=2)
     assert [file.read_bytes() for file in records(bought)] == kept
     steps = bought.results()["items"][0]["evaluation"]["dialogue"]["messages"][1]["steps"]
     assert steps[1]["content"] == "ok"
@@ -410,7 +410,7 @@ def test_another_result_is_other_evidence_for_the_judge_and_none_for_the_user(
     result = bought.inline(*RUN)
     result.stdout.fnmatch_lines(["*- book(people=2) -> ok", "*+ book(people=2) -> no table left"])
     assert "the record is stale (the tool calls of the assistant's turn 1 differ)" in unwrapped(result)
-    bought.inline(*RUN, "--personalens-record", "new")
+    bought.inline(*RUN, "--personalens-record=new")
     assert set((bought.path / "calls.log").read_text().split()) == {"judge"}
 
 
@@ -423,7 +423,7 @@ def test_a_record_whose_calls_were_edited_is_refused(bought: Repository) -> None
     bought.inline(*RUN).stdout.fnmatch_lines(["*the record was edited by hand*"])
 
 
-@pytest.mark.parametrize("how", [("-n", "2"), ("-n", "0", "--personalens-concurrency", "2")])
+@pytest.mark.parametrize("how", [("-n", "2"), ("-n", "0", "--personalens-concurrency=2")])
 def test_calls_come_through_workers_and_threads(bought: Repository, how: tuple[str, ...]) -> None:
     bought.run(*RUN, *how).assert_outcomes(passed=2)
     turns = [item["evaluation"]["dialogue"]["messages"][1] for item in bought.results()["items"]]
@@ -476,7 +476,7 @@ OWN_ASSERTS = """
 
 def test_a_failed_assertion_says_why_the_dialogue_was_not_scored(empty_repo: Repository) -> None:
     empty_repo.write(conftest=CRASHES, test_bot=OWN_ASSERTS)
-    result = empty_repo.inline("--personalens-sample", "1", "--personalens-gate", "none", "--tb=short")
+    result = empty_repo.inline("--personalens-sample=1", "--personalens-gate=none", "--tb=short")
     result.assert_outcomes(failed=4)  # and the gate on the share of scored dialogues
     why = "not scored, assistant at fault: the assistant raised KeyError: 'profile' (conftest.py, line *)"
     result.stdout.fnmatch_lines(
@@ -508,7 +508,7 @@ def test_a_failed_assertion_prints_what_was_called_instead(
     bought: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bought.write(test_bot=ASSERTS)
-    result = bought.inline(*MODELS, "--personalens-sample", "1", "--personalens-record", "live")
+    result = bought.inline(*MODELS, "--personalens-sample=1", "--personalens-record=live")
     result.assert_outcomes(failed=2)
     lines = ["the assistant called:", "  turn 1: book(people=2)", "  turn 3: book(people=2)"]
     for wanted in ("called('book', people=5) in", "called('book', people=2) not in"):

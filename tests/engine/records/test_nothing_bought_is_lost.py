@@ -22,7 +22,7 @@ KEPT = ("-p", "cacheprovider")
 def test_records_are_written_and_read_where_python_runs_without_asserts(
     paid: Repository, monkeypatch: pytest.MonkeyPatch, run: str
 ) -> None:
-    args = ("--assert=plain", *KEPT, "--personalens-sample", "2", *MODELS)
+    args = ("--assert=plain", *KEPT, "--personalens-sample=2", *MODELS)
     monkeypatch.setenv("PYTHONOPTIMIZE", "1")
     result = paid.run_with_cache(*args, "--personalens-record=new")
     result.stdout.fnmatch_lines(["records: 2 written"])
@@ -33,10 +33,7 @@ def test_records_are_written_and_read_where_python_runs_without_asserts(
 
 
 def test_a_record_that_cannot_be_written_is_one_line_and_what_was_bought_is_kept(paid: Repository) -> None:
-    run, args = (
-        paid.run_with_cache,
-        (*KEPT, "--personalens-sample", "1", *MODELS, "--personalens-record=new"),
-    )
+    run, args = (paid.run_with_cache, (*KEPT, "--personalens-sample=1", *MODELS, "--personalens-record=new"))
     folder = paid.path / "__personalens__" / "test_bot"
     folder.parent.mkdir()
     folder.write_text("a file where the folder of the records belongs")
@@ -69,18 +66,15 @@ def test_workers_whose_controller_was_killed_make_no_further_call(
     )
     endpoint.answer = chatty
     run = (
-        "--personalens-sample",
-        "60",
+        "--personalens-sample=60",
         "-n",
         "2",
-        "--personalens-concurrency",
-        "4",
+        "--personalens-concurrency=4",
         "-o",
         "personalens_max_turns=900",
-        "--personalens-record",
-        "live",
+        "--personalens-record=live",
     )
-    models = ("--personalens-user-model", "openai:small")
+    models = "--personalens-user-model=openai:small"
     process = subprocess.Popen(
         [sys.executable, "-m", "pytest", "-q", *run, *models],
         cwd=repo.path,
@@ -158,7 +152,7 @@ def test_the_agreement_command_goes_on_where_it_was_killed(own_cache: Repository
     assert len(endpoint.calls) <= 24 + 1, "the one in flight"
 
 
-@pytest.mark.parametrize("how", [(), ("--personalens-concurrency", "2")], ids=["alone", "side by side"])
+@pytest.mark.parametrize("how", [(), ("--personalens-concurrency=2",)], ids=["alone", "side by side"])
 def test_votes_are_kept_one_by_one(
     paid: Repository, monkeypatch: pytest.MonkeyPatch, how: tuple[str, ...]
 ) -> None:
@@ -175,15 +169,12 @@ def test_votes_are_kept_one_by_one(
     run = paid.run_with_cache
     args = (
         *KEPT,
-        "--personalens-sample",
-        "1",
+        "--personalens-sample=1",
         *MODELS,
-        "--personalens-dimensions",
-        "tc",
+        "--personalens-dimensions=tc",
         "-o",
         "personalens_judge_votes=15",
-        "--personalens-record",
-        "live",
+        "--personalens-record=live",
         *how,
     )
     monkeypatch.setenv("CRASH", "13")
@@ -192,7 +183,7 @@ def test_votes_are_kept_one_by_one(
     monkeypatch.setenv("CRASH", "-1")
     assert run(*args).ret == 1
     assert calls(paid) == 15 - 9, "the vote that never came back, and the rest"
-    run(*args, "--personalens-report", "r.json")
+    run(*args, "--personalens-report=r.json")
     assert calls(paid) == 0
     (verdict,) = paid.results("r.json")["items"][0]["evaluation"]["verdicts"]
     assert len(verdict["votes"]) == 15

@@ -14,7 +14,7 @@ from tests.support.repository import Repository
 KEY = "sk-proj-0123456789abcdef"
 OUTPUTS = ("results.json", "page.html", "summary.md", "junit.xml")
 RUN = (
-    "--personalens-sample", "1", "--personalens-kind", "single", "--personalens-record", "live", "--personalens-report", OUTPUTS[0],
+    "--personalens-sample=1", "--personalens-kind=single", "--personalens-record=live", "--personalens-report", OUTPUTS[0],
     "--personalens-report", OUTPUTS[1], "--personalens-report", OUTPUTS[2], "--junitxml", OUTPUTS[3], "-rA", "-vv",
 )  # fmt: skip
 
@@ -49,7 +49,7 @@ def test_a_key_with_a_line_break_works(
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI/K7MDENG\n")
     monkeypatch.setenv("AWS_SESSION_TOKEN", "FwoGZXIvYXdzEJr+/token==\n")
     result = repo.run(
-        *RUN, "--personalens-user-model", "bedrock:nova-lite", "--personalens-judge-model", "openai:small"
+        *RUN, "--personalens-user-model=bedrock:nova-lite", "--personalens-judge-model=openai:small"
     )
     assert result.ret == 0
     assert {call.headers["authorization"] for call in endpoint.calls if call.protocol == "openai"} == {
@@ -66,7 +66,7 @@ def test_a_key_that_no_header_can_hold_is_one_line_without_it(
     repo: Repository, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", f"{KEY}\n{KEY}")
-    result = repo.run(*RUN, "--personalens-user-model", "openai:small")
+    result = repo.run(*RUN, "--personalens-user-model=openai:small")
     assert result.ret == 4
     result.stderr.fnmatch_lines(["*OPENAI_API_KEY holds a line break*"])
     assert_nothing_holds(KEY, repo, result)
@@ -84,9 +84,7 @@ def test_a_server_that_repeats_the_key(
         status=status, message=message, headers={"Location": f"http://gateway/?key={quote(key, safe='')}"}
     )
     monkeypatch.setattr("pytest_personalens.models.retry.FIRST_WAIT", 0.01)
-    result = repo.inline(
-        *RUN, "--personalens-judge-model", "openai:small", "--personalens-gate", "valid >= 0"
-    )
+    result = repo.inline(*RUN, "--personalens-judge-model=openai:small", "--personalens-gate=valid >= 0")
     assert "not scored: 1, the judge" in str(result.stdout)
     assert_nothing_holds(KEY, repo, result)
 
@@ -106,9 +104,7 @@ def test_a_provider_that_repeats_credentials_of_a_file(
     endpoint.answer = lambda call: Reply(
         status=400, code="ValidationException", message=f"bad: {call.headers['x-amz-security-token']}"
     )
-    result = repo.run(
-        *RUN, "--personalens-judge-model", "bedrock:nova-lite", "--personalens-gate", "valid >= 0"
-    )
+    result = repo.run(*RUN, "--personalens-judge-model=bedrock:nova-lite", "--personalens-gate=valid >= 0")
     result.stdout.fnmatch_lines(["*Bedrock refuses the call: ValidationException: bad: ***"])
     assert_nothing_holds(token, repo, result)
 
@@ -145,9 +141,7 @@ def test_a_password_in_an_address_is_refused_without_it(
         )
     else:
         spec += f"?base_url={quote(address, safe='') if where == 'escaped' else address}"
-    result = repo.run(
-        "--personalens-sample", "1", "--personalens-record", "live", "--personalens-user-model", spec
-    )
+    result = repo.run("--personalens-sample=1", "--personalens-record=live", "--personalens-user-model", spec)
     told = str(result.stdout) + str(result.stderr)
     assert "leave it out, and set OPENAI_API_KEY" in told
     assert "hunter2" not in told
@@ -167,7 +161,7 @@ def test_a_spec_of_a_plugin_that_holds_a_secret(repo: Repository, monkeypatch: p
         " None\n"
     )
     result = repo.run(
-        *RUN, "--personalens-user-model", "acme:x?key=acme-0123456789", "--personalens-threshold", "p>=4"
+        *RUN, "--personalens-user-model=acme:x?key=acme-0123456789", "--personalens-threshold=p>=4"
     )
     result.stdout.fnmatch_lines(["personalens: *user acme:x?key=****", "again: *acme:x?key=****"])
     assert_nothing_holds("acme-0123456789", repo, result)

@@ -11,7 +11,7 @@ import pytest
 from tests.support.repository import Repository
 
 CI = ("GITHUB_", "CI_")
-RUN = ("--personalens-sample", "3")
+RUN = "--personalens-sample=3"
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def git(folder: Path, *words: str) -> str:
 
 
 def facts_of(repo: Repository) -> dict[str, Any]:
-    repo.inline(*RUN, "--personalens-report", "results.json")
+    repo.inline(*RUN, "--personalens-report=results.json")
     found: dict[str, Any] = repo.results()["provenance"]
     return found
 
@@ -105,11 +105,11 @@ def test_gitlab_without_git(repo: Repository, monkeypatch: pytest.MonkeyPatch) -
 
 def test_without_either_nothing_is_claimed(repo: Repository) -> None:
     (repo.path / ".git").rename(repo.path / "no-git")
-    repo.inline(*RUN, "--personalens-report", "results.json", "--personalens-save-baseline", "baseline.json")
+    repo.inline(*RUN, "--personalens-report=results.json", "--personalens-save-baseline=baseline.json")
     assert repo.results()["provenance"] is None
     assert "provenance" not in repo.results("baseline.json")
 
 
 def test_a_baseline_knows_its_commit(repo: Repository) -> None:
-    repo.inline(*RUN, "--personalens-save-baseline", "baseline.json")
+    repo.inline(*RUN, "--personalens-save-baseline=baseline.json")
     assert repo.results("baseline.json")["provenance"]["commit"] == git(repo.path, "rev-parse", "HEAD")

@@ -63,7 +63,7 @@ CONFTEST = """
 
         return bot
 """
-MODELS = ("--personalens-user-model", "user", "--personalens-judge-model", "judge")
+MODELS = ("--personalens-user-model=user", "--personalens-judge-model=judge")
 #: So many dialogues are under way at a time: of each, the last answer may not have been noted down when the
 #: run is killed.
 PLACES = 4
@@ -120,14 +120,14 @@ def recorded(repo: Repository) -> dict[str, Any]:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("how", "kills"),
-    [(("--personalens-concurrency", "4"), 20), (("-n", "2", "--personalens-concurrency", "2"), 8)],
+    [(("--personalens-concurrency=4",), 20), (("-n", "2", "--personalens-concurrency=2"), 8)],
     ids=["alone", "workers"],
 )
 def test_killed_at_random_moments_the_union_is_that_of_an_undisturbed_run(
     asked: Repository, how: tuple[str, ...], kills: int
 ) -> None:
-    args, calls = ("--personalens-sample", "30", "--personalens-record=new"), Calls(asked)
-    run(asked, *args, "-p", "no:cacheprovider", "--personalens-concurrency", "30")
+    args, calls = ("--personalens-sample=30", "--personalens-record=new"), Calls(asked)
+    run(asked, *args, "-p", "no:cacheprovider", "--personalens-concurrency=30")
     undisturbed, needed = recorded(asked), {key for key, _ in calls.made()}
     assert len(needed) == len(calls.made()) == 30 * 6, "two turns, two replies, two readings"
     for path in (asked.path / "__personalens__").rglob("*.json"):
@@ -153,7 +153,7 @@ def test_killed_at_random_moments_the_union_is_that_of_an_undisturbed_run(
 
 
 def test_without_the_flag_the_assistant_is_asked_anew(asked: Repository) -> None:
-    args, calls = ("--personalens-sample", "3", "--personalens-record=new"), Calls(asked)
+    args, calls = ("--personalens-sample=3", "--personalens-record=new"), Calls(asked)
     killed(asked, 8, *args)
     before = {key for key, _ in calls.made("answered")}
     calls.forget()
@@ -165,13 +165,13 @@ def test_without_the_flag_the_assistant_is_asked_anew(asked: Repository) -> None
     )
 
 
-@pytest.mark.parametrize("how", [(), ("--personalens-concurrency", "2")], ids=["in turn", "side by side"])
+@pytest.mark.parametrize("how", [(), ("--personalens-concurrency=2",)], ids=["in turn", "side by side"])
 def test_what_all_parts_of_a_run_used_is_summed(asked: Repository, how: tuple[str, ...]) -> None:
     prices = "--override-ini=personalens_prices=user = 10, 20\n  judge = 100, 200"
-    args = ("--personalens-sample", "3", "--personalens-resume", "--personalens-record=new", prices, *how)
+    args = ("--personalens-sample=3", "--personalens-resume", "--personalens-record=new", prices, *how)
     killed(asked, 7, *args)
     killed(asked, 5, *args)
-    again = run(asked, *args, "--personalens-report", "r.json")
+    again = run(asked, *args, "--personalens-report=r.json")
     assert again.ret == 0, again.stdout.str()
     found = json.loads((asked.path / "r.json").read_text(encoding="utf-8"))
     # Of each dialogue two turns and two readings, each of 9 tokens in and 9 out, whichever part of the run
@@ -183,34 +183,34 @@ def test_what_all_parts_of_a_run_used_is_summed(asked: Repository, how: tuple[st
         {"judge p": 3 * 9 * 300e-6, "judge tc": 3 * 9 * 300e-6, "user agent": 6 * 9 * 30e-6}
     )
     assert "; 12 model calls, $0.0178" in again.stdout.str()
-    anew = run(asked, *args, "--personalens-report", "r.json")
+    anew = run(asked, *args, "--personalens-report=r.json")
     assert "model calls" not in anew.stdout.str(), "the next run is another one, and spends nothing"
 
 
 def test_the_header_says_that_a_run_goes_on(asked: Repository) -> None:
-    args = ("--personalens-sample", "3", "--personalens-resume", "--personalens-record=new", "-v")
+    args = ("--personalens-sample=3", "--personalens-resume", "--personalens-record=new", "-v")
     assert "goes on" not in run(asked, *args).stdout.str()
-    killed(asked, 5, *args, "--personalens-seed", "other")
+    killed(asked, 5, *args, "--personalens-seed=other")
     assert (
         "goes on with the run that was broken off"
-        in run(asked, *args, "--personalens-seed", "other").stdout.str()
+        in run(asked, *args, "--personalens-seed=other").stdout.str()
     )
 
 
 def test_another_run_is_not_resumed(asked: Repository) -> None:
-    args = ("--personalens-sample", "3", "--personalens-resume", "--personalens-record=new")
+    args = ("--personalens-sample=3", "--personalens-resume", "--personalens-record=new")
     killed(asked, 5, *args)
-    other = run(asked, *args, "--personalens-context", "D")
+    other = run(asked, *args, "--personalens-context=D")
     assert other.ret == 4
     assert other.stderr.str().startswith(
         "ERROR: --personalens-resume: the run that was broken off had --personalens-context 'DIS', this one"
         " has 'D'; give the same, "
     )
-    assert "3 passed" in run(asked, *args, "--personalens-concurrency", "2").stdout.str()
+    assert "3 passed" in run(asked, *args, "--personalens-concurrency=2").stdout.str()
 
 
 def test_resuming_needs_the_cache(asked: Repository) -> None:
-    result = asked.run("--personalens-sample", "3", "--personalens-resume", *MODELS)
+    result = asked.run("--personalens-sample=3", "--personalens-resume", *MODELS)
     assert result.ret == 4
     result.stderr.fnmatch_lines(
         ["ERROR: --personalens-resume: needs pytest's cache, which is off (-p no:cacheprovider)"]
@@ -220,14 +220,11 @@ def test_resuming_needs_the_cache(asked: Repository) -> None:
 def test_a_failing_run_that_ends_in_order_is_not_resumed(asked: Repository) -> None:
     """Who mends the assistant after -x wants it asked again."""
     args = (
-        "--personalens-sample",
-        "3",
+        "--personalens-sample=3",
         "--personalens-resume",
         "-x",
-        "--personalens-threshold",
-        "p>=4",
-        "--personalens-record",
-        "live",
+        "--personalens-threshold=p>=4",
+        "--personalens-record=live",
     )
     assert run(asked, *args).ret == 1
     calls = Calls(asked)
@@ -238,8 +235,8 @@ def test_a_failing_run_that_ends_in_order_is_not_resumed(asked: Repository) -> N
 
 @pytest.mark.parametrize("idle", ["-k=nothing", "--personalens-estimate", "--collect-only"])
 def test_a_run_that_never_began_is_not_resumed(asked: Repository, idle: str) -> None:
-    assert run(asked, "--personalens-sample", "2", idle).ret in (0, 4)
-    args = ("--personalens-sample", "3", "--personalens-resume", "--personalens-record=new", "-v")
+    assert run(asked, "--personalens-sample=2", idle).ret in (0, 4)
+    args = ("--personalens-sample=3", "--personalens-resume", "--personalens-record=new", "-v")
     assert "goes on" not in (out := run(asked, *args).stdout.str())
     assert "3 passed" in out
 
@@ -256,7 +253,7 @@ def test_the_replies_of_another_assistant_are_not_counted(
 ) -> None:
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(asked.path.parent))
     args, calls = (
-        ("--personalens-sample", "3", "--personalens-resume", "--personalens-record=new"),
+        ("--personalens-sample=3", "--personalens-resume", "--personalens-record=new"),
         Calls(asked),
     )
     if version_control:
@@ -289,7 +286,7 @@ def test_the_replies_of_another_commit_are_not_counted(
     asked: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(asked.path.parent))
-    args = ("--personalens-sample", "3", "--personalens-resume", "--personalens-record=new")
+    args = ("--personalens-sample=3", "--personalens-resume", "--personalens-record=new")
     git(asked, "init")
     git(asked, "commit", "--allow-empty", "-m", "one")
     killed(asked, 8, *args)

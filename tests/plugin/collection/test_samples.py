@@ -10,7 +10,7 @@ import pytest
 from pytest_personalens.datasets import OFFICIAL_SAMPLES, draw, open_dataset
 from tests.support.repository import Repository
 
-REPORT_ONLY = ("--personalens-gate", "none")
+REPORT_ONLY = "--personalens-gate=none"
 
 
 def test_the_official_samples_lie_within_each_other() -> None:
@@ -45,16 +45,14 @@ def test_users_by_number_and_by_id_are_the_same(official: Path) -> None:
 
 def test_users_of_the_command_line_may_be_numbers(repo: Repository, official: Path) -> None:
     args = (
-        "--personalens-sample",
-        "2",
+        "--personalens-sample=2",
         f"--personalens-data={official}",
-        "--personalens-report",
-        "results.json",
+        "--personalens-report=results.json",
         *REPORT_ONLY,
     )
-    assert repo.inline(*args, "--personalens-users", "7,user66").ret == 0
+    assert repo.inline(*args, "--personalens-users=7,user66").ret == 0
     assert {item["evaluation"]["user"] for item in repo.results()["items"]} == {"user7", "user66"}
-    unknown = repo.inline(*args, "--personalens-users", "official-40")
+    unknown = repo.inline(*args, "--personalens-users=official-40")
     assert unknown.ret == 4
     unknown.stderr.fnmatch_lines(
         [
@@ -71,16 +69,13 @@ def test_a_sample_of_all_takes_every_scenario_and_misses_none(
     repo: Repository, workers: tuple[str, ...]
 ) -> None:
     args = (
-        "--personalens-users",
-        "kenji",
-        "--personalens-domain",
-        "Books",
-        "--personalens-report",
-        "results.json",
+        "--personalens-users=kenji",
+        "--personalens-domain=Books",
+        "--personalens-report=results.json",
         *REPORT_ONLY,
         *workers,
     )
-    result = repo.run("--personalens-sample", "all", *args)
+    result = repo.run("--personalens-sample=all", *args)
     assert result.ret == 0
     assert "asked for" not in str(result.stdout)
     found, expected = (
@@ -113,7 +108,7 @@ def test_the_configuration_takes_what_the_option_takes(
     quote = '"' if file.endswith(".toml") else ""
     text = f"{quote}{size}{quote}" if isinstance(size, str) else str(size)
     (repo.path / file).write_text(f"{table}\npersonalens_sample = {text}\n")
-    args = ("--personalens-users", "kenji", "--personalens-domain", "Books", "--personalens-report=r.json")
+    args = ("--personalens-users=kenji", "--personalens-domain=Books", "--personalens-report=r.json")
     assert repo.inline(*args, *REPORT_ONLY).ret == 0
     found, expected = repo.results("r.json"), len([r for r in open_dataset("embedded").refs("kenji") if "Books" in r.domains])  # fmt: skip
     assert (found["requested"], found["drawn"]) == (drawn or expected, drawn or expected)
@@ -134,7 +129,7 @@ def test_a_configured_sample_that_is_neither_is_refused_in_one_line(
 
 
 def test_a_sample_that_is_neither_a_number_nor_all(repo: Repository) -> None:
-    result = repo.inline("--personalens-sample", "most")
+    result = repo.inline("--personalens-sample=most")
     assert result.ret == 4
     result.stderr.fnmatch_lines(
         ["ERROR: --personalens-sample: expected a whole number 1 or more, or all, not 'most'"]

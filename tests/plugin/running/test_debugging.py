@@ -10,10 +10,10 @@ import pytest
 from tests.support.repository import Repository
 from tests.support.scripted_agents import TOLD, TOLD_AGENTS
 
-ARGS = ("--personalens-sample", "2", *TOLD_AGENTS)
+ARGS = ("--personalens-sample=2", *TOLD_AGENTS)
 SYNC = "return lambda messages: reply_of(messages)"
 ASYNC = "async def reply(messages):\n            return reply_of(messages)\n        return reply"
-IN_THREAD = ("--personalens-concurrency", "2")
+IN_THREAD = "--personalens-concurrency=2"
 
 
 def assistant(body: str, kind: str = SYNC) -> str:
@@ -81,7 +81,7 @@ def test_an_exception_that_cannot_be_written_is_the_assistants_fault(told: Repos
         "   raise Bad"
     )
     told.write(conftest=assistant(bad))
-    result = told.inline(*ARGS, "--personalens-report", "results.json")
+    result = told.inline(*ARGS, "--personalens-report=results.json")
     assert result.ret == 1
     details = {item["evaluation"]["detail"] for item in told.results()["items"]}
     assert len(details) == 1

@@ -10,8 +10,8 @@ from tests.support.endpoint import Endpoint, Reply
 from tests.support.repository import ROOT, Repository
 from tests.support.scripted_agents import TOLD, TOLD_AGENTS
 
-ARGS = ("--personalens-sample", "4", *TOLD_AGENTS)
-GATES = ("--personalens-gate", "tcr >= 0", "--personalens-gate", "p >= 1")
+ARGS = ("--personalens-sample=4", *TOLD_AGENTS)
+GATES = ("--personalens-gate=tcr >= 0", "--personalens-gate=p >= 1")
 
 
 def test_the_progress_never_runs_backwards(told: Repository) -> None:
@@ -75,8 +75,8 @@ MISTAKES = {
 def test_mistakes_of_an_own_dataset(repo: Repository, mistake: str) -> None:
     right, wrong, problem = MISTAKES[mistake]
     repo.write(conftest=OWN)
-    args = ("--personalens-sample", "1", "--personalens-data", "pharmacy")
-    assert repo.inline(*args, "--personalens-gate", "none").ret == 0
+    args = ("--personalens-sample=1", "--personalens-data=pharmacy")
+    assert repo.inline(*args, "--personalens-gate=none").ret == 0
     assert right in OWN
     repo.write(conftest=OWN.replace(right, wrong, 1))
     result = repo.inline(*args)
@@ -98,20 +98,17 @@ def test_models_by_the_names_of_the_official_repository(
 ) -> None:
     endpoint.answer = lambda call: Reply("")
     repo.run(
-        "--personalens-sample",
-        "1",
+        "--personalens-sample=1",
         "--personalens-judge-model",
         f"bedrock:{name}",
-        "--personalens-record",
-        "live",
-        "--personalens-budget",
-        "1calls",
+        "--personalens-record=live",
+        "--personalens-budget=1calls",
     )
     assert [call.model for call in endpoint.calls] == [model]
 
 
 def test_the_p_of_a_lift_is_one_sided_and_says_so(told: Repository) -> None:
-    result = told.inline(*ARGS, "--personalens-control", "no-context", "--personalens-gate", "lift >= -3")
+    result = told.inline(*ARGS, "--personalens-control=no-context", "--personalens-gate=lift >= -3")
     result.stdout.fnmatch_lines(
         ["control no-context: P *: lift * (95 % *, one-sided p *)", "gate lift: passed, *, one-sided p *"]
     )

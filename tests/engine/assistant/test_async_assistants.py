@@ -7,13 +7,7 @@ import pytest
 from tests.support.repository import Repository
 from tests.support.scripted_agents import TOLD, TOLD_AGENTS
 
-ARGS = (
-    "--personalens-sample",
-    "6",
-    *TOLD_AGENTS,
-    "--personalens-gate",
-    "none",
-)
+ARGS = ("--personalens-sample=6", *TOLD_AGENTS, "--personalens-gate=none")
 #: One user's dialogue goes wrong, in one of several ways.
 BOT = """
     @pytest.fixture(scope="session")
@@ -41,14 +35,14 @@ WAYS = {
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(
-    "how", [(), ("--personalens-concurrency", "3"), ("-n", "2")], ids=["alone", "side by side", "workers"]
+    "how", [(), ("--personalens-concurrency=3",), ("-n", "2")], ids=["alone", "side by side", "workers"]
 )
 def test_it_takes_no_other_dialogue_with_it(told: Repository, way: str, how: tuple[str, ...]) -> None:
     what, scored = WAYS[way]
     told.write(conftest=TOLD.partition('    @pytest.fixture(scope="session")')[0] + BOT.format(what=what))
     # Those that share a blocked loop at that moment wait with it.
     beside = 2 if way == "blocks the loop" and "--personalens-concurrency" in how else 0
-    result = told.run(*ARGS, *how, "-o", "personalens_turn_timeout=3", "--personalens-report", "results.json")
+    result = told.run(*ARGS, *how, "-o", "personalens_turn_timeout=3", "--personalens-report=results.json")
     found = told.results()["overall"]
     assert scored - beside <= found["scored"] <= scored, str(result.stdout)
 

@@ -7,11 +7,10 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from pathlib import Path
 
 import pytest
 
-from tests.support.repository import Repository, calls, records, unwrapped
+from tests.support.repository import ROOT, Repository, calls, records, unwrapped
 from tests.support.scripted_agents import MODELS, TEST
 
 KEPT = ("-p", "cacheprovider")
@@ -21,8 +20,7 @@ OWN_SNAPSHOT = "def test_own(snapshot):\n    assert {} == snapshot\n"
 #: A model that plays user and judge, and writes down each call.
 MODEL = """
     import os, pytest
-    from pathlib import Path
-    from pytest_personalens.models import Completion
+        from pytest_personalens.models import Completion
 
     class Model:
         name, paid = "m", True
@@ -55,33 +53,33 @@ def command(result: pytest.RunResult) -> list[str]:
 
 
 def test_new_asks_only_for_what_no_record_fits(paid: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
-    paid.run("--personalens-sample", "2", *MODELS, "--personalens-record", "new").assert_outcomes(passed=2)
+    paid.run("--personalens-sample=2", *MODELS, "--personalens-record=new").assert_outcomes(passed=2)
     before, _ = texts(paid), calls(paid)
-    grown = paid.run("--personalens-sample", "4", *MODELS, "--personalens-record", "new")
+    grown = paid.run("--personalens-sample=4", *MODELS, "--personalens-record=new")
     grown.stdout.fnmatch_lines(["records: 2 replayed, 2 written"])
     assert calls(paid) == 2 * 5
     assert before.items() <= texts(paid).items()
     monkeypatch.setenv("CHANGE", "!")
-    paid.run("--personalens-sample", "4", *MODELS, "--personalens-record", "new").stdout.fnmatch_lines(
+    paid.run("--personalens-sample=4", *MODELS, "--personalens-record=new").stdout.fnmatch_lines(
         ["records: 4 written"]
     )
     assert calls(paid) == 4 * 4, "the opening is equal evidence still"
 
 
 def test_all_asks_for_everything(paid: Repository) -> None:
-    run, args = paid.run_with_cache, (*KEPT, "--personalens-sample", "2", *MODELS)
-    run(*args, "--personalens-record", "live")
+    run, args = paid.run_with_cache, (*KEPT, "--personalens-sample=2", *MODELS)
+    run(*args, "--personalens-record=live")
     assert calls(paid) == 10
     for _ in range(2):
-        run(*args, "--personalens-record", "all").stdout.fnmatch_lines(["records: 2 written"])
+        run(*args, "--personalens-record=all").stdout.fnmatch_lines(["records: 2 written"])
         assert calls(paid) == 10, "neither a record nor what an earlier run kept is used"
-    assert run(*args, "--personalens-record", "none").ret == 0
+    assert run(*args, "--personalens-record=none").ret == 0
     assert calls(paid) == 0
 
 
 def test_all_goes_on_where_it_was_broken_off_if_asked_to(paid: Repository) -> None:
     run = paid.run_with_cache
-    args = (*KEPT, "--personalens-sample", "4", *MODELS, "--personalens-record")
+    args = (*KEPT, "--personalens-sample=4", *MODELS, "--personalens-record")
     run(*args, "new")
     calls(paid)
     paid.write(
@@ -103,11 +101,11 @@ def test_all_goes_on_where_it_was_broken_off_if_asked_to(paid: Repository) -> No
 
 def test_the_mode_is_read_from_the_configuration_and_the_command_line_wins(paid: Repository) -> None:
     paid.pytester.makeini("[pytest]\npersonalens_record = new\n")
-    args = ("--personalens-sample", "1", *MODELS)
-    assert paid.run(*args, "--personalens-record", "none").ret == 1
+    args = ("--personalens-sample=1", *MODELS)
+    assert paid.run(*args, "--personalens-record=none").ret == 1
     assert calls(paid) == 0
     paid.run(*args).stdout.fnmatch_lines(["records: 1 written"])
-    refused = paid.run(*args, "--personalens-record", "some")
+    refused = paid.run(*args, "--personalens-record=some")
     assert refused.ret == 4
     refused.stderr.fnmatch_lines(["ERROR: --personalens-record: *none*new*all*'some'*"])
 
@@ -116,7 +114,7 @@ def test_the_mode_is_read_from_the_configuration_and_the_command_line_wins(paid:
 def test_syrupys_options_neither_pay_nor_write_and_the_run_says_what_does(
     paid: Repository, monkeypatch: pytest.MonkeyPatch, flag: str
 ) -> None:
-    args = ("--personalens-sample", "2", *MODELS)
+    args = ("--personalens-sample=2", *MODELS)
     missing = paid.run(*args, flag)
     missing.assert_outcomes(failed=2)
     missing.stdout.fnmatch_lines(
@@ -135,7 +133,7 @@ def test_syrupys_options_neither_pay_nor_write_and_the_run_says_what_does(
 
 
 def test_syrupys_options_leave_records_of_embedded_agents_alone(repo: Repository) -> None:
-    args = ("--personalens-sample", "2", "--personalens-gate", "none")
+    args = ("--personalens-sample=2", "--personalens-gate=none")
     result = repo.run(*args, "--snapshot-update")
     result.stdout.fnmatch_lines(
         ["--snapshot-update does not write the records of personalens; this command does: pytest *"]
@@ -147,7 +145,7 @@ def test_syrupys_options_leave_records_of_embedded_agents_alone(repo: Repository
 @pytest.mark.parametrize("mode", ["new", "all"])
 def test_the_teams_own_snapshots_are_never_accepted_by_ours(repo: Repository, mode: str) -> None:
     repo.write(test_own=OWN_SNAPSHOT)
-    args = ("--personalens-sample", "1", "--personalens-gate", "none", "--personalens-record", mode)
+    args = ("--personalens-sample=1", "--personalens-gate=none", "--personalens-record", mode)
     repo.run(*args).assert_outcomes(passed=1, failed=1)
     assert not list(repo.path.rglob("__snapshots__"))
     repo.run("--snapshot-update")
@@ -168,21 +166,18 @@ def test_a_cap_stops_a_recording_run_in_order_and_the_next_one_goes_on(
     paid.write(conftest=MODEL)
     args = (
         *KEPT,
-        "--personalens-sample",
-        "6",
-        "--personalens-user-model",
-        "m",
-        "--personalens-judge-model",
-        "m",
+        "--personalens-sample=6",
+        "--personalens-user-model=m",
+        "--personalens-judge-model=m",
         *workers,
     )
-    first = run(*args, "--personalens-record", "new", "--personalens-budget", "10calls")
+    first = run(*args, "--personalens-record=new", "--personalens-budget=10calls")
     assert calls(paid) == 10
     first.stdout.fnmatch_lines(
         ["not scored: *, the cap on calls or money was reached; what was bought is kept*"]
     )
     written = texts(paid)
-    second = run(*args, "--personalens-record", "new")
+    second = run(*args, "--personalens-record=new")
     second.assert_outcomes(passed=6)
     assert calls(paid) == 6 * 4 - 10, "nothing is bought twice"
     assert written.items() <= texts(paid).items()
@@ -195,39 +190,29 @@ def test_all_with_a_cap_goes_on_under_resume(paid: Repository) -> None:
     paid.write(conftest=MODEL)
     args = (
         *KEPT,
-        "--personalens-sample",
-        "3",
-        "--personalens-user-model",
-        "m",
-        "--personalens-judge-model",
-        "m",
+        "--personalens-sample=3",
+        "--personalens-user-model=m",
+        "--personalens-judge-model=m",
         "--personalens-record",
     )
     run(*args, "new")
     assert calls(paid) == 3 * 4
-    run(*args, "all", "--personalens-resume", "--personalens-budget", "7calls")
+    run(*args, "all", "--personalens-resume", "--personalens-budget=7calls")
     assert calls(paid) == 7
     run(*args, "all", "--personalens-resume").assert_outcomes(passed=3)
     assert calls(paid) == 3 * 4 - 7
 
 
 def test_one_command_mends_all_and_can_be_pasted(paid: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
-    paid.run("--personalens-sample", "2", *MODELS, "--personalens-record=new")
+    paid.run("--personalens-sample=2", *MODELS, "--personalens-record=new")
     calls(paid)
     monkeypatch.setenv("CHANGE", "!")
     paid.pytester.makeini("[pytest]\npersonalens_gate = p >= 5\n")  # which -o below puts right
-    args = (
-        "--personalens-sample",
-        "4",
-        *MODELS,
-        "-o",
-        "personalens_gate=p >= 2",
-        "--personalens-record=none",
-    )
+    args = ("--personalens-sample=4", *MODELS, "-o", "personalens_gate=p >= 2", "--personalens-record=none")
     result = paid.run(*args)
     result.assert_outcomes(failed=2 + 2 + 2)
     again = command(result)
-    assert again[-2:] == ["--personalens-record", "new"]
+    assert again[-2:] == ["--personalens-record=new"]
     assert "--personalens-record=none" not in again
     paid.run(*again).assert_outcomes(passed=6)
     assert paid.run(*args).ret == 0
@@ -237,8 +222,7 @@ def test_one_command_mends_all_and_can_be_pasted(paid: Repository, monkeypatch: 
 def test_commands_keep_what_overrides_the_configuration(repo: Repository, workers: tuple[str, ...]) -> None:
     (repo.path / "other.ini").write_text("[pytest]\npersonalens_threshold = p>=4\n")
     result = repo.run(
-        "--personalens-sample",
-        "1",
+        "--personalens-sample=1",
         "-c",
         "other.ini",
         "-opersonalens_context=none",
@@ -256,7 +240,7 @@ def test_commands_keep_what_overrides_the_configuration(repo: Repository, worker
 def test_a_stale_item_shows_the_first_reply_that_differs(
     paid: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    args = ("--personalens-sample", "1", *MODELS)
+    args = ("--personalens-sample=1", *MODELS)
     paid.run(*args, "--personalens-record=new")
     said = (paid.path / "conftest.py").read_text()
     more = '("\\nand more\\x1b[2J" if len(messages) >= int(os.environ["FROM"]) else "")'
@@ -270,7 +254,7 @@ def test_a_stale_item_shows_the_first_reply_that_differs(
 
 def test_a_difference_far_into_a_long_reply_is_shown_in_short(paid: Repository) -> None:
     text = (paid.path / "conftest.py").read_text()
-    args = ("--personalens-sample", "1", *MODELS)
+    args = ("--personalens-sample=1", *MODELS)
     for end in ("until noon", "until nine"):
         paid.write(
             conftest=text.replace(
@@ -285,32 +269,32 @@ def test_a_difference_far_into_a_long_reply_is_shown_in_short(paid: Repository) 
 
 
 def test_another_dimension_is_said_to_be_missing(paid: Repository) -> None:
-    args = ("--personalens-sample", "1", *MODELS)
+    args = ("--personalens-sample=1", *MODELS)
     paid.run(*args, "--personalens-record=new")
-    result = paid.run(*args, "--personalens-dimensions", "all")
+    result = paid.run(*args, "--personalens-dimensions=all")
     result.stdout.fnmatch_lines(
         ["*the record is stale (no verdict on nat-user for this dialogue); record it with *"]
     )
 
 
 def test_a_record_of_another_scenario_is_replaced_on_request_only(repo: Repository) -> None:
-    args = ("--personalens-sample", "2", "--personalens-gate", "none")
-    repo.run(*args, "--personalens-record", "new")
+    args = ("--personalens-sample=2", "--personalens-gate=none")
+    repo.run(*args, "--personalens-record=new")
     one, other = records(repo)
     other.write_bytes(one.read_bytes())
     repo.run(*args).stdout.fnmatch_lines(
         ["*the record belongs to scenario *; record it with --personalens-record new"]
     )
-    assert repo.run(*args, "--personalens-record", "new").ret == 0
+    assert repo.run(*args, "--personalens-record=new").ret == 0
     repo.run(*args).stdout.fnmatch_lines(["records: 2 replayed"])
 
 
 def test_what_another_test_has_on_record_is_not_bought_again(paid: Repository) -> None:
-    args = ("--personalens-sample", "2", *MODELS)
-    paid.run(*args, "--personalens-record", "new")
+    args = ("--personalens-sample=2", *MODELS)
+    paid.run(*args, "--personalens-record=new")
     assert calls(paid) == 10
     paid.write(sub__test_other=TEST)
-    result = paid.run(*args, "--personalens-record", "new")
+    result = paid.run(*args, "--personalens-record=new")
     result.assert_outcomes(passed=4)
     result.stdout.fnmatch_lines(["records: 2 replayed, 2 written"])
     assert calls(paid) == 0
@@ -321,8 +305,8 @@ def test_what_another_test_has_on_record_is_not_bought_again(paid: Repository) -
 
 
 def test_a_renamed_test_replays_its_old_records(paid: Repository) -> None:
-    args = ("--personalens-sample", "2", *MODELS)
-    paid.run(*args, "--personalens-record", "new")
+    args = ("--personalens-sample=2", *MODELS)
+    paid.run(*args, "--personalens-record=new")
     calls(paid)
     (paid.path / "test_bot.py").rename(paid.path / "test_renamed.py")
     assert paid.run(*args).ret == 0
@@ -337,12 +321,12 @@ def test_within_a_run_the_second_test_of_a_scenario_pays_for_nothing(paid: Repos
             " personalens.check()\n"
         ),
     )
-    paid.run("--personalens-sample", "2", *MODELS, "--personalens-record", "new").assert_outcomes(passed=8)
+    paid.run("--personalens-sample=2", *MODELS, "--personalens-record=new").assert_outcomes(passed=8)
     assert calls(paid) == 2 * 5
 
 
 def test_dialogues_of_other_tests_are_taken_as_far_as_they_are_equal(paid: Repository) -> None:
-    args = ("--personalens-sample", "1", *MODELS, "--personalens-record", "new")
+    args = ("--personalens-sample=1", *MODELS, "--personalens-record=new")
     paid.run(*args)
     calls(paid)
     text = (
@@ -357,15 +341,11 @@ def test_dialogues_of_other_tests_are_taken_as_far_as_they_are_equal(paid: Repos
 
 def test_trials_and_controls_stay_apart(paid: Repository) -> None:
     args = (
-        "--personalens-sample",
-        "1",
+        "--personalens-sample=1",
         *MODELS,
-        "--personalens-record",
-        "new",
-        "--personalens-trials",
-        "2",
-        "--personalens-control",
-        "no-context",
+        "--personalens-record=new",
+        "--personalens-trials=2",
+        "--personalens-control=no-context",
     )
     paid.run(*args)
     assert calls(paid) == 4 * 5
@@ -376,7 +356,7 @@ def test_trials_and_controls_stay_apart(paid: Repository) -> None:
 
 @pytest.mark.parametrize("damage", ["{", "edited"])
 def test_a_damaged_record_of_another_test_is_no_source(paid: Repository, damage: str) -> None:
-    args = ("--personalens-sample", "1", *MODELS, "--personalens-record", "new")
+    args = ("--personalens-sample=1", *MODELS, "--personalens-record=new")
     paid.run(*args)
     calls(paid)
     (path,) = records(paid)
@@ -390,7 +370,7 @@ def test_a_damaged_record_of_another_test_is_no_source(paid: Repository, damage:
 
 @pytest.mark.parametrize("place", ["node_modules", ".venv", "env"])
 def test_records_of_what_is_installed_are_no_source(paid: Repository, place: str) -> None:
-    args = ("--personalens-sample", "1", *MODELS, "--personalens-record", "new")
+    args = ("--personalens-sample=1", *MODELS, "--personalens-record=new")
     paid.run(*args)
     calls(paid)
     (paid.path / place / "tests").mkdir(parents=True)
@@ -405,11 +385,11 @@ def test_records_of_what_is_installed_are_no_source(paid: Repository, place: str
 def test_a_record_that_is_stale_stays_so_though_another_test_has_all(
     paid: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    args = ("--personalens-sample", "1", *MODELS)
-    paid.run(*args, "--personalens-record", "new")
+    args = ("--personalens-sample=1", *MODELS)
+    paid.run(*args, "--personalens-record=new")
     monkeypatch.setenv("CHANGE", "!")
     paid.write(test_other=TEST)
-    paid.run(*args, "--personalens-record", "new", "test_other.py")
+    paid.run(*args, "--personalens-record=new", "test_other.py")
     calls(paid)
     result = paid.run(*args)
     result.assert_outcomes(passed=2)
@@ -420,20 +400,19 @@ def test_a_record_that_is_stale_stays_so_though_another_test_has_all(
 
 
 def test_a_live_run_takes_what_other_tests_have_on_record_and_writes_none(paid: Repository) -> None:
-    args = ("--personalens-sample", "1", *MODELS)
-    paid.run(*args, "--personalens-record", "new")
+    args = ("--personalens-sample=1", *MODELS)
+    paid.run(*args, "--personalens-record=new")
     calls(paid)
     paid.write(test_other=TEST)
     before = texts(paid)
-    result = paid.run(*args, "--personalens-record", "live")
+    result = paid.run(*args, "--personalens-record=live")
     result.assert_outcomes(passed=2)
     assert (calls(paid), texts(paid)) == (0, before)
     assert "--personalens-record" not in str(result.stdout)
 
 
 def test_docs_and_make_targets_speak_of_the_option() -> None:
-    root = Path(__file__).resolve().parents[2]
-    files = [root / "Makefile", root / "README.md", *(root / "docs").rglob("*.md")]
+    files = [ROOT / "Makefile", ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
     told = {file.name for file in files if "--snapshot-update" in file.read_text(encoding="utf-8")}
     assert told <= {"records.md"}, "syrupy's options are named only where they are told from ours"
-    assert "--personalens-record" in (root / "Makefile").read_text(encoding="utf-8")
+    assert "--personalens-record" in (ROOT / "Makefile").read_text(encoding="utf-8")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,12 +17,12 @@ from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.datasets import EmbeddedDataset
 from pytest_personalens.engine.records.record import EvidenceDigests, read_record, record_of
 from pytest_personalens.engine.records.replay import Replay, ReplayJudge, ReplayUserAgent
-from tests.support.repository import Repository, ScriptedUser, calls, records
+from tests.support.repository import ROOT, Repository, ScriptedUser, calls, records
 from tests.support.scripted_agents import MODELS, PAID
 
 
 def test_all_thirty_are_written_with_workers_and_replayed_after(repo: Repository) -> None:
-    args = ("--personalens-sample", "30", "--personalens-gate", "p >= 1")
+    args = ("--personalens-sample=30", "--personalens-gate=p >= 1")
     first = repo.run(*args, "--personalens-record=new", "-n", "2")
     first.stdout.fnmatch_lines(["records: 30 written"])
     first.stdout.no_fnmatch_line("*snapshot*")
@@ -40,25 +39,17 @@ def test_all_thirty_are_written_with_workers_and_replayed_after(repo: Repository
 
 
 def test_other_samples_report_nothing_as_unused_and_delete_nothing(repo: Repository) -> None:
-    args = ("--personalens-gate", "p >= 1", "--personalens-gate", "valid >= 0")
-    repo.run("--personalens-sample", "12", "--personalens-record=new", *args)
+    args = ("--personalens-gate=p >= 1", "--personalens-gate=valid >= 0")
+    repo.run("--personalens-sample=12", "--personalens-record=new", *args)
     before = {path: path.read_bytes() for path in records(repo)}
     for other in (
-        ("--personalens-sample", "3"),
-        ("--personalens-sample", "3", "-n", "2"),
-        ("--personalens-sample", "12", "-m", "personalens(kind='multi')"),
-        ("--personalens-sample", "12", "-k", "music or alarm"),
-        ("--personalens-sample", "5", "--personalens-seed", "x"),
-        ("--personalens-sample", "3", "--personalens-record=new"),
-        (
-            "--personalens-sample",
-            "12",
-            "-m",
-            "personalens(kind='multi')",
-            "--personalens-record=new",
-            "-n",
-            "2",
-        ),
+        ("--personalens-sample=3",),
+        ("--personalens-sample=3", "-n", "2"),
+        ("--personalens-sample=12", "-m", "personalens(kind='multi')"),
+        ("--personalens-sample=12", "-k", "music or alarm"),
+        ("--personalens-sample=5", "--personalens-seed=x"),
+        ("--personalens-sample=3", "--personalens-record=new"),
+        ("--personalens-sample=12", "-m", "personalens(kind='multi')", "--personalens-record=new", "-n", "2"),
         (),
     ):
         result = repo.run(*(args if other else ()), *other)
@@ -68,7 +59,7 @@ def test_other_samples_report_nothing_as_unused_and_delete_nothing(repo: Reposit
 
 
 def test_paid_agents_are_never_called_unasked(paid: Repository) -> None:
-    result = paid.run("--personalens-sample", "2", *MODELS)
+    result = paid.run("--personalens-sample=2", *MODELS)
     result.assert_outcomes(failed=2)
     result.stdout.fnmatch_lines(["*the record is missing; record it with --personalens-record new"])
     result.stdout.fnmatch_lines(["not scored: 2, the record is missing, stale or damaged"])
@@ -77,7 +68,7 @@ def test_paid_agents_are_never_called_unasked(paid: Repository) -> None:
 
 @pytest.mark.parametrize("role", ["user", "judge"])
 def test_a_stale_record_says_which_agent_changed(paid: Repository, role: str) -> None:
-    args = ("--personalens-sample", "1", *MODELS)
+    args = ("--personalens-sample=1", *MODELS)
     paid.run(*args, "--personalens-record=new").assert_outcomes(passed=1)
     paid.write(conftest=PAID.replace(f'"paid-{role}"', f'"other-{role}"'))
     stale = paid.run(*args)
@@ -91,10 +82,10 @@ def test_a_stale_record_says_which_agent_changed(paid: Repository, role: str) ->
 def test_paid_agents_record_once_and_replay_for_nothing(
     paid: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    args = ("--personalens-sample", "2", *MODELS)
+    args = ("--personalens-sample=2", *MODELS)
     paid.run(*args, "--personalens-record=new").assert_outcomes(passed=2)
     assert calls(paid) == 2 * 5
-    for extra in ((), ("-n", "2"), ("--personalens-record=new",), ("--personalens-record", "live")):
+    for extra in ((), ("-n", "2"), ("--personalens-record=new",), ("--personalens-record=live",)):
         paid.run(*args, *extra).assert_outcomes(passed=2)
         assert calls(paid) == 0
     monkeypatch.setenv("CHANGE", "!")
@@ -110,7 +101,7 @@ def test_paid_agents_record_once_and_replay_for_nothing(
 
 
 def test_a_live_run_leaves_the_records_alone_and_pays_once(paid: Repository) -> None:
-    args = ("--personalens-sample", "2", *MODELS, "--personalens-record", "live")
+    args = ("--personalens-sample=2", *MODELS, "--personalens-record=live")
     cached = ("-p", "cacheprovider")
     run = paid.run_with_cache
     run(*cached, *args).assert_outcomes(passed=2)
@@ -123,21 +114,21 @@ def test_a_live_run_leaves_the_records_alone_and_pays_once(paid: Repository) -> 
 def test_a_live_run_uses_the_record_and_what_it_bought_before(
     paid: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    args = ("-p", "cacheprovider", "--personalens-sample", "1", *MODELS)
+    args = ("-p", "cacheprovider", "--personalens-sample=1", *MODELS)
     run = paid.run_with_cache
     run(*args, "--personalens-record=new").assert_outcomes(passed=1)
     assert calls(paid) == 5
     monkeypatch.setenv("CHANGE", "!")
-    run(*args, "--personalens-record", "live").assert_outcomes(passed=1)
+    run(*args, "--personalens-record=live").assert_outcomes(passed=1)
     assert calls(paid) == 4
     for change in ("", "!"):
         monkeypatch.setenv("CHANGE", change)
-        run(*args, "--personalens-record", "live").assert_outcomes(passed=1)
+        run(*args, "--personalens-record=live").assert_outcomes(passed=1)
         assert calls(paid) == 0
 
 
 def test_what_was_bought_before_a_crash_is_kept(paid: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
-    args = ("--personalens-sample", "1", *MODELS, "--personalens-record=new")
+    args = ("--personalens-sample=1", *MODELS, "--personalens-record=new")
     run = paid.run_with_cache
     monkeypatch.setenv("CRASH", "p")
     run(*args)
@@ -148,14 +139,7 @@ def test_what_was_bought_before_a_crash_is_kept(paid: Repository, monkeypatch: p
 
 
 def test_free_agents_go_on_where_a_record_is_stale(repo: Repository) -> None:
-    args = (
-        "--personalens-sample",
-        "3",
-        "--personalens-threshold",
-        "p>=1",
-        "--personalens-threshold",
-        "tc>=0",
-    )
+    args = ("--personalens-sample=3", "--personalens-threshold=p>=1", "--personalens-threshold=tc>=0")
     repo.run(*args, "--personalens-record=new")
     before = {path: path.read_bytes() for path in records(repo)}
     repo.write(
@@ -191,8 +175,8 @@ def test_free_agents_go_on_where_a_record_is_stale(repo: Repository) -> None:
 def test_a_damaged_record_gets_one_line_and_is_not_deleted(
     repo: Repository, damage: object, told: str
 ) -> None:
-    args = ("--personalens-sample", "1", "--personalens-gate", "p >= 1")
-    repo.run(*args, "--personalens-record=new", "--personalens-context", "none")
+    args = ("--personalens-sample=1", "--personalens-gate=p >= 1")
+    repo.run(*args, "--personalens-record=new", "--personalens-context=none")
     (path,) = records(repo)
     damaged = damage(path.read_text(encoding="utf-8"))  # type: ignore[operator]
     path.write_text(damaged, encoding="utf-8")
@@ -214,7 +198,7 @@ def test_records_of_the_users_own_snapshots_are_left_to_syrupy(repo: Repository)
             assert {"a": 1} == snapshot(extension_class=JSONSnapshotExtension)
         """
     )
-    args = ("--personalens-sample", "2", "--personalens-gate", "p >= 1")
+    args = ("--personalens-sample=2", "--personalens-gate=p >= 1")
     assert repo.run(*args, "--personalens-record=new", "--snapshot-update").ret == 0
     result = repo.run(*args)
     assert result.ret == 0
@@ -222,9 +206,9 @@ def test_records_of_the_users_own_snapshots_are_left_to_syrupy(repo: Repository)
 
 
 def test_a_run_of_fewer_dimensions_keeps_the_other_verdicts(repo: Repository) -> None:
-    args = ("--personalens-sample", "1", "--personalens-record=new", "--personalens-gate", "p >= 1")
-    repo.run(*args, "--personalens-dimensions", "all")
-    repo.run(*args, "--personalens-dimensions", "p")
+    args = ("--personalens-sample=1", "--personalens-record=new", "--personalens-gate=p >= 1")
+    repo.run(*args, "--personalens-dimensions=all")
+    repo.run(*args, "--personalens-dimensions=p")
     (path,) = records(repo)
     assert len(json.loads(path.read_text())["verdicts"]) == 4
 
@@ -340,7 +324,7 @@ def test_a_score_within_its_scale_cannot_be_raised(scenario: Scenario) -> None:
 def test_a_record_that_is_written_otherwise_is_the_same_record(
     repo: Repository, reformatted: Callable[[Any], str]
 ) -> None:
-    args = ("--personalens-sample", "1", "--personalens-gate", "p >= 1")
+    args = ("--personalens-sample=1", "--personalens-gate=p >= 1")
     repo.run(*args, "--personalens-record=new")
     (path,) = records(repo)
     before = read_record(path.read_text(encoding="utf-8"), "before")
@@ -366,7 +350,7 @@ def test_evidence_tells_dialogues_apart_in_any_order(scenario: Scenario) -> None
 @pytest.mark.parametrize("workers", [(), ("-n", "1")], ids=["alone", "workers"])
 def test_records_need_no_plugin_of_syrupys(repo: Repository, workers: tuple[str, ...]) -> None:
     repo.write(test_own="def test_own(snapshot):\n    assert {} == snapshot\n")
-    args = ("--personalens-sample", "2", "--personalens-gate", "p >= 1", "-p", "no:syrupy", *workers)
+    args = ("--personalens-sample=2", "--personalens-gate=p >= 1", "-p", "no:syrupy", *workers)
     first = repo.run(*args, "--personalens-record=new", "test_bot.py")
     assert first.ret == 0
     first.stdout.fnmatch_lines(["records: 2 written"])
@@ -374,7 +358,7 @@ def test_records_need_no_plugin_of_syrupys(repo: Repository, workers: tuple[str,
     again = repo.run(*args)
     again.assert_outcomes(passed=4, errors=1)  # 2 items, 2 gates; the team's own snapshot alone is missed
     again.stdout.fnmatch_lines(["*fixture 'snapshot' not found", "records: 2 replayed"])
-    assert repo.run(*args[:4], "--personalens-record=new", "test_bot.py").ret == 0
+    assert repo.run(*args[:2], "--personalens-record=new", "test_bot.py").ret == 0
     assert {path: path.read_bytes() for path in records(repo)} == kept, "the same files as with it"
 
 
@@ -385,7 +369,7 @@ def test_snapshots_of_ones_own_in_the_same_item(repo: Repository) -> None:
             " personalens.scenario.id == snapshot\n"
         )
     )
-    args = ("--personalens-sample", "2", "--personalens-gate", "p >= 1")
+    args = ("--personalens-sample=2", "--personalens-gate=p >= 1")
     repo.inline(*args, "--personalens-record=new", "--snapshot-update").stdout.fnmatch_lines(
         ["2 snapshots generated."]
     )
@@ -402,7 +386,7 @@ def test_messages_survive_a_record(scenario: Scenario) -> None:
 
 
 def test_the_committed_records_of_the_example_project_are_whole() -> None:
-    folder = Path(__file__).parents[2] / "example_project/tests/__personalens__/test_helpbot"
+    folder = ROOT / "example_project/tests/__personalens__/test_helpbot"
     files = sorted(folder.glob("*.json"))
     assert len(files) == 30
     version = EmbeddedDataset().version
