@@ -29,7 +29,7 @@ INTENT, GOAL, OPENING, REPLY, USER_ID = (
 #: All that can be seen, that of another domain among it.
 MARKS: Final = {*SITUATION, *PEOPLE, *PREFERENCES, *SUMMARIES, INTENT, GOAL, OPENING, REPLY, USER_ID, "pref-crime", "past-books", "description of MD-task-1"}  # fmt: skip
 PERSON: Final = {*PEOPLE, *PREFERENCES, *SUMMARIES, *SITUATION, INTENT}
-BOT: Final = "--personalens-assistant=openai:bot"
+BOT: Final = ("--personalens-assistant=openai:bot",)
 #: A model in each role.
 MODELS: Final = ("--personalens-user-model=openai:user", "--personalens-judge-model=openai:judge", *BOT)
 #: The one task that spans two domains.
@@ -191,7 +191,7 @@ def test_a_replay_repeats_what_was_unread_and_a_run_that_may_spend_asks_again(
 ) -> None:
     run = (
         *("--personalens-sample=1", "--personalens-kind=multi", "--personalens-data=."),
-        *(*MODELS[:4], *BOT, *PROTOCOLS["paper"], "--personalens-dimensions=all,p-turns"),
+        *(*MODELS[:2], *BOT, *PROTOCOLS["paper"], "--personalens-dimensions=all,p-turns"),
         *("--personalens-report=results.json", "--personalens-gate=valid >= 0.8"),
     )
     wire.inline(*run, "--personalens-record=new").assert_outcomes(passed=2)

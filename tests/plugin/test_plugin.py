@@ -426,7 +426,7 @@ def test_classes_parameters_and_lists_in_marks(repo: Repository) -> None:
                 personalens.check()
         """
     )
-    args = "--personalens-sample=2"
+    args = ("--personalens-sample=2",)
     repo.run(*args, "--personalens-record=new", "-n", "2").assert_outcomes(passed=4)
     result = repo.run(*args, "--personalens-threshold=p>=4")
     result.assert_outcomes(failed=4)

@@ -41,7 +41,7 @@ def test_it_takes_no_other_dialogue_with_it(told: Repository, way: str, how: tup
     what, scored = WAYS[way]
     told.write(conftest=TOLD.partition('    @pytest.fixture(scope="session")')[0] + BOT.format(what=what))
     # Those that share a blocked loop at that moment wait with it.
-    beside = 2 if way == "blocks the loop" and "--personalens-concurrency" in how else 0
+    beside = 2 if way == "blocks the loop" and "--personalens-concurrency=3" in how else 0
     result = told.run(*ARGS, *how, "-o", "personalens_turn_timeout=3", "--personalens-report=results.json")
     found = told.results()["overall"]
     assert scored - beside <= found["scored"] <= scored, str(result.stdout)

@@ -74,7 +74,7 @@ def test_workers_whose_controller_was_killed_make_no_further_call(
         "personalens_max_turns=900",
         "--personalens-record=live",
     )
-    models = "--personalens-user-model=openai:small"
+    models = ("--personalens-user-model=openai:small",)
     process = subprocess.Popen(
         [sys.executable, "-m", "pytest", "-q", *run, *models],
         cwd=repo.path,

@@ -7,7 +7,7 @@ import pytest
 from tests.support.repository import Repository
 from tests.support.scripted_agents import BOT
 
-SAMPLE = "--personalens-sample=4"
+SAMPLE = ("--personalens-sample=4",)
 
 
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])

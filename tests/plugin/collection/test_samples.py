@@ -10,7 +10,7 @@ import pytest
 from pytest_personalens.datasets import OFFICIAL_SAMPLES, draw, open_dataset
 from tests.support.repository import Repository
 
-REPORT_ONLY = "--personalens-gate=none"
+REPORT_ONLY = ("--personalens-gate=none",)
 
 
 def test_the_official_samples_lie_within_each_other() -> None:

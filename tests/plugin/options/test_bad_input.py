@@ -15,7 +15,7 @@ import pytest
 from tests.support.repository import ROOT, Repository, calls
 from tests.support.scripted_agents import MODELS
 
-ARGS = "--personalens-sample=2"
+ARGS = ("--personalens-sample=2",)
 
 
 @pytest.mark.parametrize(

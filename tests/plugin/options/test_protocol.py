@@ -20,8 +20,8 @@ RUN = (
     "--personalens-data=.",
     "--personalens-gate=none",
 )
-PAPER = "--personalens-protocol=paper"
-OFFICIAL = "--personalens-prompts=official:."
+PAPER = ("--personalens-protocol=paper",)
+OFFICIAL = ("--personalens-prompts=official:.",)
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def test_observations_and_improvements_are_kept(wire: Repository, endpoint: Endp
 
 
 def test_runs_of_two_protocols_are_not_compared(wire: Repository) -> None:
-    run = (*RUN[:-2], *MODELS, "--personalens-record=live")
+    run = (*RUN[:-1], *MODELS, "--personalens-record=live")
     assert wire.inline(*run, "--personalens-save-baseline=b.json").ret == 0
     assert (
         "the protocol" not in json.loads((wire.path / "b.json").read_text(encoding="utf-8"))["terms"]["setup"]
@@ -165,7 +165,7 @@ def test_a_mark_may_not_ask_for_a_context_without_an_official_prompt(wire: Repos
 
 def test_the_header_says_whom_the_protocol_does_not_reach(wire: Repository) -> None:
     (wire.path / "bots.py").write_text("def reply(messages):\n    return 'Done.'\n", encoding="utf-8")
-    mixed = (*MODELS[2:4], "--personalens-assistant=bots:reply", "--personalens-record=live")
+    mixed = (MODELS[1], "--personalens-assistant=bots:reply", "--personalens-record=live")
     result = wire.inline(*RUN, *PAPER, *mixed)
     result.stdout.fnmatch_lines(
         [

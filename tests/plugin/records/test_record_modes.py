@@ -20,7 +20,7 @@ OWN_SNAPSHOT = "def test_own(snapshot):\n    assert {} == snapshot\n"
 #: A model that plays user and judge, and writes down each call.
 MODEL = """
     import os, pytest
-        from pytest_personalens.models import Completion
+    from pytest_personalens.models import Completion
 
     class Model:
         name, paid = "m", True
@@ -212,7 +212,7 @@ def test_one_command_mends_all_and_can_be_pasted(paid: Repository, monkeypatch: 
     result = paid.run(*args)
     result.assert_outcomes(failed=2 + 2 + 2)
     again = command(result)
-    assert again[-2:] == ["--personalens-record=new"]
+    assert again[-2:] == ["--personalens-record", "new"]
     assert "--personalens-record=none" not in again
     paid.run(*again).assert_outcomes(passed=6)
     assert paid.run(*args).ret == 0

@@ -11,7 +11,7 @@ import pytest
 from tests.support.repository import Repository
 
 CI = ("GITHUB_", "CI_")
-RUN = "--personalens-sample=3"
+RUN = ("--personalens-sample=3",)
 
 
 @pytest.fixture

@@ -153,7 +153,7 @@ def test_a_failing_item_shows_the_fault_at_its_turn(audited: Repository) -> None
 
 
 def test_a_gate_on_the_faults(audited: Repository) -> None:
-    gate = "--personalens-gate=user_faults <= 0.05"
+    gate = ("--personalens-gate=user_faults <= 0.05",)
     failed = audited.inline(*plays("ended-early"), *gate)
     failed.stdout.fnmatch_lines(
         ["gate user_faults: FAILED, share of dialogues with a fault of the user 1.00 * > 0.05 over 4 *"]

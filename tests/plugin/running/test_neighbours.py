@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(
     not all(map(find_spec, NEIGHBOURS)), reason="not all of them are installed here (make test-neighbours)"
 )
 RUN: Final = ("--personalens-sample=6", *TOLD_AGENTS, "--personalens-report=results.json")
-GATE: Final = "--personalens-gate=tcr >= 0.9"
+GATE: Final = ("--personalens-gate=tcr >= 0.9",)
 AGENTS: Final = TOLD.partition('    @pytest.fixture(scope="session")')[0]
 
 #: What the neighbours are asked to do in one run.
