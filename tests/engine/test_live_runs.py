@@ -94,10 +94,10 @@ def test_a_model_is_the_assistant_in_the_settings_of_the_paper(
         endpoint.calls.clear()
         result = empty_repo.run(*common, *extra)
         result.assert_outcomes(passed=1)
-        systems[extra[1]] = next(c.system for c in endpoint.calls if c.model == "bot")
-    assert "You are a digital assistant" in systems["none"]
-    assert "Past conversations" not in systems["none"]
-    assert "Past conversations" in systems["DIS"]
+        systems[extra[-1]] = next(c.system for c in endpoint.calls if c.model == "bot")
+    assert "You are a digital assistant" in systems["--personalens-context=none"]
+    assert "Past conversations" not in systems["--personalens-context=none"]
+    assert "Past conversations" in systems["--personalens-context=DIS"]
     assert systems["personalens_assistant_prompt=vanilla"] == ""
     result.stdout.fnmatch_lines(["*assistant openai:bot (vanilla)*", "assistant *"])
 
@@ -420,7 +420,7 @@ def test_a_missing_key_ends_the_run_before_its_first_dialogue(
 
 
 @pytest.mark.parametrize(
-    ("option", "value", "problem"),
+    ("given", "problem"),
     [
         (
             "--personalens-user-model=bedrock:x?regoin=us",
@@ -434,9 +434,7 @@ def test_a_missing_key_ends_the_run_before_its_first_dialogue(
         ("--personalens-prompts=nowhere", "*nowhere: no such folder of prompt templates"),
     ],
 )
-def test_bad_options_are_one_line_before_anything_runs(
-    repo: Repository, option: str, value: str, problem: str
-) -> None:
-    result = repo.run("--personalens-sample=3", option, value)
+def test_bad_options_are_one_line_before_anything_runs(repo: Repository, given: str, problem: str) -> None:
+    result = repo.run("--personalens-sample=3", given)
     assert result.ret == 4
     result.stderr.fnmatch_lines([f"ERROR: personalens: {problem}"])

@@ -11,9 +11,9 @@ from tests.support.scripted_agents import BOT, TOLD, TOLD_AGENTS
 
 ARGS = ("--personalens-sample=2", "--personalens-gate=tcr >= 0.5")
 HOOKS = {
-    "user_agent": ("--personalens-user-model=turn",),
-    "judge": ("--personalens-judge-model=verdict",),
-    "model": ("--personalens-judge-model=complete",),
+    "user_agent": ("--personalens-user-model", "turn"),
+    "judge": ("--personalens-judge-model", "verdict"),
+    "model": ("--personalens-judge-model", "complete"),
 }
 
 
