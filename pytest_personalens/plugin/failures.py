@@ -23,7 +23,7 @@ _PLAIN_WIDTH: Final = 100
 class ItemFailure(NamedTuple):
     """What is wrong with an item in one line, and the lines that it prints for a width, briefly or not.
 
-    `place` is the file and the line of the assistant that raised an error.
+    `place` is the file and the line of an assistant that raised an error.
     """
 
     headline: str
