@@ -162,7 +162,7 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 def pytest_configure_node(node: Any) -> None:
     if RUN in node.config.stash:
         from pytest_personalens.plugin.failures import WIDTH, columns
-        from pytest_personalens.plugin.running.budget import BUDGET
+        from pytest_personalens.plugin.running.run_specs import BUDGET
 
         node.workerinput[BUDGET] = node.config.stash[RUN].budget_folder
         node.workerinput[WIDTH] = columns(node.config)
@@ -173,7 +173,7 @@ def pytest_configure_node(node: Any) -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any, error: object) -> None:
     if error and DEATHS in node.config.stash:
-        node.config.stash[DEATHS].add()
+        node.config.stash[DEATHS].count += 1
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -249,7 +249,7 @@ def pytest_assertrepr_compare(
     # By its name first: a run that does not use it imports nothing for it.
     if op not in ("in", "not in") or type(left).__name__ != "Called" or not isinstance(right, list):
         return None
-    from pytest_personalens.core.dialogue.tool_calls import explained
+    from pytest_personalens.core.dialogue.tool_calls import describe_calls
 
     why = ""
     evaluation = config.stash.get(EVALUATED, None)
@@ -257,7 +257,7 @@ def pytest_assertrepr_compare(
         from pytest_personalens.reports.terminal.transcript import failure_headline
 
         why = f", which was {failure_headline(evaluation, ())}"
-    return [f"{left!r} {op} the calls of the dialogue{why}", *explained(right)]
+    return [f"{left!r} {op} the calls of the dialogue{why}", *describe_calls(right)]
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

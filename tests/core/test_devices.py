@@ -1,6 +1,4 @@
-"""A device is no file: it would be read without end and fill the memory, and root would replace it for the
-whole machine.
-"""
+"""A device is no file: it would be read without end, and root would replace it for the whole machine."""
 
 from __future__ import annotations
 
@@ -10,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.fuzz.case import make_device
-from tests.plugin.test_bad_input import ARGS, one_line
+from tests.plugin.options.test_bad_input import ARGS, one_line
 from tests.support.repository import ROOT, Repository
 from tests.support.scripted_agents import MODELS
 
