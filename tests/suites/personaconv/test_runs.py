@@ -194,7 +194,6 @@ def test_a_threshold_asks_for_more(threads: Repository) -> None:
         ((GATE, "meteor >= 0.1"), "--personalens-gate: meteor: no WordNet given; set personalens_nltk_data, or use meteor-es"),
         ((GATE, "sbert >= 0.1"), "--personalens-gate: sbert: no embedding named; set personalens_embedding, or use chars"),
         (("--personalens-threshold", "p=3"), "--personalens-threshold: unknown dimension 'p'; known: correct, log-error, *"),
-        (("--personalens-history", "context"), "--personalens-history: now a key of the configuration; write personalens_history = request|context there, *"),
         (("-o", "personalens_nltk_data=nowhere"), "*nowhere: has no corpora/wordnet in it, and no data.noun; put NLTK's package wordnet*"),
         (("--personalens-data", "~nobody-at-all/x"), "personalens: '~nobody-at-all/x': Could not determine home directory*"),
         (("--personalens-data", "x" * 300), "personalens: *xxx*: *"),
