@@ -7,7 +7,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.embedded_user.agenda import Agenda
-from pytest_personalens.agents.embedded_user.fact_answers import FactAnswer, FactAnswers, required, said
+from pytest_personalens.agents.embedded_user.answers import Answer
+from pytest_personalens.agents.embedded_user.fact_answers import (
+    FactAnswer,
+    FactAnswers,
+    doubtful,
+    required,
+    said,
+)
 from pytest_personalens.agents.embedded_user.listening.questions import (
     Question,
     is_courtesy,
@@ -16,6 +23,7 @@ from pytest_personalens.agents.embedded_user.listening.questions import (
 )
 from pytest_personalens.agents.embedded_user.voice.heard import heard
 from pytest_personalens.agents.embedded_user.voice.openings import task_text
+from pytest_personalens.agents.embedded_user.voice.values import said_aloud
 from pytest_personalens.agents.language.statements import plain
 from pytest_personalens.agents.language.text import content
 from pytest_personalens.agents.reading.acts import act
@@ -35,7 +43,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.scenario import Scenario
 
 #: Sentences by which the user pushes on, and how often in all before it leaves.
-_PUSHES: Final = ("chase", "insist", "other_way", "fact_wrong", "fact_short", "limit", "still_wrong", "ask_part", "ask_deed", "ask_to", "ask_wh", "nudge", "puzzled", "rest", "restate")  # fmt: skip
+_PUSHES: Final = ("chase", "insist", "other_way", "fact_wrong", "fact_told", "fact_short", "limit", "still_wrong", "ask_part", "ask_deed", "ask_to", "ask_wh", "ask_never", "nudge", "puzzled", "rest", "restate")  # fmt: skip
 _MOST_PUSHES: Final = 4
 #: How often the user accepts proposals.
 _MOST_ACCEPTED: Final = 3
@@ -43,6 +51,16 @@ _MOST_ACCEPTED: Final = 3
 _MOST: Final = 3
 #: The user leaves after this many replies in any case, plus two for each domain.
 _LONGEST: Final = 6
+#: An offer, a question with a word that asks, one for whatever there is, and one for wishes.
+_ASKS: Final = re.compile(r"\b(?:which|what|when|where|who|whom|how)\b")
+_HOW_ABOUT: Final = re.compile(r"^\W*(?:[^?:]*[:,] )?(?:so |then |and )*(?:how|what) about (?!the\b|your\b)")
+_ANY: Final = re.compile(r"\b(?:anything|anyone|anybody|any)\b")
+_FEW: Final = 6
+_TAG: Final = re.compile(r"\b(?:is|are|do|does|was|will|have|has)(?:n't| not) (?:it|they|you|we|that)\W*$|\beh\W*$")
+_OFFER: Final = re.compile(r"\b(?:shall|should|can|could|may) (?:i|we)\b(?! (?:also |then |just |please )?(?:ask|enquire|verify|know|trouble)\b)|\b(?:want|like|need) me to\b|\b(?:would you like|do you want|want)\b(?! to (?:say|tell))(?!.*\b(?:which|what|when|where|who|how)\b)")
+_WISH: Final = re.compile(
+    r"\b(?:prefer\w*|wish\w*|like|enjoy|love|favou?rites?|tastes?|style|kinds?|types?|sorts?|special|particular|any(?:thing)?)\b"
+)
 _CLAUSE: Final = re.compile(
     r"\b(?:is|are|has|have|was|were|will|can|stands|runs|repeats|rings|sits|comes|agree|lie|agrees)\b"
 )
@@ -99,7 +117,11 @@ class Errand(Agenda):
             q for q in questions(self._heard()) if q.kind not in ("more", "open") and _wants_answer(q.text)
         ]
         open_parts = [
-            s for i, s in enumerate(self.work.stands) if s.state != "done" and not self._replied(i, s)
+            s
+            for i, s in enumerate(self.work.stands)
+            if s.state != "done" and not self._replied(i, s)
+            # A recommendation tells what was asked for.
+            and not (s.part.kind == "told" and s.state == "proposed" and "?" not in self.last)
         ]
         settled = not open_parts and not lines
         if settled and self._ignored():
@@ -120,7 +142,7 @@ class Errand(Agenda):
         turns = {
             at + 1
             for at, message in enumerate(self.transcript)
-            if at and message.role == "user" and any(v.get("p") == words for _, v in heard(message.content))
+            if at and message.role == "user" and any(words in v.get("p", "") for _, v in heard(message.content))
         }
         before = {s.text for s in self.work.statements if s.turn < min(turns, default=0)}
         acts = {s.act for s in self.work.about(i) if s.turn in turns and s.text not in before}
@@ -144,15 +166,23 @@ class Errand(Agenda):
     def _objections(self) -> list[str] | None:
         """Return objections to what is wrong; None if it was said before and is still wrong."""
         lines: list[str] = []
-        for finding, statement in self.work.wrong:
-            wanted = required(finding.fact)
+        beside = [
+            (f, s) for s in self._now for f in s.findings
+            if not (f.right or f.beside) and f.fact.kind == "count" and f.fact.known == "said" and s.act in FIRM
+            and f.fact.name not in self.work.found
+        ]  # fmt: skip
+        for finding, statement in (*self.work.wrong, *beside[:1]):
+            was = said(finding, statement.text)
+            wanted = required(finding.fact, was, self.work.facts.today)
             times = self._raised_before(wanted)
-            if self._left_free(finding.fact) or (times and statement.turn != self.now):
+            if doubtful(finding, self.scenario, statement.text) or (times and statement.turn != self.now):
                 continue
             if times > 1:
                 return None
-            bank = "still_wrong" if times else "fact_wrong"
-            lines.append(self.speaker.say(bank, v=wanted, o=said(finding, statement.text)))
+            # What the user never said is no mistake of the assistant: it is told now.
+            untold = finding.fact.known == "told" and not self._has_told(finding.fact)
+            bank = "still_wrong" if times else "fact_told" if untold else "fact_wrong"
+            lines.append(self.speaker.say(bank, v=wanted, o=was))
         for _, missing in self.work.short:
             names = " and ".join(missing)
             if self._raised_before(names) > 1:
@@ -165,15 +195,13 @@ class Errand(Agenda):
             lines.append(self.speaker.say("limit", o=broken.said, n=broken.limit.name))
         return lines[:2]
 
-    def _left_free(self, fact: Fact) -> bool:
-        """True if the user has left it to the assistant, and never said what it wants."""
-        said = plain(" ".join(m.content for m in self.transcript if m.role == "user"))
-        free = any(bank.startswith("free_") for bank, _ in self._pushed)
-        return fact.known == "told" and free and plain(fact.says) not in said
+    def _has_told(self, fact: Fact) -> bool:
+        """True if the user has said what is right."""
+        return plain(fact.says) in plain(" ".join(m.content for m in self.transcript if m.role == "user"))
 
     def _raised_before(self, wanted: str) -> int:
         return sum(
-            bank in ("fact_wrong", "still_wrong", "fact_short", "fact_no")
+            bank in ("fact_wrong", "fact_told", "still_wrong", "fact_short", "fact_no")
             and values.get("v") == plain(wanted)
             for bank, values in self._pushed
         )
@@ -183,22 +211,64 @@ class Errand(Agenda):
         rest = []
         for question in asked:
             of_type = self.answers.to(question).pair is not None
-            answer = self._facts.to(question, of_type=of_type)
-            if answer is None:
+            answers = self._facts.to(question, self.last, of_type=of_type)
+            if not answers:
                 rest.append(question)
-            else:
+            for answer in answers:
                 found.setdefault(answer.fact, answer)
         lines = self._told(tuple(found.values()))
-        pairs = [(q, self.answers.to(q)) for q in rest if not self._rhetorical(q)]
+        own: list[Answer] = []
+        for question in rest:
+            answer = None if self._rhetorical(question) else self._own(question, own)
+            if answer and (answer.pair is None or answer.pair not in corrected):
+                own.append(answer)
+        given = bool(lines) or any(a.pair or a.bank.startswith("option") for a in own)
         kept = [
-            a
-            for q, a in pairs
-            if (a.pair is None or a.pair not in corrected)
-            and not (lines and a.extra and is_courtesy(plain(q.text)))
+            a._replace(bank="accept_too") if a.bank == "accept" and given else a
+            for a in own
+            if not (given and (a.bank.startswith("free_") or a.bank in ("none_known", "fits", "either_way")))
         ]
-        if lines:
-            kept = [a for a in kept if not a.bank.startswith("free_")]
-        return [*lines, *self._lines(kept)]
+        said = plain(" ".join(lines))
+        kept = [a for a in kept if not (a.pair and lines and any(plain(v) in said for v in re.split(" or | and ", a.value)))]
+        if not (lines or kept) and any(not is_courtesy(plain(q.text)) for q in rest):
+            kept = [Answer("free_what")]
+        empty = [a for a in kept if a.bank.startswith("free_") or a.bank in ("none_known", "either_way")]
+        return [*lines, *self._lines([a for a in kept if a not in empty[1:]])]
+
+    def _own(self, question: Question, given: Sequence[Answer]) -> Answer | None:
+        """Return the answer to a question that no fact answers: a preference, a choice, yes, or no wish."""
+        answer, text, kind = self.answers.to(question), plain(question.text), question.kind
+        if kind in ("either", "what") and _ANY.search(text) and not _ASKS.search(text):
+            kind = "known"
+        offer, asks = _OFFER.search(text), _ASKS.search(text)
+        offers = kind == "confirm" or bool(offer and kind != "either" and not (asks and asks.start() < offer.start()))
+        if _HOW_ABOUT.search(text) and kind != "either":
+            return Answer("accept_proposal", extra=True)
+        if answer.bank == "yes_value" and (offers or kind == "either"):
+            answer = Answer("accept" if offers else "either_way", extra=True)
+        if answer.bank == "no_value" and not offers:
+            answer = Answer("none_known")
+        if not asks and kind == "what":  # "Book it?", "Chips, a bank, something new?"
+            offers, kind = "," not in text and len(text.split()) < _FEW, "either"
+        if answer.bank == "instead" and kind == "either":
+            answer = answer._replace(bank="")
+        if answer.pair or (answer.bank in ("option", "option_first", "name_is") and kind == question.kind):
+            return answer
+        if offers:
+            return Answer("fits" if answer.bank == "fits" else "accept", extra=True)
+        if kind != "either" and _WISH.search(text):
+            known = [a.pair for a in given] + [
+                t[:2] for t in self.reading.types if self.reading.said_by_user(*t[:2], self.now)
+            ]
+            for pair in self.scenario.task.relevant:
+                if pair not in known and pair[1] in self.scenario.preferences.get(pair[0], {}):
+                    value = said_aloud(pair[1], self.scenario.preferences[pair[0]][pair[1]])
+                    return Answer("", value, pair)
+        if kind in ("known", "yes_no"):
+            return Answer("none_known")
+        if kind == "either":
+            return Answer("either_way")
+        return answer if answer.bank.startswith("free_") else Answer("free_what")
 
     def _rhetorical(self, question: Question) -> bool:
         """True for a question about another wish while the work is open: the user comes back to the work."""
@@ -214,55 +284,78 @@ class Errand(Agenda):
         elif told:
             joined = ({"tell_date": "on ", "tell_time": "at "}.get(a.bank, "") + a.value for a in told[1:3])
             lines.append(self._together([told[0].value, *joined]))
-        lines += [self.speaker.say(a.bank, v=a.value, o=a.other) for a in found if a not in told]
+        lines += [self.speaker.say(a.bank, v=a.value, o=a.other or a.value) for a in found if a not in told]
         return lines
 
     def _push(self, open_parts: Sequence[Stand], replies: int) -> UserTurn:
         states = {stand.state for stand in open_parts}
         acts = {s.act for s in self._now}
         offers = bool({"proposed", "confirming"} & acts) or bool(options(self.last)[1:])
+        asks = "?" in self.last or bool(options(self.last)[1:])
         accepted = self._count("accept_proposal", "accept", "option", "option_first")
-        if offers and "done" not in acts and accepted < _MOST_ACCEPTED:
-            return self._accept()
-        if "promised" in acts and "promised" in states:
-            return self._once("chase", 2)
-        if "handed-back" in acts and "handed-back" in states:
-            return self._once("insist", 2)
-        if "refused" in acts and "refused" in states:
-            return self._once("other_way", 1)
+        if "done" not in acts:
+            if "promised" in acts and "promised" in states and "confirming" not in acts:
+                return self._once("chase", 2)
+            if "handed-back" in acts and "handed-back" in states and "confirming" not in acts:
+                return self._once("insist", 2)
+            undone = any(stand.part.kind == "done" for stand in open_parts)
+            if offers and undone and not asks and self._count("insist") < 2:  # "The Ritz would suit you."
+                return self._once("insist", 2)
+            if offers and accepted < _MOST_ACCEPTED:
+                return self._accept()
+            if "refused" in acts and "refused" in states:
+                return self._once("other_way", 1)
         task = task_text(self.scenario)
         if not any(stand.state == "done" for stand in self.work.stands) and not self._reports():
             return UserTurn(
                 self.speaker.say("restate", x=task) if task and replies < 3 else self.speaker.say("nudge")
             )
-        stand = self._next(open_parts)
-        if stand is None:
-            return self._leave("give_up")
-        return UserTurn(self._request(stand))
+        stands = self._next(open_parts)
+        return UserTurn(self._request(stands)) if stands else self._leave("give_up")
 
     def _once(self, bank: str, most: int) -> UserTurn:
         return UserTurn(self.speaker.say(bank)) if self._count(bank) < most else self._leave("give_up")
 
-    def _next(self, open_parts: Sequence[Stand]) -> Stand | None:
-        """Return the part to ask for: one that the user has not asked for, or only once."""
-        asked = [values.get("p", "") for _, values in self._pushed]
-        by_count = sorted(open_parts, key=lambda stand: asked.count(plain(part_words(stand, self.scenario))))
+    def _next(self, open_parts: Sequence[Stand]) -> list[Stand]:
+        """Return the parts to ask for: up to two of a kind that the user has not asked for, or only once."""
+        times = {stand.part.text: self._asked_for(stand) for stand in open_parts}
+        by_count = sorted(open_parts, key=lambda stand: times[stand.part.text])
         first = by_count[0]
-        return None if asked.count(plain(part_words(first, self.scenario))) > 1 else first
+        alike = [s for s in by_count if _bank_of(s, self.scenario) == _bank_of(first, self.scenario) and times[s.part.text] == times[first.part.text]]
+        return [] if times[first.part.text] > 1 else alike[:2]
 
-    def _request(self, stand: Stand) -> str:
-        words = part_words(stand, self.scenario)
-        if _WH.match(words):
-            bank = "ask_wh"
-        elif stand.part.kind == "done":
-            bank = "ask_to" if stand.part.ask else "ask_deed"
-        else:
-            bank = "ask_deed" if _CLAUSE.search(words) else "ask_part"
-        return self.speaker.say(bank, p=words)
+    def _asked_for(self, stand: Stand) -> int:
+        words = plain(part_words(stand, self.scenario))
+        return sum(words in values.get("p", "") for _, values in self._pushed)
+
+    def _request(self, stands: Sequence[Stand]) -> str:
+        bank = "ask_never" if stands[0].part.never else _bank_of(stands[0], self.scenario)
+        told = [
+            f.says
+            for s in stands[:1]
+            for f in self.scenario.task.facts
+            if f.name in s.part.facts and f.known == "told" and f.kind in _NAMED and not self._has_told(f)
+        ]
+        words = " and ".join(part_words(s, self.scenario) for s in (stands[:1] if told else stands))
+        request = self.speaker.say(bank, p=words)
+        return f"{request} {self.speaker.say('tell', v=told[0])}" if told else request
+
+
+#: Kinds of facts that the user adds to a request: "It's at the fountain."
+_NAMED: Final = ("place", "text")
+
+
+def _bank_of(stand: Stand, scenario: Scenario) -> str:
+    words = part_words(stand, scenario)
+    if _WH.match(words):
+        return "ask_wh"
+    if stand.part.kind == "done":
+        return "ask_to" if stand.part.ask else "ask_deed"
+    return "ask_deed" if _CLAUSE.search(words) else "ask_part"
 
 
 def _wants_answer(text: str) -> bool:
-    return text.rstrip().endswith("?") or act(text) in ("asked", "confirming")
+    return not _TAG.search(text) and (text.rstrip().endswith("?") or act(text) in ("asked", "confirming"))
 
 
 def part_words(stand: Stand, scenario: Scenario) -> str:
@@ -271,7 +364,7 @@ def part_words(stand: Stand, scenario: Scenario) -> str:
     Without the words of the dataset it is the text of the part: ``the hour``, ``the table is reserved``.
     """
     if stand.part.ask:
-        return stand.part.ask
+        return stand.part.ask.removeprefix("that ")
     text = stand.part.text
     facts = [f for f in scenario.task.facts if f.name in stand.part.facts]
     if stand.part.kind == "told" and _CLAUSE.search(text) and facts and facts[0].what[:1].islower():

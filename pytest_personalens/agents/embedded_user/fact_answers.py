@@ -5,9 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from pytest_personalens.agents.embedded_user.listening.questions import alternatives, options
 from pytest_personalens.agents.embedded_user.voice.style import lower_first
 from pytest_personalens.agents.language.statements import plain
-from pytest_personalens.agents.language.text import content
+from pytest_personalens.agents.language.text import content, mentions
+from pytest_personalens.agents.reading.findings import MOST_OF, of_a_size
+from pytest_personalens.agents.reading.typed_values import agrees, typed_values
+from pytest_personalens.core.facts import RANGE
+from pytest_personalens.datasets.world.values import size
 
 if TYPE_CHECKING:
     from pytest_personalens.agents.embedded_user.listening.questions import Question
@@ -25,7 +30,13 @@ _WANTS: Final[dict[str, tuple[FactKind, ...]]] = {
     "where": ("place",),
     "here": ("place",),
 }
-_TIME: Final = re.compile(r"\b(?:time|hour|o'clock|clock|how early|how late)\b")
+#: The kinds of facts that answer only a question of their own kind.
+_MEASURED: Final = frozenset({"date", "time", "count", "duration", "money"})
+#: A question about where something starts, and facts about this.
+_START: Final = re.compile(
+    r"\b(?:(?:from|near) (?:which|what|where)|where\b.*\bfrom|board\w*|depart(?:ing|ure) (?:city|town|station|airport|point|place)|leav\w+ from|set(?:ting)? (?:off|out)|start(?:ing)? (?:from|point)|pick(?:ed)? you up|home (?:town|city|station)|your (?:town|city|address|location)|you (?:based|live|located)|where (?:are you|do you (?:start|leave)))\b"
+)
+_TIME: Final = re.compile(r"\b(?:times?|hours?|o'clock|clock|how early|how late)\b")
 _DAY: Final = re.compile(r"\b(?:day|date|dates|days|week|weekend|evening)\b")
 #: Words of many facts and questions that show no topic.
 _GENERAL: Final = content("kind people number user task exact details called comes goes stands") | {
@@ -61,23 +72,47 @@ class FactAnswers:
         self.scenario, self._reader = scenario, reader
         self._domain_words = content(" ".join((scenario.task.description, *scenario.domains)))
 
-    def to(self, question: Question, *, of_type: bool) -> FactAnswer | None:
-        """Return the answer to a question, or None if no fact answers it.
+    def to(self, question: Question, reply: str, *, of_type: bool) -> tuple[FactAnswer, ...]:
+        """Return the answers to a question of a reply; empty if no fact answers it.
 
         `of_type` is true if a preference of the user answers the question. Then only a fact that the user
         would say of itself answers it better: the day of this trip, and not the day on which one likes to go.
         """
         text = plain(question.text)
-        if not of_type and question.kind in ("confirm", "yes_no", "known", "either"):
+        if _ALONE.search(text) and (company := self._company()):
+            return (company,)
+        asks = bool(_WH.search(text))
+        if not of_type and (question.kind in ("confirm", "yes_no", "known", "either") or not asks):
             answer = self._confirmed(question, text)
             if answer:
-                return answer
+                return (answer,)
         if question.kind in ("confirm", "more", "open", "wording", "why", "either", "yes_no", "known"):
-            return None
+            return ()
         if _REFERENCE.search(text) and (code := self._named("reference")):
-            return FactAnswer("tell", code.says, code.name)
+            return (FactAnswer("tell", code.says, code.name),)
+        if _START.search(text) and question.kind != "when":
+            return self._start()
+        if _OLD.search(text) and (thing := next(iter(self.scenario.task.things), None)):
+            return (FactAnswer("tell_thing", thing.record, thing.name),)
+        if _BARE.fullmatch(text) and not options(reply):
+            facts = [f for f in self.scenario.task.facts if f.kind in ("date", "time") and f.known == "open"]
+            picks = [FactAnswer("option", picked, f.name) for f in facts if f.right and (picked := self._picked(f, reply))]
+            return (*picks[:1],) or (FactAnswer("option_first", "", "the first"),)
+        if asks and _DAY.search(text) and _TIME.search(text):  # "On which day and at what time?"
+            both = [self._best(question, _TIME.sub("", text), reply), self._best(question, _DAY.sub("", text), reply)]
+            return tuple({a.fact: a for a in both if a}.values())
+        best = self._best(question, text, reply, of_type=of_type)
+        thing = None if best or of_type else self._thing(text)
+        return tuple(a for a in (best or thing,) if a)
+
+    def _best(self, question: Question, text: str, reply: str, *, of_type: bool = False) -> FactAnswer | None:
         scored = sorted(
-            ((self._score(f, question, text), f) for f in self.scenario.task.facts), key=lambda pair: -pair[0]
+            (
+                (self._score(f, question, text), f)
+                for f in self.scenario.task.facts
+                if not (f.says and mentions(f.says, text))
+            ),
+            key=lambda pair: -pair[0],
         )
         if of_type:
             kinds = _WANTS.get(question.kind, ())
@@ -87,13 +122,41 @@ class FactAnswers:
                 if f.right and f.kind in kinds and (f.known == "told" or (f.known == "said" and day and f.kind == "date"))
             ]  # fmt: skip
         if not scored or scored[0][0] < _LEAST:
-            return None if of_type else self._thing(text)
+            return None
         fact = scored[0][1]
         if not fact.right:
             return FactAnswer(
                 f"free_{question.kind}" if question.kind in _FREE else "free_what", "", fact.name
             )
-        return FactAnswer(_bank(fact), spoken(fact), fact.name)
+        if picked := self._picked(fact, reply):
+            return FactAnswer("option", picked, fact.name)
+        return FactAnswer(_bank(fact), _one_of(fact, text), fact.name)
+
+    def _company(self) -> FactAnswer | None:
+        """Return how many come, to a question whether the user is alone."""
+        for fact in self.scenario.task.facts:
+            if fact.kind == "count" and fact.right and "." not in fact.name and fact.known != "open" and _OF_COMPANY.search(fact.what):
+                return FactAnswer("just_me" if fact.right == ("1",) else "tell", spoken(fact), fact.name)
+        return next(
+            (FactAnswer("company", f.says, f.name) for f in self.scenario.task.facts if f.kind == "person" and f.known == "said" and f.right),
+            None,
+        )
+
+    def _start(self) -> tuple[FactAnswer, ...]:
+        for fact in self.scenario.task.facts:
+            if fact.right and fact.kind == "place" and _IS_START.search(fact.what):
+                return (FactAnswer("tell", spoken(fact), fact.name),)
+        home = _TOWN.search(self.scenario.situation.location)
+        return (FactAnswer("from_here", home[1], "here"),) if home else ()
+
+    def _picked(self, fact: Fact, reply: str) -> str:
+        """Return the first day or hour of a reply that an open fact allows; empty if there is none."""
+        if fact.kind not in ("date", "time") or RANGE not in fact.right[0]:
+            return ""
+        text = " ".join(part for part in _SENTENCE.split(reply) if not part.endswith("?")) or reply
+        values = [v for v in typed_values(plain(text), self._reader.today) if v.kind == fact.kind]
+        fitting = [v.said for v in values if self._reader.fits(v, fact) and self._reader.alike(v)[0] is fact]
+        return as_written(fitting[0], text) if len(set(fitting)) > 1 else ""
 
     def _named(self, field: str) -> Fact | None:
         return next((f for f in self.scenario.task.facts if f.name.endswith(f".{field}") and f.right), None)
@@ -107,18 +170,18 @@ class FactAnswers:
     def _confirmed(self, question: Question, text: str) -> FactAnswer | None:
         """Return yes or no to a question that names values of facts."""
         findings = [f for f in self._reader.findings(question.text) if not f.of_taste]
-        right = [f for f in findings if f.right and f.fact.right]
-        wrong = [f for f in findings if not f.right]
-        if wrong and not (question.kind == "either" and right):
-            return FactAnswer(
-                "fact_no", spoken(wrong[0].fact), wrong[0].fact.name, said(wrong[0], question.text)
-            )
+        choices = " ".join(map(plain, alternatives(question.text))) if question.kind == "either" else ""
+        right = [f for f in findings if f.right and f.fact.right and (not choices or plain(f.said) in choices)]
+        wrong = [f for f in findings if not (f.right or doubtful(f, self.scenario, question.text))]
+        if wrong and question.kind != "either":
+            was = said(wrong[0], question.text)
+            return FactAnswer("fact_no", required(wrong[0].fact, was, self._reader.today), wrong[0].fact.name, was)
         if right and question.kind == "either":
             exact = [f for f in right if len(f.fact.right) == 1]
             return FactAnswer(
                 _bank(right[0].fact), spoken(exact[0].fact) if exact else right[0].said, right[0].fact.name
             )
-        if right and question.kind in ("known", "yes_no") and len(question.text.split()) < _SHORT:
+        if right and question.kind in ("known", "yes_no", "what") and len(question.text.split()) < _SHORT:
             return FactAnswer("fact_yes", spoken(right[0].fact), right[0].fact.name)
         return None
 
@@ -134,10 +197,18 @@ class FactAnswers:
             kinds = ("time",)
         elif question.kind == "when" and _DAY.search(text) and not _TIME.search(text):
             kinds = ("date",)
-        if fact.kind in kinds:
+        if fact.kind in kinds or (fact.kind == "text" and re.search(r"\b(?:day|days|month)\b", fact.what) and "date" in kinds):
             score += 1.6
+        elif fact.known == "told" and fact.kind not in _MEASURED and (words & about or (fact.kind == "item" and _MEANT.search(text))):
+            score += 1.6  # only the user can know it
         elif kinds and fact.kind not in ("text", "item", "provider"):
             score -= 2.0
+        elif not kinds and fact.kind in _MEASURED and len(words & about) < 2:
+            score -= 1.0
+        if counted := _COUNTED.search(text):
+            things = content(counted["thing"])
+            if not things & (about | content(fact.what)) and not (things & _PERSONS and content(fact.what) & _PERSONS):
+                score -= 2.0
         # What the user asked to change is known; a question is about what is new.
         score -= 0.6 * ("." in fact.name)
         score += {"told": 0.3, "said": 0.2, "history": 0.1, "open": 0.0}[fact.known]
@@ -145,12 +216,30 @@ class FactAnswers:
 
 
 _SHORT: Final = 14
+#: A question whether the user is alone, and facts that say it.
+_ALONE: Final = re.compile(
+    r"\b(?:alone|by yourself|on your own|just (?:for )?you|anyone (?:else )?(?:coming|joining|along)|someone (?:coming|joining|along)|how many of you|company)\b(?! (?:is|it))"
+)
+_OLD: Final = re.compile(r"\b(?:booked on|booked now|current(?:ly)?|existing|present|original)\b.*\b(?:ticket|booking|departure|train|coach|bus|flight|reservation|appointment|car|order|seat|date|dates)\b|\bbooked on\b|\b(?:ticket|booking|departure|train|coach|flight|reservation|appointment) (?:is|are) (?:it|that|your|you)\b.*\b(?:now|for|at present)\b")
+_OF_COMPANY: Final = re.compile(r"\bhow many (?:people|tickets|seats|bus tickets|places|guests)\b")
+_BARE: Final = re.compile(
+    r"\W*(?:and |so )?(?:which|who)(?: one| of (?:these|those|them|the \w+))?(?: (?:would|do|should|shall|feels?|sounds?|suits?|pulls?|appeals?|is|it)\b[^,]*)?\W*"
+)
 _FREE: Final = frozenset(
     {"when", "how_many", "how_long", "how_often", "who", "where", "budget", "why", "wording", "from"}
 )
+_WH: Final = re.compile(r"\b(?:which|what|when|where|who|whom|how|why)\b")
+_MEANT: Final = re.compile(r"\b(?:which|what) \w+ (?:is (?:it|that|this)|was it|did you|do you mean|are you|have you)\b")
+_COUNTED: Final = re.compile(r"\b(?:how many|number of) (?P<thing>\w+)")
+_PERSONS: Final = content("people persons guests adults passengers tickets seats places travellers travelers members players you of us friends")
+_IS_START: Final = re.compile(r"\bwhere\b.*\b(?:starts?|leaves?|picked up|from)\b|\bpick-up place\b|\bstart\b")
+_SENTENCE: Final = re.compile(r"(?<=[.?!])\s+|\n+")
+#: The town in the words of a place: "duplex in Houston's Third Ward", "the audit floor on Long Street, Cape Town".
+_TOWN: Final = re.compile(r"(?:, |\bin )((?:[A-Z][\w'’.-]+)(?: (?:de|del|la|las|el|the|of|am|[A-Z][\w'’.-]+))*(?:, [A-Z][\w'’ .-]+)?)$")
 _HOW_MANY: Final = re.compile(
     r"(?:for )?how many (?P<noun>people|guests|tickets|places|seats|nights|rooms|books|titles|copies|hours|years|weeks|days|rides|members)\b"
 )
+_BETWEEN: Final = re.compile(r"between (.+) and (.+)")
 
 
 def spoken(fact: Fact) -> str:
@@ -165,29 +254,94 @@ def spoken(fact: Fact) -> str:
     return text if fact.kind in ("person", "place", "provider", "text", "item", "date") else lower_first(text)
 
 
-def required(fact: Fact) -> str:
-    """Return what a person insists on: as `spoken`, and ``a day between Friday and Sunday`` for a range."""
-    text = spoken(fact)
-    return f"{_ONE_OF.get(fact.kind, 'one')} {text}" if text.startswith("between ") else text
+def _one_of(fact: Fact, text: str) -> str:
+    """Return what a person says of a fact to a question: of several names that will do, one, or two if it asks for two."""
+    if len(fact.right) < 2 or fact.every or fact.kind in _MEASURED:
+        return spoken(fact)
+    return " and ".join(fact.right[: 2 if re.search(r"\b(?:two|both|compare)\b", text) else 1])
 
 
+def required(fact: Fact, was: str, today: str) -> str:
+    """Return what a person insists on instead of what `was` said.
+
+    This is as `spoken`. Of a range it is the end that `was` lies beyond: ``Monday 25 May or later``.
+    """
+    if MOST_OF.search(fact.what) and fact.kind in ("duration", "money", "count"):
+        return f"{spoken(fact)} at most"
+    ends = _BETWEEN.fullmatch(spoken(fact))
+    found = next((v for v in typed_values(plain(was), today) if v.kind == fact.kind), None)
+    if ends is None or found is None:
+        return f"{_ONE_OF.get(fact.kind, 'one')} {ends[0]}" if ends else spoken(fact)
+    first, _, last = fact.right[0].partition(RANGE)
+    if fact.kind in ("date", "time"):
+        below, above = agrees(found, f"{_FIRST[fact.kind]}{RANGE}{first}", today), agrees(found, f"{last}{RANGE}{_LAST[fact.kind]}", today)
+    else:
+        assert isinstance(found.value, int | float)
+        below, above = found.value < size(fact.kind, first), found.value > size(fact.kind, last)
+    if below and above and fact.kind == "date":
+        return "another day"
+    if below == above:
+        return f"{_ONE_OF[fact.kind]} {ends[0]}"
+    if fact.kind in ("date", "time"):
+        return f"{ends[1]} or later" if below else f"{ends[2]} or earlier"
+    return f"at least {ends[1]}" if below else f"{ends[2]} at most"
+
+
+_FIRST: Final = {"date": "2026-01-01", "time": "00:00"}
+_LAST: Final = {"date": "2027-12-31", "time": "23:59"}
 _ONE_OF: Final[dict[FactKind, str]] = {
     "date": "a day", "time": "a time", "money": "a price", "count": "a number", "duration": "a length",
 }  # fmt: skip
 
 
+def doubtful(finding: Finding, scenario: Scenario, text: str) -> bool:
+    """True if a wrong value in a text may be about something else, so that a person would not object to it."""
+    fact, value = finding.fact, re.escape(finding.said)
+    if fact.kind == "date" and not any(c.isdigit() for c in finding.said) and _USUAL.search(plain(text)):
+        return True
+    beside = rf"\b(?:no|not|nothing|none|never|without|except)\b[^.;,]{{0,20}}\b{value}|\([^)]*\b{value}\b[^)]*\)|\b{value}\b[^.,;]{{0,20}}\b(?:left|free|available|remaining|later|earlier|before)\b"
+    if (finding.beside and fact.kind != "duration") or re.search(beside, plain(text)):
+        return True
+    if fact.kind not in _MEASURED and plain(finding.said) in plain(scenario.task.intent):
+        return True
+    if fact.kind in ("time", "date") and not _NUDGE.search(fact.what):
+        lead = plain(text).partition(finding.said)[0][-40:]
+        if _NUDGE.search(plain(text) if fact.kind == "time" else re.split(r"[.;,]", lead)[-1]):
+            return True
+    if fact.kind == "place":
+        start = rf"\b(?:fl(?:y|ying|ights?)|from|via|home|leav\w+|depart\w*)\b[^.;]{{0,24}}\b{value}\b|\b{value} ?(?:to|-|–|→)"
+        return mentions(finding.said, scenario.situation.location) or bool(re.search(start, plain(text)))
+    if fact.kind == "duration":
+        return not any(of_a_size(v, fact) for v in typed_values(plain(finding.said), "2026-01-01") if v.kind == "duration")
+    if fact.kind == "count":
+        things = content(finding.said) - content(fact.says)
+        about = content(fact.what)
+        return bool(things - _NUMBERS) and not (things & about or (things & _PERSONS and about & _PERSONS))
+    return False
+
+
+_NUDGE: Final = re.compile(r"\b(?:nudge|ping|remind\w*|notif\w*|warning|doors|arriv\w*|ends?|until)\b")
+_USUAL: Final = re.compile(r"\b(?:usual\w*|than|or|every|each|often|always|tend|days)\b")
+_NUMBERS: Final = content("one two three four five six seven eight nine ten eleven twelve") 
+
+
 def _bank(fact: Fact) -> str:
-    if spoken(fact).startswith("between "):
-        return "tell_range"
+    if _BETWEEN.fullmatch(spoken(fact)):
+        return f"range_{fact.kind}" if fact.kind in ("date", "time") else "tell_range"
     return {"date": "tell_date", "time": "tell_time"}.get(fact.kind, "tell")
 
 
 def said(finding: Finding, text: str) -> str:
     """Return the words of a finding as the text has them, with their capitals."""
-    match = re.search(re.escape(finding.said), text, re.IGNORECASE)
-    if match is None and _DAYS.search(finding.said):
-        match = _DAYS.search(text)
-    return match[0] if match else finding.said
+    days = _DAYS.search(text) if _DAYS.search(finding.said) else None
+    return days[0] if days else re.sub(r"^(?:at|by|from|until|on) ", "", as_written(finding.said, text))
+
+
+def as_written(words: str, text: str) -> str:
+    """Return folded words as the text has them, with their capitals."""
+    whole = rf"(?<![\w'’]){re.escape(words)}(?![\w'’])"
+    match = re.search(whole, text) or re.search(whole, text, re.IGNORECASE)
+    return match[0] if match else words
 
 
 #: Days of the week in a row. Those of a wrong value may not be all those of the text.

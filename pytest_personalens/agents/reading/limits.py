@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 #: A statement with one of these words before or behind the forbidden thing keeps it away from the user.
 _AWAY: Final = re.compile(
     r"\b(?:no|not|without|never|avoid\w*|free of|free from|instead of|rather than|leave out|left out|leaves out|leaving out|skip\w*|except|nor|exclud\w*|remov\w*|away from|allerg\w*|intoleran\w*|restriction\w*|contains? no|zero"
-    r"|steer\w* clear|safe from|replac\w*|swap\w* out|warn\w*|told them|noted|know you|can not|do not|does not|must not)\b|-free\b|\bfree\b(?! of charge)"
+    r"|steer\w* clear|safe from|replac\w*|swap\w* out|warn\w*|told them|noted|know you|can not|do not|does not|must not|nothing|taken (?:off|out)|unsalted|unsweetened|low in)\b|-free\b|\bfree\b(?! of charge)"
 )
 _ACTS: Final = frozenset({"done", "told", "proposed", "confirming", "other", "promised"})
 
@@ -40,7 +40,9 @@ def broken_limits(limits: Sequence[Limit], statements: Sequence[Statement]) -> t
         for limit in limits:
             if limit.name in found:
                 continue
-            said = next((word for word in limit.words if _offers(word, clauses)), None)
+            # The name of a limit says that it is kept: "low salt" offers nothing salted.
+            named = [c.replace(plain(limit.name), " ") for c in clauses]
+            said = next((word for word in limit.words if _offers(word, named)), None)
             if said is not None:
                 found[limit.name] = Broken(limit, said, s)
     return tuple(found.values())

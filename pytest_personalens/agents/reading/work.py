@@ -150,6 +150,8 @@ class Work:
             for fact in self.facts.closed:
                 if fact.name not in part.facts or fact.name in self.found or "." in fact.name:
                     continue
+                if any(RANGE in right for right in fact.right):  # the old hour may do on the new day
+                    continue
                 for s, at in zip(self.statements, self._belonging, strict=True):
                     old = [
                         f
