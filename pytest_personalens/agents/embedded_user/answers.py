@@ -126,7 +126,9 @@ class Answers:
             if other_type or types:
                 named = other_type or types[0]
                 return self._value(named, named[3], bank="instead")
-            parts = [part for part in alternatives(text) if not _UNCLEAR.match(part) and len(part.split()) <= _LONG]
+            parts = [
+                part for part in alternatives(text) if not _UNCLEAR.match(part) and len(part.split()) <= _LONG
+            ]
             if not parts[1:]:
                 return Answer("either_way")
             best = max(

@@ -97,7 +97,8 @@ class FactReader:
                 if keeps_limit(value, fact):
                     continue
                 if fact.name not in self._of_parts:
-                    if value.kind == "money" and fact.known == "said" and len(alike) == 1:
+                    limits = value.kind == "money" or (value.kind == "duration" and MOST_OF.search(fact.what))
+                    if limits and fact.known == "said" and len(alike) == 1:
                         yield Finding(fact, value.said, right=False, beside=True)
                     continue
                 named = any(agrees(value, wrong, self.today) for wrong in fact.wrong)

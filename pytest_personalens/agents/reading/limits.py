@@ -40,17 +40,17 @@ def broken_limits(limits: Sequence[Limit], statements: Sequence[Statement]) -> t
         for limit in limits:
             if limit.name in found:
                 continue
-            # The name of a limit says that it is kept: "low salt" offers nothing salted.
-            named = [c.replace(plain(limit.name), " ") for c in clauses]
-            said = next((word for word in limit.words if _offers(word, named)), None)
+            said = next((word for word in limit.words if _offers(word, clauses, plain(limit.name))), None)
             if said is not None:
                 found[limit.name] = Broken(limit, said, s)
     return tuple(found.values())
 
 
-def _offers(word: str, clauses: Sequence[str]) -> bool:
-    row = stems(word)
+def _offers(word: str, clauses: Sequence[str], name: str) -> bool:
+    """True if a clause offers what a word says. The name of the limit offers nothing: "low salt" is not salted."""
+    row = set(stems(word))
     return any(
-        mentions(word, clause) and set(row) <= set(stems(clause)) and not _AWAY.search(clause)
+        mentions(word, rest) and row <= set(stems(rest)) and not _AWAY.search(clause)
         for clause in clauses
+        if (rest := clause.replace(name, " "))
     )

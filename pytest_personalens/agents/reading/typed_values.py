@@ -72,7 +72,9 @@ def typed_values(folded: str, today: str) -> tuple[TypedValue, ...]:
     """Return the typed values of a folded text, in the order of the text. `today` is an ISO date."""
     found = [*_durations(folded), *_dates(folded, today), *_money(folded)]
     taken = [(v.start, v.end) for v in found]
-    found += [v for v in _counts(folded) if not _within(v, taken) and not folded[: v.start].endswith(" past ")]
+    found += [
+        v for v in _counts(folded) if not _within(v, taken) and not folded[: v.start].endswith(" past ")
+    ]
     taken = [(v.start, v.end) for v in found if v.kind != "date"]
     found += [v for v in _times(folded) if not _within(v, taken)]
     return tuple(sorted(found, key=lambda v: v.start))

@@ -106,7 +106,9 @@ _BEFORE_ONE: Final = re.compile(
 
 #: A request for some other case: "If it is far away, tell me where it is."
 _IN_CASE: Final = re.compile(r"^\W*(?:and |but |or )?(?:if|in case|should) ")
-_DAY: Final = re.compile(r"(?:\w+day|Mon|Tues?|Wed|Thu|Thurs|Fri|Sat|Sun)\.?,? (?:(?:the )?\d{1,2}\w{0,2} \w+|\w+ \d{1,2})\b")
+_DAY: Final = re.compile(
+    r"(?:\w+day|Mon|Tues?|Wed|Thu|Thurs|Fri|Sat|Sun)\.?,? (?:(?:the )?\d{1,2}\w{0,2} \w+|\w+ \d{1,2})\b"
+)
 #: Words that lead to a question: "May I ask which ...".
 _LED: Final = re.compile(
     r"^.*?\b(?:may i ask|tell me|let me know|like to know|to know|say|wondering|do you know)\b,? (?=(?:(?:on|at|for|in|from|to|by|with|under|until) )?(?:which|what|when|where|who|how|why)\b)"

@@ -26,7 +26,9 @@ _KINDS: Final = (
 #: The most values in one answer. More would be a recital.
 _MOST: Final = 2
 #: Kinds of answers with one value: nobody wants a thing "weekly or monthly".
-_ONE: Final = frozenset({"answer_often", "answer_long", "answer_party", "answer_price", "answer_when", "answer_clock"})
+_ONE: Final = frozenset(
+    {"answer_often", "answer_long", "answer_party", "answer_price", "answer_when", "answer_clock"}
+)
 #: Types whose values all apply together, and not one or the other.
 _TOGETHER: Final = re.compile(r"dietary|amenity|feature|genre|authors?|books|series|actors|media|artists|bands|albums|sports|team|contact|sectors|source|game name|playlist", re.IGNORECASE)  # fmt: skip
 _SEATS: Final = {
