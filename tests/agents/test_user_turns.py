@@ -53,11 +53,8 @@ def test_a_day_beyond_a_range_is_answered_with_a_day_and_not_with_the_range(day:
 
 
 def test_a_limit_that_is_named_is_not_broken() -> None:
-    scenario = next(
-        s
-        for n in range(80)
-        if any(x.name == "low salt" for x in (s := scenario_of("restaurants-3", n)).limits)
-    )
+    scenarios = (scenario_of("restaurants-3", number) for number in range(80))
+    scenario = next(s for s in scenarios if any(limit.name == "low salt" for limit in s.limits))
     reply = "Your table is moved back by an hour, for all of you, and the kitchen cooks low salt for you."
     assert not any(bank == "limit" for bank, _ in heard(talk(scenario, reply)[1].content))
 
@@ -85,3 +82,28 @@ def test_a_person_who_is_alone_says_so() -> None:
 def test_what_is_promised_is_asked_after_and_what_is_handed_back_is_insisted_on() -> None:
     assert heard(turn("music-2", "I'd be glad to! I'll create a two-hour playlist for you."))[0][0] == "chase"
     assert heard(turn("movies-3", "You can exchange the tickets on the cinema's website."))[0][0] == "insist"
+
+
+def test_a_number_of_the_opening_is_defended_wherever_it_is_said() -> None:
+    scenarios = (scenario_of("books-5", number) for number in range(40))
+    five = [s for s in scenarios if "five of you" in s.task.intent]
+    answers = [talk(s, "I've picked one. There are copies for eight people.")[1].content for s in five]
+    assert answers
+    assert all("eight" in answer for answer in answers)
+
+
+def test_several_questions_with_commas_get_an_answer_each() -> None:
+    answer = turn(
+        "buses-1", "From which city do you leave, would you like a morning coach, and how many tickets?"
+    )
+    assert "one" in answer.lower()
+    assert len(answer.split(".")) > 2
+
+
+def test_the_part_that_is_left_out_is_asked_for_with_what_only_the_user_knows() -> None:
+    scenario = scenario_of("multi-21")
+    day, place = (next(f.says for f in scenario.task.facts if f.name == name) for name in ("day", "meeting"))
+    reply = f"I've booked two seats for a film on {day} and a table for two. The last bus home is at 22:50."
+    answer = talk(scenario, reply)[1].content
+    assert heard(answer)[0][0] == "ask_to"
+    assert "meeting point" not in answer or place in answer.lower()

@@ -50,7 +50,10 @@ def _offers(word: str, clauses: Sequence[str], name: str) -> bool:
     """True if a clause offers what a word says. The name of the limit offers nothing: "low salt" is not salted."""
     row = set(stems(word))
     return any(
-        mentions(word, rest) and row <= set(stems(rest)) and not _AWAY.search(clause)
+        mentions(word, rest)
+        and row <= set(stems(rest))
+        and (len(row) > 1 or re.search(rf"\b{re.escape(word.removesuffix('s'))}", rest))  # "trip" is no tripe
+        and not _AWAY.search(clause)
         for clause in clauses
         if (rest := clause.replace(name, " "))
     )

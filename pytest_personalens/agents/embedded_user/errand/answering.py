@@ -87,7 +87,9 @@ class Answering(Agenda):
         kept = [a for a in kept if a not in agreed[1:]]
         if not (lines or kept) and any(not is_courtesy(plain(q.text)) for q in rest):
             kept = [Answer("free_what")]
-        empty = [a for a in kept if a.bank.startswith("free_") or a.bank in ("none_known", "either_way")]
+        empty = [
+            a for a in kept if a.bank.startswith("free_") or a.bank in ("none_known", "either_way", "fits")
+        ]
         return [*lines, *self._lines([a for a in kept if a not in empty[1:]])]
 
     def _own(self, question: Question, given: Sequence[Answer]) -> Answer | None:
@@ -116,7 +118,7 @@ class Answering(Agenda):
             answer = Answer("none_known")
         if not asks and kind == "what":  # "Book it?", "Chips, a bank, something new?"
             offers, kind = "," not in text and len(text.split()) < _FEW, "either"
-        if answer.bank == "instead" and kind == "either":
+        if (answer.bank == "instead" and kind == "either") or (answer.bank == "no_value" and asks):
             answer = answer._replace(bank="")
         if answer.pair or (answer.bank in ("option", "option_first", "name_is") and kind == question.kind):
             return answer

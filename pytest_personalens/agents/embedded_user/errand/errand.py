@@ -40,6 +40,10 @@ _LONGEST: Final = 6
 #: Kinds of facts of which any will do that a title or a name tells.
 _FREE_KINDS: Final = frozenset({"item", "provider", "text", "place"})
 _TITLE: Final = re.compile(r"[\"“„][^\"”“„]{2,60}[\"”]")
+#: A request to tell something.
+_TELL: Final = re.compile(
+    r"\b(?:tell me|let me know) (?:which|what|when|where|who|how)\b|\b(?:i|we) (?:do |will |would |just |also |only )*need (?:your|the)\b"
+)
 #: The end of a sentence that only looks like a question.
 _TAG: Final = re.compile(
     r"\b(?:is|are|do|does|was|will|have|has)(?:n't| not) (?:it|they|you|we|that)\W*$|\beh\W*$"
@@ -210,4 +214,8 @@ class Errand(Objecting):
 
 
 def _wants_answer(text: str) -> bool:
-    return not _TAG.search(text) and (text.rstrip().endswith("?") or act(text) in ("asked", "confirming"))
+    if _TAG.search(text):
+        return False
+    return (
+        text.rstrip().endswith("?") or bool(_TELL.search(plain(text))) or act(text) in ("asked", "confirming")
+    )

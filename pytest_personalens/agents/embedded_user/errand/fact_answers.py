@@ -126,6 +126,10 @@ class FactAnswers:
                 return (answer,)
         if question.kind == "either" and asks and not of_type:  # "How should I tell you: by email or text?"
             question = question._replace(kind=kind_of(_CHOICES.sub("", text)))
+        if question.kind == "either" and not of_type:  # "Should it come by email or text?"
+            best = self._best(question, text, reply)
+            told = {f.name for f in self.scenario.task.facts if f.known == "told" and f.kind not in MEASURED}
+            return (best,) if best and best.fact in told else ()
         if question.kind in ("confirm", "more", "open", "wording", "why", "either", "yes_no", "known"):
             return ()
         if _REFERENCE.search(text) and (code := self._named("reference")):

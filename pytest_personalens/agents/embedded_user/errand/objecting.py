@@ -7,14 +7,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.embedded_user.errand.answering import Answering
-from pytest_personalens.agents.embedded_user.errand.doubts import doubtful
+from pytest_personalens.agents.embedded_user.errand.doubts import OF_PEOPLE, doubtful
 from pytest_personalens.agents.embedded_user.voice.fact_words import required, said
 from pytest_personalens.agents.embedded_user.voice.heard import heard
 from pytest_personalens.agents.language.statements import plain
 from pytest_personalens.agents.reading.findings import MOST_OF, Finding, keeps_limit
 from pytest_personalens.agents.reading.limits import broken_limits
 from pytest_personalens.agents.reading.part_numbers import FIRM
-from pytest_personalens.agents.reading.typed_values import TypedValue, typed_values
+from pytest_personalens.agents.reading.typed_values import TypedValue, agrees, typed_values
 from pytest_personalens.datasets.world.values import UNITS
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 #: A sum that is a bound.
 _BOUND: Final = re.compile(r"\b(?:below|under|at most|up to|drop\w*|or less|more than|limit|over|above)\b")
 #: What a reply says of the task, done or not.
-_SAYS: Final = FIRM | {"promised", "proposed"}
+_SAYS: Final = FIRM | {"promised", "proposed", "other"}
 
 
 class Objecting(Answering):
@@ -84,7 +84,12 @@ class Objecting(Answering):
                         fits = reader.fits(value, fact) or keeps_limit(value, fact)
                         right |= {fact.name} if fits else set()
                         alike = "." not in fact.name and fact in reader.alike(value)
-                        wrong = alike and not fits and _unit(value.said) == _unit(fact.says)
+                        # A number of people that is named as a wrong one, and a length in the same unit.
+                        near = _unit(value.said) == _unit(fact.says) or (
+                            bool(OF_PEOPLE.search(fact.what))
+                            and any(agrees(value, one, reader.today) for one in fact.wrong)
+                        )
+                        wrong = alike and not fits and near
                     else:
                         continue
                     if wrong:

@@ -71,7 +71,8 @@ _NUMBERED: Final = re.compile(
 _QUOTED: Final = re.compile(r"[\"“'‘]([A-Z][^\"”'’]{1,40})[\"”'’]")
 _AND: Final = re.compile(
     r"(?:,? and |, (?:roughly |about |around )?)(?=(?:(?:on|at|for|in|from|to|by|with|under|around) )?(?:what|which|when|who|where|how)\b(?! (?:is|are|has|have|was|were|it|you|your|i|we|the)\b(?! (?:the|it|you)\b)))"
-    r"|,? and (?=(?:(?:on|at|for|in|from|to|by|with|under|around) )?(?:what|which|when|who|where|how)\b|(?:do|would|shall|should|is|are|any|will)\b)",
+    r"|,? and (?=(?:(?:on|at|for|in|from|to|by|with|under|around) )?(?:what|which|when|who|where|how)\b|(?:do|would|shall|should|is|are|any|will)\b)"
+    r"|, (?=(?:would|do|shall|should|are|is|will|can|could) (?:you|i|we|it|this|that|there)\b)",
     re.IGNORECASE,
 )
 _NAME_END: Final = re.compile(
@@ -159,9 +160,10 @@ def _parts(sentence: str) -> list[str]:
     "Which airline, and do you mind a stop?" has two.
     """
     parts = _AND.split(sentence) if sentence.rstrip().endswith("?") else [sentence]
-    return (
-        [part if part.rstrip().endswith("?") else f"{part}?" for part in parts] if len(parts) > 1 else parts
-    )
+    if len(parts) == 1:
+        return parts
+    parts = [part for part in parts if not _IN_CASE.match(part.lower())]
+    return [part if part.rstrip().endswith("?") else f"{part}?" for part in parts]
 
 
 def kind_of(folded: str) -> QuestionKind:
