@@ -34,7 +34,7 @@ _NUMBERED: Final = re.compile(
     r"|\b(?P<percent>\d{1,3}) ?(?:%|percent\b|per cent\b)|\b(?P<times>once|twice)\b"
     rf"|\b(?P<label>people|guests?|persons?|adults?|party|seats?|tickets?|places?|nights?|titles?|rooms?|age|hours|entries|copies|hints|number of \w+)(?: \(\w+\))?(?:(?: count| number)?(?: is| are| ?[:=]) ?| (?<=nights )| (?<=tickets )| (?<=guests )| (?<=people ))(?P<value>{_NUMBER})\b(?![:.,]\d)"
     rf"|\bnumber of (?P<numbered>\w+)\b(?:[^.,;:\d]{{0,34}}?\b(?:to|is|at|of|now)|:) (?P<many>{_NUMBER})\b(?![:.]\d)"
-    rf"|\b(?:table|tables|dinner|lunch|brunch|booking|reservation|party) (?:booked |reserved )?(?:for|of) (?P<party>{_NUMBER})\b(?![:.]\d| ?(?:nights?|days?|hours?|o'clock|[ap]\.?m))"
+    rf"|\b(?:table|tables|breakfast|dinner|lunch|brunch|food|meals?|takeaway|sushi|pizzas?|curry|booking|reservation|party) (?:booked |reserved )?(?:for|of) (?P<party>{_NUMBER})\b(?![:.]\d| ?(?:nights?|days?|hours?|o'clock|[ap]\.?m))"
     rf"|\b(?P<aged>{_NUMBER})[- ]years?[- ]olds?\b"
 )
 _LASTS: Final = re.compile(

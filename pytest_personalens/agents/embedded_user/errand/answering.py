@@ -95,9 +95,10 @@ class Answering(Agenda):
     def _own(self, question: Question, given: Sequence[Answer]) -> Answer | None:
         """Return the answer to a question that no fact answers: a preference, a choice, yes, or no wish."""
         answer, text, kind = self.answers.to(question), plain(question.text), question.kind
-        if (
-            answer.pair and "Contact" in answer.pair[1] and _REACH.search(text)
-        ):  # "How should I contact them?"
+        name = answer.pair[1] if answer.pair else ""
+        dated = any(f.kind == "date" and f.known == "said" for f in self.scenario.task.facts)
+        # "How should I contact them?" asks for no person, and a day that is set is no matter of taste.
+        if ("Contact" in name and _REACH.search(text)) or ("Days" in name and dated):
             answer = Answer("free_what")
         if kind in ("either", "what") and _ANY.search(text) and not _ASKS.search(text):
             kind = "known"

@@ -58,7 +58,7 @@ def doubtful(finding: Finding, scenario: Scenario, text: str) -> bool:
             if v.kind == "duration"
         )
     if fact.kind == "count":
-        things = content(finding.said) - _NUMBERS
+        things = content(re.sub(r"^\w+ (?:for|of) ", "", finding.said)) - _NUMBERS
         people = bool(OF_PEOPLE.search(fact.what))
         if _PEOPLE.search(plain(finding.said)):
             return not people

@@ -104,7 +104,7 @@ def said(finding: Finding, text: str) -> str:
         days[0]
         if days
         else re.sub(
-            r"^(?:at|by|from|until|on|(?:table|dinner|lunch|brunch|booking|reservation|party) (?:for|of)) ",
+            r"^(?:at|by|from|until|on|\w+ (?:for|of)) ",
             "",
             as_written(finding.said, text),
         )
