@@ -11,7 +11,7 @@ from pytest_personalens.agents.language.statements import plain
 from pytest_personalens.agents.reading.findings import MOST_OF
 from pytest_personalens.agents.reading.typed_values import agrees, typed_values
 from pytest_personalens.core.facts import RANGE
-from pytest_personalens.datasets.world.values import size
+from pytest_personalens.datasets.world.values import ordinal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,7 +80,7 @@ def required(fact: Fact, was: str, today: str, things: Sequence[Thing] = ()) -> 
         )
     else:
         assert isinstance(found.value, int | float)
-        below, above = found.value < size(fact.kind, first), found.value > size(fact.kind, last)
+        below, above = found.value < ordinal(fact.kind, first), found.value > ordinal(fact.kind, last)
     if below == above and fact.kind in ("date", "time"):
         return f"another {'day' if fact.kind == 'date' else 'time'}"
     if below == above:
