@@ -222,18 +222,23 @@ def test_a_name_that_is_no_utf8(repo: Repository, layout: str) -> None:
     one_line(repo.inline(*ARGS, "--personalens-data=own"))
 
 
-@pytest.mark.parametrize("option", ["data", "json", "html", "baseline", "anchors", "prompts", "users"])
+@pytest.mark.parametrize(
+    "option",
+    [
+        *("--personalens-data={}", "--personalens-report={}.json", "--personalens-report={}.html"),
+        *("--personalens-baseline={}", "--personalens-prompts={}", "--personalens-users=file:{}"),
+        "-opersonalens_anchors={}",
+    ],
+)
 @pytest.mark.parametrize("path", ["a" * 300, "~nobody_at_all/x", "/dev/null/x"])
 def test_a_path_that_is_none(repo: Repository, option: str, path: str) -> None:
-    more = ("--personalens-adopt-judge=j.json",) if option == "anchors" else ()
-    one_line(
-        repo.inline(*ARGS, f"--personalens-{option}", f"file:{path}" if option == "users" else path, *more)
-    )
+    more = ("--personalens-adopt-judge=j.json",) if "anchors" in option else ()
+    one_line(repo.inline(*ARGS, option.format(path), *more))
 
 
-@pytest.mark.parametrize("key", ["prices", "model_parameters", "users", "data", "json", "gates", "prompts"])
+@pytest.mark.parametrize("key", ["prices", "model_parameters", "users", "data", "report", "gate", "prompts"])
 def test_a_toml_configuration_that_holds_anything(repo: Repository, key: str) -> None:
-    value = "[[1]]" if key in ("prices", "model_parameters", "gates") else '"file:a\\u0000b"'
+    value = "[[1]]" if key in ("prices", "model_parameters", "gate") else '"file:a\\u0000b"'
     (repo.path / "pyproject.toml").write_text(
         f"[tool.pytest.ini_options]\npersonalens_{key} = {value}\n", encoding="utf-8"
     )

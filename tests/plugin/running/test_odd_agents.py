@@ -196,7 +196,7 @@ def test_what_others_raise_is_told_in_one_line(repo: Repository) -> None:
     ]
 
 
-@pytest.mark.parametrize("option", ["baseline", "json", "prompts", "data", "users", "check-judge"])
+@pytest.mark.parametrize("option", ["baseline", "report", "prompts", "data", "users", "check-judge"])
 def test_a_path_with_a_line_break_is_told_in_one_line(repo: Repository, option: str) -> None:
     path = "conftest.py/a\nb\x1b[31m"
     result = repo.inline(*ARGS, f"--personalens-{option}={'file:' if option == 'users' else ''}{path}")
