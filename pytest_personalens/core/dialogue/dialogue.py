@@ -66,7 +66,7 @@ class Dialogue(Sparse):
     def broken_off(self, fault: str) -> Dialogue:
         """Return the dialogue with the party at fault, for whoever asks for its tool calls."""
         dialogue = self.model_copy()
-        dialogue._fault = fault
+        dialogue._fault = fault  # noqa: SLF001 (its own class)
         return dialogue
 
     @property

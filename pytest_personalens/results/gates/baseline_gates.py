@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pytest_personalens.core.options.gate_expression import measure_of
 from pytest_personalens.results.gates.floor_gates import closed_gate
-from pytest_personalens.results.gates.gate_expressions import measure_of
 from pytest_personalens.results.values.figures import Gate
 from pytest_personalens.results.wording import change_text, count, sentence, share_text, signed
 
