@@ -158,7 +158,7 @@ def valid_gate(results: Results, floor: GateExpression) -> Gate:
     scored = sum(i.evaluation.scored for i in items)
     total = len(items) + results.missing_by_group.get(floor.group, 0) if floor.group else results.expected
     share = round(sum(i.evaluation.share for i in items) / total, 6) if total else 0.0
-    message = f"{scored} of {total} items could be scored"
+    message = f"{scored} of {count(total, 'item')} could be scored"
     if unread := unread_text(items, results.of_suite):
         message += f", without {unread}"
     if results.uncounted and not floor.group:
