@@ -82,7 +82,7 @@ def _with_other_value(work: Work, stand: Stand) -> Stand:
     """Return what is to be told and was not seen as wrong, if it was told with another value."""
     if stand.state != "missing" or stand.part.kind != "told" or not (told := work.differing(stand.part)):
         return stand
-    finding, statement = told[-1]
+    statement = told[-1][1]
     return stand._replace(
         state="wrong", turn=statement.turn, quote=statement.quote, wrong=tuple(f for f, _ in told)
     )
