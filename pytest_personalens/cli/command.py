@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import functools
 import importlib
 import io
@@ -102,11 +103,11 @@ def errors_told(main: Callable[_Arguments, int]) -> Callable[_Arguments, int]:
     def told(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> int:
         try:
             return main(*args, **kwargs)
-        except BrokenPipeError:
-            raise
         except PersonalensError as error:
             print(one_line(f"error: {error}"), file=sys.stderr)
         except OSError as error:  # from writing a result; a failure to read raises `DataError`
+            if _is_closed_pipe(error):
+                raise
             print(one_line(f"error: {error.filename}: cannot be written: {error.strerror}"), file=sys.stderr)
         return BAD_INPUT
 
@@ -130,11 +131,18 @@ def run(main: Callable[[], int]) -> NoReturn:
             stream.reconfigure(errors="backslashreplace")  # some terminals cannot show every path or name
     try:
         sys.exit(main())
-    except BrokenPipeError:
+    except OSError as error:
+        if not _is_closed_pipe(error):
+            raise
         # The reader closed the pipe early ("... | head"). Without this line Python would print another error
         # when it closes the pipe.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+
+
+def _is_closed_pipe(error: OSError) -> bool:
+    """True if the reader of the output is gone. Windows calls that an invalid argument, without a file."""
+    return isinstance(error, BrokenPipeError) or (error.errno == errno.EINVAL and error.filename is None)
 
 
 def value_of(read: Callable[[str], _Value]) -> Callable[[str], _Value]:
