@@ -62,7 +62,7 @@ def test_what_is_damaged_is_parsed_anew(file: Path, cache: Path, damage: tuple[b
 def test_it_is_done_without_where_it_cannot_be(
     file: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cache.write_text("not a folder")
+    cache.write_text("not a folder", encoding="utf-8")
     assert read_toml(file) == DATA
 
     def nowhere() -> Path:
