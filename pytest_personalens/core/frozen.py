@@ -40,7 +40,7 @@ def unchecked(model: type[_Value], **fields: Any) -> _Value:
     A run makes thousands of small values from checked files. ``model_construct`` of pydantic takes more than
     twice as long, because it looks for aliases and defaults.
     """
-    value = model.__new__(model)
+    value = object.__new__(model)
     _set(value, "__dict__", fields)
     _set(value, "__pydantic_fields_set__", set(fields))
     _set(value, "__pydantic_extra__", None)

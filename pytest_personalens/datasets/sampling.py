@@ -127,9 +127,10 @@ def draw(
         have_more = []
         for user in waiting:
             if user not in left:
-                left[user] = _grouped(
-                    [ref for ref in dataset.refs(user) if _matches(ref, spans, kinds)], balances
-                )
+                refs = dataset.refs(user)
+                if spans or kinds:
+                    refs = [ref for ref in refs if _matches(ref, spans, kinds)]
+                left[user] = _grouped(refs, balances)
             stratum = next((name for name in strata(drawn) if left[user].get(name)), None)
             if stratum is None:
                 continue
@@ -245,13 +246,12 @@ class _Balance:
 
 def _grouped(refs: Iterable[ScenarioRef], balances: defaultdict[str, _Balance]) -> dict[str, _Groups]:
     strata: defaultdict[str, _Groups] = defaultdict(dict)
+    of: dict[tuple[str, tuple[str, ...]], _Group] = {}
     for position, ref in enumerate(dict.fromkeys(refs)):
-        stratum = ref.stratum or ref.kind
-        span = balances[stratum].span(ref.domains)
-        groups = strata[stratum]
-        if span not in groups:
-            groups[span] = _Group()
-        groups[span].add(position, ref)
+        key = (ref.stratum or ref.kind, ref.domains)
+        if key not in of:
+            of[key] = strata[key[0]][balances[key[0]].span(ref.domains)] = _Group()
+        of[key].add(position, ref)
     return strata
 
 

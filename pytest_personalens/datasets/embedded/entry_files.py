@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -11,15 +10,28 @@ from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.files.jsonfile import all_problems
 from pytest_personalens.datasets.cached import read_toml
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
 _Model = TypeVar("_Model", bound=BaseModel)
 
 
 def examined_file(file: Path, model: type[_Model]) -> tuple[_Model | None, list[DataError]]:
     """Return the value in a file, or None, and every problem with its fields."""
     try:
-        return model.model_validate(read_table(file)), []
+        table = read_table(file)
     except DataError as error:
         return None, [error]
+    return examined(file, table, model)
+
+
+def examined(
+    file: Path, table: Mapping[str, Any], model: type[_Model]
+) -> tuple[_Model | None, list[DataError]]:
+    """Return the value of a table of a file, or None, and every problem with its fields."""
+    try:
+        return model.model_validate(table), []
     except ValidationError as error:
         return None, [
             DataError(file, problem, field=field) for field, problem in all_problems(error, count_from=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.text.slugs import slug
@@ -20,6 +20,7 @@ from pytest_personalens.datasets.embedded.layout import (
     profile_problems,
     unknown,
 )
+from pytest_personalens.datasets.embedded.lazy_tasks import LazyTasks, examined_lazily
 from pytest_personalens.datasets.world.entries import HistoryEntry, LimitWords
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.datasets.embedded.layout import Problem
 
+_Holder = TypeVar("_Holder", Domain, MultiTasks)
 _PACKAGE: Final = Path(__file__).resolve().parents[2]
 
 
@@ -111,6 +113,11 @@ class EmbeddedFiles:
             raise DataError(self.root / "domains", unknown(name, self.domains()))
         return domain
 
+    def spans(self) -> list[tuple[str, ...]]:
+        """Return the domains of each task over several domains, in the order of the tasks."""
+        tasks = self.multi().tasks
+        return tasks.spans() if isinstance(tasks, LazyTasks) else [task.domains for task in tasks]
+
     @cached_property
     def limit_words(self) -> dict[str, tuple[str, ...]]:
         """Return the words that break each limit of ``limits.toml``. The file may be missing."""
@@ -152,7 +159,7 @@ class EmbeddedFiles:
         errors: list[DataError] = []
         slugs: dict[str, str] = {}
         for file in self.domain_files():
-            domain, wrong = examined_file(file, Domain)
+            domain, wrong = self._examine(file, Domain)
             errors += wrong
             name = domain.name if domain is not None else name_in(file)
             if name is None:
@@ -177,10 +184,13 @@ class EmbeddedFiles:
         file = self.multi_file
         if not os.path.lexists(file):
             return MultiTasks(tasks=()), []  # a folder may have no such tasks
-        multi, errors = examined_file(file, MultiTasks)
+        multi, errors = self._examine(file, MultiTasks)
         if multi is not None:
             errors += self._errors(file, multi_problems(multi, domains))
         return multi, errors
+
+    def _examine(self, file: Path, model: type[_Holder]) -> tuple[_Holder | None, list[DataError]]:
+        return examined_lazily(file, model) if self._shipped else examined_file(file, model)
 
     def _errors(self, file: Path, problems: Iterator[Problem]) -> list[DataError]:
         """Return the problems with what a file says, beside those with its form."""
@@ -193,11 +203,11 @@ class EmbeddedFiles:
         return frozenset(_stems(Path(self.root, "histories", user)))
 
     def _read_history(self, user: str, domain: str) -> HistoryEntry | None:
-        return (
-            sound(*self._examined_history(user, slug(domain)))
-            if slug(domain) in self.histories(user)
-            else None
-        )
+        # The package has a file for each domain of each person, and to list a folder takes as long as to
+        # read a file of it.
+        if not self._shipped and slug(domain) not in self.histories(user):
+            return None
+        return sound(*self._examined_history(user, slug(domain)))
 
     def _examined_history(self, user: str, domain: str) -> tuple[HistoryEntry | None, list[DataError]]:
         file = self.history_file(user, domain)
@@ -210,7 +220,7 @@ class EmbeddedFiles:
         self, user: str, domains: Mapping[str, Domain | None]
     ) -> tuple[ProfileEntry | None, list[DataError]]:
         file = Path(self.root, "profiles", f"{user}.toml")
-        if Path(user).name != user or not file.is_file():
+        if os.path.basename(user) != user or not os.path.isfile(file):  # noqa: PTH113, PTH119
             raise DataError(self.root / "profiles", f"no such user: {user!r}")
         profile, errors = examined_file(file, ProfileEntry)
         if self._shipped:

@@ -182,7 +182,7 @@ class Resolver:
         return f"{low}{RANGE}{high}" if low != high else low
 
     def _one(self, kind: FactKind, text: str, *, by_example: bool) -> str:
-        if match := _REFERENCE.fullmatch(text):
+        if "@" in text and (match := _REFERENCE.fullmatch(text)):
             return self._referred(kind, match, by_example=by_example)
         if kind == "date":
             birthday = str(self._around.life.get("birthday", ""))
@@ -212,7 +212,7 @@ class Resolver:
 
     def _on_open(self, text: str) -> bool:
         """Return True if a value follows from a fact that is itself open."""
-        names = [m["name"] for m in _REFERENCE.finditer(text)]
+        names = [m["name"] for m in _REFERENCE.finditer(text)] if "@" in text else []
         return any(n in self._entries and self._entries[n].open for n in names)
 
     def _example(self, name: str, entry: FactEntry) -> str:
@@ -271,7 +271,8 @@ class Resolver:
             field: (entry.has[field].kind, (self._other_value(name, field, entry.has[field]),))
             for field in entry.other
         }
-        return Thing(
+        return unchecked(
+            Thing,
             name=name,
             what=entry.what,
             domain=entry.domain or self._around.domains[0],
