@@ -13,6 +13,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from pydantic_core import from_json
+
 from pytest_personalens.core.files.atomic_write import write_atomically
 from pytest_personalens.core.files.devices import no_device
 
@@ -89,8 +91,6 @@ def _load(stored: str | None, source: bytes) -> dict[str, Any] | None:
     seal, parsed = content[:32], content[32:]
     if seal != _seal(source, parsed):
         return None
-    from pydantic_core import from_json  # takes two thirds of the time of the standard library
-
     try:
         data: dict[str, Any] = from_json(parsed)
     except ValueError:  # nested deeper than it reads

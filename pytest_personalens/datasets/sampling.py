@@ -181,24 +181,21 @@ class _Group:
     are first compared: a small draw ends before most groups are.
     """
 
-    __slots__ = ("_refs", "_sorted")
+    __slots__ = ("_sorted", "waiting")
 
     def __init__(self) -> None:
-        self._refs: list[tuple[int, ScenarioRef]] = []
+        #: The scenarios before the first comparison, each with its position.
+        self.waiting: list[tuple[int, ScenarioRef]] = []
         self._sorted: list[tuple[bytes, int, ScenarioRef]] = []
-
-    def add(self, position: int, ref: ScenarioRef) -> None:
-        """Add a scenario. None may be added after the first comparison."""
-        self._refs.append((position, ref))
 
     def next(self, seed: str) -> tuple[bytes, int, ScenarioRef]:
         """Return the next scenario to be drawn, with its digest and position."""
-        if self._refs:
+        if self.waiting:
             self._sorted = sorted(
-                ((_digest(seed, ref.user, ref.task), position, ref) for position, ref in self._refs),
+                [(_digest(seed, ref.user, ref.task), position, ref) for position, ref in self.waiting],
                 reverse=True,
             )
-            self._refs = []
+            self.waiting = []
         return self._sorted[-1]
 
     def pop(self) -> ScenarioRef:
@@ -206,7 +203,7 @@ class _Group:
         return self._sorted.pop()[2]
 
     def __bool__(self) -> bool:
-        return bool(self._sorted or self._refs)
+        return bool(self._sorted or self.waiting)
 
 
 _Groups = dict[_Span, _Group]
@@ -247,11 +244,12 @@ class _Balance:
 def _grouped(refs: Iterable[ScenarioRef], balances: defaultdict[str, _Balance]) -> dict[str, _Groups]:
     strata: defaultdict[str, _Groups] = defaultdict(dict)
     of: dict[tuple[str, tuple[str, ...]], _Group] = {}
-    for position, ref in enumerate(dict.fromkeys(refs)):
+    for placed in enumerate(dict.fromkeys(refs)):
+        ref = placed[1]
         key = (ref.stratum or ref.kind, ref.domains)
         if key not in of:
             of[key] = strata[key[0]][balances[key[0]].span(ref.domains)] = _Group()
-        of[key].add(position, ref)
+        of[key].waiting.append(placed)
     return strata
 
 

@@ -93,7 +93,7 @@ class EmbeddedDataset(EmbeddedFiles):
             dataset=f"{self.name} {self.version}",
             kind=ref.kind,
             domains=ref.domains,
-            demographics=dict(profile.demographics),
+            demographics=vars(profile.demographics).copy(),
             preferences=preferences,
             summaries={d: f"{summaries[d]} {on_file(d, things)}".rstrip() for d in ref.domains},
             situation=where,

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 #: Any value is right.
 ANY: Final = "*"
+#: What a value that cannot be read raises, or one that lies outside the calendar.
+_UNREADABLE: Final = (ValueError, OverflowError)
 _REFERENCE: Final = re.compile(
     r"@(?P<name>[\w.]+)(?: (?P<sign>[+-]) (?P<step>(?:\d+|@(?P<by>\w+))(?: \w+)?))?(?P<unit> days?)?"
 )
@@ -37,19 +39,6 @@ _PEOPLE: Final = (
     "wedding_friend", "far_contact",
 )  # fmt: skip
 _PLACES: Final = ("trip_city", "family_town", "sister_city", "wedding_city", "old_friend_city", "city")
-
-
-class _Telling:
-    """Names the fact at a value that cannot be read, or that lies outside the calendar."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
-        if isinstance(error, (ValueError, OverflowError)):
-            raise UnresolvedError(self._name, str(error)) from None
 
 
 class Resolver:
@@ -106,8 +95,9 @@ class Resolver:
             entry = self._entry(name)
             self._under_way.append(name)
             try:
-                with _Telling(name):
-                    self._right[name] = self._values(name, entry)
+                self._right[name] = self._values(name, entry)
+            except _UNREADABLE as error:
+                raise UnresolvedError(name, str(error)) from None
             finally:
                 self._under_way.pop()
         return self._right[name]
@@ -115,8 +105,10 @@ class Resolver:
     def example(self, name: str) -> str:
         """Return one right value, which an assistant could choose."""
         if name not in self._examples:
-            with _Telling(name):
+            try:
                 self._examples[name] = self._example(name, self._entry(name))
+            except _UNREADABLE as error:
+                raise UnresolvedError(name, str(error)) from None
         return self._examples[name]
 
     def _entry(self, name: str) -> FactEntry:
@@ -235,8 +227,10 @@ class Resolver:
         return (self._span(name, entry.kind, entry.excluded),) if entry.excluded else ()
 
     def _wrong(self, name: str, entry: FactEntry, right: Sequence[str]) -> tuple[str, ...]:
-        with _Telling(name):
+        try:
             return self._wrong_values(name, entry, right)
+        except _UNREADABLE as error:
+            raise UnresolvedError(name, str(error)) from None
 
     def _wrong_values(self, name: str, entry: FactEntry, right: Sequence[str]) -> tuple[str, ...]:
         found = [*self._excluded(name, entry), *entry.wrong]
