@@ -104,9 +104,9 @@ def write_files(
     if files.github:
         _tell_github(results, written, before, root or Path.cwd(), lines)
     if (baseline := files.save_baseline) is not None:
-        from pytest_personalens.results.comparison.baseline import baseline_of, unfit
+        from pytest_personalens.results.comparison.baseline import baseline_of, why_no_baseline
 
-        if why := unfit(results):
+        if why := why_no_baseline(results):
             written.problems.append(f"the baseline {baseline} was not written: {why}")
         else:
             failed = ", ".join(gate.name for gate in results.gates if not gate.passed)

@@ -1,7 +1,4 @@
-"""The first suite: the dialogues of PersonaLens.
-
-An assistant does tasks for a user that it knows.
-"""
+"""The first suite: the dialogues of PersonaLens. An assistant does tasks for a user that it knows."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.reports.tables.published import published
 from pytest_personalens.reports.tables.rows_file import read_rows
-from pytest_personalens.results.comparison.contrasts import holm_adjusted
+from pytest_personalens.results.comparison.pairs import adjust_holm
 from pytest_personalens.results.stats.paired import holm
 from pytest_personalens.results.summary import summarize
 from pytest_personalens.results.values.results import Results, read_results, write_json
@@ -435,5 +435,5 @@ def test_holms_adjusted_p_is_what_statsmodels_computes() -> None:
         "statsmodels.stats.multitest", reason="statsmodels is a development dependency"
     )
     ps = [0.04, 0.001, 0.3, 0.02, 0.02, 1.0, 0.0005]
-    assert holm_adjusted(ps) == pytest.approx(list(multitest.multipletests(ps, method="holm")[1]))
-    assert [p <= 0.05 for p in holm_adjusted(ps)] == holm(ps, 0.05)
+    assert adjust_holm(ps) == pytest.approx(list(multitest.multipletests(ps, method="holm")[1]))
+    assert [p <= 0.05 for p in adjust_holm(ps)] == holm(ps, 0.05)

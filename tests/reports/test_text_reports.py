@@ -38,7 +38,7 @@ from pytest_personalens.reports.tables.runs import StoredRun
 from pytest_personalens.reports.terminal.transcript import failure_lines
 from pytest_personalens.results.gates.check import check_again
 from pytest_personalens.results.summary import group, summarize
-from pytest_personalens.results.values.changes import Arm, Comparison, Difference, Flip, Paired
+from pytest_personalens.results.values.changes import Arm, Comparison, Difference, Flip, PairedChange
 from pytest_personalens.results.values.figures import Gate, Trials
 from pytest_personalens.results.values.item import Item
 from pytest_personalens.results.values.results import Results, write_json
@@ -136,10 +136,10 @@ FULL = results(
     [item(1, p=1, tc=0, record_file="tests/__personalens__/test_bot/test_bot[books-1-ann].json"), item(2, p=3), item(3, cause="judge", said="no answer", failed=True)],
     gates=(gate("tcr", False, low=0.2, high=0.8), gate("valid", True)),
     trials=Trials(count=2, pass_k=(0.8, 0.65), spread={"personalization": 0.31}),
-    arms=(Arm(name="none", overall=group("overall", [item(1, p=1)], suite_named("personalens")), lift=(Paired(dimension=P, pairs=9, before=1.5, after=2.25, change=0.75, low=0.25, high=1.25, p=0.004),)),),
+    arms=(Arm(name="none", overall=group("overall", [item(1, p=1)], suite_named("personalens")), lift=(PairedChange(dimension=P, pairs=9, users=9, before=1.5, after=2.25, change=0.75, low=0.25, high=1.25, p=0.004),)),),
     comparison=Comparison(
         baseline="base.json", level=0.05, compared=2,
-        differences=(Difference(dimension=P, pairs=2, before=2.5, after=2.0, change=-0.5, low=-0.9, high=-0.1, p=0.01, detectable=0.4, gated=True, regressed=True),),
+        differences=(Difference(dimension=P, pairs=2, users=2, before=2.5, after=2.0, change=-0.5, low=-0.9, high=-0.1, p=0.01, detectable=0.4, gated=True, regressed=True),),
         flips=(Flip(scenario="books-1-ann", user="ann", task="books-1", dimension=P, before=3, after=1, records=("tests/a b.json",)),),
         left_out={"not run now": ("movies-1-bob",)},
     ),

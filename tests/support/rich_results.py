@@ -23,10 +23,10 @@ from pytest_personalens.core.options.gate import GateExpression
 from pytest_personalens.core.scenario import DOMAINS, Scenario, Situation, Task
 from pytest_personalens.core.text.node_ids import CaseId
 from pytest_personalens.results.comparison.baseline import baseline_of
+from pytest_personalens.results.comparison.compare import compare_with_baseline
 from pytest_personalens.results.comparison.controls import controls_of, trials_of
-from pytest_personalens.results.comparison.with_baseline import compare_with_baseline
 from pytest_personalens.results.gates.check import check_gates
-from pytest_personalens.results.reasons.before_run import with_earlier
+from pytest_personalens.results.reasons.earlier import attach_earlier
 from pytest_personalens.results.summary import summarize
 from pytest_personalens.results.values.item import Item
 from pytest_personalens.results.values.results import Results
@@ -100,7 +100,7 @@ def rich_results(
         then = _run(
             [_item(s, n, 1, "", rng, better=2, invalid=n == 3) for n, s in enumerate(asked, 1)], count
         )
-        results = with_earlier(results, baseline_of(then))
+        results = attach_earlier(results, baseline_of(then))
         comparison = compare_with_baseline(
             baseline_of(then), results, name="baselines/main.json", level=0.05, margins={}
         )

@@ -6,8 +6,7 @@ If a file cannot be used, the error says so in one line.
 from __future__ import annotations
 
 import json
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -15,26 +14,16 @@ from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.files.devices import no_device
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
     from pathlib import Path
 
 _Model = TypeVar("_Model", bound=BaseModel)
 
 
-def read_versioned(
-    path: Path,
-    model: type[_Model],
-    schema: str,
-    *,
-    what: str,
-    advice: str,
-    upgrade: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]] = MappingProxyType({}),
-) -> _Model:
+def read_versioned(path: Path, model: type[_Model], schema: str, *, what: str, advice: str) -> _Model:
     """Return the value in the file, whose field ``schema`` must be `schema`.
 
-    `upgrade` maps an older schema to a function that turns its data into the present form. Raise `DataError`
-    with a text of one line. In that text, `what` names such a file ("a results file"), and `advice` says what
-    to do about a bad one.
+    Raise `DataError` with a text of one line. In that text, `what` names such a file ("a results file"), and
+    `advice` says what to do about a bad one.
     """
     try:
         data = json.loads(no_device(path).read_text(encoding="utf-8"))
@@ -44,9 +33,7 @@ def read_versioned(
         problem = "nested too deeply" if isinstance(error, RecursionError) else error
         raise DataError(path, f"not valid JSON ({problem}); {advice}") from None
     stated = data.get("schema") if isinstance(data, dict) else None
-    if isinstance(stated, str) and stated in upgrade:
-        data = {**upgrade[stated](data), "schema": schema}
-    elif stated != schema:
+    if stated != schema:
         raise DataError(
             path, f"not {what} of this version: its schema is {str(stated)[:60]!r}, not {schema!r}; {advice}"
         )

@@ -42,18 +42,18 @@ def baseline_of_run(config: pytest.Config, settings: Settings) -> Baseline | Non
 
 def refuse_baseline(baseline: Baseline, run: Run) -> None:
     """Raise `pytest.UsageError` if this run cannot be compared with the baseline."""
-    from pytest_personalens.results.comparison.baseline import refusal
+    from pytest_personalens.results.comparison.baseline import mismatch_message
 
-    why = baseline.refuses(run.terms())
+    why = baseline.mismatch(run.terms())
     if not why:
         # A dataset may change without a change of its name and version. If so much of it changed that the
         # comparison would fail, the user learns this before the run spends anything. Otherwise the changed
         # scenarios are left out of the comparison.
-        changed, both = baseline.changed(run.contents())
+        changed, both = baseline.changed_scenarios(run.contents())
         if both - len(changed) < run.settings.valid_floor * both:
             why = (
                 f"the content of {len(changed)} of its {both} {run.suite.item}s in this sample changed in the"
                 f" dataset, such as {changed[0]}"
             )
     if why:
-        raise pytest.UsageError(f"{_OPTION.long}: {refusal(str(run.settings.baseline), why)}")
+        raise pytest.UsageError(f"{_OPTION.long}: {mismatch_message(str(run.settings.baseline), why)}")

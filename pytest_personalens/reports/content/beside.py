@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pytest_personalens.results.values.results import Results
 
 
-class Moved(NamedTuple):
+class MeanChange(NamedTuple):
     """The means of one group in both runs, by dimension.
 
     A mean is None if the run has none.
@@ -44,7 +44,7 @@ class TwoRuns(NamedTuple):
     `only_before` and `only_after` count items that only one run scored.
     """
 
-    moved: tuple[Moved, ...]
+    moved: tuple[MeanChange, ...]
     changed: tuple[Changed, ...]
     both: int
     only_before: int
@@ -115,16 +115,16 @@ def _shown(beside: TwoRuns) -> list[Dimension]:
     return [d for d in Dimension if any(d in moved.means for moved in beside.moved)]
 
 
-def _pair(moved: Moved, dimension: Dimension, arrow: str) -> str:
+def _pair(moved: MeanChange, dimension: Dimension, arrow: str) -> str:
     before, after = moved.means.get(dimension, (None, None))
     return f"{figure(before)} {arrow} {figure(after)}"
 
 
-def _moved(before: Results, after: Results) -> Iterator[Moved]:
+def _moved(before: Results, after: Results) -> Iterator[MeanChange]:
     old, new = _groups(before), _groups(after)
     for name in {**new, **old}:
         pairs = {d: (_mean(old.get(name), d), _mean(new.get(name), d)) for d in Dimension}
-        yield Moved(name, {d: pair for d, pair in pairs.items() if pair != (None, None)})
+        yield MeanChange(name, {d: pair for d, pair in pairs.items() if pair != (None, None)})
 
 
 def _mean(group: Group | None, dimension: Dimension) -> float | None:

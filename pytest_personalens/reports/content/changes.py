@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_personalens.results.comparison.with_baseline import compare_untested
+from pytest_personalens.results.comparison.compare import compare_untested
 
 if TYPE_CHECKING:
     from pytest_personalens.results.values.changes import Comparison

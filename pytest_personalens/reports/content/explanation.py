@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.judging.measure import Measure
     from pytest_personalens.core.scenario import BaseScenario
     from pytest_personalens.core.suite.suite import Suite
-    from pytest_personalens.results.reasons.explanation import Explanation, Moved
+    from pytest_personalens.results.reasons.explanation import Explanation, MeanChange
     from pytest_personalens.results.reasons.worst_cases import Exchange, WorstCase
     from pytest_personalens.results.values.results import Results
 
@@ -83,7 +83,7 @@ def _outcome(explained: Explanation, measure: Measure, suite: Suite) -> str:
     return f"{title} is {measured}, {wanted}"
 
 
-def _people(moved: Moved, suite: Suite) -> str:
+def _people(moved: MeanChange, suite: Suite) -> str:
     whose = "user" if moved.users == moved.scenarios else suite.item
     return f"worse for {moved.worse} of {count(moved.scenarios, whose)}, better for {moved.better or 'none'}"
 

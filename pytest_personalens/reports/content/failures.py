@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from pytest_personalens.reports.content.markup import code, escaped, short_line
 from pytest_personalens.reports.content.reason_text import goal_parts, said_by_judge
 from pytest_personalens.results.reasons.explanation import explanations
-from pytest_personalens.results.values.shortfalls import in_words, uncounted_by
+from pytest_personalens.results.values.shortfalls import shortfall_text, uncounted_reason
 from pytest_personalens.results.wording import REPORT_ONLY, apart, count, unfound_text
 
 if TYPE_CHECKING:
@@ -98,8 +98,8 @@ def reason(item: Item) -> str:
     Texts of models and exceptions in it are not escaped.
     """
     if item.status == "uncounted":
-        return "not scored, {}: {}".format(*uncounted_by(item.evaluation))
-    return in_words(item.shortfalls) or "failed for another reason than its scores"
+        return "not scored, {}: {}".format(*uncounted_reason(item.evaluation))
+    return shortfall_text(item.shortfalls) or "failed for another reason than its scores"
 
 
 def failure_row(item: Item, results: Results, record: str) -> str:
@@ -108,7 +108,7 @@ def failure_row(item: Item, results: Results, record: str) -> str:
     It gives the low score, the user's wish, and the turns that are the evidence. `record` is Markdown.
     """
     evaluation = item.evaluation
-    cause, detail = uncounted_by(evaluation)
+    cause, detail = uncounted_reason(evaluation)
     what = (
         f"not scored, {cause}: {code(detail, _LONGEST)}"
         if item.status == "uncounted"

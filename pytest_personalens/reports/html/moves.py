@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from pytest_personalens.core.judging.verdict import Dimension
-from pytest_personalens.results.reasons.before_run import earlier_of
+from pytest_personalens.results.reasons.earlier import earlier_of
 
 if TYPE_CHECKING:
     from pytest_personalens.results.values.item import Item

@@ -22,7 +22,7 @@ from pytest_personalens.reports.content.reason_text import (
 )
 from pytest_personalens.reports.html.moves import personalization_before
 from pytest_personalens.reports.html.reasons import lost_for, row_reason, told
-from pytest_personalens.results.values.shortfalls import uncounted_by
+from pytest_personalens.results.values.shortfalls import uncounted_reason
 from pytest_personalens.results.wording import FAULTS, control_names, unfound_text
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def _row(
 ) -> dict[str, Any]:
     e = item.evaluation
     scores = {v.dimension: v.score for v in e.verdicts}
-    cause, detail = uncounted_by(e) if item.status == "uncounted" else ("", "")
+    cause, detail = uncounted_reason(e) if item.status == "uncounted" else ("", "")
     return {
         "id": item.nodeid,
         "scenario": e.scenario,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.reports.content.reason_text import DOES, OUTCOMES, reason_text, why
-from pytest_personalens.results.reasons.before_run import earlier_of
+from pytest_personalens.results.reasons.earlier import earlier_of
 from pytest_personalens.results.reasons.reasons import (
     COSTS,
     costs_of,

@@ -14,7 +14,7 @@ from pytest_personalens.results.wording import decision, p_value
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_personalens.results.values.changes import Comparison, Flip, Paired
+    from pytest_personalens.results.values.changes import Comparison, Flip, PairedChange
     from pytest_personalens.results.values.results import Results
 
 _MOST_NAMED: Final = 5
@@ -122,7 +122,7 @@ def lift_table(results: Results) -> list[str]:
     )
 
 
-def _sides(pair: Paired, change: float, low: float | None, high: float | None) -> tuple[str, ...]:
+def _sides(pair: PairedChange, change: float, low: float | None, high: float | None) -> tuple[str, ...]:
     """Return the cells of both sides.
 
     These are the scenarios, the means before and after, the change, its interval, and the one-sided p.

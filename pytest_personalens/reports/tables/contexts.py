@@ -22,13 +22,13 @@ from pytest_personalens.reports.tables.runs import (
     unlike_each_other,
 )
 from pytest_personalens.reports.tables.table import PaperTable, of_paper
-from pytest_personalens.results.comparison.contrasts import contrast, corrected
+from pytest_personalens.results.comparison.pairs import adjust_contrasts, contrast
 from pytest_personalens.results.wording import over, p_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_personalens.results.comparison.contrasts import Contrast
+    from pytest_personalens.results.comparison.pairs import Contrast
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
 
@@ -212,7 +212,7 @@ def _ablation_notes(results: Results, base: ContextItems | None) -> list[str]:
         notes.append("There is no lift to show: no run without context (--personalens-control no-context).")
     elif base is not own:
         read = [(d, one) for d in _SCORES.values() if (one := contrast(base.items, own.items, d)) is not None]
-        tested = corrected([one for _, one in read])
+        tested = adjust_contrasts([one for _, one in read])
         notes += [_lift(d, one) for (d, _), one in zip(read, tested, strict=True)]
     return notes
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.reports.content.markup import figure, interval_text
 from pytest_personalens.reports.tables.table import PaperTable
-from pytest_personalens.results.comparison.contrasts import contrast, corrected
+from pytest_personalens.results.comparison.pairs import adjust_contrasts, contrast
 from pytest_personalens.results.means import scenario_means, scores_of
 from pytest_personalens.results.wording import p_value
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_personalens.core.scenario import Kind
-    from pytest_personalens.results.comparison.contrasts import Contrast
+    from pytest_personalens.results.comparison.pairs import Contrast
     from pytest_personalens.results.values.item import Item
 
 SHORT: Final[dict[Kind, str]] = {"single": "SD", "multi": "MD"}
@@ -100,7 +100,7 @@ def differences(
                 compared.append((row, column, one))
     if not compared:
         return None
-    tested = corrected([one for _, _, one in compared])
+    tested = adjust_contrasts([one for _, _, one in compared])
     note = (
         "p: two-sided, of the paired randomization test over the users of the scenarios that both scored."
         f" p (Holm): corrected for the {len(compared)} tests of this table; what is below 0.05 there is more"

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Final
 from pytest_personalens.reports.content.markup import short_line
 from pytest_personalens.reports.content.reason_text import said_by_judge, why
 from pytest_personalens.results.reasons.reasons import costs_of
-from pytest_personalens.results.values.shortfalls import in_words
+from pytest_personalens.results.values.shortfalls import shortfall_text
 from pytest_personalens.results.wording import count, p_text, sentence, signed, signed_interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytest_personalens.core.judging.verdict import Verdict
-    from pytest_personalens.results.values.changes import Comparison, Flip, Paired
+    from pytest_personalens.results.values.changes import Comparison, Flip, PairedChange
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
 
@@ -71,7 +71,7 @@ def low_lines(results: Results) -> list[str]:
     runs = Counter(item.key for item in results.own)
     several = len({item.test for item in results.own}) > 1
     return [
-        f"{_name(items[0], several)}: {'; '.join(dict.fromkeys(in_words(i.shortfalls) for i in items))}"
+        f"{_name(items[0], several)}: {'; '.join(dict.fromkeys(shortfall_text(i.shortfalls) for i in items))}"
         + (f" (in {len(items)} of {runs[key]} trials)" if runs[key] > 1 else "")
         for key, items in missed.items()
     ]
@@ -82,7 +82,7 @@ def _name(item: Item, several: bool) -> str:
     return item.evaluation.scenario + (f" in {item.test.rpartition('::')[2]}" if several else "")
 
 
-def _lift(lift: Paired) -> str:
+def _lift(lift: PairedChange) -> str:
     sentence = f"{lift.dimension.names.mean} {lift.before:.2f}, with this user's context {lift.after:.2f}"
     gain, low, high = lift.gain
     return f"{sentence}: lift {signed(gain)} ({signed_interval(low, high)}, {p_text(lift.p)})"

@@ -14,7 +14,7 @@ from pytest_personalens.reports.content.markup import short_line
 from pytest_personalens.reports.content.reason_text import OUTCOMES, goal_parts, said_by_judge, why
 from pytest_personalens.reports.terminal.failure_layout import error_lines, wrapped
 from pytest_personalens.results.reasons.reasons import costs_of
-from pytest_personalens.results.values.shortfalls import uncounted_by
+from pytest_personalens.results.values.shortfalls import uncounted_reason
 from pytest_personalens.results.wording import unfound_text
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def failure_headline(
     evaluation: Evaluation, shortfalls: Sequence[Shortfall], scenario: BaseScenario | None = None
 ) -> str:
     """What is wrong with an item, in a line: ``p 1 < 2: asks for Seat (known: window)``."""
-    cause, detail = uncounted_by(evaluation)
+    cause, detail = uncounted_reason(evaluation)
     if cause and not shortfalls:
         whose = cause if cause == "lost" else f"{cause} at fault"
         return one_line(f"not scored, {whose}: {harmless(detail)}")
@@ -100,7 +100,7 @@ def failure_lines(
 def _wrong(
     evaluation: Evaluation, scenario: BaseScenario, shortfalls: Sequence[Shortfall], width: int
 ) -> Iterator[str]:
-    if uncounted_by(evaluation)[0] and not shortfalls:
+    if uncounted_reason(evaluation)[0] and not shortfalls:
         yield from error_lines(failure_headline(evaluation, shortfalls), width)
     for shortfall in shortfalls:
         measure = shortfall.dimension
