@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import ModelBusy, ModelError
-from pytest_personalens.core.text.redaction import keep_secret
+from pytest_personalens.core.text.redaction import add_secret
 from pytest_personalens.models.base import retry_after
 
 if TYPE_CHECKING:
@@ -217,6 +217,6 @@ def _strip_credentials(credentials: Any) -> None:
     """
     for name in ("access_key", "secret_key", "token") if credentials is not None else ():
         value = getattr(credentials, name)
-        keep_secret(value)
+        add_secret(value)
         if value and value != value.strip() and credentials.method == "env":
             setattr(credentials, name, value.strip())

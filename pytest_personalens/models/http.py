@@ -8,7 +8,7 @@ import threading
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import ModelBusy, ModelError
-from pytest_personalens.core.text.redaction import redacted
+from pytest_personalens.core.text.redaction import redact
 from pytest_personalens.models.base import retry_after
 
 if TYPE_CHECKING:
@@ -87,4 +87,4 @@ def problem_in(data: Any) -> str:
 
 def short(text: str) -> str:
     """Return foreign text as one line of at most 300 characters, without secrets."""
-    return " ".join(redacted(text).split())[:300]  # redact before the cut: a cut secret is not recognised
+    return " ".join(redact(text).split())[:300]  # redact before the cut: a cut secret is not recognised

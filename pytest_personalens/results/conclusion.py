@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_personalens.core.judging.measure import measure_named
+from pytest_personalens.core.judging.measure import get_measure
 from pytest_personalens.core.options.gate import GateExpression
 from pytest_personalens.results.gates.check import check_gates
 from pytest_personalens.results.gates.gate_expressions import check_expressions, measure_of
@@ -54,7 +54,7 @@ def conclude(results: Results, requirements: Requirements) -> Results:
     if requirements.baseline is not None:
         from pytest_personalens.results.comparison.compare import compare_with_baseline
 
-        margins = {measure_named(name): margin for name, margin in s.margin}
+        margins = {get_measure(name): margin for name, margin in s.margin}
         baseline = follow_moved_tests(requirements.baseline, results)
         results = attach_earlier(results, baseline)
         drops = (gate for gate in requirements.gates if gate.metric == "drop")

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.judging.usage import Usage
-from pytest_personalens.core.suite.suite import suite_named
+from pytest_personalens.core.suite.suite import get_suite
 from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.results.means import by_turn, estimate, figure_of, item_scores
 from pytest_personalens.results.values.figures import Figure, Group, Mean, UserAudit
@@ -52,7 +52,7 @@ def summarize(
 
     `prices` are those of the models, by role. `drawn_from` and `excluded` say what the dataset has, by kind.
     """
-    suite = suite_named(settings.get("suite", FIRST_SUITE))
+    suite = get_suite(settings.get("suite", FIRST_SUITE))
     ordered = tuple(_with_dollars(item, prices) for item in sorted(items, key=lambda i: i.nodeid))
     own = [i for i in ordered if not i.arm]
     scored = [i for i in own if i.evaluation.scored]

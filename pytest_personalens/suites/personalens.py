@@ -145,7 +145,6 @@ SUITE: Final = Suite(
         Arm(name="swapped", word="other-user", title="other-user", swaps=True),
     ),
     arm_groups={"ablation": _ABLATION},
-    gone_words={"none": "no-context", "swapped": "other-user"},
     thresholds={_TC: 1, _P: 2},
     scenario=Scenario,
     open_dataset=_open_dataset,

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.forge import Forge, forge
 from tests.support.repository import ROOT, Repository
+from tests.support.servers.forge import Forge, forge
 
 yaml = pytest.importorskip("yaml", reason="PyYAML is not installed")
 BASH = shutil.which("bash") or pytest.skip("there is no bash", allow_module_level=True)

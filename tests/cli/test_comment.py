@@ -14,9 +14,9 @@ from pytest_personalens.core.files.atomic_write import write_atomically
 from pytest_personalens.results.comparison.baseline import baseline_of
 from pytest_personalens.results.values.provenance import Provenance
 from pytest_personalens.results.values.results import write_json
-from tests.support.commands import refusal
-from tests.support.forge import Forge, forge
-from tests.support.rich_results import rich_results
+from tests.support.processes.commands import refusal
+from tests.support.results.rich_results import rich_results
+from tests.support.servers.forge import Forge, forge
 
 MARKER = "<!-- personalens: run -->"
 

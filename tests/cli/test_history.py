@@ -14,8 +14,8 @@ from pytest_personalens.results.summary import summarize
 from pytest_personalens.results.values.provenance import Provenance
 from pytest_personalens.results.values.results import Results, write_json
 from tests.support.browser import Page, axe_source
-from tests.support.commands import refusal
-from tests.support.rich_results import rich_results
+from tests.support.processes.commands import refusal
+from tests.support.results.rich_results import rich_results
 
 
 def of_commit(results: Results, day: int, **facts: Any) -> Results:

@@ -8,10 +8,10 @@ import pytest
 
 from pytest_personalens.cli.command import main
 from tests.engine.test_protocols_on_the_wire import MODELS, PROTOCOLS, RUN, answer
-from tests.support.commands import refusal
-from tests.support.endpoint import Endpoint
-from tests.support.official_tree import write_code, write_data
+from tests.support.datasets.official_tree import write_code, write_data
+from tests.support.processes.commands import refusal
 from tests.support.repository import Repository
+from tests.support.servers.endpoint import Endpoint
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ import pytest
 
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.options.options import OPTIONS
-from tests.support.endpoint import Endpoint
 from tests.support.repository import Repository
+from tests.support.servers.endpoint import Endpoint
 
 ROOT = Path(__file__).resolve().parents[2]
 SLOW_PAGES = {"which-gate.md"}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.endpoint import Endpoint, Reply, play
 from tests.support.repository import Repository
+from tests.support.servers.endpoint import Endpoint, Reply, play
 
 ARGS = [
     "--personalens-sample",

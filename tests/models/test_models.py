@@ -18,7 +18,7 @@ from pytest_personalens.models.open import open_model
 from pytest_personalens.models.rate_limit import COOLDOWN, Limiter
 from pytest_personalens.models.retry import Reliable
 from pytest_personalens.models.specs import read_parameters, read_spec
-from tests.support.endpoint import Endpoint, Reply
+from tests.support.servers.endpoint import Endpoint, Reply
 
 BEDROCK, OPENAI = "bedrock:claude-3-haiku-v1", "openai:small"
 BOTH = pytest.mark.parametrize("spec", [BEDROCK, OPENAI])

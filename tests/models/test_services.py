@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.repository import Repository
 from tests.support.scripted_agents import TOLD, TOLD_AGENTS
-from tests.support.service import Answer, Service, agent_turn, events, json_answer
+from tests.support.servers.service import Answer, Service, agent_turn, events, json_answer
 
 RUN: Final = ("--personalens-sample", "1", *TOLD_AGENTS)
 CALL: Final = {"id": "c1", "type": "function", "function": {"name": "book", "arguments": '{"people": 2}'}}

@@ -6,7 +6,7 @@ from typing import get_type_hints
 
 import pytest
 
-from pytest_personalens.core.options.options import OPTIONS, REPLACED
+from pytest_personalens.core.options.options import OPTIONS
 from pytest_personalens.core.options.settings import Settings
 from tests.support.repository import Repository
 from tests.support.scripted_agents import TOLD_AGENTS
@@ -32,7 +32,6 @@ def settings(repo: Repository, *args: str) -> dict[str, object]:
 
 def test_every_option_makes_a_setting() -> None:
     assert {o.key for o in OPTIONS} | {"not_read", "report_only"} == set(get_type_hints(Settings))
-    assert not set(REPLACED) & {o.name for o in OPTIONS}
 
 
 def test_the_help_names_each_option_once_by_group(repo: Repository) -> None:
@@ -44,33 +43,6 @@ def test_the_help_names_each_option_once_by_group(repo: Repository) -> None:
     assert titles == [f"personalens, {group}" for group in ("select", "run", "judge", "gate", "report")]
     ini = [line.split()[0] for line in lines if line.startswith("  personalens_")]
     assert {o.ini for o in OPTIONS if o.on != "command line"} <= set(ini)
-
-
-@pytest.mark.parametrize("old", sorted(set(REPLACED) - {"gates"}))
-def test_an_option_that_is_gone_says_what_to_write(told: Repository, old: str) -> None:
-    new, value = REPLACED[old]
-    now = f"--personalens-{old}: this option is gone; write --personalens-{new} {value}"
-    refused(told.inline(*ARGS, f"--personalens-{old}", "x"), now)
-    refused(told.inline(f"--personalens-{old}"), now)
-
-
-@pytest.mark.parametrize("old", sorted(REPLACED))
-def test_a_key_that_is_gone_says_what_to_write(told: Repository, old: str) -> None:
-    key, new = f"personalens_{old.replace('-', '_')}", f"personalens_{REPLACED[old][0]} = "
-    told.path.joinpath("pytest.ini").write_text(f"[pytest]\n{key} = x\n")
-    refused(told.inline("--strict-config"), f"{key}: this key is gone; write {new}")
-
-
-NATIVE = pytest.param(
-    "tool.pytest", marks=pytest.mark.skipif(pytest.version_tuple < (9,), reason="pytest 9 reads this table")
-)
-
-
-@pytest.mark.parametrize("table", ["tool.pytest.ini_options", NATIVE])
-@pytest.mark.parametrize("value", ["0.9", "'x'", "['x']", "true"])
-def test_a_key_that_is_gone_of_any_type(told: Repository, table: str, value: str) -> None:
-    told.path.joinpath("pyproject.toml").write_text(f"[{table}]\npersonalens_min_tcr = {value}\n")
-    refused(told.inline(*ARGS), "personalens_min_tcr: this key is gone; write personalens_gate = tcr >= X")
 
 
 @pytest.mark.parametrize("name", [o.name for o in OPTIONS if o.on == "ini"])
@@ -111,8 +83,6 @@ def test_lists_take_commas_and_repetition(
         ("--personalens-budget=200", "--personalens-budget: expected a number of calls or of dollars, such as 200calls or 5usd, not '200'"),
         ("--personalens-budget=$5calls", "--personalens-budget: expected a number of calls or of dollars"),
         ("--personalens-budget=5calls,6calls", "--personalens-budget: two caps on calls; give one"),
-        ("--personalens-control=swapped", "--personalens-control: write other-user, not 'swapped'"),
-        ("--personalens-control=none", "--personalens-control: write no-context, not 'none'"),
         ("--personalens-control=no", "--personalens-control: expected one of: no-context, other-user, D, I, S, ablation, not 'no'"),
         ("--personalens-report=r.txt", "--personalens-report: expected a path that ends in .json, .html, .htm, .md, or the word github, not 'r.txt'"),
         ("--personalens-record=yes", "--personalens-record: expected one of: none, live, new, all"),

@@ -8,9 +8,9 @@ import pytest
 
 from tests.engine.test_protocols_on_the_wire import BOT, answer
 from tests.results.files.test_shards import read
-from tests.support.endpoint import Call, Endpoint, Reply
+from tests.support.processes.runs import merge_shards, run_shards
 from tests.support.repository import Repository
-from tests.support.runs import merge_shards, run_shards
+from tests.support.servers.endpoint import Call, Endpoint, Reply
 
 #: Users who are told by their spec what to do wrong, and a judge who completes no task.
 HOOKS = """

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.own_domains import write_own_domains
+from tests.support.datasets.folders import write_own_domains
 from tests.support.repository import Repository
 from tests.support.scripted_agents import TOLD, TOLD_AGENTS
 

@@ -25,7 +25,7 @@ from pytest_personalens.results.stats.intervals import rate_interval
 from pytest_personalens.results.values.figures import Gate
 from pytest_personalens.results.values.results import Results
 from tests.support.browser import Page, axe_source
-from tests.support.rich_results import HOSTILE, rich_results
+from tests.support.results.rich_results import HOSTILE, rich_results
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -68,7 +68,7 @@ def file(everything: Results, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_equal_results_give_equal_pages() -> None:
     code = (
-        "import hashlib; from tests.support.rich_results import *; from pytest_personalens.reports.html.page"
+        "import hashlib; from tests.support.results.rich_results import *; from pytest_personalens.reports.html.page"
         " import html_page; "
     )
     code += (

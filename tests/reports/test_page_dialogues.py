@@ -16,7 +16,7 @@ from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.judge_quality.agreement.labels import read_labels
 from pytest_personalens.reports.html.page import write_html
 from tests.support.browser import Page
-from tests.support.rich_results import rich_results
+from tests.support.results.rich_results import rich_results
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,7 +12,7 @@ import pytest
 from pytest_personalens.reports.html.page import html_page
 from tests.support.browser import Page, axe_source
 from tests.support.repository import Repository
-from tests.support.rich_results import rich_results
+from tests.support.results.rich_results import rich_results
 
 RUN = (
     "--personalens-suite",

@@ -17,7 +17,7 @@ from pytest_personalens.reports.html.page import html_page, write_html
 from pytest_personalens.results.values.provenance import Provenance
 from tests.support.browser import Page, axe_source
 from tests.support.repository import Repository
-from tests.support.rich_results import HOSTILE, rich_results
+from tests.support.results.rich_results import HOSTILE, rich_results
 from tests.support.scripted_agents import REASONS, TOLD_AGENTS
 
 if TYPE_CHECKING:

@@ -25,9 +25,9 @@ from pytest_personalens.results.comparison.pairs import adjust_holm
 from pytest_personalens.results.stats.paired import holm
 from pytest_personalens.results.summary import summarize
 from pytest_personalens.results.values.results import Results, read_results, write_json
-from tests.support import recount
 from tests.support.repository import ROOT, Repository
-from tests.support.rich_results import rich_results
+from tests.support.results import recount
+from tests.support.results.rich_results import rich_results
 
 #: What the figures may be off by: half of the last decimal, and what a float adds.
 TOLERANCE = {2: 0.005_001, 3: 0.000_501, 0: 0}

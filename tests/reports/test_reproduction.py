@@ -12,10 +12,10 @@ import pytest
 
 from pytest_personalens.core.text.parse import judge_specs
 from pytest_personalens.datasets import OFFICIAL_SAMPLES
-from tests.support.endpoint import Call, Endpoint, Reply
-from tests.support.official_tree import write_code, write_data
+from tests.support.datasets.official_tree import write_code, write_data
 from tests.support.repository import Repository
 from tests.support.scripted_agents import BOT
+from tests.support.servers.endpoint import Call, Endpoint, Reply
 
 PAGE = Path(__file__).parents[2] / "docs/how-to/reproduce-the-paper.md"
 SONNET, SONNET_35 = "anthropic.claude-3-sonnet", "anthropic.claude-3-5-sonnet"

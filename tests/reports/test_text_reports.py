@@ -24,7 +24,7 @@ from pytest_personalens.core.judging.evaluation import Cause, Evaluation
 from pytest_personalens.core.judging.usage import Usage
 from pytest_personalens.core.judging.verdict import Dimension, Evidence, Verdict
 from pytest_personalens.core.scenario import Scenario, Situation, Task
-from pytest_personalens.core.suite.suite import suite_named
+from pytest_personalens.core.suite.suite import get_suite
 from pytest_personalens.core.text.safe_text import harmless
 from pytest_personalens.reports.content.beside import beside_lines, side_by_side
 from pytest_personalens.reports.content.failures import verdict_line
@@ -136,7 +136,7 @@ FULL = results(
     [item(1, p=1, tc=0, record_file="tests/__personalens__/test_bot/test_bot[books-1-ann].json"), item(2, p=3), item(3, cause="judge", said="no answer", failed=True)],
     gates=(gate("tcr", False, low=0.2, high=0.8), gate("valid", True)),
     trials=Trials(count=2, pass_k=(0.8, 0.65), spread={"personalization": 0.31}),
-    arms=(Arm(name="none", overall=group("overall", [item(1, p=1)], suite_named("personalens")), lift=(PairedChange(dimension=P, pairs=9, users=9, before=1.5, after=2.25, change=0.75, low=0.25, high=1.25, p=0.004),)),),
+    arms=(Arm(name="none", overall=group("overall", [item(1, p=1)], get_suite("personalens")), lift=(PairedChange(dimension=P, pairs=9, users=9, before=1.5, after=2.25, change=0.75, low=0.25, high=1.25, p=0.004),)),),
     comparison=Comparison(
         baseline="base.json", level=0.05, compared=2,
         differences=(Difference(dimension=P, pairs=2, users=2, before=2.5, after=2.0, change=-0.5, low=-0.9, high=-0.1, p=0.01, detectable=0.4, gated=True, regressed=True),),
@@ -267,7 +267,7 @@ def test_markdown_stays_within_its_limit_and_says_what_is_cut() -> None:
 
 
 def test_a_group_of_many_names_is_cut_too() -> None:
-    suite = suite_named("personalens")
+    suite = get_suite("personalens")
     domains = tuple(group(f"Domain {n} {'x' * 500}", [item(1)], suite) for n in range(5_000))
     text = markdown_report(results([item()], domains=domains), limit=20_000)
     assert len(text.encode()) <= 20_000

@@ -18,7 +18,7 @@ from pytest_personalens.core.suite.panels import CountsPanel, ItemsPanel, Point,
 from pytest_personalens.core.suite_names import SUITES
 from tests.suites.personaconv.arguments import check_refused, gates
 from tests.support import third_suite
-from tests.support.commands import refusal
+from tests.support.processes.commands import refusal
 from tests.support.repository import ROOT, Repository
 
 SUMS = ("--personalens-suite", "sums", "--personalens-sample")

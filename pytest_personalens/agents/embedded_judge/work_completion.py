@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from pytest_personalens.agents.embedded_judge.tool_calls.actions import values
 from pytest_personalens.agents.embedded_judge.tool_calls.state_completion import by_state
 from pytest_personalens.agents.language.text import fold
-from pytest_personalens.core.dialogue.tool_calls import in_one_line
+from pytest_personalens.core.dialogue.tool_calls import call_line
 from pytest_personalens.core.judging.verdict import Dimension, Evidence, Reason, Verdict
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def _by_call(stand: Stand, call: BackedPart, called: Sequence[tuple[Action, tupl
             None,
         )
         backing = "done" if action is not None else backing
-    turn, quote = (action.call.turn, in_one_line(action.call)) if action else (stand.turn, stand.quote)
+    turn, quote = (action.call.turn, call_line(action.call)) if action else (stand.turn, stand.quote)
     wrong = _wrong_values(stand.part, action, called) if action else ()
     if stand.part.never or backing != "done" or action is None:
         state = _BY_CALLS[backing]

@@ -13,7 +13,7 @@ from pytest_personalens.agents.language.text import content, fold, mentions, ste
 from pytest_personalens.agents.language.value_mentions import OF_PERSONS
 from pytest_personalens.agents.reading.typed_values import TYPED, TypedValue, agrees, typed_values
 from pytest_personalens.core.facts import RANGE
-from pytest_personalens.datasets.world.values import UNITS, size
+from pytest_personalens.datasets.world.values import UNITS, ordinal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -120,7 +120,7 @@ class FactReader:
         (first, last), fact = dates, lengths[0]
         days = (last - first).days
         low, _, high = fact.right[0].partition(RANGE)
-        least, most = size("duration", low) / UNITS["day"], size("duration", high or low) / UNITS["day"]
+        least, most = ordinal("duration", low) / UNITS["day"], ordinal("duration", high or low) / UNITS["day"]
         if days > 1 and least / 3 <= days <= most * 3:
             right = least * 0.9 - 1 <= days <= most * 1.1 + 1
             yield Finding(fact, f"{days} days", right=right, beside=True)
@@ -233,7 +233,7 @@ def keeps_limit(value: TypedValue, fact: Fact) -> bool:
     """True if the fact is the most that something may take or cost, and the value is less."""
     if not MOST_OF.search(fact.what) or not isinstance(value.value, int | float) or len(fact.right) != 1:
         return False
-    return RANGE not in fact.right[0] and value.value <= size(value.kind, fact.right[0])
+    return RANGE not in fact.right[0] and value.value <= ordinal(value.kind, fact.right[0])
 
 
 #: Facts that are the most that something may take or cost.
@@ -244,7 +244,7 @@ def _of_a_size(value: TypedValue, fact: Fact) -> bool:
     """True if a duration is of the size of the fact's: ten minutes are none of a rental for a month."""
     assert isinstance(value.value, float)
     first, _, last = fact.right[0].partition(RANGE)
-    low, high = size("duration", first), size("duration", last or first)
+    low, high = ordinal("duration", first), ordinal("duration", last or first)
     return low / 3 <= value.value <= high * 3
 
 

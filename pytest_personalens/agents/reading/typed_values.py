@@ -203,7 +203,7 @@ def agrees(found: TypedValue, written: str, today: str) -> bool:
     last = last if dots else first
     if found.kind == "date":
         return _agrees_date(found, first, last, today)
-    low, high = values.size(found.kind, first), values.size(found.kind, last)
+    low, high = values.ordinal(found.kind, first), values.ordinal(found.kind, last)
     if found.kind == "time":
         time = found.value
         assert isinstance(time, slots.Time)

@@ -34,7 +34,7 @@ def main(options: argparse.Namespace) -> int:
     from pytest_personalens.core.files.atomic_write import write_atomically
     from pytest_personalens.core.judging.dimensions import dimensions
     from pytest_personalens.core.judging.usage import read_prices
-    from pytest_personalens.judge_quality import measure, read_labels, wanted
+    from pytest_personalens.judge_quality import labelled_readings, measure, read_labels
     from pytest_personalens.judge_quality.agreement import render
     from pytest_personalens.models.meter import Budget, Meter
 
@@ -53,7 +53,7 @@ def main(options: argparse.Namespace) -> int:
         prompts = PromptSettings(options.protocol, options.prompts)
         judge = open_judge(options.judge_model, meter, prompts, at_once=options.concurrency)
         paid_judge = PaidJudge(judge, options, prompts, prices)
-        readings = list(wanted(labelled, chosen))
+        readings = list(labelled_readings(labelled, chosen))
         unread = [(item, d) for item, d in readings if not paid_judge.has_recorded(item, d)]
         if options.estimate or (unread and judge.paid and options.live):
             paid_judge.print_estimate(unread)

@@ -28,7 +28,7 @@ def main(options: argparse.Namespace) -> int:
         )
     results = [read_results(path) for path in options.results]
     sample = annotation.draw_dialogues(results, options.count, seed=options.seed)
-    write_atomically(options.write, annotation.label_lines(annotation.entries(sample, annotators)))
+    write_atomically(options.write, annotation.label_lines(annotation.label_entries(sample, annotators)))
     single, multi = (sum(c.scenario.kind == kind for c in sample) for kind in ("single", "multi"))
     print(
         f"{len(sample)} dialogues are in {options.write}: {single} single-domain and {multi} multi-domain"

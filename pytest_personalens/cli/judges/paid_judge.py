@@ -26,7 +26,7 @@ class PaidJudge:
         prices: Mapping[str, Price],
     ) -> None:
         from pytest_personalens.core.judging.usage import price_of
-        from pytest_personalens.datasets.cached import cache_folder
+        from pytest_personalens.datasets.toml_cache import cache_folder
         from pytest_personalens.engine.records.readings import RecordedJudge
         from pytest_personalens.models.open import open_model
 

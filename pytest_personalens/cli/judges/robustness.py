@@ -14,9 +14,9 @@ from pytest_personalens.datasets import draw, open_dataset
 from pytest_personalens.judge_quality.agreement.labels import read_labels
 from pytest_personalens.judge_quality.robustness.robustness import (
     constant_bots,
-    fallen_under_moves,
-    kept_under_changes,
     sensitivity,
+    sensitivity_to_faults,
+    stability,
 )
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def main(options: argparse.Namespace) -> int:
     judge, dataset = EmbeddedJudge(), open_dataset("embedded")
     print(f"{judge.identity}: {len(labelled)} dialogues")
     print(f"{'change of words':34} {'dialogues':>9}  TC kept   P kept")
-    for (name, held), kept in sorted(kept_under_changes(judge, labelled).items()):
+    for (name, held), kept in sorted(stability(judge, labelled).items()):
         print(f"{name + (' *' if held else ''):34} {kept.dialogues:9}  {kept.tc:7.1%}  {kept.p:7.1%}")
     print("(*: kept out of training)")
     for dimension, fallen in sensitivity(judge, labelled).items():
@@ -39,7 +39,7 @@ def main(options: argparse.Namespace) -> int:
             f"right score fell {fallen.right:.0%}, other moved {fallen.wrong:.0%}"
         )
     print(f"{'done otherwise than asked for':34} {'dialogues':>9}  TC falls  P moves")
-    for name, fallen in fallen_under_moves(judge, labelled).items():
+    for name, fallen in sensitivity_to_faults(judge, labelled).items():
         print(f"{name:34} {fallen.pairs:9}  {fallen.right:8.0%}  {fallen.wrong:7.0%}")
     print(f"{'constant bot':34} {'scenarios':>9}  TC 1  P > 2")
     scenarios = [dataset.load(ref) for ref in draw(dataset, options.scenarios, seed="robustness").refs]

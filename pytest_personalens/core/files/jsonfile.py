@@ -45,10 +45,7 @@ def read_versioned(path: Path, model: type[_Model], schema: str, *, what: str, a
 
 
 def first_problem(error: ValidationError, *, count_from: int = 0) -> tuple[str, str]:
-    """Return the first problem: the field, with dots, and what is wrong with it.
-
-    `count_from` is the number of the first element of a list.
-    """
+    """Return the first problem: the field, with dots, and what is wrong; lists count from `count_from`."""
     return all_problems(error, count_from=count_from)[0]
 
 
@@ -63,11 +60,8 @@ def all_problems(error: ValidationError, *, count_from: int = 0) -> list[tuple[s
     return problems
 
 
-def text_of(value: BaseModel, *, indent: int = 1, sort_keys: bool = False) -> str:
-    """Return the content of the file for a value.
-
-    Equal values give equal files.
-    """
+def to_json(value: BaseModel, *, indent: int = 1, sort_keys: bool = False) -> str:
+    """Return the content of the file for a value; equal values give equal files."""
     return (
         json.dumps(
             value.model_dump(mode="json", by_alias=True),
@@ -80,10 +74,7 @@ def text_of(value: BaseModel, *, indent: int = 1, sort_keys: bool = False) -> st
 
 
 def schema_of(path: Path) -> str:
-    """Return the schema that the file states, or an empty string.
-
-    It is empty if the file cannot be read; `read_versioned` then explains the problem.
-    """
+    """Return the schema that the file states; empty if it cannot be read."""
     try:
         data = json.loads(no_device(path).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):

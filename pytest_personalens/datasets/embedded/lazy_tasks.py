@@ -6,19 +6,16 @@ A run needs one task in four of the files that it reads, and checking a task tak
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from pydantic import ValidationError
 
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.files.jsonfile import first_problem
-from pytest_personalens.datasets.embedded.entries import Domain, MultiTaskEntry, MultiTasks, TaskEntry
-from pytest_personalens.datasets.embedded.entry_files import examined, read_table
+from pytest_personalens.datasets.embedded.entries import TaskEntry
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-_Holder = TypeVar("_Holder", Domain, MultiTasks)
 
 
 class LazyTasks(Sequence[TaskEntry]):
@@ -51,16 +48,3 @@ class LazyTasks(Sequence[TaskEntry]):
     def spans(self) -> list[tuple[str, ...]]:
         """Return the domains of each task, without reading the rest of it."""
         return [tuple(table.get("domains", ())) for table in self._tables]
-
-
-def examined_lazily(file: Path, holder: type[_Holder]) -> tuple[_Holder | None, list[DataError]]:
-    """Return the value in a file, whose tasks are checked later, or None, and its problems."""
-    try:
-        table = read_table(file)
-    except DataError as error:
-        return None, [error]
-    value, errors = examined(file, {**table, "tasks": ()}, holder)
-    if value is None:
-        return None, errors
-    model = MultiTaskEntry if holder is MultiTasks else TaskEntry
-    return value.model_copy(update={"tasks": LazyTasks(file, model, table.get("tasks", ()))}), errors

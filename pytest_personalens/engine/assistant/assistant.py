@@ -10,7 +10,7 @@ from concurrent import futures
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.core.dialogue.stream import awaited, drained
+from pytest_personalens.core.dialogue.stream import await_reply, read_stream
 from pytest_personalens.core.errors import AssistantFault
 from pytest_personalens.engine.assistant.time_limit import OutOfTime, call_within
 
@@ -56,7 +56,7 @@ def guarded(
             raised.append(error)
 
     def to_its_end(messages: Any) -> Any:
-        return drained(assistant(messages))
+        return read_stream(assistant(messages))
 
     def left(started: float) -> float:
         return max(0.001, timeout - (time.monotonic() - started))
@@ -68,9 +68,9 @@ def guarded(
             # A call of an async function does not run its code yet.
             reply = assistant(messages) if is_async else call_within(to_its_end, messages, timeout)
             if inspect.isawaitable(reply) or isinstance(reply, AsyncIterable):
-                reply = loop.run(awaited(reply), left(started))
+                reply = loop.run(await_reply(reply), left(started))
             if isinstance(reply, Iterator):
-                reply = call_within(drained, reply, left(started))
+                reply = call_within(read_stream, reply, left(started))
         except (OutOfTime, TimeoutError):
             # A timeout of the assistant itself (of its database, for example) is an error like any other.
             if time.monotonic() - started < timeout:

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import ModelBusy, ModelError, SpecError
-from pytest_personalens.core.text.redaction import keep_secret
+from pytest_personalens.core.text.redaction import add_secret
 from pytest_personalens.models.base import Completion, Request, timeout_error
 from pytest_personalens.models.http import HttpClient, problem_in, short
 from pytest_personalens.models.services import FLAG
@@ -129,7 +129,7 @@ def _variable(name: str, header: str) -> str:
     value = os.environ.get(name, "").strip()  # a secret is often pasted with its line break
     if not value:
         raise SpecError(f"{HEADERS}: {header} needs the environment variable {name}, which is not set")
-    keep_secret(value)
+    add_secret(value)
     return value
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.options.options import BY_KEY, OPTIONS, REPLACED
+from pytest_personalens.core.options.options import BY_KEY, OPTIONS
 from pytest_personalens.core.text.parse import list_parts, size_text
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def flags_of(config: pytest.Config) -> list[str]:
 
 
 def check_alone(config: pytest.Config) -> None:
-    """Refuse removed options, options that need a sample, and misread paths.
+    """Refuse options that are keys of the configuration, options that need a sample, and misread paths.
 
     A misread path is one that pytest takes for tests.
     """
@@ -36,16 +36,6 @@ def check_alone(config: pytest.Config) -> None:
             raise pytest.UsageError(
                 f"{o.long}: now a key of the configuration; write {o.ini} = {o.metavar} there, or -o"
                 f" {o.ini}={o.metavar}"
-            )
-    for old, (new, value) in REPLACED.items():
-        if config.getoption(f"gone: {old}") is not None:
-            raise pytest.UsageError(
-                f"--personalens-{old}: this option is gone; write --personalens-{new} {value}"
-            )
-        key = f"personalens_{old.replace('-', '_')}"
-        if _in_configuration(config, key):
-            raise pytest.UsageError(
-                f"{key}: this key is gone; write personalens_{new} = {value.replace(chr(39), '')}"
             )
     sampled = config.getoption("personalens_sample") is not None or _in_configuration(
         config, "personalens_sample"
@@ -98,9 +88,9 @@ def readable(values: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...
     wanted: tuple[str, ...] = values["dimensions"]
     if values["judge_model"] != "embedded" or wanted == BY_KEY["dimensions"].default:
         return wanted, ()
-    from pytest_personalens.core.suite.suite import suite_named
+    from pytest_personalens.core.suite.suite import get_suite
 
-    lacking = set(suite_named(values["suite"]).not_scored(values))
+    lacking = set(get_suite(values["suite"]).not_scored(values))
     dimensions_read = tuple(d for d in wanted if d not in lacking)
     if not dimensions_read:
         raise pytest.UsageError(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from pytest_personalens.core.errors import SpecError, short_repr
-from pytest_personalens.core.options.options import BY_KEY, OPTIONS, REPLACED, Option
+from pytest_personalens.core.options.options import BY_KEY, OPTIONS, Option
 from pytest_personalens.core.options.settings import Settings
 from pytest_personalens.core.suite_names import STATE
 from pytest_personalens.core.text.parse import list_parts
@@ -55,14 +55,6 @@ def add_options(parser: pytest.Parser) -> None:
     hidden = parser.getgroup("personalens: gate")
     for o in (o for o in OPTIONS if o.on == "ini"):
         _hide(hidden, o.name)
-    for old, (new, _) in REPLACED.items():
-        _hide(hidden, old)
-        parser.addini(
-            f"personalens_{old.replace('-', '_')}",
-            f"gone: write personalens_{new}",
-            type="linelist",
-            default=None,
-        )
     parser.addini(
         "personalens_prices",
         "MODEL = INPUT, OUTPUT[, CACHED[, WRITTEN]] in dollars for a million tokens",
@@ -173,18 +165,18 @@ def read_value(
         return None
     if option.key != "dimensions":
         return values
-    from pytest_personalens.core.suite.suite import suite_named
+    from pytest_personalens.core.suite.suite import get_suite
 
-    return tuple(measure.value for measure in suite_named(str(suite)).measures_named(values))
+    return tuple(measure.value for measure in get_suite(str(suite)).measures_named(values))
 
 
 def _controls(named: Sequence[tuple[str, ...]], suite: str) -> tuple[str, ...]:
     if not named:
         return ()
-    from pytest_personalens.core.suite.suite import suite_named
+    from pytest_personalens.core.suite.suite import get_suite
 
     wanted = {control for controls in named for control in controls}
-    return tuple(arm.name for arm in suite_named(suite).arms if arm.name in wanted)
+    return tuple(arm.name for arm in get_suite(suite).arms if arm.name in wanted)
 
 
 def _gates(config: pytest.Config, values: Mapping[str, Any]) -> tuple[tuple[GateExpression, ...], bool]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.options.options import keys_of
 from pytest_personalens.core.text.parse import ALL, size_text
-from pytest_personalens.core.text.redaction import redacted
+from pytest_personalens.core.text.redaction import redact
 
 if TYPE_CHECKING:
     from pytest_personalens.core.options.settings import Settings
@@ -22,7 +22,7 @@ def stored_settings(settings: Settings) -> dict[str, Any]:
     if stored["sample"] == ALL:
         stored["sample"] = size_text(ALL)
     return {
-        name: redacted(value) if isinstance(value, str) else value
+        name: redact(value) if isinstance(value, str) else value
         for name, value in stored.items()
         if name not in _NOT_STORED
     }

@@ -67,6 +67,6 @@ def _reads(option: Option, text: str, suite: Suite) -> bool:
 
 
 def _suite(name: str | None) -> Suite:
-    from pytest_personalens.core.suite.suite import suite_named
+    from pytest_personalens.core.suite.suite import get_suite
 
-    return suite_named(name or FIRST_SUITE)
+    return get_suite(name or FIRST_SUITE)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_personalens.core.judging.measure import measure_named
-from pytest_personalens.core.text.redaction import redacted
+from pytest_personalens.core.judging.measure import get_measure
+from pytest_personalens.core.text.redaction import redact
 from pytest_personalens.core.text.safe_text import one_line
 from pytest_personalens.results.wording import REPORT_ONLY, REPORTED_GATES
 
@@ -24,7 +24,7 @@ def header_of(run: Run) -> str:
         if s.shard is None
         else f"shard {s.shard[0]}/{s.shard[1]}, {len(sample.refs)} of {sample.drawn}"
     )
-    line = redacted(
+    line = redact(
         f"personalens: {drawn} {run.suite.item}s of {run.dataset.name} {run.dataset.version}, seed"
         f" {s.seed!r}{', ' * bool(about := run.suite.about(s._asdict()))}{about}"
         + (f", {s.trials} trials" if s.trials > 1 else "")
@@ -38,8 +38,7 @@ def header_of(run: Run) -> str:
         )
         + _protocol(run)
         + (
-            "; the embedded judge gives no reading of"
-            f" {', '.join(measure_named(d).short for d in s.not_read)}"
+            f"; the embedded judge gives no reading of {', '.join(get_measure(d).short for d in s.not_read)}"
             if s.not_read and not run.suite.table_by_kind  # such a table names them
             else ""
         )

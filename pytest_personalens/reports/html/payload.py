@@ -8,7 +8,7 @@ import zlib
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.core.dialogue.state import leaves_of
-from pytest_personalens.core.dialogue.tool_calls import pairs
+from pytest_personalens.core.dialogue.tool_calls import call_texts
 from pytest_personalens.core.judging.verdict import LABELLED
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.core.text.node_ids import BUILT_IN
@@ -247,7 +247,7 @@ def _request(item: Item, results: Results) -> dict[str, Any]:
 def _message(message: Message, text: _Pool) -> list[Any]:
     """Who said it, the text, and where the assistant called tools each call with its result."""
     calls = [
-        [text(call)] if result is None else [text(call), text(result)] for call, result in pairs(message)
+        [text(call)] if result is None else [text(call), text(result)] for call, result in call_texts(message)
     ]
     return [int(message.role == "assistant"), text(message.content), *([calls] if calls else ())]
 

@@ -11,7 +11,7 @@ from pytest_personalens.reports.tables.table import PaperTable
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_personalens.core.suite.published import Published
+    from pytest_personalens.core.suite.panels import Published
     from pytest_personalens.core.suite.suite import Suite
     from pytest_personalens.reports.tables.runs import StoredRun
 

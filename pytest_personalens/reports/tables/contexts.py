@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.judging.verdict import Dimension
-from pytest_personalens.core.suite.suite import suite_named
+from pytest_personalens.core.suite.suite import get_suite
 from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.reports.content.markup import figure, interval_text
 from pytest_personalens.reports.tables.measured import SHORT, Column, Measured, differences, is_rate, scaled
@@ -53,7 +53,7 @@ class ContextItems(NamedTuple):
     @property
     def short(self) -> str:
         """Return a name such as ``no-context`` or ``D+I+S``."""
-        word = suite_named(FIRST_SUITE).arm_word
+        word = get_suite(FIRST_SUITE).arm_word
         name = word("swapped") if self.swapped else "+".join(self.letters) or word("none")
         return "vanilla" if self.vanilla else name
 

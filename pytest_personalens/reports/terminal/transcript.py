@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.dialogue.state import stored_records
-from pytest_personalens.core.dialogue.tool_calls import shown as shown_calls
+from pytest_personalens.core.dialogue.tool_calls import call_lines
 from pytest_personalens.core.judging.dimensions import Dimension
 from pytest_personalens.core.text.safe_text import harmless, one_line
 from pytest_personalens.reports.content.explanation import common_length
@@ -178,7 +178,7 @@ def _state(state: State | None, width: int) -> Iterator[str]:
 
 def _calls(message: Message, width: int) -> Iterator[str]:
     """What the assistant did before it said its turn, a line a call."""
-    lines = shown_calls(message)
+    lines = call_lines(message)
     for line in lines[:_MOST_CALLS]:
         yield from wrapped("         called ", line, width)
     if len(lines) > _MOST_CALLS:

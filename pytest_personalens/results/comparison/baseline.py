@@ -15,7 +15,7 @@ from pytest_personalens.core.files.jsonfile import read_versioned, schema_of
 from pytest_personalens.core.frozen import Frozen
 from pytest_personalens.core.judging.verdict import MeasureField, ReasonCode, ScoreField
 from pytest_personalens.core.options.settings import OFFICIAL_PROMPTS
-from pytest_personalens.core.suite.suite import suite_named
+from pytest_personalens.core.suite.suite import get_suite
 from pytest_personalens.core.suite.suite_field import SuiteField
 from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.results.values.earlier import codes_in, scores_in
@@ -206,7 +206,7 @@ def terms_of(results: Results) -> ComparisonTerms:
 
 def setup_of(judge: str, user_agent: str, settings: Mapping[str, Any]) -> dict[str, str]:
     """Return what shapes scores besides dataset and assistant; `settings` are those of the run, by name."""
-    suite = suite_named(settings.get("suite") or FIRST_SUITE)
+    suite = get_suite(settings.get("suite") or FIRST_SUITE)
     of_items = _setup(
         suite.judge_of_run(judge), settings.get("context") or "", settings.get("max_turns") or 0
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from pytest_personalens.core.dialogue.message import numbered
+from pytest_personalens.core.dialogue.message import number_call_ids
 from pytest_personalens.core.text.node_ids import within_file
 from pytest_personalens.results.values.earlier import Earlier, codes_in, scores_in
 
@@ -102,4 +102,4 @@ def _with_items(results: Results, change: Callable[[Item], Item]) -> Results:
 
 def _other_messages(item: Item, messages: tuple[Message, ...]) -> tuple[Message, ...]:
     """Return the messages, or none if they are what is said now."""
-    return () if numbered(messages) == numbered(item.evaluation.dialogue.messages) else messages
+    return () if number_call_ids(messages) == number_call_ids(item.evaluation.dialogue.messages) else messages

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
 from pytest_personalens.core.files.atomic_write import write_atomically
-from pytest_personalens.core.files.jsonfile import read_versioned, text_of
+from pytest_personalens.core.files.jsonfile import read_versioned, to_json
 from pytest_personalens.core.frozen import Frozen
 from pytest_personalens.core.judging.evaluation import Cause
 from pytest_personalens.core.judging.usage import Usage
-from pytest_personalens.core.suite.suite import Suite, suite_named
+from pytest_personalens.core.suite.suite import Suite, get_suite
 from pytest_personalens.core.suite.suite_field import SuiteField
 from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.results.values.changes import Arm, Comparison
@@ -105,7 +105,7 @@ class Results(Frozen):
     def _of_suite(cls, scenarios: Any, known: ValidationInfo) -> Any:
         if not isinstance(scenarios, dict):
             return scenarios
-        kind = suite_named(known.data.get("suite", FIRST_SUITE)).scenario
+        kind = get_suite(known.data.get("suite", FIRST_SUITE)).scenario
         return {
             id_: one if isinstance(one, kind) else kind.model_validate(one) for id_, one in scenarios.items()
         }
@@ -126,7 +126,7 @@ class Results(Frozen):
     @property
     def of_suite(self) -> Suite:
         """The suite that was run."""
-        return suite_named(self.suite)
+        return get_suite(self.suite)
 
     @property
     def own(self) -> tuple[Item, ...]:
@@ -180,7 +180,7 @@ def read_results(path: Path) -> Results:
 
 def write_json(results: Results, path: Path) -> None:
     """Write the results to `path`, whose folder must exist, by ``docs/reference/results.schema.json``."""
-    write_atomically(path, text_of(results))
+    write_atomically(path, to_json(results))
 
 
 def json_schema() -> dict[str, Any]:

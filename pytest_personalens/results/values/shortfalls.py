@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 from pydantic import PlainSerializer, PlainValidator, WithJsonSchema
 
 from pytest_personalens.core.judging.dimensions import Dimension
-from pytest_personalens.core.judging.measure import Measure, Score, measure_called, measure_named
+from pytest_personalens.core.judging.measure import Measure, Score, find_measure, get_measure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -42,7 +42,7 @@ def parse_shortfall(text: object) -> Shortfall:
     if text == _NOT_COMPLETED:
         return Shortfall(Dimension.TASK_COMPLETION, 0, 1)
     match = _SCORE.fullmatch(text) if isinstance(text, str) else None
-    measure = measure_called(match["measure"]) if match is not None else None
+    measure = find_measure(match["measure"]) if match is not None else None
     if match is None or measure is None:
         raise ValueError(f"{text!r:.60} is no shortfall, such as 'p 1 < 2' or {_NOT_COMPLETED!r}")
     return Shortfall(measure, *(measure.on_grid(float(match[name])) for name in ("score", "limit")))
@@ -58,7 +58,7 @@ def shortfalls_of(evaluation: Evaluation, thresholds: Mapping[str, Score]) -> tu
     """Return the scores that are worse than their `thresholds`, by the long names of measures."""
     if not evaluation.scored:
         return ()
-    scored = ((m := measure_named(name), evaluation.score(m), limit) for name, limit in thresholds.items())
+    scored = ((m := get_measure(name), evaluation.score(m), limit) for name, limit in thresholds.items())
     return tuple(Shortfall(m, s, limit) for m, s, limit in scored if s is not None and m.is_worse(s, limit))
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from pytest_personalens.results.comparison.baseline import read_baseline
+from tests.support.processes.runs import assert_ended, collect_ids, merge_shards, run_shards
 from tests.support.repository import Repository, edited
-from tests.support.runs import assert_ended, collect_ids, merge_shards, run_shards
 from tests.support.scripted_agents import TOLD_AGENTS
 
 ARGS = ("--personalens-sample", "20", *TOLD_AGENTS, "--personalens-gate", "valid >= 0.9")

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.processes.runs import assert_ended
 from tests.support.repository import ROOT, Repository
-from tests.support.runs import assert_ended
 from tests.support.scripted_agents import TOLD_AGENTS
 
 ARGS = ("--personalens-sample", "10", *TOLD_AGENTS, "--personalens-data", "own")

@@ -14,7 +14,7 @@ from benchmarks.intervals import NATURALNESS, PERSONALIZATION, coverage, ours, r
 from benchmarks.users import ASSISTANTS, SAMPLES, Scores, alarms, changes, held
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.options.gate_expression import read_gate
-from pytest_personalens.core.suite.suite import suite_named
+from pytest_personalens.core.suite.suite import get_suite
 from pytest_personalens.results.comparison.baseline import baseline_of
 from pytest_personalens.results.comparison.compare import compare_with_baseline
 from pytest_personalens.results.comparison.controls import lift
@@ -30,7 +30,7 @@ from tests.results.comparison.test_compare import SETTINGS, results_of
 
 P = Dimension.PERSONALIZATION
 
-SUITE = suite_named("personalens")
+SUITE = get_suite("personalens")
 
 
 def run_of(scores: Scores, *, arm: str = "") -> Results:

@@ -15,8 +15,8 @@ import pytest
 
 from pytest_personalens.datasets import EmbeddedDataset, draw
 from tests.results.gates.test_gates import ARGS, ECHO, HOOKS, SCRIPTED
+from tests.support.processes.runs import assert_ended, merge_shards, run_shards
 from tests.support.repository import Repository, edited
-from tests.support.runs import assert_ended, merge_shards, run_shards
 
 EMBEDDED = EmbeddedDataset()
 

@@ -9,8 +9,8 @@ import subprocess
 
 import pytest
 
+from tests.support.processes.runs import assert_ended
 from tests.support.repository import Repository
-from tests.support.runs import assert_ended
 from tests.support.scripted_agents import TOLD, TOLD_AGENTS
 
 ARGS = ("--personalens-sample", "6", *TOLD_AGENTS, "--personalens-gate", "tcr >= 0.5")

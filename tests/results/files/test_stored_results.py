@@ -14,7 +14,7 @@ import pytest
 from pytest_personalens.cli.runs.report import main
 from pytest_personalens.results.files.stored import read_computed
 from pytest_personalens.results.values.results import write_json
-from tests.support.rich_results import rich_results
+from tests.support.results.rich_results import rich_results
 
 Tamper = Callable[[dict[str, Any]], object]
 

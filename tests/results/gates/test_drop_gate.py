@@ -13,14 +13,14 @@ from scipy.stats import beta, binom
 
 from benchmarks.non_inferiority import KINDS, TOGETHER, by_sign_flip, ours, passes
 from pytest_personalens.core.options.gate_expression import parse_gate_name, read_gate
-from pytest_personalens.core.suite.suite import suite_named
+from pytest_personalens.core.suite.suite import get_suite
 from pytest_personalens.results.stats.non_inferiority import excludes_drop, least_change, smallest_limit
 from pytest_personalens.results.stats.power import Noise
-from tests.support.example_bot import BOT
+from tests.support.processes.runs import assert_ended
 from tests.support.repository import Repository
-from tests.support.runs import assert_ended
+from tests.support.scripted_agents import REMEMBERS
 
-SUITE = suite_named("personalens")
+SUITE = get_suite("personalens")
 
 
 @pytest.mark.parametrize(("count", "broken"), [(3, 0), (3, 2), (30, 0), (30, 1), (30, 7), (400, 3)])
@@ -161,7 +161,7 @@ def test_an_expression_that_cannot_be(text: str, told: str) -> None:
 def repo(pytester: pytest.Pytester) -> Repository:
     """The example's bot, which forgets the users whose names begin with the letters in FORGETS."""
     repo = Repository(pytester)
-    repo.write(conftest=BOT)
+    repo.write(conftest=REMEMBERS)
     return repo
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from pytest_personalens.results.means import by_turn, item_scores
+from tests.support.processes.runs import assert_ended, merge_shards
 from tests.support.repository import Repository
-from tests.support.rich_results import rich_results
-from tests.support.runs import assert_ended, merge_shards
+from tests.support.results.rich_results import rich_results
 from tests.support.scripted_agents import BOT, TOLD, TOLD_AGENTS
 
 ARGS = ("--personalens-sample", "10", *TOLD_AGENTS)

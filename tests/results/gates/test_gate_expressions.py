@@ -12,10 +12,10 @@ import pytest
 from pytest_personalens.core.options.gate import GateExpression
 from pytest_personalens.core.options.gate_expression import read_gate
 from pytest_personalens.core.scenario import ScenarioRef
-from pytest_personalens.core.suite.suite import suite_named
+from pytest_personalens.core.suite.suite import get_suite
 from pytest_personalens.datasets import OtherUsers
+from tests.support.processes.runs import assert_ended, collect_ids
 from tests.support.repository import Repository
-from tests.support.runs import assert_ended, collect_ids
 from tests.support.scripted_agents import TOLD, TOLD_AGENTS
 
 ARGS = ("--personalens-sample", "20", *TOLD_AGENTS)
@@ -35,7 +35,7 @@ GATE = "--personalens-gate"
     ],
 )
 def test_an_expression(text: str, floor: GateExpression) -> None:
-    assert read_gate(text, suite_named("personalens")) == floor
+    assert read_gate(text, get_suite("personalens")) == floor
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_trouble_of_others_has_an_exit_code_of_its_own(told: Repository) -> None
 
 def test_a_share_is_not_missed_by_the_last_bits_of_a_number() -> None:
     for tenths in range(1001):
-        assert read_gate(f"valid >= {tenths / 10}%", suite_named("personalens")).limit == tenths / 1000
+        assert read_gate(f"valid >= {tenths / 10}%", get_suite("personalens")).limit == tenths / 1000
 
 
 def test_what_is_asked_of_a_run_is_not_passed_over_where_there_is_none(told: Repository) -> None:

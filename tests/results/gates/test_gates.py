@@ -10,8 +10,8 @@ import pydantic
 import pytest
 
 from pytest_personalens.results.values.results import json_schema
+from tests.support.processes.runs import assert_ended
 from tests.support.repository import ROOT, Repository
-from tests.support.runs import assert_ended
 
 #: Agents added by the repository whose scores and faults follow the scenario's id.
 SCRIPTED = """

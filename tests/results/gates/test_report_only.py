@@ -6,8 +6,8 @@ from typing import Final
 
 import pytest
 
+from tests.support.processes.runs import assert_ended, merge_shards, run_shards
 from tests.support.repository import Repository
-from tests.support.runs import assert_ended, merge_shards, run_shards
 from tests.support.scripted_agents import TOLD, TOLD_AGENTS
 
 ARGS = ("--personalens-sample", "10", *TOLD_AGENTS)

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.endpoint import Endpoint
+from tests.support.processes.runs import assert_ended
 from tests.support.repository import Repository
-from tests.support.runs import assert_ended
 from tests.support.scripted_agents import TOLD, TOLD_AGENTS
+from tests.support.servers.endpoint import Endpoint
 
 ARGS = ("--personalens-sample", "10", *TOLD_AGENTS)
 FLOOR = ("--personalens-gate", "tcr >= 0.5")

@@ -7,7 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.core.suite.published import Published
+from pytest_personalens.core.suite.panels import Published
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.files.devices import no_device
-from pytest_personalens.datasets.cached import read_toml
+from pytest_personalens.datasets.toml_cache import read_toml
 from pytest_personalens.suites.personaconv.protocols.dataset import PostsDataset
 from pytest_personalens.suites.personaconv.protocols.prompt_files import PromptsDataset
 from pytest_personalens.suites.personaconv.values import KINDS

@@ -86,8 +86,8 @@ def check_across_posts(places: Sequence[tuple[Place, str]]) -> Iterator[Finding]
         Person(place.user, place.file, {}, {}, {f"{place.user}, post {place.number}": text}, {}, ("", "{0}"))
         for place, text in places
     ]
-    for rule in (language, repeated):
-        yield from (Finding(each.rule, each.file, each.field, each.message) for each in rule(corpus))
+    for name, rule in (("language", language), ("repeated", repeated)):
+        yield from (Finding(name, *found) for found in rule(corpus))
 
 
 def _check_comment(place: Place, post: Post, comment: Comment) -> Iterator[Finding]:

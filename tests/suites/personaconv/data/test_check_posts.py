@@ -11,7 +11,7 @@ import pytest
 
 from pytest_personalens.cli.scenarios.check_dataset import main
 from tests.suites.personaconv.trees import Posts, at, comment, people, post, raw, talk, written
-from tests.support.commands import refusal
+from tests.support.processes.commands import refusal
 
 
 def sound(users: int = 3, posts: int = 3) -> Posts:

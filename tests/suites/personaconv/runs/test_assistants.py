@@ -19,8 +19,8 @@ from tests.suites.personaconv.arguments import (
     evaluations,
     item_ids,
 )
-from tests.support.endpoint import Endpoint, Reply
 from tests.support.repository import Repository, records
+from tests.support.servers.endpoint import Endpoint, Reply
 
 MODEL = ("--personalens-assistant", "openai:bot")
 

@@ -19,7 +19,7 @@ from sklearn import metrics
 
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.judging.evaluation import Answer
-from pytest_personalens.core.suite.suite import suite_named
+from pytest_personalens.core.suite.suite import get_suite
 from pytest_personalens.suites.personaconv.scoring.figures import best_of, largest_share, log_error
 from pytest_personalens.suites.personaconv.scoring.texts import TextScorer
 
@@ -28,7 +28,7 @@ CLASSES = ("positive", "negative")
 WORDNET = Path(os.environ.get("PERSONALENS_TEST_WORDNET", "/usr/share/wordnet"))
 
 
-METRICS = {metric.name: metric for metric in suite_named("personaconv").metrics}
+METRICS = {metric.name: metric for metric in get_suite("personaconv").metrics}
 
 
 def figure(name: str, truths: Sequence[Any], values: Sequence[Any]) -> float | None:

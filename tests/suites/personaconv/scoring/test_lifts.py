@@ -18,13 +18,13 @@ from hypothesis import strategies as st
 from pytest_personalens.core.dialogue.dialogue import Dialogue
 from pytest_personalens.core.judging.evaluation import Answer, Evaluation
 from pytest_personalens.core.judging.metric import Metric
-from pytest_personalens.core.suite.suite import suite_named
+from pytest_personalens.core.suite.suite import get_suite
 from pytest_personalens.results.comparison.controls import gain_of
 from pytest_personalens.results.values.item import Item
 from tests.suites.personaconv.arguments import BOT, CONTROL, GATE, REPORT, SCORES, SUITE, gates, reports
 from tests.support.repository import Repository
 
-METRICS = {metric.name: metric for metric in suite_named("personaconv").metrics}
+METRICS = {metric.name: metric for metric in get_suite("personaconv").metrics}
 #: User, truth, and the answers of the control and of the run itself.
 CLASSES = ("positive", "negative")
 LABEL = st.sampled_from(CLASSES)

@@ -13,7 +13,7 @@ import pytest
 from pytest_personalens.cli.command import main
 from pytest_personalens.suites.personaconv.values import KINDS
 from tests.suites.personaconv.trees import CASES, NO_REFERENCE, json_lines
-from tests.support.commands import refusal
+from tests.support.processes.commands import refusal
 
 FILES = {"sentiment": "log_sentiment.jsonl", "impact": "log_impact.jsonl", "next-text": "log_text.jsonl"}
 THEIR_NAMES = {"f1_score": "f1-weighted", "meteor_exact_stem": "meteor-es"}

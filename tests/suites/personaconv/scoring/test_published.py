@@ -11,7 +11,7 @@ import pytest
 from pytest_personalens.cli.command import main
 from pytest_personalens.suites.personaconv.page.published import published
 from pytest_personalens.suites.personaconv.values import KINDS
-from tests.support.commands import refusal
+from tests.support.processes.commands import refusal
 from tests.support.repository import ROOT, Repository
 
 FACTS = ROOT.parent / "shared" / "reference" / "persona_bench.md"
