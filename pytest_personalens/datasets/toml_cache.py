@@ -13,7 +13,7 @@ from typing import Any
 from pydantic_core import from_json
 
 from pytest_personalens.core.files.atomic_write import write_atomically
-from pytest_personalens.core.files.devices import no_device
+from pytest_personalens.core.files.devices import read_bytes
 
 
 def cache_folder() -> Path:
@@ -41,7 +41,7 @@ def read_toml(file: Path) -> dict[str, Any]:
 
     The cached content has a digest of the file and of itself, so it is never out of date or damaged.
     """
-    source = _content(str(no_device(file)))
+    source = read_bytes(str(file))
     stored = _stored(file)
     kept = _load(stored, source)
     if kept is not None:
@@ -58,12 +58,6 @@ def read_toml(file: Path) -> dict[str, Any]:
     return data
 
 
-def _content(file: str) -> bytes:
-    # Without a buffer it takes half the time, and a run reads two hundred small files.
-    with open(file, "rb", buffering=0) as opened:  # noqa: PTH123
-        return opened.readall()
-
-
 def _stored(file: Path) -> str | None:
     name = hashlib.sha256(os.fsencode(os.path.abspath(file))).hexdigest()[:16]  # noqa: PTH100
     try:
@@ -74,7 +68,7 @@ def _stored(file: Path) -> str | None:
 
 def _load(stored: str | None, source: bytes) -> dict[str, Any] | None:
     try:
-        content = _content(stored) if stored is not None else b""
+        content = read_bytes(stored) if stored is not None else b""
     except OSError:
         return None
     seal, parsed = content[:32], content[32:]
