@@ -172,8 +172,9 @@ class _Group:
     def next(self, seed: str) -> tuple[bytes, int, ScenarioRef]:
         """Return the next scenario to be drawn, with its digest and position."""
         if self.waiting:
+            first = {ref: position for position, ref in reversed(self.waiting)}  # a dataset may repeat one
             self._sorted = sorted(
-                [(digest(seed, ref.user, ref.task), position, ref) for position, ref in self.waiting],
+                [(digest(seed, ref.user, ref.task), position, ref) for ref, position in first.items()],
                 reverse=True,
             )
             self.waiting = []
@@ -222,7 +223,7 @@ class _Balance:
 def _grouped(refs: Iterable[ScenarioRef], balances: defaultdict[str, _Balance]) -> dict[str, _Groups]:
     strata: defaultdict[str, _Groups] = defaultdict(dict)
     of: dict[tuple[str, tuple[str, ...]], _Group] = {}
-    for placed in enumerate(dict.fromkeys(refs)):
+    for placed in enumerate(refs):
         ref = placed[1]
         key = (ref.stratum or ref.kind, ref.domains)
         if key not in of:

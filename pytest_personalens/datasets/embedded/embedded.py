@@ -54,9 +54,11 @@ class EmbeddedDataset(EmbeddedFiles):
         """Return the user's scenarios: the tasks whose domains are all among the user's interests."""
         interests = self.profile(user).domains.keys()
         return tuple(
-            ScenarioRef(user, task, kind, domains)
-            for task, kind, domains, needed in self._tasks
-            if interests >= needed
+            [  # which is faster than a generator, and a draw makes thousands
+                ScenarioRef(user, task, kind, domains)
+                for task, kind, domains, needed in self._tasks
+                if interests >= needed
+            ]
         )
 
     @cached_property
