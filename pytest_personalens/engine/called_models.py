@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 class CalledModels:
-    """The models of a process, one for each spec, and the service that is its assistant.
+    """The models of a process, one for each spec, and the service that is its assistant, if any.
 
-    `added` returns the model that a plugin adds for a spec, or None. The models call `before` ahead of each
-    call; it may refuse the call. `service` is None until a service is opened.
+    `added` returns the model that a plugin adds for a spec, or None. `before` runs ahead of each call and may
+    refuse it.
     """
 
     def __init__(
@@ -39,28 +39,22 @@ class CalledModels:
         self._most_calls = max(64, 4 * recipe.side_by_side)
 
     def model(self, spec: str, flag: str) -> Model | None:
-        """Return the model of a spec, one for all its roles, or None if the spec names no model.
+        """Return the model of a spec, or None if the spec names no model.
 
-        The roles share its connections and its rate limit. Raise `SpecError`, which names `flag`, for a model
+        All roles share its connections and its rate limit. Raise `SpecError`, which names `flag`, for a model
         that cannot be opened.
         """
         if spec not in self._models:
-            added = offered("model", lambda: self._added("model", spec), flag)
-            model = (
-                added
-                if added is not None
-                else open_model(spec, dict(self._recipe.parameters), connections=self._most_calls)
-            )
+            model = offered("model", lambda: self._added("model", spec), flag)
+            if model is None:
+                model = open_model(spec, dict(self._recipe.parameters), connections=self._most_calls)
             if model is None:
                 return None
             self._models[spec] = self._reliable(model)
         return self._models[spec]
 
     def open_service(self, spec: str) -> bool:
-        """Open the service of a spec. Return False if the spec names no service.
-
-        Raise `SpecError` for a service that cannot be opened.
-        """
+        """Open the service of a spec, or raise `SpecError`; return False if the spec names no service."""
         from pytest_personalens.models.services.open import open_service
 
         service = open_service(
@@ -75,11 +69,20 @@ class CalledModels:
         return [model.limiter for model in self._all()]
 
     def refuse_unready(self, *, models: bool) -> None:
-        """Raise `SpecError` for the service, or if `models` for the first model, that no call can reach."""
-        if self.service is not None:
-            _refuse_unready(self.service)
-        for model in self._models.values() if models else ():
-            _refuse_unready(model, otherwise="; or replay records with --personalens-record none")
+        """Raise `SpecError` for the first service or model that no call can reach, such as for want of a key.
+
+        Every run calls the service that is the assistant; `models` says if this run may call models.
+        """
+        checked = [(self.service, "")] if self.service is not None else []
+        if models:
+            hint = "; or replay records with --personalens-record none"
+            checked += [(model, hint) for model in self._models.values()]
+        for model, hint in checked:
+            try:
+                model.check_ready()
+            except Exception as error:
+                why = str(error) if isinstance(error, PersonalensError) else error_text(error)
+                raise SpecError(f"{model.name}: {why}{hint}") from None
 
     def close(self) -> None:
         """Close the connections."""
@@ -92,11 +95,3 @@ class CalledModels:
     def _reliable(self, model: Model) -> Reliable:
         limiter = Limiter(start=2 * self._recipe.side_by_side, most=self._most_calls)
         return Reliable(model, limiter=limiter, before=self._before)
-
-
-def _refuse_unready(model: Reliable, *, otherwise: str = "") -> None:
-    try:
-        model.check_ready()
-    except Exception as error:
-        why = str(error) if isinstance(error, PersonalensError) else error_text(error)
-        raise SpecError(f"{model.name}: {why}{otherwise}") from None

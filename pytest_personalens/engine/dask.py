@@ -1,7 +1,4 @@
-"""Runs evaluations on a Dask cluster.
-
-Its machines have this package and the assistant installed.
-"""
+"""Runs evaluations on a Dask cluster whose machines have this package and the assistant installed."""
 
 from __future__ import annotations
 
@@ -28,9 +25,9 @@ _PACKAGE: Final = "pytest-personalens"
 class Cluster(Executor):
     """A Dask cluster, by the address of its scheduler, as an executor of jobs.
 
-    `places` is the number of dialogues that all its workers run at the same time, which is the number of
-    their threads. `widest` is the highest number for one worker. If a worker dies, the work on its dialogues
-    is lost, and the scheduler has other workers run them. Raise `SpecError` if the cluster cannot be used.
+    `places` is the number of threads of all workers, each of which runs one dialogue at a time; `widest` is
+    that of the largest worker. If a worker dies, the scheduler has others run its dialogues again. Raise
+    `SpecError` if the cluster cannot be used.
     """
 
     def __init__(self, address: str) -> None:
@@ -42,7 +39,8 @@ class Cluster(Executor):
         try:
             self._client = client(address, timeout=_PATIENCE, set_as_default=False, name=_PACKAGE)
         except (OSError, ValueError, RuntimeError) as error:
-            raise SpecError(f"{_FLAG}: no Dask scheduler at {address}: {_line(error)}") from None
+            why = " ".join(str(error).split()) or type(error).__name__
+            raise SpecError(f"{_FLAG}: no Dask scheduler at {address}: {why}") from None
         try:
             self._check(address)
             threads = self._client.nthreads().values()
@@ -53,7 +51,6 @@ class Cluster(Executor):
             raise
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Return a future of the call, which a worker makes."""
         future: Future[Any] = self._executor.submit(fn, *args, **kwargs)
         return future
 
@@ -71,8 +68,7 @@ class Cluster(Executor):
             ) from None
 
         def installed(name: str = _PACKAGE) -> str:
-            # A function that is defined here is sent whole. The worker may have no module of this package to
-            # import it from.
+            # A function that is defined here is sent whole: the worker may have no module to import it from.
             from importlib.metadata import PackageNotFoundError, version
 
             try:
@@ -91,17 +87,10 @@ class Cluster(Executor):
 
 
 def work_there(recipe: ParticipantSpecs, job: Job) -> JobResult:
-    """Do a job on a worker, with agents that the worker opens.
-
-    Keys come from the worker's environment, and the assistant comes from its packages.
-    """
+    """Do a job on a worker, with keys from its environment and the assistant from its packages."""
     return work(job, _participants(recipe), None)._replace(raised=None)  # the exception may not pickle
 
 
 @once
 def _participants(recipe: ParticipantSpecs) -> Participants:
     return Participants(recipe)
-
-
-def _line(error: BaseException) -> str:
-    return " ".join(str(error).split()) or type(error).__name__

@@ -22,11 +22,10 @@ Assistant = Any
 class Job(NamedTuple):
     """One evaluation to do; all of its fields can be pickled.
 
-    `records` may be reused, the best first. If the run is `resumable`, the assistant's replies are kept too,
-    and the replies in `broken_off` are used. `votes` are those on verdicts that were not decided when a run
-    ended. `spent` is the usage of the earlier parts of this run. `elsewhere` says where other tests may have
-    records of the same case. `where` names the record in the error that says that the run may not spend.
-    `case` is the id of the item's case.
+    `records` may be reused, the best first; `elsewhere` says where other tests may have some of the same
+    `case`. `where` names the record in the error that says that the run may not spend. If the run is
+    `resumable`, the assistant's replies are kept too, and those in `broken_off` are used. `votes` are those
+    on verdicts that were not decided when a run ended. `spent` is the usage of the parts of this run so far.
     """
 
     scenario: BaseScenario
@@ -47,27 +46,22 @@ class Job(NamedTuple):
 
 
 class Keep(Protocol):
-    """A function that saves paid results, so that a crash cannot lose them.
-
-    It saves an evaluation, finished or not, and the votes on verdicts that are not decided.
-    """
+    """A function that saves paid results, so that a crash cannot lose them."""
 
     def __call__(
         self, evaluation: Evaluation, spent: Mapping[str, Usage], votes: Sequence[StoredVerdict] = (), /
     ) -> None:
-        """Save the evaluation, and what all parts of this run have `spent` on it.
-
-        Raise `RecordError` if nothing can be written.
+        """Save an evaluation, finished or not, with what all parts of this run have `spent` on it, and the
+        votes on undecided verdicts; raise `RecordError` if nothing can be written.
         """
 
 
 class JobResult(NamedTuple):
     """The result of a job.
 
-    `evaluation` has the usage of this run in all its parts. `cost` is the cost of its whole content, by
-    purpose. `questions` is the number of questions to agents, and `seconds` is the time of the job. `raised`
-    is the exception of the assistant that ended the evaluation, or None. It is for a debugger, in this
-    process only.
+    `evaluation` has the usage of this run in all its parts, and `cost` that of its whole content, by purpose.
+    `questions` counts the questions to agents. `raised` is the exception of the assistant that ended the
+    evaluation, for a debugger in this process.
     """
 
     evaluation: Evaluation

@@ -17,11 +17,10 @@ if TYPE_CHECKING:
 
 
 class ParticipantSpecs(NamedTuple):
-    """The plain values that are needed to open the agents.
+    """The plain values that are needed to open the agents, which can be pickled and hold no secret.
 
-    They can be pickled, and hold no secret. Imports and relative paths start at the folder `root`.
-    `side_by_side` is the number of dialogues that one process runs at the same time. `settings` are those
-    of the run by name, for the agents of its suite.
+    Imports and relative paths start at the folder `root`. `side_by_side` is the number of dialogues that one
+    process runs at the same time. `settings` are those of the run by name, for the agents of its suite.
     """
 
     root: str
@@ -40,10 +39,7 @@ class ParticipantSpecs(NamedTuple):
 
 
 def refuse_prompts_for_nobody(specs: ParticipantSpecs, played: Collection[str]) -> None:
-    """Raise `SpecError` for prompts that no model is given.
-
-    `played` are the roles that models play.
-    """
+    """Raise `SpecError` for prompts that no model is given; `played` are the roles that models play."""
     prompts = specs.prompt_settings
     mended_bugs(prompts.official_bugs)
     if prompts.named and not played:

@@ -1,7 +1,4 @@
-"""Opens the user agent, the judge and the assistant from plain values.
-
-This is done once for each process.
-"""
+"""Opens the user agent, the judge and the assistant from plain values, once for each process."""
 
 from __future__ import annotations
 
@@ -25,7 +22,6 @@ from pytest_personalens.engine.called_models import CalledModels
 from pytest_personalens.engine.participant_specs import ParticipantSpecs, refuse_prompts_for_nobody
 from pytest_personalens.models import Model
 from pytest_personalens.models.meter import Meter, Total
-from pytest_personalens.models.rate_limit import Limiter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -46,8 +42,8 @@ _VOTE_TEMPERATURE: Final = 0.7
 class Agents(NamedTuple):
     """The agents of one evaluation, and the meter that counts the usage of their models.
 
-    `assistant` is the callable that an option names. `played` is the model that plays the assistant.
-    `service` is the service that is the assistant. All three are None if the fixture provides the assistant.
+    The assistant is the callable that an option names, a model (`played`) or a `service`. All three are None
+    if the fixture provides it.
     """
 
     user_agent: UserAgent
@@ -59,10 +55,10 @@ class Agents(NamedTuple):
 
 
 class Participants:
-    """The agents of a process.
+    """The agents of a process, for any number of threads.
 
     `added` returns the agent or model that a plugin adds for a role and a spec, or None. `budget` caps the
-    cost of models. Several threads may ask for agents. Raise `SpecError` for agents that cannot be opened.
+    cost of models. Raise `SpecError` for agents that cannot be opened.
     """
 
     def __init__(
@@ -87,11 +83,11 @@ class Participants:
         self._parent = os.getppid()
         if recipe.prompt_settings.prompts:
             _ = self.model_agents  # a bad template stops the run before it spends anything
-        self._called = CalledModels(recipe, added=added, before=self.go_on)
+        self.called = CalledModels(recipe, added=added, before=self.go_on)
         self._user_agent = self._role("user_agent", recipe.user_model, "--personalens-user-model")
         #: The judge of each reading that has one of its own, and that of all others by an empty name.
         self._judges = self._open_judges(recipe.judge_model, "--personalens-judge-model")
-        #: Replies of an earlier run that play the assistant.
+        #: Replies of another run that play the assistant.
         self.stored_replies: StoredReplies | None = None
         self._assistant = self._open_assistant()
         roles = {"user agent": self._user_agent, "assistant": self._assistant} | {
@@ -102,47 +98,43 @@ class Participants:
 
     @cached_property
     def model_agents(self) -> ModelAgents:
-        """Return the maker of agents that a model plays.
-
-        A run without models reads no template.
-        """
+        """The maker of agents that a model plays; a run without models reads no template."""
         return ModelAgents(self.recipe.prompt_settings, Path(self.recipe.root))
 
     def agents(
         self, context: Context, thresholds: Mapping[str, int | float], kind: str = "", case: str = ""
     ) -> Agents:
-        """Return agents for one evaluation.
+        """Return agents for one evaluation of an item of `kind`.
 
         `context` is what an assistant of this package may know. `thresholds` decide if there are further
-        votes. `kind` is that of the item, and `case` its id with its control and its trial.
+        votes. `case` is the id of the item's case.
         """
         settings = {**self._settings, "kind": kind}
         meter = Meter(budget=self.budget, prices=self._prices, total=self.total, before=self.go_on)
-        models, further = self._played, None
+        models, played, service = self._played, None, None
         # Embedded agents remember parts of their dialogue, so each evaluation has its own. Modules are
         # imported only if the run has models, because the import would slow down a replay.
         judge = self.judge_of(settings, self._judges, meter)
-        if any(isinstance(who, Model) for who in self._judges.values()):
-            further = self.judge_of(settings, self._judges, meter, temperature=_VOTE_TEMPERATURE)
         if self.recipe.judge_votes > 1:
             from pytest_personalens.agents.by_model.votes import VotingJudge
 
+            further = judge
+            if any(isinstance(who, Model) for who in self._judges.values()):
+                further = self.judge_of(settings, self._judges, meter, temperature=_VOTE_TEMPERATURE)
             limits = {self._suite.measure(d): s for d, s in thresholds.items()}
-            judge = VotingJudge(judge, further or judge, votes=self.recipe.judge_votes, thresholds=limits)
-        played: ModelAssistant | OfficialAssistant | None = None
-        if "assistant" in models:
-            played = self.played(models["assistant"], meter, context, kind)
+            judge = VotingJudge(judge, further, votes=self.recipe.judge_votes, thresholds=limits)
         user_agent: UserAgent = self._user_agent or self._suite.asker(settings)
         if "user agent" in models:
             user_agent = self.model_agents.user_agent(models["user agent"], meter)
-        assistant = None if played is not None else self._assistant
-        if self.stored_replies is not None:
+        assistant = self._assistant
+        if "assistant" in models:
+            assistant, played = None, self.played(models["assistant"], meter, context, kind)
+        elif self.stored_replies is not None:
             assistant = self.stored_replies.of_item(case)
-        service: ServiceAssistant | None = None
-        if self._called.service is not None:
+        elif self.called.service is not None:
             from pytest_personalens.models.services.assistant import ServiceAssistant
 
-            service = ServiceAssistant(self._called.service, meter, context)
+            service = ServiceAssistant(self.called.service, meter, context)
         return Agents(user_agent, judge, assistant, played, meter, service)
 
     def judge_of(
@@ -153,7 +145,7 @@ class Participants:
         *,
         temperature: float = 0.0,
     ) -> Judge:
-        """Return the judge that consists of `judges`, by the short name of their reading.
+        """Return a judge that consists of `judges`, by the short name of their reading.
 
         Each is a model, a judge, or None for the judge of the suite.
         """
@@ -198,11 +190,11 @@ class Participants:
 
     @property
     def service(self) -> str:
-        """The service that is the assistant; empty where none is."""
-        return self._called.service.name if self._called.service is not None else ""
+        """The name of the service that is the assistant; empty where none is."""
+        return self.called.service.name if self.called.service is not None else ""
 
     def models(self) -> dict[str, Model]:
-        """Return the model of each role that a model plays."""
+        """Return the models by role, such as ``judge tc``."""
         return dict(self._played)
 
     def role_prices(self) -> dict[str, Price]:
@@ -210,51 +202,34 @@ class Participants:
         prices = {role: price_of(model.name, self._prices) for role, model in self._played.items()}
         return {role: price for role, price in prices.items() if price is not None}
 
-    def limiters(self) -> list[Limiter]:
-        """Return the rate limits of the models and of the service, one for each."""
-        return self._called.limiters()
-
-    def refuse_unready(self, *, models: bool) -> None:
-        """Raise `SpecError` for the first model or service that no call can reach.
-
-        The cause may be a missing key. Every run calls the service that is the assistant. `models` says if
-        this run may call models.
-        """
-        self._called.refuse_unready(models=models)
-
     def refuse_context(self, letters: str) -> None:
-        """Raise `SpecError` if a model as the assistant has no prompt for this context.
-
-        `letters` are those of D, I and S that the assistant knows.
-        """
+        """Raise `SpecError` if a model as the assistant has no prompt for a context of these letters."""
         if "assistant" in self._played and self.recipe.prompt_settings.official:
+            situation = Situation(location="-", device="-", time_of_day="-", day_of_week="-", environment="-")
+            example = Context(
+                user="-",
+                demographics={"-": "-"} if "D" in letters else {},
+                interactions={"-": "-"} if "I" in letters else {},
+                situation=situation if "S" in letters else None,
+            )
             self.model_agents.assistant(
-                self._played["assistant"],
-                Meter(),
-                setting=self.recipe.assistant_prompt,
-                context=_example_of(letters),
+                self._played["assistant"], Meter(), setting=self.recipe.assistant_prompt, context=example
             )
 
-    def untold(self) -> list[str]:
-        """Return the roles that the prompts of this run do not reach.
-
-        The list is empty unless the run asks for other prompts than the default ones.
-        """
-        roles = {"user": "user agent", "judge": "judge"} | (
-            {"assistant": "assistant"} if self.recipe.assistant else {}
-        )
-        return (
-            [name for name, role in roles.items() if role not in self._played]
-            if self.recipe.prompt_settings.named
-            else []
-        )
+    def roles_without_prompt(self) -> list[str]:
+        """Return the roles that no model plays, so that the prompts that a run names do not reach them."""
+        if not self.recipe.prompt_settings.named:
+            return []
+        roles = {"user": "user agent", "judge": "judge"}
+        if self.recipe.assistant:
+            roles["assistant"] = "assistant"
+        return [name for name, role in roles.items() if role not in self._played]
 
     def go_on(self) -> None:
-        """Raise `Stopped` if the run has ended.
+        """Raise `Stopped` if the run has ended, so that dialogues that nobody waits for take no further turn.
 
-        A dialogue that nobody waits for thus takes no further turn. Raise `RecordError` if paid results
-        cannot be saved. If the process that started a worker ends, the worker gets another parent. The worker
-        checks its parent because nothing else informs it in time.
+        Raise `RecordError` if paid results cannot be saved. A worker gets another parent if the process that
+        started it ends, and nothing else informs it in time.
         """
         if self._unkept is not None:
             raise RecordError(str(self._unkept))
@@ -262,17 +237,14 @@ class Participants:
             raise Stopped("the run has ended")
 
     def stop_buying(self, error: RecordError) -> None:
-        """Stop all further purchases, because paid results would be lost.
-
-        `error` says why they cannot be saved.
-        """
+        """Refuse all further calls, because `error` says that paid results cannot be saved."""
         self._unkept = error
 
     def close(self) -> None:
         """End running work, the event loop, and the connections of the models."""
         self._ended.set()
         self.loop.close()
-        self._called.close()
+        self.called.close()
 
     def _open_assistant(self) -> Any:
         spec, request = self.recipe.assistant, self.recipe.service.request
@@ -285,34 +257,21 @@ class Participants:
         self.stored_replies = self._suite.stored_replies(spec, self._settings)
         if self.stored_replies is not None:
             return None
-        model = self._called.model(spec, "--personalens-assistant")
+        model = self.called.model(spec, "--personalens-assistant")
         if model is not None:
             return model
-        return None if self._called.open_service(spec) else import_assistant(spec, Path(self.recipe.root))
+        return None if self.called.open_service(spec) else import_assistant(spec, Path(self.recipe.root))
 
     def _role(self, role: AgentRole, spec: str, flag: str) -> Any:
-        """Return the agent of a plugin for `spec`, or a model to play the role.
-
-        Return None for the embedded agent.
-        """
+        """Return a plugin's agent for `spec`, a model to play the role, or None for the embedded agent."""
         if spec == "embedded":
             return None
         player = offered(role, lambda: self._added(role, spec), flag)
         if player is None:
-            player = self._called.model(spec, flag)
+            player = self.called.model(spec, flag)
         if player is None:
             raise SpecError(
                 f"{flag}: no provider knows {spec!r}; use 'embedded', 'bedrock:MODEL' or 'openai:MODEL', "
                 "or add a provider with the hook pytest_personalens_model"
             )
         return player
-
-
-def _example_of(letters: str) -> Context:
-    situation = Situation(location="-", device="-", time_of_day="-", day_of_week="-", environment="-")
-    return Context(
-        user="-",
-        demographics={"-": "-"} if "D" in letters else {},
-        interactions={"-": "-"} if "I" in letters else {},
-        situation=situation if "S" in letters else None,
-    )

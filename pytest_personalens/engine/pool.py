@@ -11,16 +11,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from concurrent.futures import Executor, Future
 
-
 #: The interval in seconds at which a waiting item checks for its result.
 TICK: Final = 0.2
 
 
 class Engine:
-    """Running evaluations, by the node id of the item that will ask for each.
+    """Running evaluations, by the node id of the item that will ask for each; used by one thread.
 
-    One thread uses the engine. `executor` runs `size` evaluations at the same time. More may wait in the
-    queue, enough to keep all places busy during the slowest dialogue.
+    `executor` runs `size` evaluations at the same time. More wait in the queue, to keep all places busy
+    during the slowest dialogue.
     """
 
     def __init__(self, executor: Executor, size: int) -> None:
@@ -30,10 +29,7 @@ class Engine:
 
     @property
     def room(self) -> int:
-        """Return how many more evaluations may be submitted now.
-
-        The queue holds ten dialogues for each place.
-        """
+        """Return how many more evaluations may be submitted now: the queue holds ten for each place."""
         return max(0, 10 * self.size - len(self._under_way))
 
     def __contains__(self, key: str) -> bool:
@@ -42,13 +38,10 @@ class Engine:
     def submit(
         self, key: str, task: Callable[..., JobResult], *args: Any, bought: Keep | None = None
     ) -> None:
-        """Have `task` run for the item `key`.
-
-        `bought` is called with the evaluation, at its full cost, when it is done.
-        """
+        """Have `task` run for the item `key`, and then call `bought` with the evaluation at its full cost."""
         future = self._under_way[key] = self._executor.submit(task, *args)
 
-        def came(future: Future[JobResult]) -> None:
+        def finish(future: Future[JobResult]) -> None:
             if future.cancelled():
                 return
             self.done += 1
@@ -56,13 +49,10 @@ class Engine:
                 done = future.result()
                 bought(done.evaluation.model_copy(update={"usage": done.cost}), done.evaluation.usage)
 
-        future.add_done_callback(came)
+        future.add_done_callback(finish)
 
     def take(self, key: str, idle: Callable[[], None]) -> JobResult:
-        """Wait for the evaluation of the item `key`.
-
-        `idle` is called at once, and then every `TICK` seconds until the evaluation is done.
-        """
+        """Wait for the evaluation of the item `key`; call `idle` every `TICK` seconds, also at once."""
         future = self._under_way.pop(key)
         while not future.done():
             idle()

@@ -25,10 +25,10 @@ _RESULT: Final = "gen_ai.evaluation.result"
 
 @contextmanager
 def dialogue_span(job: Job) -> Iterator[Callable[[Evaluation], None]]:
-    """A span around the job: spans of the assistant become its children.
+    """Yield a function to call with the evaluation, within a span whose children are the assistant's spans.
 
-    It gives what is to be called with the evaluation. Without an SDK in this process, that does nothing, and
-    nothing is loaded. Neither span nor events hold what was said, but for the judge's explanations.
+    Without an SDK in this process, nothing happens and nothing is loaded. Neither span nor events hold what
+    was said, but for the judge's explanations.
     """
     if _SDK not in sys.modules:
         yield lambda evaluation: None
@@ -37,7 +37,7 @@ def dialogue_span(job: Job) -> Iterator[Callable[[Evaluation], None]]:
 
     tracer = trace.get_tracer(_NAME, version(_NAME))
     with tracer.start_as_current_span("invoke_agent", attributes=_attributes(job)) as span:
-        yield lambda evaluation: _tell(span, job, evaluation)
+        yield lambda evaluation: _describe(span, job, evaluation)
 
 
 def _attributes(job: Job) -> dict[str, Any]:
@@ -55,10 +55,8 @@ def _attributes(job: Job) -> dict[str, Any]:
     }
 
 
-def _tell(span: Any, job: Job, evaluation: Evaluation) -> None:
-    """What came of the dialogue, on its span, and an event for each reading; of a judge that failed, one for
-    each that it was asked for.
-    """
+def _describe(span: Any, job: Job, evaluation: Evaluation) -> None:
+    """Write the outcome of the dialogue on its span, and emit an event for each reading."""
     from opentelemetry.trace import StatusCode
 
     if evaluation.assistant:

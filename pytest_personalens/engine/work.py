@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from pytest_personalens.engine.assistant.state import StateSource
     from pytest_personalens.engine.job import Assistant, Job, Keep
     from pytest_personalens.engine.participants import Participants
-    from pytest_personalens.engine.records.record import StoredVerdict
 
 
 def work(
@@ -41,88 +40,75 @@ def work(
 ) -> JobResult:
     """Do a job. `state` says what the team's system holds after the dialogue.
 
-    The function calls `keep` with everything that was paid for so far, at its full cost, before it pays for
-    more.
+    `keep` gets everything that was paid for so far, at its full cost, before the job pays for more.
     """
     started = time.perf_counter()
     agents = participants.agents(job.context, job.thresholds, job.scenario.kind, job.case)
-    other_records = job.elsewhere.records if job.elsewhere is not None else None
     latest: list[Evaluation] = []
     raised: list[Exception] = []
-    one_at_a_time = threading.RLock()
+    one_at_a_time = threading.RLock()  # readings vote at the same time
 
+    # A record holds the cost of its content, whenever it was paid. An evaluation holds what this run spent.
     def cost(evaluation: Evaluation) -> dict[str, Usage]:
-        # A record holds the cost of its content, whenever it was paid. An evaluation holds what this run
-        # spent.
         return replay.cost(evaluation, agents.meter.usage)
 
     def spent() -> dict[str, Usage]:
         return add_usage(job.spent, agents.meter.usage)
 
-    def bought(unfinished: Evaluation) -> None:
-        with one_at_a_time:  # readings vote at the same time
+    def save(unfinished: Evaluation) -> None:
+        with one_at_a_time:
             latest[:] = [unfinished]
-            # Only new results are kept: a replay must not replace what an earlier run paid for.
+            # Only new results are kept: a replay must not replace what another run paid for.
             if keep is not None and replay.news:
+                undecided = [v for v in replay.votes if unfinished.score(v.verdict.dimension) is None]
                 try:
-                    keep(
-                        unfinished.model_copy(update={"usage": cost(unfinished)}),
-                        spent(),
-                        undecided(unfinished),
-                    )
+                    keep(unfinished.model_copy(update={"usage": cost(unfinished)}), spent(), undecided)
                 except RecordError as error:
                     participants.stop_buying(error)
                     raise
-
-    def undecided(unfinished: Evaluation) -> list[StoredVerdict]:
-        return [vote for vote in replay.votes if unfinished.score(vote.verdict.dimension) is None]
-
-    def voted() -> None:
-        if latest:
-            bought(latest[0])
 
     replay = Replay(
         job.scenario,
         job.records,
         may_spend=job.may_spend,
         where=job.where,
-        elsewhere=other_records,
+        elsewhere=job.elsewhere.records if job.elsewhere is not None else None,
         votes=job.votes,
         before=participants.go_on,
-        voted=voted,
+        voted=lambda: save(latest[0]) if latest else None,
     )
     if agents.played is not None:
         under_test: Assistant = ReplayAssistant(agents.played, replay)
     elif agents.service is not None:
         under_test = partial(agents.service.reply, timeout=job.turn_timeout)
     else:
-        callable_ = agents.assistant or assistant
         under_test = guarded(
-            callable_,
+            agents.assistant or assistant,
             timeout=job.turn_timeout,
             loop=participants.loop,
             context=job.context,
             before=participants.go_on,
             raised=raised,
         )
-    broken_off = job.broken_off and job.broken_off.restored(job.scenario)
+    broken_off = job.broken_off and job.broken_off.restore_texts(job.scenario)
+    kept = broken_off.dialogue if broken_off is not None else None
     take = state and state.taker(
         job.context, timeout=job.turn_timeout, loop=participants.loop, before=participants.go_on
     )
 
-    def kept_or_taken(dialogue: Dialogue) -> State:
+    def restore_or_take(dialogue: Dialogue) -> State:
         """Return the state that a resumed run has kept of the same dialogue, or ask for it."""
         assert take is not None
-        kept = broken_off.dialogue if broken_off is not None else None
-        same = kept is not None and kept.messages == dialogue.messages
-        return kept.state if kept is not None and same and kept.state is not None else take(dialogue)
+        if kept is not None and kept.state is not None and kept.messages == dialogue.messages:
+            return kept.state
+        return take(dialogue)
 
     # A system that did not act in this process does not hold what was done: a dialogue without its state
     # begins anew.
-    repeats = take is None or (broken_off is not None and broken_off.dialogue.state is not None)
+    repeats = take is None or (kept is not None and kept.state is not None)
     if agents.played is None and job.resumable:
         under_test = ResumedAssistant(under_test, replay, broken_off if repeats else None)
-    with dialogue_span(job) as tell:
+    with dialogue_span(job) as describe:
         evaluation = evaluate(
             job.scenario,
             under_test,
@@ -130,16 +116,16 @@ def work(
             ReplayJudge(agents.judge, replay),
             dimensions=job.dimensions,
             max_turns=job.max_turns,
-            progress=bought if keep is not None else None,
-            state=kept_or_taken if take is not None else None,
+            progress=save if keep is not None else None,
+            state=restore_or_take if take is not None else None,
         )
         try:
-            bought(evaluation)
+            save(evaluation)
         except RecordError as error:
             evaluation = evaluation.model_copy(
                 update={"verdicts": (), "cause": "record", "detail": str(error)}
             )
-        tell(evaluation)
+        describe(evaluation)
     if evaluation.scored and (audit := get_suite(job.scenario.suite).audit) is not None:
         faults = audit(job.scenario, evaluation.dialogue)
         evaluation = evaluation.model_copy(update={"user_faults": faults})

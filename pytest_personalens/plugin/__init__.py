@@ -162,7 +162,7 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 def pytest_configure_node(node: Any) -> None:
     if RUN in node.config.stash:
         from pytest_personalens.plugin.failures import WIDTH, columns
-        from pytest_personalens.plugin.running.budget import BUDGET
+        from pytest_personalens.plugin.running.run_specs import BUDGET
 
         node.workerinput[BUDGET] = node.config.stash[RUN].budget_folder
         node.workerinput[WIDTH] = columns(node.config)
@@ -173,7 +173,7 @@ def pytest_configure_node(node: Any) -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any, error: object) -> None:
     if error and DEATHS in node.config.stash:
-        node.config.stash[DEATHS].add()
+        node.config.stash[DEATHS].count += 1
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -1,7 +1,4 @@
-"""The hooks by which a plugin or conftest can extend this plugin.
-
-They add models, datasets, user agents, judges, observers and report lines.
-"""
+"""The hooks by which a plugin or conftest adds models, datasets, agents, observers and report lines."""
 
 from __future__ import annotations
 
@@ -38,31 +35,19 @@ def pytest_personalens_dataset(spec: str, config: pytest.Config) -> Dataset | No
 
 @pytest.hookspec(firstresult=True)
 def pytest_personalens_user_agent(spec: str, config: pytest.Config) -> UserAgent | None:
-    """Return the user agent for a spec, or None if the spec is not yours.
-
-    The spec is that of ``--personalens-user-model SPEC``.
-    """
+    """Return the user agent for ``--personalens-user-model SPEC``, or None if the spec is not yours."""
 
 
 @pytest.hookspec(firstresult=True)
 def pytest_personalens_judge(spec: str, config: pytest.Config) -> Judge | None:
-    """Return the judge for a spec, or None if the spec is not yours.
-
-    The spec is that of ``--personalens-judge-model SPEC``.
-    """
+    """Return the judge for ``--personalens-judge-model SPEC``, or None if the spec is not yours."""
 
 
 @pytest.hookspec
 def pytest_personalens_evaluated(item: pytest.Item, scenario: Scenario, evaluation: Evaluation) -> None:
-    """Called for every finished evaluation, in the process that ran it.
-
-    With xdist, that process is a worker.
-    """
+    """Called for every finished evaluation, in the process that ran it: with xdist, a worker."""
 
 
 @pytest.hookspec
 def pytest_personalens_report_lines(results: Results, config: pytest.Config) -> Sequence[str]:  # type: ignore[empty-body]
-    """Return further lines for the terminal summary.
-
-    The hook is called once, in the controlling process, with all results.
-    """
+    """Return further lines for the terminal summary; called once, in the controlling process."""

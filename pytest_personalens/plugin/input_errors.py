@@ -1,7 +1,4 @@
-"""Turns errors about inputs into one line.
-
-A file, a dataset or an option may have put any text into them.
-"""
+"""Turns errors about inputs, which may hold any text, into one line."""
 
 from __future__ import annotations
 
@@ -18,11 +15,10 @@ if TYPE_CHECKING:
 
 @contextmanager
 def errors_in_one_line(*, collecting: bool = False) -> Iterator[None]:
-    """Turn the text of a `pytest.UsageError` or collection error into one safe line.
+    """Turn a `pytest.UsageError` or collection error into one line that cannot control a terminal.
 
-    The line cannot control a terminal. Before any test runs, a custom dataset or agent that calls
-    `pytest.skip`, `pytest.fail` or `sys.exit` also causes such an error. While `collecting`, pytest handles
-    these calls itself.
+    Before any test runs, `pytest.skip`, `pytest.fail` or `sys.exit` in a custom dataset or agent is such an
+    error too. While `collecting`, pytest handles these calls itself.
     """
     try:
         yield

@@ -1,7 +1,4 @@
-"""All uses of private names of pytest, each in a function.
-
-If an upgrade changes such a name, only this module must change.
-"""
+"""All uses of private names of pytest: if an upgrade changes one, only this module must change."""
 
 from __future__ import annotations
 
@@ -24,10 +21,7 @@ if TYPE_CHECKING:
 def run_instead_of_tests(
     config: pytest.Config, run: Callable[[pytest.Config, pytest.Session], None]
 ) -> int | pytest.ExitCode:
-    """Call `run` in a session of pytest, with its handling of errors.
-
-    Return the exit status.
-    """
+    """Call `run` in a session of pytest, with its handling of errors, and return the exit status."""
     return wrap_session(config, run)
 
 
@@ -39,10 +33,7 @@ def written_value(config: pytest.Config, key: str) -> object:
 
 
 def fixtures_of(item: pytest.Item) -> Mapping[str, Sequence[Any]]:
-    """Return the fixtures that the item sees, by name.
-
-    The last one of each name is the one that the item gets. The item need not be set up.
-    """
+    """Return the fixtures that an item sees, by name; it gets the last of each, and need not be set up."""
     names: Mapping[str, Sequence[Any]] = item._fixtureinfo.name2fixturedefs  # type: ignore[attr-defined]  # noqa: SLF001
     return names
 
@@ -59,10 +50,7 @@ def files_not_collected(config: pytest.Config) -> int:
 
 
 def without_capture(config: pytest.Config) -> AbstractContextManager[object]:
-    """Return a context in which output reaches the terminal.
-
-    pytest does not capture it as an item's output.
-    """
+    """Return a context in which pytest does not capture output, so that it reaches the terminal."""
     capture = config.pluginmanager.getplugin("capturemanager")
     suspended: AbstractContextManager[object] = (
         nullcontext() if capture is None else capture.global_and_fixture_disabled()
@@ -71,18 +59,12 @@ def without_capture(config: pytest.Config) -> AbstractContextManager[object]:
 
 
 def terminal_writer(reporter: Any) -> Any:
-    """Return the writer of a terminal reporter.
-
-    It knows the width of the terminal, and can leave a line unfinished.
-    """
+    """Return the writer of a terminal reporter, which can leave a line unfinished."""
     return reporter._tw  # noqa: SLF001
 
 
 def write_beside(writer: Any, text: str) -> None:
-    """Write text that does not move the cursor.
-
-    The writer does not count it as a part of its current line.
-    """
+    """Write text that does not move the cursor, and that the writer does not count as a part of its line."""
     writer._file.write(text)  # noqa: SLF001
     writer._file.flush()  # noqa: SLF001
 
@@ -102,11 +84,10 @@ def failed_at(
     place: bool,
     raised_at: tuple[str, int] | None = None,
 ) -> None:
-    """Make `lines` what the report of a failure prints, `headline` its line in the short summary.
+    """Make `lines` what the report of a failure prints, and `headline` its line in the short summary.
 
-    The place is `raised_at`, or that of pytest's own report, which leaves out what hides itself: the line of
-    the test. Where
-    it is to be shown, it stands first in a `brief` report, as pytest has it, and else last.
+    The place is `raised_at`, or the line of the test in pytest's own report. Where it is to be shown, it
+    stands first in a `brief` report, as pytest has it, and else last.
     """
     crash = getattr(report.longrepr, "reprcrash", None)
     path, number = (crash.path, crash.lineno) if crash is not None else (report.location[0], 0)
@@ -129,10 +110,7 @@ def _from_here(path: str) -> str:
 
 
 class _Coloured(ReprEntry):
-    """Lines that are each in the colour of its own mark, and no source of Python's.
-
-    `others` counts the items of the same fault, which are not printed again.
-    """
+    """Lines in the colours of their marks; `others` counts items with the same fault, not printed."""
 
     others = 0
 
@@ -143,7 +121,7 @@ class _Coloured(ReprEntry):
         for number, line in enumerate(self.lines, 1):
             tw.line(line, **style_of(line))
             if number == wrong and self.others:
-                tw.line(f"    (and so in {self.others} more)")
+                tw.line(f"    (and {self.others} more item{'s' * (self.others > 1)})")
 
 
 class PrintedFailures:
@@ -156,8 +134,8 @@ class PrintedFailures:
     def colour(self, report: pytest.TestReport) -> None:
         """Colour the report of `failed_at`, where it is printed: only pytest's own entries may travel.
 
-        What is wrong, if it was printed of another item without scores, is not printed again. Of a further
-        failure than the first `most`, only what is wrong is printed.
+        What was printed of another item without scores is not printed again. Of failures after the first
+        `most`, only what is wrong is printed.
         """
         from pytest_personalens.reports.terminal.failure_layout import ERROR, NOT_SCORED
 
@@ -173,6 +151,8 @@ class PrintedFailures:
         if first is not None:
             first.others += 1
             lines, place = ["    (as above)"], None
+            if not report.sections:  # what it printed itself is shown
+                report._pdbshown = True  # type: ignore[attr-defined]  # noqa: SLF001  # as pytest marks what was shown
         elif self._most is not None and self._full >= self._most:
             note = f"    ({self._most} dialogues are printed in full; -v prints all)"
             lines, place = [*wrong, *([note] if self._full == self._most else [])], None
@@ -183,10 +163,9 @@ class PrintedFailures:
 
 
 def shorten_crash(report: pytest.TestReport) -> None:
-    """Cut the text of a failure in the short summary to its first line.
+    """Cut the text of a failure in the short summary to its first line, without the exception's name.
 
-    The exception's name is removed too. In CI, pytest repeats the whole text. Elsewhere, the name would take
-    the space of the message.
+    In CI, pytest repeats the whole text. Elsewhere, the name would take the space of the message.
     """
     crash = getattr(report.longrepr, "reprcrash", None)
     if crash is not None:

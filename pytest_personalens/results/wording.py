@@ -38,7 +38,7 @@ CAUSES: Final[Mapping[Cause, str]] = {
 }
 #: How far a verdict of the embedded judge can be trusted (docs/explanation/scores.md, "Live assistants").
 _TRUST: Final = (
-    "The free judge finds broken memory and drops of P; of its verdicts on task completion of live"
+    "The embedded judge finds broken memory and drops of P; of its verdicts on task completion of live"
     " assistants, about two in five are wrong, either way: trust a change of the rate, and read the dialogue."
 )
 #: What the simulated user did wrong, behind a number of dialogues.

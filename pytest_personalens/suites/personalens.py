@@ -78,17 +78,20 @@ def _context(
     return own if other is None else other.context(given).model_copy(update={"situation": own.situation})
 
 
+def _in_words(context: str) -> str:
+    return "+".join(_LETTERS.get(letter, letter) for letter in context) or "none"
+
+
 def _about(settings: Mapping[str, Any]) -> str:
     context, user, judge = (settings[name] for name in ("context", "user_model", "judge_model"))
-    known = "+".join(_LETTERS[letter] for letter in context) or "none"
-    return f"context {known}, user {user}, judge {judge}"
+    return f"context {_in_words(context)}, user {user}, judge {judge}"
 
 
 def _facts(settings: Mapping[str, Any]) -> dict[str, str]:
     return {
         "user": settings.get("user_model", "-"),
         "judge": settings.get("judge_model", "-"),
-        "context": "+".join(str(settings.get("context", ""))) or "none",
+        "context": _in_words(settings.get("context", "")),
     }
 
 

@@ -38,7 +38,7 @@ BOT = """
             file.write(f"{os.getpid()} {context.user} {len(messages)}\\n")
         return f"I've booked it for 19:30, reference QX77. Seen to: {', '.join(context.interactions)}."
 """
-ARGS = ("--personalens-sample", "12", "--personalens-assistant", "clusterbot:reply", "--personalens-report", "r.json", "--personalens-threshold", "p>=1", "--personalens-threshold", "tc>=0")  # fmt: skip
+ARGS = ("--personalens-sample=12", "--personalens-assistant=clusterbot:reply", "--personalens-report=r.json", "--personalens-threshold=p>=1", "--personalens-threshold=tc>=0")  # fmt: skip
 
 
 class Dask:
@@ -145,13 +145,13 @@ def calls_made(found: dict[str, Any]) -> list[str]:
 
 def test_tool_calls_come_from_threads_and_from_a_cluster(empty_repo: Repository, dask: Dask) -> None:
     empty_repo.write(actingbot=ACTING_BOT.format(str(ROOT / "example_project")))
-    args = (*ARGS, "--personalens-assistant", "actingbot:reply", "--personalens-dimensions", "tc,p,unbacked")
-    empty_repo.run(*args, "--personalens-record", "new").assert_outcomes(passed=12)
+    args = (*ARGS, "--personalens-assistant=actingbot:reply", "--personalens-dimensions=tc,p,unbacked")
+    empty_repo.run(*args, "--personalens-record=new").assert_outcomes(passed=12)
     alone = results(empty_repo)
     assert [v["score"] for i in alone["items"] for v in i["evaluation"]["verdicts"]][2::3] == [0] * 12
     dask.worker()
     time.sleep(2)
-    for how in (("--personalens-concurrency", "4"), ("--personalens-executor", f"dask={dask.address}")):
+    for how in (("--personalens-concurrency=4",), ("--personalens-executor", f"dask={dask.address}")):
         empty_repo.run(*args, *how).assert_outcomes(passed=12)
         found = results(empty_repo)
         assert calls_made(found) == calls_made(alone), how
@@ -229,26 +229,18 @@ def test_a_dialogue_that_no_worker_survives_is_not_scored_and_the_others_are(
     dask.worker(1, revived=True)
     time.sleep(2)
     args = [
-        "--personalens-sample",
-        "4",
-        "--personalens-assistant",
-        "deadly:reply",
-        "--personalens-gate",
-        "tcr >= 0.5",
-        "--personalens-report",
-        "r.json",
+        "--personalens-sample=4",
+        "--personalens-assistant=deadly:reply",
+        "--personalens-gate=tcr >= 0.5",
+        "--personalens-report=r.json",
     ]
     result = empty_repo.run(*args, "--personalens-executor", f"dask={dask.address}")
     outcomes = result.parseoutcomes()
-    assert (outcomes["passed"], outcomes["failed"]) == (
-        3,
-        1 + 2,
-    ), "three items; the item, and both gates, for which too few are scored"
+    assert (outcomes["passed"], outcomes["failed"]) == (3, 1 + 2), (
+        "three items; the item, and both gates, for which too few are scored"
+    )
     result.stdout.fnmatch_lines(
-        [
-            "E   not scored, lost: the cluster gave this dialogue up: *",
-            "not scored: 1, the worker died",
-        ]
+        ["E   not scored, lost: the cluster gave this dialogue up: *", "not scored: 1, the worker died"]
     )
     assert [i["evaluation"]["cause"] for i in results(empty_repo)["items"]].count("lost") == 1
 
@@ -291,7 +283,7 @@ def test_no_secret_travels(dask: Dask, scenario: Scenario, endpoint: Endpoint) -
 
 
 def test_a_scheduler_that_is_not_there(empty_repo: Repository, dask: Dask) -> None:
-    result = empty_repo.run(*ARGS, "--personalens-executor", "dask=tcp://127.0.0.1:9")
+    result = empty_repo.run(*ARGS, "--personalens-executor=dask=tcp://127.0.0.1:9")
     assert result.ret == 4
     result.stderr.fnmatch_lines(
         ["ERROR: personalens: --personalens-executor: no Dask scheduler at tcp://127.0.0.1:9: *"]
@@ -352,13 +344,13 @@ def test_an_executor_that_is_none(repo: Repository, value: str) -> None:
     ("more", "problem"),
     [
         ((), "a fixture stays in this process; name the assistant with --personalens-assistant module:attribute"),
-        (("--personalens-assistant", "test_bot:test_bot", "--personalens-budget", "3calls"), "--personalens-budget is kept *"),
+        (("--personalens-assistant=test_bot:test_bot", "--personalens-budget=3calls"), "--personalens-budget is kept *"),
     ],
     ids=["a fixture", "a cap"],
 )  # fmt: skip
 def test_what_cannot_run_on_a_cluster_is_said_before_anything_runs(
     repo: Repository, more: tuple[str, ...], problem: str
 ) -> None:
-    result = repo.run("--personalens-sample", "3", "--personalens-executor", "dask=tcp://127.0.0.1:9", *more)
+    result = repo.run("--personalens-sample=3", "--personalens-executor=dask=tcp://127.0.0.1:9", *more)
     assert result.ret == 4
     result.stderr.fnmatch_lines([f"ERROR: personalens: --personalens-executor: {problem}"])

@@ -14,12 +14,9 @@ from tests.support.repository import Repository
 from tests.support.servers.endpoint import Call, Endpoint, Reply, play, quote_of
 
 LIVE = (
-    "--personalens-sample",
-    "3",
-    "--personalens-user-model",
-    "bedrock:claude-3-haiku-v1",
-    "--personalens-judge-model",
-    "openai:small",
+    "--personalens-sample=3",
+    "--personalens-user-model=bedrock:claude-3-haiku-v1",
+    "--personalens-judge-model=openai:small",
 )
 
 
@@ -33,7 +30,7 @@ def test_a_run_buys_once_and_replays_for_nothing(repo: Repository, endpoint: End
     refused.stdout.fnmatch_lines(["*the record is missing*record it with --personalens-record new"])
     assert endpoint.calls == []
 
-    bought = repo.run(*LIVE, "--personalens-record=new", "--personalens-report", "r.json")
+    bought = repo.run(*LIVE, "--personalens-record=new", "--personalens-report=r.json")
     bought.assert_outcomes(passed=3)
     assert len(endpoint.calls) == 3 * (2 + 2), "an opening, a closing and two readings an item"
     bought.stdout.fnmatch_lines(
@@ -46,7 +43,7 @@ def test_a_run_buys_once_and_replays_for_nothing(repo: Repository, endpoint: End
     assert usage["judge p"]["cached_tokens"] > 0, "the second reading begins like the first"
 
     endpoint.calls.clear()
-    again = repo.run(*LIVE, "--personalens-report", "r.json")
+    again = repo.run(*LIVE, "--personalens-report=r.json")
     again.assert_outcomes(passed=3)
     assert endpoint.calls == []
     assert results(repo.path / "r.json")["usage"] == {}
@@ -57,12 +54,9 @@ def test_a_run_buys_once_and_replays_for_nothing(repo: Repository, endpoint: End
 def test_who_sees_what_on_the_wire(repo: Repository, endpoint: Endpoint) -> None:
     result = repo.run(
         *LIVE,
-        "--personalens-record",
-        "live",
-        "--personalens-sample",
-        "1",
-        "--personalens-dimensions",
-        "all,p-turns,leak",
+        "--personalens-record=live",
+        "--personalens-sample=1",
+        "--personalens-dimensions=all,p-turns,leak",
     )
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines(
@@ -87,26 +81,23 @@ def test_a_model_is_the_assistant_in_the_settings_of_the_paper(
 ) -> None:
     common = (
         *LIVE,
-        "--personalens-assistant",
-        "openai:bot",
-        "--personalens-record",
-        "live",
-        "--personalens-sample",
-        "1",
+        "--personalens-assistant=openai:bot",
+        "--personalens-record=live",
+        "--personalens-sample=1",
     )
     systems = {}
     for extra in (
-        ("--personalens-context", "none"),
-        ("--personalens-context", "DIS"),
+        ("--personalens-context=none",),
+        ("--personalens-context=DIS",),
         ("-o", "personalens_assistant_prompt=vanilla"),
     ):
         endpoint.calls.clear()
         result = empty_repo.run(*common, *extra)
         result.assert_outcomes(passed=1)
-        systems[extra[1]] = next(c.system for c in endpoint.calls if c.model == "bot")
-    assert "You are a digital assistant" in systems["none"]
-    assert "Past conversations" not in systems["none"]
-    assert "Past conversations" in systems["DIS"]
+        systems[extra[-1]] = next(c.system for c in endpoint.calls if c.model == "bot")
+    assert "You are a digital assistant" in systems["--personalens-context=none"]
+    assert "Past conversations" not in systems["--personalens-context=none"]
+    assert "Past conversations" in systems["--personalens-context=DIS"]
     assert systems["personalens_assistant_prompt=vanilla"] == ""
     result.stdout.fnmatch_lines(["*assistant openai:bot (vanilla)*", "assistant *"])
 
@@ -114,12 +105,12 @@ def test_a_model_is_the_assistant_in_the_settings_of_the_paper(
 def test_a_recorded_run_with_a_model_as_the_assistant_is_free(
     empty_repo: Repository, endpoint: Endpoint
 ) -> None:
-    common = (*LIVE, "--personalens-assistant", "openai:bot")
+    common = (*LIVE, "--personalens-assistant=openai:bot")
     empty_repo.run(*common, "--personalens-record=new").assert_outcomes(passed=3)
     endpoint.calls.clear()
     empty_repo.run(*common).assert_outcomes(passed=3)
     assert endpoint.calls == []
-    other = empty_repo.run(*common, "--personalens-context", "none")
+    other = empty_repo.run(*common, "--personalens-context=none")
     other.assert_outcomes(failed=3)
     other.stdout.fnmatch_lines(["*the record is stale (the assistant's turn 1 is not in it)*"])
 
@@ -127,12 +118,7 @@ def test_a_recorded_run_with_a_model_as_the_assistant_is_free(
 def test_a_callable_is_the_assistant_by_its_place(empty_repo: Repository) -> None:
     empty_repo.write(mybot="def reply(messages):\n    return 'Done: booked for Thursday.'\nnumber = 3\n")
     run = empty_repo.run(
-        "--personalens-sample",
-        "2",
-        "--personalens-assistant",
-        "mybot:reply",
-        "--personalens-gate",
-        "tcr >= 0",
+        "--personalens-sample=2", "--personalens-assistant=mybot:reply", "--personalens-gate=tcr >= 0"
     )
     run.assert_outcomes(passed=4)
     for spec, problem in (
@@ -144,7 +130,7 @@ def test_a_callable_is_the_assistant_by_its_place(empty_repo: Repository) -> Non
             "expected bedrock:MODEL, openai:MODEL, http:URL, bedrock-agent:AGENT/ALIAS, agentcore:ARN or module:attribute",
         ),
     ):
-        result = empty_repo.run("--personalens-sample", "2", "--personalens-assistant", spec)
+        result = empty_repo.run("--personalens-sample=2", "--personalens-assistant", spec)
         assert result.ret == 4
         result.stderr.fnmatch_lines([f"ERROR: personalens: --personalens-assistant: {problem}*"])
 
@@ -153,11 +139,8 @@ def test_a_callable_is_the_assistant_by_its_place(empty_repo: Repository) -> Non
 def test_a_cap_on_calls_stops_in_order_and_keeps_what_was_bought(
     repo: Repository, endpoint: Endpoint, workers: tuple[str, ...]
 ) -> None:
-    live = [a for a in LIVE if a != "3"]
-    live.insert(1, "6")
-    result = repo.run_with_cache(
-        *live, "--personalens-record", "live", "--personalens-budget", "13calls", *workers
-    )
+    live = (*LIVE, "--personalens-sample=6")
+    result = repo.run_with_cache(*live, "--personalens-record=live", "--personalens-budget=13calls", *workers)
     assert len(endpoint.calls) == 13
     outcomes = result.parseoutcomes()
     assert outcomes["passed"] >= 1
@@ -166,7 +149,7 @@ def test_a_cap_on_calls_stops_in_order_and_keeps_what_was_bought(
     result.stdout.fnmatch_lines(
         ["not scored: *, the cap on calls or money was reached; what was bought is kept*"]
     )
-    rest = repo.run_with_cache(*live, "--personalens-record", "live", *workers)
+    rest = repo.run_with_cache(*live, "--personalens-record=live", *workers)
     rest.assert_outcomes(passed=6)
     assert len(endpoint.calls) == 24, "nothing was bought twice"
     journals = [
@@ -180,7 +163,7 @@ def test_a_cap_on_calls_stops_in_order_and_keeps_what_was_bought(
 
 
 def test_a_cap_on_money_needs_prices_and_stops_in_order(repo: Repository, endpoint: Endpoint) -> None:
-    capped = (*LIVE, "--personalens-record", "live", "--personalens-budget", "0.000001usd")
+    capped = (*LIVE, "--personalens-record=live", "--personalens-budget=0.000001usd")
     unpriced = repo.run(*capped)
     assert unpriced.ret == 4
     unpriced.stderr.fnmatch_lines(
@@ -233,7 +216,7 @@ def test_an_estimate_spends_nothing(repo: Repository, endpoint: Endpoint) -> Non
             "    bedrock:claude-3-haiku-v1 = INPUT, OUTPUT",
         ]
     )
-    free = repo.run("--personalens-sample", "3", "--personalens-estimate")
+    free = repo.run("--personalens-sample=3", "--personalens-estimate")
     free.stdout.fnmatch_lines(["this run makes no paid model calls"])
     lost = repo.run("--personalens-estimate")
     assert lost.ret == 4
@@ -259,13 +242,13 @@ def test_an_estimate_comes_near_to_what_the_run_takes(repo: Repository, endpoint
         )
     )
     endpoint.answer = long
-    run = (*LIVE, "--personalens-kind", "single")
+    run = (*LIVE, "--personalens-kind=single")
     told = repo.run(*run, "--personalens-estimate").stdout.str()
     estimated = {
         m[1]: int(m[2].replace(",", ""))
         for m in re.finditer(r"^(user agent|judge \w+) +([\d,]+) ", told, re.MULTILINE)
     }
-    repo.run(*run, "--personalens-record", "live", "--personalens-report", "r.json")
+    repo.run(*run, "--personalens-record=live", "--personalens-report=r.json")
     usage = results(repo.path / "r.json")["usage"]
     assert isinstance(usage, dict)
     assert estimated == {purpose: used["calls"] for purpose, used in usage.items()}
@@ -282,7 +265,7 @@ def test_readings_that_are_asked_for_twice_are_estimated_and_told(
 
     told = repo.run(*LIVE, "--personalens-estimate")
     told.stdout.fnmatch_lines(["and up to 6 more calls of the judge: it is asked once more where *"])
-    run = (*LIVE, "--personalens-record", "live", "--personalens-gate", "p >= 1", "-p", "no:cacheprovider")
+    run = (*LIVE, "--personalens-record=live", "--personalens-gate=p >= 1", "-p", "no:cacheprovider")
     repo.run(*run).stdout.no_fnmatch_line("*asked for twice*")
     endpoint.answer = invents
     endpoint.calls.clear()
@@ -310,7 +293,7 @@ def test_failing_verdicts_are_put_to_the_vote_and_all_votes_kept(
 
     endpoint.answer = harsh_at_first
     result = repo.run(
-        *LIVE, "--personalens-record=new", "--personalens-sample", "1", "-o", "personalens_judge_votes=3"
+        *LIVE, "--personalens-record=new", "--personalens-sample=1", "-o", "personalens_judge_votes=3"
     )
     result.assert_outcomes(passed=1)
     assert [c.body["temperature"] for c in asked] == [0, 0.7, 0.7]
@@ -325,9 +308,7 @@ def test_failing_verdicts_are_put_to_the_vote_and_all_votes_kept(
             " personalens.evaluate()\n"
         )
     )
-    repo.run(
-        *LIVE, "--personalens-record", "live", "--personalens-sample", "1", "-o", "personalens_judge_votes=3"
-    )
+    repo.run(*LIVE, "--personalens-record=live", "--personalens-sample=1", "-o", "personalens_judge_votes=3")
     assert len(asked) == 3, "the threshold of the mark decides what is low"
     even = repo.run(*LIVE, "-o", "personalens_judge_votes=2")
     even.stderr.fnmatch_lines(["ERROR: personalens_judge_votes: expected an odd number*"])
@@ -346,7 +327,7 @@ def test_a_fault_of_the_simulated_user_is_no_failure_of_the_assistant(
     endpoint.answer = lambda call: (
         reply if "<transcript>" in call.prompt and "acting the part" in call.system else play(call)
     )
-    result = repo.run(*LIVE, "--personalens-record", "live", "--personalens-gate", "tcr >= 0.5", "-rs")
+    result = repo.run(*LIVE, "--personalens-record=live", "--personalens-gate=tcr >= 0.5", "-rs")
     outcomes = result.parseoutcomes()
     assert outcomes["skipped"] == 3
     assert outcomes["failed"] >= 1, "the gate on the share of scored items"
@@ -363,7 +344,7 @@ def test_an_unreadable_judge_is_an_error_of_the_judge(repo: Repository, endpoint
     endpoint.answer = lambda call: (
         Reply("Looks fine to me!") if "Give this reading" in call.prompt else play(call)
     )
-    result = repo.run(*LIVE, "--personalens-record", "live")
+    result = repo.run(*LIVE, "--personalens-record=live")
     result.assert_outcomes(failed=3)
     result.stdout.fnmatch_lines(
         ["*openai:small: unreadable verdict on tc: expected one line 'Score: ...', found 0*"]
@@ -388,9 +369,8 @@ def test_throttling_loses_no_item(
         return Reply(fault="drop") if len(seen) % 10 == 7 else play(call)
 
     endpoint.answer = flaky
-    live = [a for a in LIVE if a != "3"]
-    live.insert(1, "10")
-    repo.run(*live, "--personalens-record", "live", "-n", "2").assert_outcomes(passed=10)
+    live = (*LIVE, "--personalens-sample=10")
+    repo.run(*live, "--personalens-record=live", "-n", "2").assert_outcomes(passed=10)
     good = [c for i, c in enumerate(seen, 1) if i % 20 != 5 and i % 10 != 7]
     assert len(good) == 40
 
@@ -408,7 +388,7 @@ def test_what_cannot_succeed_stops_each_item_with_one_line(
         if where == "judge" and call.protocol == "openai"
         else play(call)
     )
-    result = repo.run(*LIVE, "--personalens-record", "live")
+    result = repo.run(*LIVE, "--personalens-record=live")
     result.assert_outcomes(failed=3)
     advice = "renew them, for example with 'aws sso login'" if where == "user" else "check OPENAI_API_KEY"
     result.stdout.fnmatch_lines([f"*{advice}*"])
@@ -432,7 +412,7 @@ def test_a_missing_key_ends_the_run_before_its_first_dialogue(
 ) -> None:
     for name in missing:
         monkeypatch.delenv(name, raising=False)
-    result = repo.run(*LIVE, "--personalens-record", "live")
+    result = repo.run(*LIVE, "--personalens-record=live")
     assert result.ret == 4
     result.stderr.fnmatch_lines([f"ERROR: {told}; or replay records with --personalens-record none"])
     assert endpoint.calls == []
@@ -440,25 +420,21 @@ def test_a_missing_key_ends_the_run_before_its_first_dialogue(
 
 
 @pytest.mark.parametrize(
-    ("option", "value", "problem"),
+    ("given", "problem"),
     [
         (
-            "--personalens-user-model",
-            "bedrock:x?regoin=us",
+            "--personalens-user-model=bedrock:x?regoin=us",
             "'bedrock:x?regoin=us': unknown parameter 'regoin'*",
         ),
-        ("--personalens-judge-model", "openai:", "'openai:': expected openai:MODEL"),
+        ("--personalens-judge-model=openai:", "'openai:': expected openai:MODEL"),
         (
-            "--personalens-judge-model",
-            "acme:x",
+            "--personalens-judge-model=acme:x",
             "--personalens-judge-model: no provider knows 'acme:x'; use 'embedded', 'bedrock:MODEL'*",
         ),
-        ("--personalens-prompts", "nowhere", "*nowhere: no such folder of prompt templates"),
+        ("--personalens-prompts=nowhere", "*nowhere: no such folder of prompt templates"),
     ],
 )
-def test_bad_options_are_one_line_before_anything_runs(
-    repo: Repository, option: str, value: str, problem: str
-) -> None:
-    result = repo.run("--personalens-sample", "3", option, value)
+def test_bad_options_are_one_line_before_anything_runs(repo: Repository, given: str, problem: str) -> None:
+    result = repo.run("--personalens-sample=3", given)
     assert result.ret == 4
     result.stderr.fnmatch_lines([f"ERROR: personalens: {problem}"])

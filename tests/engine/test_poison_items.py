@@ -9,13 +9,7 @@ import pytest
 from tests.support.repository import Repository
 from tests.support.scripted_agents import TOLD, TOLD_AGENTS
 
-ARGS = (
-    "--personalens-sample",
-    "12",
-    *TOLD_AGENTS,
-    "--personalens-report",
-    "r.json",
-)
+ARGS = ("--personalens-sample=12", *TOLD_AGENTS, "--personalens-report=r.json")
 #: Users of this sample whose dialogue ends its process, and how.
 BOT = """
     @pytest.fixture(scope="session")
@@ -63,7 +57,7 @@ def failed_only(result: pytest.RunResult, count: int) -> None:
 )
 def test_the_dialogue_that_ends_its_worker_is_booked(told: Repository, workers: str, how: str) -> None:
     lost = poison(told, 5, how=how)
-    result = told.run(*ARGS, "-n", workers, "--personalens-concurrency", "4")
+    result = told.run(*ARGS, "-n", workers, "--personalens-concurrency=4")
     assert result.ret == 1
     found = told.results("r.json")
     assert set(found["lost"]) == lost
@@ -74,7 +68,7 @@ def test_the_dialogue_that_ends_its_worker_is_booked(told: Repository, workers: 
 
 def test_several_of_them(told: Repository) -> None:
     lost = poison(told, 0, 4, 11)
-    result = told.run(*ARGS, "-n", "2", "--personalens-concurrency", "8")
+    result = told.run(*ARGS, "-n", "2", "--personalens-concurrency=8")
     assert set(told.results("r.json")["lost"]) == lost
     failed_only(result, 3)
 
@@ -82,7 +76,7 @@ def test_several_of_them(told: Repository) -> None:
 @pytest.mark.parametrize("dist", ["loadscope", "loadfile", "loadgroup", "worksteal"])
 def test_however_items_are_handed_out(told: Repository, dist: str) -> None:
     lost = poison(told, 3)
-    result = told.run(*ARGS, "-n", "2", "--dist", dist, "--personalens-concurrency", "4")
+    result = told.run(*ARGS, "-n", "2", "--dist", dist, "--personalens-concurrency=4")
     assert set(told.results("r.json")["lost"]) == lost
     failed_only(result, 1)
 
@@ -90,7 +84,7 @@ def test_however_items_are_handed_out(told: Repository, dist: str) -> None:
 @pytest.mark.parametrize("dist", ["load", "loadscope", "loadfile", "loadgroup", "worksteal"])
 def test_the_only_worker_is_replaced_by_one_that_does_the_rest(told: Repository, dist: str) -> None:
     lost = poison(told, 0)
-    result = told.run(*ARGS, "-n", "1", "--dist", dist, "--personalens-concurrency", "4")
+    result = told.run(*ARGS, "-n", "1", "--dist", dist, "--personalens-concurrency=4")
     assert set(told.results("r.json")["lost"]) == lost
     failed_only(result, 1)
 
@@ -101,12 +95,10 @@ def test_where_no_worker_takes_the_place_of_a_dead_one(told: Repository) -> None
         *ARGS,
         "-n",
         "2",
-        "--personalens-concurrency",
-        "4",
+        "--personalens-concurrency=4",
         "--max-worker-restart",
         "0",
-        "--personalens-gate",
-        "tcr >= 0",
+        "--personalens-gate=tcr >= 0",
     )
     assert result.ret != 0
     result.stdout.no_fnmatch_line("gate * passed*")
@@ -114,8 +106,8 @@ def test_where_no_worker_takes_the_place_of_a_dead_one(told: Repository) -> None
 
 def test_other_dialogues_still_run_side_by_side_in_other_workers(told: Repository) -> None:
     lost = poison(told, 2)
-    args = ("--personalens-sample", "40", *ARGS[2:])
-    told.run(*args, "-n", "2", "--personalens-concurrency", "4")
+    args = ("--personalens-sample=40", *ARGS[1:])
+    told.run(*args, "-n", "2", "--personalens-concurrency=4")
     found = told.results("r.json")
     assert len(found["lost"]) + len(found["items"]) == 40
     assert lost <= set(found["lost"])

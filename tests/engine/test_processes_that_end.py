@@ -12,8 +12,8 @@ import pytest
 from tests.support.repository import Repository
 from tests.support.scripted_agents import TOLD, TOLD_AGENTS
 
-ARGS = ("--personalens-sample", "4", *TOLD_AGENTS)
-FILES = ("--personalens-report", "r.json", "--personalens-report", "r.md")
+ARGS = ("--personalens-sample=4", *TOLD_AGENTS)
+FILES = ("--personalens-report=r.json", "--personalens-report=r.md")
 EXITS = TOLD.replace('return lambda messages: "fine"', "return lambda messages: os._exit(0)")
 AT_THE_END = """
     def pytest_sessionfinish(session):
@@ -23,7 +23,7 @@ AT_THE_END = """
 
 
 @pytest.mark.parametrize("other", ["gw0", "gw1"])
-@pytest.mark.parametrize("gate", [(), ("--personalens-gate", "tcr >= 0.5"), ("--personalens-gate", "none")])
+@pytest.mark.parametrize("gate", [(), ("--personalens-gate=tcr >= 0.5",), ("--personalens-gate=none",)])
 def test_a_worker_that_dies_after_its_last_item(told: Repository, gate: tuple[str, ...], other: str) -> None:
     told.write(conftest=TOLD + AT_THE_END.format(repr(other)))
     result = told.run(*ARGS, *gate, "-n", "2")
@@ -71,12 +71,12 @@ def test_what_a_ci_service_keeps_stays_in_its_place(
     step.write_text("# Steps before\n")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(step))
     told.write(conftest=EXITS)
-    told.run(*ARGS, "--personalens-report", "step.md")
+    told.run(*ARGS, "--personalens-report=step.md")
     assert step.read_text() == "# Steps before\n"
 
 
 def test_drafts_that_a_killed_run_left_behind_are_removed(told: Repository) -> None:
-    told.run(*ARGS, "--personalens-report", "r.json", "--personalens-record", "new")
+    told.run(*ARGS, "--personalens-report=r.json", "--personalens-record=new")
     record = next((told.path / "__personalens__").rglob("*.json"))
     drafts = {
         told.path / ".r.json.0123456789ab.tmp": "old",
@@ -91,7 +91,7 @@ def test_drafts_that_a_killed_run_left_behind_are_removed(told: Repository) -> N
         then = time.time() - (3700 if age == "old" else 10)
         os.utime(draft, (then, then))
     record.unlink()
-    told.run(*ARGS, "--personalens-report", "r.json", "--personalens-record", "new")
+    told.run(*ARGS, "--personalens-report=r.json", "--personalens-record=new")
     left = {draft.name for draft in drafts if draft.exists()}
     assert left == {".r.json.ba9876543210.tmp", ".other.json.0123456789ab.tmp", ".r.json.mine"}
     assert json.loads(Path(told.path / "r.json").read_text(encoding="utf-8"))["items"]
@@ -100,12 +100,12 @@ def test_drafts_that_a_killed_run_left_behind_are_removed(told: Repository) -> N
 def test_drafts_in_the_cache_folder_are_removed(repo: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     cache = repo.path / "cache"
     monkeypatch.setenv("PERSONALENS_CACHE_DIR", str(cache))
-    repo.run("--personalens-sample", "1", "--collect-only")
+    repo.run("--personalens-sample=1", "--collect-only")
     kept, *_ = sorted((cache / "toml").iterdir())
     kept.unlink()
     draft = kept.with_name(f".{kept.name}.0123456789ab.tmp")
     draft.write_text("{")
     os.utime(draft, (time.time() - 3700,) * 2)
-    repo.run("--personalens-sample", "1", "--collect-only")
+    repo.run("--personalens-sample=1", "--collect-only")
     assert kept.exists()
     assert not draft.exists()

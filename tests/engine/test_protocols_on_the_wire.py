@@ -29,18 +29,18 @@ INTENT, GOAL, OPENING, REPLY, USER_ID = (
 #: All that can be seen, that of another domain among it.
 MARKS: Final = {*SITUATION, *PEOPLE, *PREFERENCES, *SUMMARIES, INTENT, GOAL, OPENING, REPLY, USER_ID, "pref-crime", "past-books", "description of MD-task-1"}  # fmt: skip
 PERSON: Final = {*PEOPLE, *PREFERENCES, *SUMMARIES, *SITUATION, INTENT}
-BOT: Final = ("--personalens-assistant", "openai:bot")
+BOT: Final = ("--personalens-assistant=openai:bot",)
 #: A model in each role.
-MODELS: Final = ("--personalens-user-model", "openai:user", "--personalens-judge-model", "openai:judge", *BOT)
+MODELS: Final = ("--personalens-user-model=openai:user", "--personalens-judge-model=openai:judge", *BOT)
 #: The one task that spans two domains.
 RUN: Final = (
-    *("--personalens-sample", "1", "--personalens-kind", "multi", "--personalens-data", "."),
+    *("--personalens-sample=1", "--personalens-kind=multi", "--personalens-data=."),
     "--personalens-record=live",
 )
 PROTOCOLS: Final = {
     "default": (),
-    "paper": ("--personalens-protocol", "paper"),
-    "official": ("--personalens-prompts", "official:."),
+    "paper": ("--personalens-protocol=paper",),
+    "official": ("--personalens-prompts=official:.",),
 }
 #: An answer that the readings of every protocol can read.
 ANSWER: Final = "\n".join(
@@ -127,7 +127,7 @@ def test_each_reading_sees_what_its_figure_gives_it(
     wire: Repository, endpoint: Endpoint, protocol: str
 ) -> None:
     """Figure 16: the goal; Figure 17: the person; the others: the conversation alone."""
-    read = calls(wire, endpoint, protocol, "--personalens-dimensions", "all")["judge"]
+    read = calls(wire, endpoint, protocol, "--personalens-dimensions=all")["judge"]
     assert len(read) == 6, "one call a reading"
     talk = {OPENING, REPLY}
     with_id = {USER_ID} if protocol == "official" else set()
@@ -142,8 +142,7 @@ def test_each_reading_sees_what_its_figure_gives_it(
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize(
-    ("reading", "told"),
-    [("p-turns", PERSON), ("leak", PREFERENCES | {INTENT}), ("unbacked", set())],
+    ("reading", "told"), [("p-turns", PERSON), ("leak", PREFERENCES | {INTENT}), ("unbacked", set())]
 )
 def test_an_extra_reading_sees_no_more_than_it_needs(
     wire: Repository, endpoint: Endpoint, protocol: str, reading: str, told: set[str]
@@ -162,8 +161,8 @@ def test_an_unreadable_answer_is_asked_for_once_more_unless_the_official_code_re
     wire: Repository, endpoint: Endpoint, protocol: str, asked: int
 ) -> None:
     endpoint.answer = lambda call: Reply("Hm.") if call.model == "judge" else answer(call)
-    run = ("--personalens-sample", "1", "--personalens-data", ".", "--personalens-record=live")
-    result = wire.inline(*run, *MODELS, *PROTOCOLS[protocol], "--personalens-dimensions", "p")
+    run = ("--personalens-sample=1", "--personalens-data=.", "--personalens-record=live")
+    result = wire.inline(*run, *MODELS, *PROTOCOLS[protocol], "--personalens-dimensions=p")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*unreadable verdict on p: expected *"])
     assert sum(call.model == "judge" for call in endpoint.calls) == asked
@@ -172,8 +171,8 @@ def test_an_unreadable_answer_is_asked_for_once_more_unless_the_official_code_re
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_an_unread_p_turns_costs_p_turns_alone(wire: Repository, endpoint: Endpoint, protocol: str) -> None:
     """The one score of the answer is none for each of the two replies."""
-    run = (*RUN, *MODELS, *PROTOCOLS[protocol], "--personalens-dimensions", "all,p-turns")
-    wire.inline(*run, "--personalens-report", "results.json").assert_outcomes(passed=1)
+    run = (*RUN, *MODELS, *PROTOCOLS[protocol], "--personalens-dimensions=all,p-turns")
+    wire.inline(*run, "--personalens-report=results.json").assert_outcomes(passed=1)
     stored = wire.results()
     assert stored["overall"]["scored"] == 1
     assert {name: f["count"] for name, f in stored["overall"]["figures"].items()} == dict.fromkeys(
@@ -191,9 +190,9 @@ def test_a_replay_repeats_what_was_unread_and_a_run_that_may_spend_asks_again(
     wire: Repository, endpoint: Endpoint
 ) -> None:
     run = (
-        *("--personalens-sample", "1", "--personalens-kind", "multi", "--personalens-data", "."),
-        *(*MODELS[:4], *BOT, *PROTOCOLS["paper"], "--personalens-dimensions", "all,p-turns"),
-        *("--personalens-report", "results.json", "--personalens-gate", "valid >= 0.8"),
+        *("--personalens-sample=1", "--personalens-kind=multi", "--personalens-data=."),
+        *(*MODELS[:2], *BOT, *PROTOCOLS["paper"], "--personalens-dimensions=all,p-turns"),
+        *("--personalens-report=results.json", "--personalens-gate=valid >= 0.8"),
     )
     wire.inline(*run, "--personalens-record=new").assert_outcomes(passed=2)
     bought, before = len(endpoint.calls), wire.results()["items"][0]
@@ -222,7 +221,7 @@ def words_of(call: Call) -> str:
 
 def test_what_the_paper_tells_each_role_in_our_words(wire: Repository, endpoint: Endpoint) -> None:
     ours, paper = (
-        calls(wire, endpoint, protocol, "--personalens-context", "none") for protocol in ("default", "paper")
+        calls(wire, endpoint, protocol, "--personalens-context=none") for protocol in ("default", "paper")
     )
     # Figures 13 and 14: the profile shows in what the user writes, and nobody gives up.
     assert "do not offer a preference nobody asked for" in words_of(ours["user"][1])

@@ -57,7 +57,7 @@ ASYNC = """
 def told(repo: Repository, *more: str, crashes: bool = False, later: str = "") -> tuple[list[Any], list[Any]]:
     """The spans and the events of a run over three scenarios."""
     repo.write(conftest=BOT.replace("CRASHES", str(crashes)).replace("\n        ASYNC\n", later or "\n"))
-    repo.run("--personalens-sample", "3", *more)
+    repo.run("--personalens-sample=3", *more)
     spans, events = json.loads((repo.path / "told.json").read_text())
     return spans, events
 
@@ -69,13 +69,13 @@ def repo(pytester: pytest.Pytester) -> Repository:
 
 @pytest.mark.parametrize(
     ("more", "later"),
-    [((), ""), (("--personalens-concurrency", "3"), ""), ((), ASYNC)],
+    [((), ""), (("--personalens-concurrency=3",), ""), ((), ASYNC)],
     ids=["one by one", "side by side", "async"],
 )
 def test_a_dialogue_is_a_span_with_the_assistants_below_it(
     repo: Repository, more: tuple[str, ...], later: str
 ) -> None:
-    spans, events = told(repo, *more, "--personalens-report", "results.json", later=later)
+    spans, events = told(repo, *more, "--personalens-report=results.json", later=later)
     dialogues = {span["id"]: span for span in spans if span["name"] == "invoke_agent"}
     calls = [span for span in spans if span["name"] == "chat"]
     evaluations = [item["evaluation"] for item in repo.results()["items"]]
@@ -108,7 +108,7 @@ def test_a_dialogue_is_a_span_with_the_assistants_below_it(
 
 
 def test_a_label_says_whether_the_threshold_was_reached(repo: Repository) -> None:
-    spans, events = told(repo, "--personalens-threshold", "p=1,tc=1")
+    spans, events = told(repo, "--personalens-threshold=p=1,tc=1")
     labels = {(e["gen_ai.evaluation.name"], e["gen_ai.evaluation.score.label"]) for e in events}
     assert ("personalization", "pass") in labels
     assert ("task_completion", "fail") in labels
@@ -137,4 +137,4 @@ def test_a_run_without_an_sdk_loads_nothing_of_it(repo: Repository) -> None:
             print("loaded:", [name for name in sys.modules if name.startswith("opentelemetry")])
         """
     )
-    repo.run("--personalens-sample", "1", "-s").stdout.fnmatch_lines(["loaded: *[[][]]"])
+    repo.run("--personalens-sample=1", "-s").stdout.fnmatch_lines(["loaded: *[[][]]"])

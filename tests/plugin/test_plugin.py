@@ -6,6 +6,7 @@ import gc
 import json
 import os
 import re
+import shlex
 from pathlib import Path
 from textwrap import dedent
 from xml.etree import ElementTree as ET
@@ -26,7 +27,7 @@ def test_without_a_sample_each_test_is_skipped_once_with_a_reason(repo: Reposito
 
 
 def test_a_sample_makes_one_item_of_each_scenario(repo: Repository) -> None:
-    result = repo.inline("--personalens-sample", "5", "-v")
+    result = repo.inline("--personalens-sample=5", "-v")
     result.assert_outcomes(passed=5)
     result.stdout.fnmatch_lines(
         [
@@ -42,14 +43,12 @@ def test_a_sample_makes_one_item_of_each_scenario(repo: Repository) -> None:
 def test_the_built_in_suite_runs_where_there_is_no_test(empty_repo: Repository) -> None:
     empty_repo.write(conftest=BOT, test_unit="def test_unit(): pass\n")
     for args in ((), ("-n", "2")):
-        result = empty_repo.run("--personalens-sample", "4", *args)
+        result = empty_repo.run("--personalens-sample=4", *args)
         result.assert_outcomes(passed=5)
-    result = empty_repo.run("--personalens-sample", "4", "-k", "[books-1-nobody] or books", "-v")
+    result = empty_repo.run("--personalens-sample=4", "-k", "[books-1-nobody] or books", "-v")
     result.stdout.fnmatch_lines(["personalens::test_personalens[[]books*[]] PASSED*"])
-    assert empty_repo.run("--personalens-sample", "4", "test_unit.py").ret == 4, (
-        "nothing of the sample is run"
-    )
-    empty_repo.run("--personalens-sample", "4", ".").assert_outcomes(passed=5)
+    assert empty_repo.run("--personalens-sample=4", "test_unit.py").ret == 4, "nothing of the sample is run"
+    empty_repo.run("--personalens-sample=4", ".").assert_outcomes(passed=5)
 
 
 def test_items_are_selected_by_mark_also_with_workers(repo: Repository) -> None:
@@ -61,14 +60,14 @@ def test_items_are_selected_by_mark_also_with_workers(repo: Repository) -> None:
     )
     for extra in ((), ("-n", "2")):
         for expression in ("personalens(domain='movies')", "personalens(kind='MULTI')"):
-            result = repo.run("--personalens-sample", "20", "--strict-markers", "-m", expression, *extra)
+            result = repo.run("--personalens-sample=20", "--strict-markers", "-m", expression, *extra)
             outcomes = result.parseoutcomes()
             assert outcomes["passed"] >= 1
             assert "failed" not in outcomes
 
 
 def test_each_domain_of_a_multi_domain_item_selects_it(repo: Repository) -> None:
-    args = ("--personalens-sample", "12", "--personalens-kind", "multi", "--collect-only", "-q")
+    args = ("--personalens-sample=12", "--personalens-kind=multi", "--collect-only", "-q")
     everything = repo.inline(*args).stdout.str().count("test_bot[multi-")
     assert everything == 12
     one = repo.inline(
@@ -95,7 +94,7 @@ def test_scenario_and_context_fixtures(repo: Repository) -> None:
             assert personalens_context.situation is None
         """
     )
-    repo.inline("--personalens-sample", "3", "--personalens-context", "I").assert_outcomes(passed=3)
+    repo.inline("--personalens-sample=3", "--personalens-context=I").assert_outcomes(passed=3)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +109,7 @@ def test_every_context_can_be_asked_for(repo: Repository, letters: str, known: s
             "personalens_context as c):", "personalens_context):\n            c = personalens_context"
         )
     )
-    repo.inline("--personalens-sample", "1", "--personalens-context", letters).assert_outcomes(passed=1)
+    repo.inline("--personalens-sample=1", "--personalens-context", letters).assert_outcomes(passed=1)
 
 
 def test_evaluate_returns_the_evaluation_for_asserts_of_ones_own(repo: Repository) -> None:
@@ -126,7 +125,7 @@ def test_evaluate_returns_the_evaluation_for_asserts_of_ones_own(repo: Repositor
             assert personalens.evaluate() is evaluation
         """
     )
-    repo.inline("--personalens-sample", "3").assert_outcomes(passed=3)
+    repo.inline("--personalens-sample=3").assert_outcomes(passed=3)
 
 
 def test_async_assistants_and_objects(repo: Repository) -> None:
@@ -148,14 +147,12 @@ def test_async_assistants_and_objects(repo: Repository) -> None:
             " personalens.evaluate().dialogue.messages[1].content\n"
         ),
     )
-    repo.inline("--personalens-sample", "2").assert_outcomes(passed=2)
+    repo.inline("--personalens-sample=2").assert_outcomes(passed=2)
 
 
 def test_a_failing_item_shows_what_it_takes_to_understand_it(repo: Repository) -> None:
     repo.write(conftest=BOT.replace("return helpbot(messages)", "return 'I will see. \\x1b[31mred'"))
-    result = repo.run(
-        "--personalens-sample", "1", "--personalens-seed", "my seed", "--personalens-threshold", "p>=3"
-    )
+    result = repo.run("--personalens-sample=1", "--personalens-seed=my seed", "--personalens-threshold=p>=3")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         [
@@ -177,8 +174,6 @@ def test_a_failing_item_shows_what_it_takes_to_understand_it(repo: Repository) -
     )
     assert "\x1b[31mred" not in result.stdout.str()
     command = next(line for line in result.outlines if line.startswith("again:")).split("pytest ", 1)[1]
-    import shlex
-
     repo.run(*shlex.split(command)).assert_outcomes(failed=1)
 
 
@@ -188,9 +183,7 @@ def test_a_dialogue_is_printed_once(repo: Repository, where: str, monkeypatch: p
     monkeypatch.setenv("CI", "true") if where == "in CI" else monkeypatch.delenv("CI", raising=False)
     monkeypatch.delenv("BUILD_NUMBER", raising=False)
     repo.write(conftest=BOT.replace("return helpbot(messages)", "return 'I will see to it for 19:30.'"))
-    result = repo.run(
-        "--personalens-sample", "1", "--personalens-threshold", "p>=4", "--junitxml", "junit.xml"
-    )
+    result = repo.run("--personalens-sample=1", "--personalens-threshold=p>=4", "--junitxml", "junit.xml")
     assert [line[:7] for line in result.outlines if line.startswith("again:")] == ["again: "]
     # What was wrong begins at once: the id stands before it, and 80 columns hold little more.
     result.stdout.re_match_lines(
@@ -225,8 +218,8 @@ def test_a_faulty_assistant_fails_its_item_with_the_transcript_so_far(
             return lambda messages: {answer}
         """
     )
-    for gate in ((), ("--personalens-gate", "tcr >= 0.5")):
-        result = repo.inline("--personalens-sample", "1", "-o", "personalens_turn_timeout=0.2", *gate)
+    for gate in ((), ("--personalens-gate=tcr >= 0.5",)):
+        result = repo.inline("--personalens-sample=1", "-o", "personalens_turn_timeout=0.2", *gate)
         assert result.ret == 1
         result.stdout.fnmatch_lines(
             [f"*not scored, assistant at fault: *{told}*", "*0 user *", "not scored: 1, the assistant failed"]
@@ -243,7 +236,7 @@ def test_a_faulty_assistant_fails_its_item_with_the_transcript_so_far(
 )
 def test_a_fixture_that_cannot_be_called(repo: Repository, fixture: str, told: str) -> None:
     repo.write(conftest=f"import pytest\n@pytest.fixture\ndef personalens_assistant():\n    {fixture}\n")
-    result = repo.inline("--personalens-sample", "9")
+    result = repo.inline("--personalens-sample=9")
     result.assert_outcomes(errors=1)
     assert result.ret == 1
     result.stdout.fnmatch_lines([f"*personalens_assistant {told}*"])
@@ -251,7 +244,7 @@ def test_a_fixture_that_cannot_be_called(repo: Repository, fixture: str, told: s
 
 
 def test_no_assistant_at_all(empty_repo: Repository) -> None:
-    result = empty_repo.inline("--personalens-sample", "9")
+    result = empty_repo.inline("--personalens-sample=9")
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(
         ["*no assistant to test; define a fixture personalens_assistant in conftest.py*"]
@@ -261,7 +254,7 @@ def test_no_assistant_at_all(empty_repo: Repository) -> None:
 def test_a_misspelt_assistant_is_named_and_lines_are_given_to_paste(repo: Repository) -> None:
     fixture = "@pytest.fixture\ndef {}(personalens_context):\n    return lambda messages: 'Hm.'\n"
     repo.write(conftest=f"import pytest\n{fixture.format('personalens_asistant')}")
-    result = repo.inline("--personalens-sample", "9")
+    result = repo.inline("--personalens-sample=9")
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(["*; there is personalens_asistant: did you mean personalens_assistant?"])
     result.stdout.no_fnmatch_line("*shards*")
@@ -269,92 +262,53 @@ def test_a_misspelt_assistant_is_named_and_lines_are_given_to_paste(repo: Reposi
     lines = [line.removeprefix("    ") for line in result.outlines]
     start = lines.index("import pytest")
     repo.write(conftest="\n".join(lines[start : start + 6]) + "\n")
-    repo.inline("--personalens-sample", "1", "--personalens-gate", "none").assert_outcomes(passed=1)
+    repo.inline("--personalens-sample=1", "--personalens-gate=none").assert_outcomes(passed=1)
 
 
 @pytest.mark.parametrize(
-    ("args", "told"),
+    ("given", "told"),
     [
         (
-            ["--personalens-sample", "0"],
+            "--personalens-sample=0",
             "--personalens-sample: expected a whole number 1 or more, or all, not '0'",
         ),
+        ("--personalens-sample=", "--personalens-sample: expected a whole number 1 or more, or all, not ''"),
+        ("--personalens-seed=", "--personalens-seed: expected a text, not ''"),
         (
-            ["--personalens-sample", ""],
-            "--personalens-sample: expected a whole number 1 or more, or all, not ''",
-        ),
-        (
-            ["--personalens-sample", "1", "--personalens-seed", ""],
-            "--personalens-seed: expected a text, not ''",
-        ),
-        (
-            ["--personalens-sample", "ten"],
+            "--personalens-sample=ten",
             "--personalens-sample: expected a whole number 1 or more, or all, not 'ten'",
         ),
+        ("--personalens-domain=Opera", "unknown domain 'Opera'; known: Alarm, Books"),
+        ("--personalens-kind=triple", "expected one of: single, multi, all, not 'triple'"),
+        ("--personalens-context=DX", "expected 'none' or any of the letters D"),
+        ("--personalens-data=/nowhere", "no such folder"),
+        ("--personalens-data=.", "not a data folder"),
+        ("--personalens-users=bob", "unknown user 'bob'"),
         (
-            ["--personalens-sample", "1", "--personalens-domain", "Opera"],
-            "unknown domain 'Opera'; known: Alarm, Books",
-        ),
-        (
-            ["--personalens-sample", "1", "--personalens-kind", "triple"],
-            "expected one of: single, multi, all, not 'triple'",
-        ),
-        (
-            ["--personalens-sample", "1", "--personalens-context", "DX"],
-            "expected 'none' or any of the letters D",
-        ),
-        (["--personalens-sample", "1", "--personalens-data=/nowhere"], "no such folder"),
-        (["--personalens-sample", "1", "--personalens-data=."], "not a data folder"),
-        (["--personalens-sample", "1", "--personalens-users", "bob"], "unknown user 'bob'"),
-        (
-            ["--personalens-sample", "1", "--personalens-users", "official-70"],
+            "--personalens-users=official-70",
             "official-70 is no sample of the benchmark's own; known: official-20, ",
         ),
-        (["--personalens-sample", "1", "--personalens-users", "file:none.txt"], "cannot read"),
+        ("--personalens-users=file:none.txt", "cannot read"),
+        ("--personalens-users=kenji --personalens-domain=Games", "no scenario of dataset 'embedded' fits"),
+        ("-o personalens_max_turns=0", "expected a whole number from 1 to 1000"),
+        ("'--personalens-gate=tcr >= 1.5'", "tcr lies from 0 to 1"),
+        ("'--personalens-gate=tcr >= nan'", "expected [DOMAIN or KIND:] METRIC >= VALUE"),
+        ("'--personalens-gate=p >= 0'", "p lies from 1 to 4"),
+        ("--personalens-judge-model=oracle", "--personalens-judge-model: no provider knows 'oracle'"),
+        ("--personalens-user-model=acme:x", "--personalens-user-model: no provider knows 'acme:x'"),
+        ("--personalens-dimensions=charm", "unknown dimension 'charm'; known: tc, p"),
+        ("'--personalens-threshold=p>=9'", "p is scored 1 to 4"),
+        ("'--personalens-threshold=nat-user>=3'", "naturalness_user is not among the dimensions judged"),
         (
-            ["--personalens-sample", "1", "--personalens-users", "kenji", "--personalens-domain", "Games"],
-            "no scenario of dataset 'embedded' fits",
-        ),
-        (
-            ["--personalens-sample", "1", "-o", "personalens_max_turns=0"],
-            "expected a whole number from 1 to 1000",
-        ),
-        (["--personalens-sample", "1", "--personalens-gate", "tcr >= 1.5"], "tcr lies from 0 to 1"),
-        (
-            ["--personalens-sample", "1", "--personalens-gate", "tcr >= nan"],
-            "expected [DOMAIN or KIND:] METRIC >= VALUE",
-        ),
-        (["--personalens-sample", "1", "--personalens-gate", "p >= 0"], "p lies from 1 to 4"),
-        (
-            ["--personalens-sample", "1", "--personalens-judge-model", "oracle"],
-            "--personalens-judge-model: no provider knows 'oracle'",
-        ),
-        (
-            ["--personalens-sample", "1", "--personalens-user-model", "acme:x"],
-            "--personalens-user-model: no provider knows 'acme:x'",
-        ),
-        (
-            ["--personalens-sample", "1", "--personalens-dimensions", "charm"],
-            "unknown dimension 'charm'; known: tc, p",
-        ),
-        (["--personalens-sample", "1", "--personalens-threshold", "p>=9"], "p is scored 1 to 4"),
-        (
-            ["--personalens-sample", "1", "--personalens-threshold", "nat-user>=3"],
-            "naturalness_user is not among the dimensions judged",
-        ),
-        (
-            ["--personalens-sample", "1", "--personalens-report", "."],
+            "--personalens-report=.",
             "expected a path that ends in .json, .html, .htm, .md, or the word github",
         ),
-        (["--personalens-sample", "1", "--personalens-save-baseline", "."], "is a folder"),
-        (
-            ["--personalens-sample", "1", "--personalens-report", "test_bot.py/r.json"],
-            "--personalens-report: cannot write to",
-        ),
+        ("--personalens-save-baseline=.", "is a folder"),
+        ("--personalens-report=test_bot.py/r.json", "--personalens-report: cannot write to"),
     ],
 )
-def test_a_bad_option_is_one_line_and_exit_4(repo: Repository, args: list[str], told: str) -> None:
-    result = repo.inline(*args)
+def test_a_bad_option_is_one_line_and_exit_4(repo: Repository, given: str, told: str) -> None:
+    result = repo.inline("--personalens-sample=1", *shlex.split(given))
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     errors = [line for line in result.errlines + result.outlines if line.startswith("ERROR")]
     assert len(errors) == 1
@@ -363,7 +317,7 @@ def test_a_bad_option_is_one_line_and_exit_4(repo: Repository, args: list[str], 
 
 
 def test_a_bad_option_is_reported_before_workers_start(repo: Repository) -> None:
-    result = repo.run("--personalens-sample", "1", "--personalens-domain", "Opera", "-n", "2")
+    result = repo.run("--personalens-sample=1", "--personalens-domain=Opera", "-n", "2")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["ERROR: *unknown domain 'Opera'*"])
     result.stdout.no_fnmatch_line("*INTERNALERROR*")
@@ -381,7 +335,7 @@ def test_ini_keys_are_typed_and_the_command_line_wins(repo: Repository) -> None:
         for line in result.outlines
         if "test_bot[" in line and not any(d in line for d in ("movies", "train", "multi"))
     ]
-    repo.inline("--personalens-sample", "2").assert_outcomes(passed=4)
+    repo.inline("--personalens-sample=2").assert_outcomes(passed=4)
     (repo.path / "pytest.ini").write_text("[pytest]\npersonalens_sample = many\n")
     result = repo.inline()
     assert result.ret == pytest.ExitCode.USAGE_ERROR
@@ -403,9 +357,9 @@ def test_marks_set_a_test_up_between_ini_and_command_line(repo: Repository) -> N
         """
     )
     repo.inline().assert_outcomes(passed=2)
-    repo.inline("--personalens-context", "D").assert_outcomes(failed=2)
-    repo.inline("--personalens-sample", "1").assert_outcomes(passed=1)
-    repo.inline("--personalens-sample", "4").assert_outcomes(passed=2)
+    repo.inline("--personalens-context=D").assert_outcomes(failed=2)
+    repo.inline("--personalens-sample=1").assert_outcomes(passed=1)
+    repo.inline("--personalens-sample=4").assert_outcomes(passed=2)
 
 
 _TWO_MARKED = """
@@ -424,20 +378,20 @@ def test_any(personalens):
 
 def test_a_mark_and_the_command_line_narrow_each_other(repo: Repository) -> None:
     repo.write(test_bot=_TWO_MARKED.format(calm="personalens.evaluate()"))
-    args = ("--personalens-sample", "2", "--personalens-gate", "none")
-    one = repo.inline(*args, "--personalens-domain", "music", "--personalens-kind", "single", "-rs")
+    args = ("--personalens-sample=2", "--personalens-gate=none")
+    one = repo.inline(*args, "--personalens-domain=music", "--personalens-kind=single", "-rs")
     one.assert_outcomes(passed=2, skipped=1)
     told = "*test_table: no scenario fits both its mark (domain='Restaurants', sample=3) and*"
     one.stdout.fnmatch_lines(
         [told.replace(", sample=3", "") + "line (--personalens-domain music --personalens-kind single)"]
     )
-    both = repo.inline(*args, "--personalens-domain", "Travel,Restaurants", "-v")
+    both = repo.inline(*args, "--personalens-domain=Travel,Restaurants", "-v")
     both.assert_outcomes(passed=4)
     # Of the two domains, a scenario must span one of the mark's too.
-    spans = repo.inline(*args, "--personalens-domain", "movies", "-k", "test_table", "-v")
+    spans = repo.inline(*args, "--personalens-domain=movies", "-k", "test_table", "-v")
     spans.assert_outcomes(passed=2)
     spans.stdout.fnmatch_lines(["*test_table[[]multi-*"])
-    multi = repo.inline(*args, "--personalens-kind", "multi", "-k", "test_any or test_table", "-rs")
+    multi = repo.inline(*args, "--personalens-kind=multi", "-k", "test_any or test_table", "-rs")
     multi.assert_outcomes(passed=2, skipped=1)
     multi.stdout.fnmatch_lines(
         [
@@ -450,7 +404,7 @@ def test_a_mark_and_the_command_line_narrow_each_other(repo: Repository) -> None
 def test_a_mark_and_a_command_line_that_leave_nothing(repo: Repository, workers: tuple[str, ...]) -> None:
     repo.write(test_bot=_TWO_MARKED.format(calm="personalens.evaluate()"))
     none = repo.run(
-        "--personalens-sample", "2", "--personalens-domain", "Music", "--personalens-kind", "multi", *workers
+        "--personalens-sample=2", "--personalens-domain=Music", "--personalens-kind=multi", *workers
     )
     assert none.ret == 4
     told = [line for line in none.errlines if line.startswith("ERROR")]
@@ -472,13 +426,11 @@ def test_classes_parameters_and_lists_in_marks(repo: Repository) -> None:
                 personalens.check()
         """
     )
-    args = ("--personalens-sample", "2")
+    args = ("--personalens-sample=2",)
     repo.run(*args, "--personalens-record=new", "-n", "2").assert_outcomes(passed=4)
-    result = repo.run(*args, "--personalens-threshold", "p>=4")
+    result = repo.run(*args, "--personalens-threshold=p>=4")
     result.assert_outcomes(failed=4)
     result.stdout.fnmatch_lines(["records: 4 replayed"])
-    import shlex
-
     command = next(line for line in result.outlines if line.startswith("again:")).split("pytest ", 1)[1]
     repo.run(*shlex.split(command)).assert_outcomes(failed=1)
 
@@ -497,12 +449,12 @@ def test_thresholds_by_option_and_mark(repo: Repository) -> None:
             personalens.check()
         """
     )
-    result = repo.inline("--personalens-sample", "6", "--personalens-context", "none")
+    result = repo.inline("--personalens-sample=6", "--personalens-context=none")
     outcomes = result.parseoutcomes()
     assert outcomes["failed"] >= 4
     assert outcomes["passed"] >= 6
     repo.inline(
-        "--personalens-sample", "6", "--personalens-threshold", "p>=1", "--personalens-threshold", "tc>=0"
+        "--personalens-sample=6", "--personalens-threshold=p>=1", "--personalens-threshold=tc>=0"
     ).assert_outcomes(passed=12)
 
 
@@ -518,7 +470,7 @@ def test_thresholds_by_option_and_mark(repo: Repository) -> None:
 )
 def test_a_bad_mark_is_one_line(repo: Repository, mark: str, told: str) -> None:
     repo.write(test_bot=f"import pytest\n@pytest.mark.personalens({mark})\ndef test_bot(personalens): pass\n")
-    result = repo.inline("--personalens-sample", "2")
+    result = repo.inline("--personalens-sample=2")
     assert result.ret in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.USAGE_ERROR)
     result.stdout.fnmatch_lines(
         [f"*personalens: test_bot.py::test_bot: *{told}*" if "Opera" not in told else f"*{told}*"]
@@ -528,7 +480,7 @@ def test_a_bad_mark_is_one_line(repo: Repository, mark: str, told: str) -> None:
 
 def test_dimensions(repo: Repository) -> None:
     result = repo.inline(
-        "--personalens-sample", "2", "--personalens-dimensions", "all", "--personalens-report", "r.json"
+        "--personalens-sample=2", "--personalens-dimensions=all", "--personalens-report=r.json"
     )
     result.stdout.fnmatch_lines(["*TCR*P*Nat.a*Coh.a*"])
     item = json.loads((repo.path / "r.json").read_text())["items"][0]
@@ -538,14 +490,10 @@ def test_dimensions(repo: Repository) -> None:
 def test_a_sample_larger_than_the_universe_says_so(repo: Repository) -> None:
     for extra in ((), ("-n", "2")):
         result = repo.run(
-            "--personalens-sample",
-            "1000",
-            "--personalens-users",
-            "kenji",
-            "--personalens-kind",
-            "multi",
-            "--personalens-gate",
-            "p >= 1",
+            "--personalens-sample=1000",
+            "--personalens-users=kenji",
+            "--personalens-kind=multi",
+            "--personalens-gate=p >= 1",
             *extra,
         )
         assert result.ret == 0
@@ -556,13 +504,10 @@ def test_a_sample_larger_than_the_universe_says_so(repo: Repository) -> None:
 
 def test_the_official_data_runs(repo: Repository, official: Path) -> None:
     args = (
-        "--personalens-sample",
-        "10",
+        "--personalens-sample=10",
         f"--personalens-data={official}",
-        "--personalens-users",
-        "official-30",
-        "--personalens-gate",
-        "p >= 1",
+        "--personalens-users=official-30",
+        "--personalens-gate=p >= 1",
     )
     result = repo.run(*args, "-n", "2")
     assert result.ret == 0
@@ -607,7 +552,7 @@ def test_a_test_that_changes_its_scenario_changes_no_other(repo: Repository) -> 
             assert personalens_scenario.preferences.popitem()
         """
     )
-    repo.inline("--personalens-sample", "3").assert_outcomes(passed=6)
+    repo.inline("--personalens-sample=3").assert_outcomes(passed=6)
 
 
 def test_results_of_an_item_that_runs_in_a_fork_arrive(repo: Repository) -> None:
@@ -638,9 +583,7 @@ def test_results_of_an_item_that_runs_in_a_fork_arrive(repo: Repository) -> None
                 return True
             """)
     )
-    result = repo.run(
-        "--personalens-sample", "3", "--personalens-gate", "p >= 1", "--personalens-gate", "valid >= 1"
-    )
+    result = repo.run("--personalens-sample=3", "--personalens-gate=p >= 1", "--personalens-gate=valid >= 1")
     result.stdout.fnmatch_lines(["overall * 3 * 3 *", "gate valid: passed, 3 of 3 items could be scored"])
 
 
@@ -651,7 +594,7 @@ def test_the_garbage_collector_is_left_as_it_was(repo: Repository) -> None:
         )
     )
     before = gc.get_freeze_count()
-    repo.inline("--personalens-sample", "2").assert_outcomes(passed=2)
+    repo.inline("--personalens-sample=2").assert_outcomes(passed=2)
     assert gc.isenabled()
     assert gc.get_freeze_count() <= before
 
@@ -678,7 +621,7 @@ def test_the_reading_that_failed_stands_first_and_marks_its_turns_alone(repo: Re
             return lambda messages: "Which one?"
         """
     )
-    result = repo.inline("--personalens-sample", "1", "--personalens-judge-model", "own")
+    result = repo.inline("--personalens-sample=1", "--personalens-judge-model=own")
     result.stdout.fnmatch_lines(
         [
             "E   personalization 1, below the required 2: asks again",

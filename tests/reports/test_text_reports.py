@@ -26,15 +26,17 @@ from pytest_personalens.core.judging.verdict import Dimension, Evidence, Verdict
 from pytest_personalens.core.scenario import Scenario, Situation, Task
 from pytest_personalens.core.suite.suite import get_suite
 from pytest_personalens.core.text.safe_text import harmless
-from pytest_personalens.reports.content.beside import beside_lines, side_by_side
-from pytest_personalens.reports.content.failures import verdict_line
-from pytest_personalens.reports.content.markup import code, escaped
+from pytest_personalens.reports.content.findings import findings_of
+from pytest_personalens.reports.content.markup import code, escape
+from pytest_personalens.reports.content.two_runs import beside_lines, compare_runs
+from pytest_personalens.reports.html.page import html_page
 from pytest_personalens.reports.markdown import github
 from pytest_personalens.reports.markdown.report import markdown_report
 from pytest_personalens.reports.markdown.sections import COMMENT_LIMIT
 from pytest_personalens.reports.tables.assistants import assistant_tables, user_tables
 from pytest_personalens.reports.tables.contexts import ablation_table
 from pytest_personalens.reports.tables.runs import StoredRun
+from pytest_personalens.reports.terminal.summary import summary_lines
 from pytest_personalens.reports.terminal.transcript import failure_lines
 from pytest_personalens.results.gates.check import check_again
 from pytest_personalens.results.summary import group, summarize
@@ -188,7 +190,24 @@ def test_markdown_says_it_all() -> None:
     ],
 )
 def test_the_outcome_in_one_line(made: Results, said: str) -> None:
-    assert verdict_line(made) == said
+    assert findings_of(made).outcome.line == said
+
+
+def test_every_report_says_the_same_of_a_run() -> None:
+    made = results([item(1, tc=0), item(2, cause="judge")], left_out=2, gates=(gate("p", True),))
+    findings = findings_of(made)
+    notes = [note.text for about, note in findings.notes.items() if about != "low"]
+    assert [text.partition(" ")[0] for text in notes] == ["left", "not"]
+    terminal = "\n".join(text for text, _ in summary_lines(made, verbose=False))
+    page, markdown = html_page(made), markdown_report(made)
+    for text in notes:
+        assert text in terminal and escape(text) in markdown
+        assert html.escape(f"{text[0].upper()}{text[1:]}.") in page
+    assert findings.scores == "TCR 0.00, P 2.00, of 1 of 2 dialogues only"
+    assert f"**{findings.scores}**" in markdown
+    trust = " ".join(terminal.split())
+    assert not made.went_wrong and findings.trust in trust and findings.trust in page
+    assert findings.trust not in "".join(text for text, _ in summary_lines(results([item()]), verbose=False))
 
 
 def hostile_results() -> Results:
@@ -248,7 +267,7 @@ def test_a_quote_is_one_code_span(text: str) -> None:
     said = " ".join(text.split())
     assert page == f"<ul>\n<li>{f'<code>{html.escape(said)}</code>' if said else '(empty)'}</li>\n</ul>\n"
     assert (
-        rendered(f"| a | b |\n|---|---|\n| c | {escaped(text)} |\n").count("<") == 18
+        rendered(f"| a | b |\n|---|---|\n| c | {escape(text)} |\n").count("<") == 18
     )  # no tag but the table's own
 
 
@@ -301,7 +320,7 @@ def test_annotations_of_gates_and_items() -> None:
     assert github.annotation_lines(results([item(p=1)], gates=(gate("p", True),))) == []
     stopped = github.annotation_lines(results([item()], complete=False))
     assert stopped == [
-        "::warning title=personalens::the run was stopped, or shards are missing: no gate is decided"
+        "::warning title=personalens::a part of the run only: it was stopped, or shards are missing; no gate is decided"
     ]
 
 
@@ -386,7 +405,7 @@ def test_no_report_has_a_line_that_a_runner_takes_for_a_command() -> None:
     shown = [
         printed,
         markdown_report(made),
-        *beside_lines(side_by_side(made, made)),
+        *beside_lines(compare_runs(made, made)),
         assistant_tables([StoredRun("this run", made)])[0].text(),
         harmless(HOSTILE),
         harmless("::error::x"),
@@ -398,7 +417,7 @@ def test_no_report_has_a_line_that_a_runner_takes_for_a_command() -> None:
 def test_two_runs_side_by_side() -> None:
     before = results([item(1, p=3), item(2, p=2), item(9)])
     after = results([item(1, p=1), item(2, p=3), item(3)], settings={"context": "none"})
-    beside = side_by_side(before, after)
+    beside = compare_runs(before, after)
     assert [(c.name, c.before, c.after) for c in beside.changed] == [
         ("books-1-ann (tests/test_bot.py::test_bot)", 3, 1),
         ("books-2-ann (tests/test_bot.py::test_bot)", 2, 3),
@@ -422,7 +441,7 @@ def test_trials_are_held_against_the_same_trial() -> None:
         )
         for p in (3, 1)
     )
-    assert [(c.name, c.before, c.after) for c in side_by_side(before, after).changed] == [
+    assert [(c.name, c.before, c.after) for c in compare_runs(before, after).changed] == [
         ("books-1-ann (tests/test_bot.py::test_bot, trial 2)", 3, 1)
     ]
 
@@ -448,7 +467,10 @@ def test_as_near_to_the_paper_as_it_gets() -> None:
     notes = assistant_tables([StoredRun("this run", official)])[0].notes
     assert notes[2].startswith("Compared with the paper: the same prompts, filled and read alike")
     assert user_tables([StoredRun("this run", made)])[0].rows[0] == ("this run", "3.00", "3.00", "-", "-")
-    assert not any("not as in the paper" in note for note in table.notes)
+    assert not any("not as in the paper" in note or "asked once more" in note for note in table.notes)
+    twice = evaluation.model_copy(update={"usage": {"judge p": Usage(calls=2)}})
+    made = results([one.model_copy(update={"evaluation": twice})], settings=settings, dataset="official 1a2b")
+    assert any("asked once more" in note for note in assistant_tables([StoredRun("r", made)])[0].notes)
     for change, said in (
         ({"users": ["user7"]}, "official sample"),
         ({"users": list(OFFICIAL_SAMPLES["official-30"])}, "the users are official-30, not official-50"),

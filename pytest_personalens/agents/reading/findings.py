@@ -97,11 +97,12 @@ class FactReader:
                 if keeps_limit(value, fact):
                     continue
                 if fact.name not in self._of_parts:
-                    if value.kind == "money" and fact.known == "said" and len(alike) == 1:
+                    limits = value.kind == "money" or (value.kind == "duration" and MOST_OF.search(fact.what))
+                    if limits and fact.known == "said" and len(alike) == 1:
                         yield Finding(fact, value.said, right=False, beside=True)
                     continue
                 named = any(agrees(value, wrong, self.today) for wrong in fact.wrong)
-                if value.kind == "duration" and not (named or _of_a_size(value, fact)):
+                if value.kind == "duration" and not (named or of_a_size(value, fact)):
                     continue
                 if fact.name not in rights:
                     beside = beside and (not named or _is_vague(value))
@@ -179,7 +180,7 @@ class FactReader:
         thing = stem(value.thing)
         if thing in _UNITS:  # five nights are none of ten days
             return [f for f in facts if thing in {stem(word) for word in f.what.split()} or f.kind != "count"]
-        if value.value == 1 and thing not in _OF_PEOPLE:  # "one leaves at 7:25" counts nothing
+        if value.value == 1 and thing not in _OF_PEOPLE | _PLACES:  # "one leaves at 7:25" counts nothing
             return [f for f in facts if thing in {stem(word) for word in f.what.split()}]
         return [f for f in facts if thing in self._things[f.name]]
 
@@ -240,7 +241,7 @@ def keeps_limit(value: TypedValue, fact: Fact) -> bool:
 MOST_OF: Final = re.compile(r"\b(?:most|longest|at most|may cost|may be paid|how much time|budget|limit)\b")
 
 
-def _of_a_size(value: TypedValue, fact: Fact) -> bool:
+def of_a_size(value: TypedValue, fact: Fact) -> bool:
     """True if a duration is of the size of the fact's: ten minutes are none of a rental for a month."""
     assert isinstance(value.value, float)
     first, _, last = fact.right[0].partition(RANGE)
@@ -322,6 +323,7 @@ _UNITS: Final = frozenset(
     map(stem, ("night", "nights", "day", "days", "week", "weeks", "month", "hour", "minute", "year", "years"))
 )
 _OF_PEOPLE: Final = frozenset(map(stem, OF_PERSONS)) | {"people", "chair", "member", "person"}
+_PLACES: Final = frozenset(map(stem, ("tickets", "seats")))
 _NO_THINGS: Final = frozenset(
     map(stem, ("table", "the", "for", "of", "how", "many", "on", "in", "a", "is", "are"))
 )

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from pytest_personalens.cli.command import command
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.text.safe_text import harmless
-from pytest_personalens.reports.content.baseline_age import baseline_age
-from pytest_personalens.reports.content.markup import escaped
+from pytest_personalens.reports.content.history import baseline_age
+from pytest_personalens.reports.content.markup import escape
 from pytest_personalens.reports.markdown.github import link, root_in_repository
 from pytest_personalens.reports.markdown.pull_request import post, thread_of
 from pytest_personalens.reports.markdown.report import markdown_report
@@ -32,7 +32,7 @@ def main(options: argparse.Namespace) -> int:
     text = markdown_report(read_computed(options.results), link=here, brief=True)
     if options.baseline is not None:
         age = baseline_age(read_baseline(options.baseline), datetime.now(UTC), most=options.max_age)
-        text += f"\n\n{'⚠️ ' if age.old else ''}{escaped(age.text, 400)}\n"
+        text += f"\n\n{'⚠️ ' if age.old else ''}{escape(age.text, 400)}\n"
         warns = age.old and os.environ.get("GITHUB_ACTIONS")
         print(f"::warning title=personalens::{age.text}" if warns else harmless(age.text))
     thread = thread_of()

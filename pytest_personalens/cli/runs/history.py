@@ -11,7 +11,7 @@ from pytest_personalens.core.files.atomic_write import write_atomically
 from pytest_personalens.core.files.destinations import file_kind, writable
 from pytest_personalens.core.files.jsonfile import schema_of
 from pytest_personalens.core.text.safe_text import harmless
-from pytest_personalens.reports.charts.badge import badge_svg
+from pytest_personalens.reports.charts.history import badge_svg
 from pytest_personalens.reports.content.history import history_markdown, table_lines
 from pytest_personalens.reports.html.history import history_page
 from pytest_personalens.results.files.history import history_of

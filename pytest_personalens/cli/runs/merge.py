@@ -13,8 +13,8 @@ from pytest_personalens.core.options.gate_expression import read_gate
 from pytest_personalens.core.options.option_types import report
 from pytest_personalens.core.text.parse import list_parts
 from pytest_personalens.core.text.safe_text import harmless
-from pytest_personalens.reports.files import Files, checked, write_files
-from pytest_personalens.reports.terminal.gate_failure import gate_failure
+from pytest_personalens.reports.files import Files, check_files, write_files
+from pytest_personalens.reports.terminal.failure_layout import gate_failure
 from pytest_personalens.reports.terminal.summary import summary_lines
 from pytest_personalens.results.files.shards import Shard, merge, read_shards
 from pytest_personalens.results.reasons.explanation import explanations
@@ -79,7 +79,7 @@ def _files(options: argparse.Namespace, shards: Sequence[Shard]) -> Files:
     written = [("--report", path) for path in files.reports]
     written += [("--save-baseline", files.save_baseline)] if files.save_baseline is not None else []
     refuse_shared_files(written, {f"this command (shard {shard.number})": shard.path for shard in shards})
-    return checked(files, "--", read={"--baseline": Path(baseline)} if baseline else {})
+    return check_files(files, "--", read={"--baseline": Path(baseline)} if baseline else {})
 
 
 def _read_gates(texts: Sequence[str], suite: Suite) -> tuple[GateExpression, ...]:

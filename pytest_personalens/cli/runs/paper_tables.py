@@ -6,13 +6,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.reports.tables.assistants import assistant_tables, user_tables
-from pytest_personalens.reports.tables.beside_published import published_tables
+from pytest_personalens.reports.tables.assistants import assistant_tables, read_rows, user_tables
 from pytest_personalens.reports.tables.contexts import context_tables
-from pytest_personalens.reports.tables.dialogues import diversity_tables, length_tables
-from pytest_personalens.reports.tables.figures import domain_tables, turn_tables
-from pytest_personalens.reports.tables.rows_file import read_rows
-from pytest_personalens.reports.tables.runs import named
+from pytest_personalens.reports.tables.dialogues import (
+    diversity_tables,
+    domain_tables,
+    length_tables,
+    turn_tables,
+)
+from pytest_personalens.reports.tables.published import published_tables
+from pytest_personalens.reports.tables.runs import stored_runs
 
 if TYPE_CHECKING:
     import argparse
@@ -64,7 +67,7 @@ def check_table_options(options: argparse.Namespace) -> bool:
 
 def make_tables(options: argparse.Namespace, results: Sequence[tuple[Path, Results]]) -> list[PaperTable]:
     """Return the tables that the command line asks for."""
-    runs = named(results)
+    runs = stored_runs(results)
     if options.published:
         return published_tables(runs)
     if options.figure is not None:

@@ -11,10 +11,10 @@ from pytest_personalens.cli.runs.paper_tables import check_table_options, make_t
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.files.atomic_write import write_atomically
 from pytest_personalens.core.text.safe_text import harmless
-from pytest_personalens.reports.content.beside import beside_lines, side_by_side
-from pytest_personalens.reports.files import Files, checked, write_files
+from pytest_personalens.reports.content.two_runs import beside_lines, compare_runs
+from pytest_personalens.reports.files import Files, check_files, write_files
 from pytest_personalens.reports.markdown.report import markdown_report
-from pytest_personalens.reports.terminal.gate_failure import gate_failure
+from pytest_personalens.reports.terminal.failure_layout import gate_failure
 from pytest_personalens.reports.terminal.summary import summary_lines
 from pytest_personalens.results.comparison.baseline import baseline_of, terms_of
 from pytest_personalens.results.comparison.compare import compare_with_baseline
@@ -54,7 +54,7 @@ def main(options: argparse.Namespace) -> int:
     files = Files.of(path for path in options.report if path != _STDOUT)
     read = dict(zip(["this command", "BEFORE.json", *map(str, paths[2:])], paths, strict=False))
     read |= {} if options.beside is None else {"--beside": options.beside}
-    checked(files, "--", read=read)
+    check_files(files, "--", read=read)
     table_files = files.kind("markdown") if of_paper else []
     pages = files._replace(reports=tuple(path for path in files.reports if path not in table_files))
     if len(paths) > 1 and of_paper and pages.reports:
@@ -112,4 +112,4 @@ def _summary(results: Results, before: Results | None, *, verbose: bool) -> Iter
     yield from (text for text, _ in lines)
     if before is not None:
         yield ""
-        yield from beside_lines(side_by_side(before, results), most=None if verbose else _MOST_LISTED)
+        yield from beside_lines(compare_runs(before, results), most=None if verbose else _MOST_LISTED)

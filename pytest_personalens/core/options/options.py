@@ -100,7 +100,7 @@ _PATH: Final = some("a path")
 
 OPTIONS: Final = (
     Option("sample", "N|all", None, sample, "Draw N scenarios, or all there are, and make one test item of each; without it the plugin does nothing", "select", "sample", mark=True, type="int or all"),
-    Option("suite", "|".join(SUITES), FIRST_SUITE, choice(*SUITES), "What is tested: the suite whose items are drawn", "select", "sample", mark=True),
+    Option("suite", "|".join(SUITES), FIRST_SUITE, lambda text: choice(*SUITES)(text), "What is tested: the suite whose items are drawn", "select", "sample", mark=True),
     Option("seed", "TEXT", DEFAULT_SEED, some("a text"), "Seed of the draw; another text gives another sample", "select", "sample", mark=True),
     Option("data", "embedded|PATH", "embedded", some("'embedded' or a path"), "The embedded benchmark, a dataset added by a plugin, or the path of an official PersonaLens checkout, of its data folder, or of a folder in the embedded layout; in personaconv a file or folder of posts", "select", "sample", path=True),
     Option("users", "LIST", (), some("user ids"), "Only these users: ids (of the official data user7, 7, or a range such as 0-49), official-20, -30, -50 or -100, or file:PATH with an id a line", "select", "sample", many=True, type="linelist"),

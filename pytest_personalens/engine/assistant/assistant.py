@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 import time
 from collections.abc import AsyncIterable, Iterator
 from concurrent import futures
@@ -15,7 +16,7 @@ from pytest_personalens.core.errors import AssistantFault
 from pytest_personalens.engine.assistant.time_limit import OutOfTime, call_within
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable
     from types import TracebackType
 
     from pytest_personalens.core.scenario import Context
@@ -34,31 +35,24 @@ def guarded(
     before: Callable[[], None] = lambda: None,
     raised: list[Exception] | None = None,
 ) -> Callable[[Any], Any]:
-    """Return `assistant` as a sync callable with a time limit.
+    """Return `assistant` as a sync callable that raises `AssistantFault` after `timeout` seconds.
 
-    The callable raises `AssistantFault` if a reply takes longer than `timeout` seconds. A stream is read to
-    its end within that time.
+    Streams are read to their end within that time. An assistant with a parameter `context` gets it with
+    every call. `before` runs ahead of each call and may refuse it with a `PersonalensError`. Every exception
+    of the assistant is also added to `raised`.
 
-    An assistant with a parameter `context` gets it with every call. The function calls `before` ahead of each
-    call; `before` may refuse the call with a `PersonalensError`. Every exception of the assistant is also
-    added to `raised`.
-
-    A sync assistant runs in the calling thread if a signal can interrupt it there. The reason is that
-    database connections and test clients are often bound to the thread that made them. Elsewhere all its
-    calls for one thread run in one other thread.
+    A sync assistant runs in the calling thread if a signal can interrupt it there, because database
+    connections and test clients are often bound to the thread that made them. Elsewhere all its calls for one
+    thread run in one other thread.
     """
     if takes_context(assistant):
         assistant = functools.partial(assistant, context=context)
     is_async = inspect.iscoroutinefunction(assistant)
 
-    def keep(error: Exception) -> None:
-        if raised is not None:
-            raised.append(error)
-
-    def to_its_end(messages: Any) -> Any:
+    def call_to_the_end(messages: Any) -> Any:
         return read_stream(assistant(messages))
 
-    def left(started: float) -> float:
+    def remaining(started: float) -> float:
         return max(0.001, timeout - (time.monotonic() - started))
 
     def call(messages: Any) -> Any:
@@ -66,11 +60,11 @@ def guarded(
         started = time.monotonic()
         try:
             # A call of an async function does not run its code yet.
-            reply = assistant(messages) if is_async else call_within(to_its_end, messages, timeout)
+            reply = assistant(messages) if is_async else call_within(call_to_the_end, messages, timeout)
             if inspect.isawaitable(reply) or isinstance(reply, AsyncIterable):
-                reply = loop.run(await_reply(reply), left(started))
+                reply = loop.run(await_reply(reply), remaining(started))
             if isinstance(reply, Iterator):
-                reply = call_within(read_stream, reply, left(started))
+                reply = call_within(read_stream, reply, remaining(started))
         except (OutOfTime, TimeoutError):
             # A timeout of the assistant itself (of its database, for example) is an error like any other.
             if time.monotonic() - started < timeout:
@@ -78,16 +72,14 @@ def guarded(
             raise AssistantFault(
                 f"the assistant did not answer within {timeout:g} s (personalens_turn_timeout)"
             ) from None
-        except RuntimeError as error:
-            if "different loop" in str(error) or "different event loop" in str(error):
+        except Exception as error:
+            if isinstance(error, RuntimeError) and re.search(r"different (event )?loop", str(error)):
                 raise AssistantFault(
                     f"the assistant uses an object bound to another event loop ({error}); create its async"
                     " client on first use, inside the call, and not in an async fixture"
                 ) from error
-            keep(error)
-            raise
-        except Exception as error:
-            keep(error)
+            if raised is not None:
+                raised.append(error)
             raise
         return reply
 
@@ -96,22 +88,15 @@ def guarded(
 
 def takes_context(assistant: Callable[..., Any]) -> bool:
     """True if the assistant gets its context with each call."""
-    return "context" in _parameters(assistant)
+    try:
+        return "context" in inspect.signature(assistant).parameters
+    except (TypeError, ValueError):  # some callables in C have no signature
+        return False
 
 
 def own_traceback(error: BaseException) -> TracebackType | None:
-    """Return the traceback from the first line outside this package.
-
-    Return None if the call failed before the assistant's first line.
-    """
+    """Return the traceback from the first line outside this package, or None if no call got there."""
     trace, package = error.__traceback__, str(Path(__file__).parents[2])
     while trace is not None and trace.tb_frame.f_code.co_filename.startswith((package, *_LOOP)):
         trace = trace.tb_next
     return trace
-
-
-def _parameters(assistant: Callable[..., Any]) -> Collection[str]:
-    try:
-        return inspect.signature(assistant).parameters
-    except (TypeError, ValueError):  # some callables in C have no signature
-        return ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from pytest_personalens.core.errors import SpecError, error_text
@@ -14,10 +15,7 @@ if TYPE_CHECKING:
 
 
 def import_assistant(spec: str, base: Path) -> Callable[[Any], Any]:
-    """Return the callable in ``module:attribute``, imported from the folder `base`.
-
-    Raise `SpecError` if there is none.
-    """
+    """Return the callable in ``module:attribute``, imported from the folder `base`, or raise `SpecError`."""
     module, colon, attribute = spec.partition(":")
     if not colon or not all(part.isidentifier() for part in [*module.split("."), *attribute.split(".")]):
         raise SpecError(
@@ -33,13 +31,9 @@ def import_assistant(spec: str, base: Path) -> Callable[[Any], Any]:
     place = module
     for name in attribute.split("."):
         if not hasattr(assistant, name):
-            from difflib import get_close_matches
-
             near = get_close_matches(name, dir(assistant), 1)
-            raise SpecError(
-                f"--personalens-assistant: {place} has no {name!r}"
-                + (f"; did you mean {near[0]!r}?" if near else "")
-            )
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise SpecError(f"--personalens-assistant: {place} has no {name!r}{hint}")
         assistant, place = getattr(assistant, name), f"{place}.{name}"
     if not callable(assistant):
         raise SpecError(
@@ -51,12 +45,7 @@ def import_assistant(spec: str, base: Path) -> Callable[[Any], Any]:
 
 def how_to_call(value: object) -> str:
     """Return a hint if a framework's agent has a method instead of a call."""
-    method = next(
-        (
-            name
-            for name in ("invoke", "run_sync", "run", "kickoff")
-            if callable(getattr(type(value), name, None))
-        ),
-        "",
-    )
-    return f"; write a function that calls its .{method}(...) and returns the reply's text" if method else ""
+    for method in ("invoke", "run_sync", "run", "kickoff"):
+        if callable(getattr(type(value), method, None)):
+            return f"; write a function that calls its .{method}(...) and returns the reply's text"
+    return ""

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 class EventLoop:
     """One event loop in a daemon thread, which starts at the first call.
 
-    A client of an async assistant is bound to the loop of the turn that made it. A new loop for each turn
-    would break the client.
+    A client of an async assistant is bound to the loop that it was made in, so all turns share one.
     """
 
     def __init__(self) -> None:
@@ -25,10 +24,7 @@ class EventLoop:
         self._ended = threading.Event()
 
     def run(self, awaitable: Awaitable[Any], timeout: float) -> Any:
-        """Return the result of the awaitable.
-
-        Cancel it after `timeout` seconds, and raise `TimeoutError`.
-        """
+        """Return the result of the awaitable; cancel it after `timeout` seconds, and raise `TimeoutError`."""
         import asyncio  # a sync assistant does not need it
 
         with self._lock:
@@ -40,10 +36,7 @@ class EventLoop:
                 self._thread.start()
             loop = self._loop
 
-        async def limited() -> Any:
-            return await asyncio.wait_for(awaitable, timeout)
-
-        future = asyncio.run_coroutine_threadsafe(limited(), loop)
+        future = asyncio.run_coroutine_threadsafe(asyncio.wait_for(awaitable, timeout), loop)
         try:
             # The extra second is for a task that ignores its cancellation.
             return future.result(timeout + 1)
@@ -53,10 +46,7 @@ class EventLoop:
             raise
 
     def _abandon(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Abandon a blocked loop.
-
-        The next call gets a new loop, and does not wait for this one.
-        """
+        """Abandon a blocked loop, so that the next call gets a new one."""
         with self._lock:
             if self._loop is loop:
                 self._ended.set()
@@ -64,10 +54,7 @@ class EventLoop:
         loop.call_soon_threadsafe(loop.stop)
 
     def close(self) -> None:
-        """Stop the loop.
-
-        A task that still runs is abandoned with its daemon thread.
-        """
+        """Stop the loop, and abandon a task that still runs with its daemon thread."""
         self._ended.set()
         if self._loop is not None and self._thread is not None:
             self._loop.call_soon_threadsafe(self._loop.stop)
@@ -78,10 +65,7 @@ class EventLoop:
 
 
 def _run(loop: asyncio.AbstractEventLoop, ended: threading.Event) -> None:
-    """Run the loop until the session ends, even if an assistant exits or stops it.
-
-    One assistant's exit must not end the calls of others.
-    """
+    """Run the loop until the session ends, even if one assistant exits or stops it."""
     while not ended.is_set():
         # The caller of the assistant gets the exit too, and passes it on.
         with suppress(SystemExit, KeyboardInterrupt):

@@ -1,7 +1,4 @@
-"""Digests of the files that the assistant under test consists of.
-
-A resumed run uses them to decide if the stored replies are still valid.
-"""
+"""Digests of the assistant's files, by which a resumed run decides if its stored replies are still valid."""
 
 from __future__ import annotations
 
@@ -16,33 +13,19 @@ from pytest_personalens.core.files.git import git
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-#: Endings of files that may shape an assistant's replies. They are used if no version control separates these
-#: files from the output of a run.
+#: Endings of files that may shape an assistant's replies, where no version control tells them from the output
+#: of a run.
 _SUFFIXES: Final = frozenset(
-    {
-        ".py",
-        ".pyx",
-        ".toml",
-        ".yaml",
-        ".yml",
-        ".ini",
-        ".cfg",
-        ".txt",
-        ".md",
-        ".prompt",
-        ".j2",
-        ".jinja",
-        ".jinja2",
-        ".tmpl",
-        ".env",
-    }
-)
+    (
+        ".py", ".pyx", ".toml", ".yaml", ".yml", ".ini", ".cfg", ".txt", ".md", ".prompt", ".j2", ".jinja",
+        ".jinja2", ".tmpl", ".env",
+    )
+)  # fmt: skip
 #: Folders that a run writes to, or that hold installed packages.
 _APART: Final = frozenset(
     {"__personalens__", "__snapshots__", "__pycache__", "node_modules", "site-packages"}
 )
-#: Variables with a CI service's name of a run. It is the same in all jobs of the run, also when some of them
-#: run again.
+#: Variables with a CI service's name of a run, which all its jobs share, also when some of them run again.
 _RUNS: Final = (
     "PERSONALENS_RUN_ID", "GITHUB_RUN_ID", "CI_PIPELINE_ID", "CIRCLE_WORKFLOW_ID", "BUILDKITE_BUILD_ID",
     "BUILD_BUILDID", "BUILD_TAG",
@@ -52,14 +35,11 @@ _RUNS: Final = (
 def sources(root: Path) -> dict[str, str]:
     """Return the digests of the sources, by name.
 
-    With git, the sources are the commit and every file that differs from it. Without git, they are all source
-    files below `root`.
+    With git, these are the commit and every file that differs from it; without, all source files below
+    `root`.
     """
-    commit, status = (
-        git(root, "rev-parse", "HEAD"),
-        git(root, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all"),
-    )
-    top = git(root, "rev-parse", "--show-toplevel")
+    commit, top = git(root, "rev-parse", "HEAD"), git(root, "rev-parse", "--show-toplevel")
+    status = git(root, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all")
     if commit is None or status is None or top is None:
         return {name: _digest(root / name) for name in sorted(_walk(root))}
     digests = {"the commit": commit.strip()}
@@ -71,17 +51,14 @@ def sources(root: Path) -> dict[str, str]:
 
 
 def origin(root: Path) -> dict[str, str]:
-    """Return what all parts of one run share, on any machine.
-
-    That is the commit, and the run of the CI service.
-    """
+    """Return what all parts of one run share on any machine: the commit, and the run of the CI service."""
     commit = git(root, "rev-parse", "HEAD")
     facts = {"the commit": commit.strip()} if commit is not None else {}
-    name = next((name for name in _RUNS if os.environ.get(name)), None)
-    return facts | ({f"the run ({name})": os.environ[name]} if name is not None else {})
+    runs = {f"the run ({name})": os.environ[name] for name in _RUNS if os.environ.get(name)}
+    return facts | dict(list(runs.items())[:1])
 
 
-def changed(before: Mapping[str, str], now: Mapping[str, str]) -> str:
+def first_changed(before: Mapping[str, str], now: Mapping[str, str]) -> str:
     """Return the first source that differs, or an empty text."""
     return next((what for what in sorted({*before, *now}) if before.get(what) != now.get(what)), "")
 

@@ -49,10 +49,9 @@ def problem_of(state: object, settings: Settings) -> str:
 
 
 class StateSource(NamedTuple):
-    """Where the state of the team's system comes from.
+    """Where the team's system tells its state: a mapping, or a sync or async callable that returns one.
 
-    `given` is a mapping, or a callable, sync or async, that returns one. `fields` says which of its fields
-    is which fact.
+    `fields` says which of its fields is which fact.
     """
 
     given: Any
@@ -63,9 +62,8 @@ class StateSource(NamedTuple):
     ) -> Callable[[Dialogue], State]:
         """Return a function that asks for the state after a dialogue.
 
-        A callable with a parameter `context` gets it. The function raises `AssistantFault`, in one line, for
-        a callable that raises or takes longer than `timeout` seconds, and for what is no mapping of plain
-        values.
+        It raises `AssistantFault` for a callable that raises or takes longer than `timeout` seconds, and for
+        what is no mapping of plain values.
         """
         given = self.given
         if callable(given) and takes_context(given):

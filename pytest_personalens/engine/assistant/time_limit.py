@@ -19,17 +19,14 @@ _BESIDE: Final = ThreadBeside()
 
 
 class OutOfTime(BaseException):
-    """Raised inside an assistant that took too long.
-
-    It is a `BaseException`, so that an `except Exception` of the assistant does not swallow it.
-    """
+    """Raised in a slow assistant; a `BaseException`, so that its `except Exception` does not swallow it."""
 
 
 def call_within(assistant: Callable[[Any], Any], messages: Any, timeout: float) -> Any:
-    """Return the reply of a sync assistant, or of anything else that takes the messages.
+    """Return the reply of a sync assistant, or raise `OutOfTime` after `timeout` seconds.
 
-    Raise `OutOfTime` after `timeout` seconds. A signal interrupts the call in the main thread, where the
-    platform has one. Elsewhere the call runs in another thread and is left behind.
+    A signal interrupts the call in the main thread, where the platform has one. Elsewhere the call runs in
+    another thread and is left behind.
     """
     if hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread():
         started = time.monotonic()
@@ -38,31 +35,24 @@ def call_within(assistant: Callable[[Any], Any], messages: Any, timeout: float) 
         if not debugged and time.monotonic() - started > timeout:
             raise OutOfTime  # the assistant swallowed the alarm (a bare `except:`), or set or ignored it
         return reply
-    return _call_in_thread(assistant, messages, timeout)
-
-
-def _in_debugger(frame: FrameType | None) -> bool:
-    while frame is not None:
-        if frame.f_globals.get("__name__") in ("pdb", "bdb"):
-            return True
-        frame = frame.f_back
-    return False
+    call = _BESIDE.call(timeout, contextvars.copy_context().run, assistant, messages)
+    if call is None:
+        raise OutOfTime
+    return call.result()
 
 
 @contextmanager
 def _alarm(timeout: float) -> Iterator[list[bool]]:
-    """Raise `OutOfTime` in the body of the `with` statement when the time is over.
-
-    In a debugger, nothing is raised. The yielded list is then not empty.
-    """
+    """Raise `OutOfTime` in the body when the time is over; in a debugger, fill the yielded list instead."""
     debugged: list[bool] = []
 
     def stop(signum: int, frame: FrameType | None) -> None:
-        if _in_debugger(frame):  # a person uses the debugger and needs time
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            debugged.append(True)
-            return
-        raise OutOfTime
+        while frame is not None and frame.f_globals.get("__name__") not in ("pdb", "bdb"):
+            frame = frame.f_back
+        if frame is None:
+            raise OutOfTime
+        signal.setitimer(signal.ITIMER_REAL, 0)  # a person uses the debugger and needs time
+        debugged.append(True)
 
     if 0 < signal.getitimer(signal.ITIMER_REAL)[0] < timeout:
         # Another timer (of pytest-timeout, for example) ends the item first.
@@ -80,10 +70,3 @@ def _alarm(timeout: float) -> Iterator[list[bool]]:
         if outer:
             # Another timer (of pytest-timeout, for example) continues with the time that it had left.
             signal.setitimer(signal.ITIMER_REAL, max(0.001, outer - (time.monotonic() - started)))
-
-
-def _call_in_thread(assistant: Callable[[Any], Any], messages: Any, timeout: float) -> Any:
-    reply = _BESIDE.call(timeout, contextvars.copy_context().run, assistant, messages)
-    if reply is None:
-        raise OutOfTime
-    return reply.result()

@@ -25,21 +25,17 @@ _ELSEWHERE = "not of this run"
 
 
 class RecordedJudge:
-    """A judge that repeats its earlier verdicts from the records in `folder`.
+    """A judge that repeats its verdicts from the records in `folder`, one for each dialogue.
 
-    Each dialogue has one record. Several threads may use the judge. If `strict`, a damaged record raises
-    `RecordError`; otherwise it is not used. Without `may_spend`, the judge asks nothing that costs money.
-    With `anew`, the judge does not use the existing records but replaces them.
+    Several threads may use it. If `strict`, a damaged record raises `RecordError`; otherwise it is not used.
+    Without `may_spend`, the judge asks nothing that costs money. With `anew`, it replaces existing records.
     """
 
     def __init__(
         self, judge: Judge, folder: Path, *, may_spend: bool, strict: bool, anew: bool = False
     ) -> None:
-        self.identity, self.paid, self.parallel = (
-            judge.identity,
-            judge.paid,
-            getattr(judge, "parallel", False),
-        )
+        self.identity, self.paid = judge.identity, judge.paid
+        self.parallel = getattr(judge, "parallel", False)
         self._judge, self._folder, self._may_spend, self._strict = judge, folder, may_spend, strict
         self._anew = anew
         self._records: dict[Path, Record | None] = {}
@@ -52,10 +48,7 @@ class RecordedJudge:
         return record is not None and any(stored.evidence_digest == digest for stored in record.verdicts)
 
     def verdict(self, scenario: BaseScenario, dialogue: Dialogue, dimension: Measure) -> Verdict:
-        """Return the recorded verdict if everything that the judge would see is equal.
-
-        Otherwise return the judge's verdict, after recording it.
-        """
+        """Return the recorded verdict if all that the judge would see is equal, else ask it and record."""
         file = self._file(scenario, dialogue)
         record = self._record(file)
         replay = Replay(scenario, [record] if record else [], may_spend=self._may_spend, where=str(file))
@@ -65,10 +58,8 @@ class RecordedJudge:
         return verdict
 
     def _file(self, scenario: BaseScenario, dialogue: Dialogue) -> Path:
-        evidence = EvidenceDigests(scenario)
-        return (
-            self._folder / f"{evidence.of_user(self.identity)[:16]}{evidence.of_dialogue(dialogue)[:16]}.json"
-        )
+        user, said = EvidenceDigests(scenario).of_user(self.identity), EvidenceDigests.of_dialogue(dialogue)
+        return self._folder / f"{user[:16]}{said[:16]}.json"
 
     def _record(self, file: Path) -> Record | None:
         with self._lock:
@@ -103,7 +94,7 @@ class RecordedJudge:
                 user_digest=evidence.of_user(_ELSEWHERE),
                 dialogue=dialogue,
                 verdicts=(*(before.verdicts if before else ()), stored),
-            ).sealed()
+            ).seal()
             self._records[file] = record
             try:
                 self._folder.mkdir(parents=True, exist_ok=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pydantic import Field, ValidationError
@@ -53,8 +54,7 @@ class StoredFault(Frozen):
 class Record(Frozen):
     """One evaluation on disk: the dialogue, its agents, the verdicts, and their cost.
 
-    `user_digest` covers the user agent and the scenario. `integrity` covers the rest of the record, so that
-    an edit by hand is noticed.
+    `user_digest` covers the user agent and the scenario. By `integrity`, an edit by hand is noticed.
     """
 
     record: int = RECORD_VERSION
@@ -69,40 +69,31 @@ class Record(Frozen):
     verdicts: tuple[StoredVerdict, ...] = ()
     unread: tuple[StoredFault, ...] = ()
     usage: dict[str, Usage] = Field(default_factory=dict)
-    integrity: str = Field(default="")
+    integrity: str = ""
 
-    def sealed(self) -> Record:
+    def seal(self) -> Record:
         """Return the same record with `integrity` set."""
-        return self.model_copy(update={"integrity": self.seal()})
-
-    def seal(self) -> str:
-        """Return the digest of all fields but `integrity`."""
-        return _digest({key: value for key, value in self.data().items() if key != "integrity"})
+        return self.model_copy(update={"integrity": _integrity_of(self.data())})
 
     def with_ids_of(self, other: Record) -> Record:
-        """Return the record with the other's ids of tool calls.
-
-        This happens only if the dialogues are otherwise equal.
-        """
+        """Return the record with the other's ids of tool calls, if the dialogues are otherwise equal."""
         if self.dialogue == other.dialogue or _seen(self.dialogue) != _seen(other.dialogue):
             return self
-        return self.model_copy(update={"dialogue": other.dialogue}).sealed()
+        return self.model_copy(update={"dialogue": other.dialogue}).seal()
 
     def data(self) -> dict[str, Any]:
-        """Return plain data for JSON."""
+        """Return plain data for JSON, without a suite or unread readings that say nothing."""
         data = self.model_dump(mode="json")
-        if self.suite == FIRST_SUITE:  # files have no suite from the time when there was only one
+        if self.suite == FIRST_SUITE:
             del data["suite"]
-        if not self.unread:  # few records have any
+        if not self.unread:
             del data["unread"]
         return data
 
-    def restored(self, scenario: BaseScenario) -> Record:
+    def restore_texts(self, scenario: BaseScenario) -> Record:
         """Return the record with the texts that it holds as digests, where they are still the same."""
         texts = {_text_digest(text): text for text in scenario.unrecorded}
-        if not texts:
-            return self
-        return self.model_copy(update={"dialogue": _replaced(self.dialogue, texts)})
+        return self.model_copy(update={"dialogue": _replace_texts(self.dialogue, texts)}) if texts else self
 
 
 def record_of(evaluation: Evaluation, scenario: BaseScenario) -> Record:
@@ -116,7 +107,7 @@ def record_of(evaluation: Evaluation, scenario: BaseScenario) -> Record:
         judge=evaluation.judge,
         assistant=evaluation.assistant,
         user_digest=evidence.of_user(evaluation.user_agent),
-        dialogue=_replaced(dialogue, {t: _text_digest(t) for t in scenario.unrecorded}),
+        dialogue=_replace_texts(dialogue, {t: _text_digest(t) for t in scenario.unrecorded}),
         verdicts=tuple(
             StoredVerdict(
                 evidence_digest=evidence.of_reading(evaluation.judge, dialogue, v.dimension), verdict=v
@@ -130,10 +121,10 @@ def record_of(evaluation: Evaluation, scenario: BaseScenario) -> Record:
             for d, why in evaluation.unread.items()
         ),
         usage=evaluation.usage,
-    ).sealed()
+    ).seal()
 
 
-def _replaced(dialogue: Dialogue, texts: Mapping[str, str]) -> Dialogue:
+def _replace_texts(dialogue: Dialogue, texts: Mapping[str, str]) -> Dialogue:
     """Return the dialogue with other texts of the user."""
     if not texts:
         return dialogue
@@ -167,10 +158,7 @@ def earlier_by(record: Record | None, evaluation: Evaluation) -> Earlier | None:
 
 
 def read_record(text: str, where: str) -> Record:
-    """Return the record in `text`, which was read from the file `where`.
-
-    Raise `RecordError` if it is corrupt or was edited.
-    """
+    """Return the record in the text of the file `where`; raise `RecordError` if it is corrupt or edited."""
     advice = "restore it from version control, or write it anew with --personalens-record new"
     try:
         data = json.loads(text)
@@ -178,9 +166,8 @@ def read_record(text: str, where: str) -> Record:
     except (ValueError, RecursionError) as error:
         problem = ": ".join(first_problem(error)) if isinstance(error, ValidationError) else str(error)
         raise RecordError(f"{where}: the record cannot be read ({problem}); {advice}") from None
-    # The digest of the file's own data usually matches. Only if the same content was written in another form
-    # is the seal computed again.
-    if _digest({k: v for k, v in data.items() if k != "integrity"}) != record.integrity != record.seal():
+    # The digest of the file's own data usually matches, unless the same content was written in another form.
+    if _integrity_of(data) != record.integrity != _integrity_of(record.data()):
         raise RecordError(
             f"{where}: the record was edited by hand (its integrity digest does not match); {advice}"
         )
@@ -188,10 +175,10 @@ def read_record(text: str, where: str) -> Record:
 
 
 class TurnDifference(NamedTuple):
-    """The first turn of a dialogue that differs from its record.
+    """The first turn of a dialogue that differs from its record, with both texts.
 
-    `role` is the speaker, and `before` and `now` are both texts. `before` is empty if the record had ended.
-    If only the tool calls differ, `calls` is true, and the texts are those of the calls.
+    `before` is empty if the record had ended. If only the tool calls differ, `calls` is true, and the texts
+    are those of the calls.
     """
 
     turn: int
@@ -203,11 +190,8 @@ class TurnDifference(NamedTuple):
     def __str__(self) -> str:
         if self.calls:
             return f"the tool calls of the {self.role}'s turn {self.turn} differ"
-        return (
-            f"the {self.role}'s turn {self.turn} differs"
-            if self.before
-            else f"the dialogue ended before the {self.role}'s turn {self.turn}"
-        )
+        turn = f"the {self.role}'s turn {self.turn}"
+        return f"{turn} differs" if self.before else f"the dialogue ended before {turn}"
 
 
 def first_difference(before: Sequence[Message], now: Sequence[Message]) -> TurnDifference | None:
@@ -215,24 +199,18 @@ def first_difference(before: Sequence[Message], now: Sequence[Message]) -> TurnD
 
     `now` may be only the beginning of a dialogue. The ids of tool calls do not count.
     """
-    before, now = number_call_ids(before), number_call_ids(now)
-    for turn, message in enumerate(now):
-        stored = before[turn] if turn < len(before) else None
-        if stored is not None and stored != message and stored.content == message.content:
+    for turn, (stored, message) in enumerate(zip_longest(number_call_ids(before), number_call_ids(now))):
+        if stored == message or message is None:
+            continue
+        if stored is not None and stored.content == message.content:
             then, today = ("; ".join(call_lines(m)) or "no tool call" for m in (stored, message))
             return TurnDifference(turn, message.role, then, today, calls=True)
-        if stored != message:
-            return TurnDifference(
-                turn, message.role, stored.content if stored is not None else "", message.content
-            )
+        return TurnDifference(turn, message.role, stored.content if stored else "", message.content)
     return None
 
 
 class EvidenceDigests:
-    """Digests of everything that an agent sees of a scenario and its dialogue.
-
-    If the digests are equal, the agent's answer may be replayed.
-    """
+    """Digests of all that an agent sees of a scenario and its dialogue: if equal, its answer is replayed."""
 
     def __init__(self, scenario: BaseScenario) -> None:
         self._scenario = _json(scenario.model_dump(mode="json"))
@@ -254,10 +232,7 @@ class EvidenceDigests:
         return _hash(_seen(dialogue))
 
     def of_reading(self, judge: str, dialogue: Dialogue, dimension: Measure) -> str:
-        """Return the digest of everything that a judge sees.
-
-        That is the judge with its rubric, the scenario, the transcript and the dimension.
-        """
+        """Return the digest of the judge with its rubric, the scenario, the transcript and the dimension."""
         last = self._last
         if last[0] is not dialogue:
             last = self._last = dialogue, _seen(dialogue)
@@ -271,8 +246,8 @@ def _seen(dialogue: Dialogue) -> str:
     return _json(same.model_dump(mode="json"))
 
 
-def _digest(data: Any) -> str:
-    return _hash(_json(data))
+def _integrity_of(data: Mapping[str, Any]) -> str:
+    return _hash(_json({key: value for key, value in data.items() if key != "integrity"}))
 
 
 #: `json.dumps` would make a new encoder at every call.

@@ -34,15 +34,12 @@ Found = TypeVar("Found")
 
 
 class Replay:
-    """The records that a run may reuse for an item, and the permission to ask.
+    """The records that a run may reuse for an item, and the permission to ask when they hold no answer.
 
-    The item's own `records` come first, then those `elsewhere`. `may_spend` says if the run may ask a paid
-    agent when they hold no answer.
-
-    `questions` counts the questions that the item's own records did not answer. If it is 0 at the end,
-    everything was replayed from them. `news` is true once anybody, also the assistant under test, says
-    something that no record has. `before` is called ahead of each question to an agent; it may refuse the
-    question with a `PersonalensError`. `voted` is called after each further vote.
+    The item's own `records` come first, then those `elsewhere`. `questions` counts the questions that its own
+    records did not answer. `news` is true once anybody, also the assistant under test, says something that no
+    record has. `before` runs ahead of each question to an agent and may refuse it with a `PersonalensError`.
+    `voted` runs after each further vote.
     """
 
     def __init__(
@@ -59,9 +56,9 @@ class Replay:
     ) -> None:
         self.evidence = EvidenceDigests(scenario)
         self._scenario, self.may_spend, self.where = scenario, may_spend, where
-        self.records = [record.restored(scenario) for record in records]
+        self.records = [record.restore_texts(scenario) for record in records]
         self._elsewhere, self._before = elsewhere, before
-        #: Votes on verdicts that are not decided yet. Those of the run that was broken off come first.
+        #: Votes on verdicts that are not decided yet, first those of the run that was broken off.
         self.votes = list(votes)
         self._voted = voted
         self._went_on: set[str] = set()
@@ -70,35 +67,25 @@ class Replay:
         self._lock = threading.Lock()
 
     def stored(self, find: Callable[[Record], Found | None], *, paid: bool) -> Found | None:
-        """Return what `find` finds in the item's own records, or None.
-
-        If the answer would cost money, the records of other tests are searched too.
-        """
+        """Return what `find` finds in the item's own records, or for a paid answer in those elsewhere."""
         for record in self.records:
             if (answer := find(record)) is not None:
                 return answer
         for record in self._elsewhere() if self._elsewhere is not None and paid else ():
-            if (answer := find(record.restored(self._scenario))) is not None:
+            if (answer := find(record.restore_texts(self._scenario))) is not None:
                 with self._lock:
                     self.questions += 1
                 return answer
         return None
 
     def admit(self, *, paid: bool, what: str) -> None:
-        """Let a question through to an agent.
-
-        Raise `RecordError` if it would cost money that the run may not spend.
-        """
+        """Let a question through to an agent, or raise `RecordError` if the run may not spend on it."""
         if paid and not self.may_spend:
             state = f"is stale ({what})" if self.records else "is missing"
             raise RecordError(f"{self.where}: the record {state}; {ADVICE}")
         self._before()
         with self._lock:
             self.questions += 1
-        self.news = True
-
-    def hear_news(self) -> None:
-        """Note that an agent said something that no record has."""
         self.news = True
 
     def votes_on(self, digest: str, dimension: Measure) -> list[Verdict]:
@@ -114,23 +101,18 @@ class Replay:
             self.votes.append(StoredVerdict(evidence_digest=digest, verdict=verdict))
         self._voted()
 
-    def changed(self, role: Literal["user_agent", "judge"], identity: str) -> str:
+    def why_unknown(self, role: Literal["user_agent", "judge"], identity: str) -> str:
         """Return why no record holds anything of the agent that plays `role` now."""
-        identities = [
-            before for before in (getattr(record, role) for record in self.records) if before != identity
-        ]
-        return (
-            f"the {role.replace('_', ' ')} was {identities[-1]}, and is {identity} now"
-            if identities
-            else "its scenario has changed"
-        )
+        others = [before for r in self.records if (before := getattr(r, role)) != identity]
+        if not others:
+            return "its scenario has changed"
+        return f"the {role.replace('_', ' ')} was {others[-1]}, and is {identity} now"
 
     def cost(self, evaluation: Evaluation, spent: dict[str, Usage]) -> dict[str, Usage]:
-        """Return the whole cost of the content of `evaluation`.
+        """Return the cost of all of `evaluation`: what was `spent` now, and what its records cost.
 
-        It is what was `spent` now, plus the earlier cost of the records that the evaluation continues. A
-        dialogue continues where its record breaks off, so its costs add up. A reading is paid for anew or not
-        at all, unless there are earlier votes on it.
+        A dialogue continues where its record breaks off, so its costs add up. A reading is paid for anew or
+        not at all, unless a run before has voted on it.
         """
         digest = self.evidence.of_user(evaluation.user_agent)
         before = next((r.usage for r in reversed(self.records) if r.user_digest == digest), {})
@@ -140,10 +122,7 @@ class Replay:
 
 
 class ReplayUserAgent:
-    """A user agent that repeats its recorded turns.
-
-    It does so while the transcript so far equals that of the record.
-    """
+    """A user agent that repeats its recorded turns while the transcript so far equals that of the record."""
 
     def __init__(self, agent: UserAgent, replay: Replay) -> None:
         self.identity, self.paid = agent.identity, agent.paid
@@ -157,12 +136,11 @@ class ReplayUserAgent:
         def find(record: Record) -> UserTurn | None:
             return _stored_turn(record.dialogue, tuple(transcript)) if record.user_digest == digest else None
 
-        stored = self._replay.stored(find, paid=self.paid)
-        if stored is not None:
+        if (stored := self._replay.stored(find, paid=self.paid)) is not None:
             return stored
         same_user = next((record for record in self._replay.records if record.user_digest == digest), None)
         if same_user is None:
-            what = self._replay.changed("user_agent", self.identity)
+            what = self._replay.why_unknown("user_agent", self.identity)
         else:
             difference = first_difference(strip_tool_calls(same_user.dialogue.messages), transcript)
             what = str(difference) if difference else f"it ends before turn {len(transcript)}"
@@ -198,53 +176,40 @@ class ReplayJudge:
         digest = self._replay.evidence.of_reading(self.identity, dialogue, dimension)
 
         def find(record: Record) -> Verdict | None:
-            fitting = (
-                s.verdict
-                for s in record.verdicts
-                if s.evidence_digest == digest and s.verdict.dimension == dimension
-            )
-            return next(fitting, None)
+            fitting = (s.verdict for s in record.verdicts if s.evidence_digest == digest)
+            return next((verdict for verdict in fitting if verdict.dimension == dimension), None)
 
-        stored = self._replay.stored(find, paid=self.paid)
-        if stored is not None:
+        def find_fault(record: Record) -> str | None:
+            return next((f.why for f in record.unread if f.evidence_digest == digest), None)
+
+        if (stored := self._replay.stored(find, paid=self.paid)) is not None:
             return stored
-        if self.paid and not self._replay.may_spend and (why := self._unread(digest)):
+        # A run that may spend asks again.
+        if self.paid and not self._replay.may_spend and (why := self._replay.stored(find_fault, paid=False)):
             raise JudgeFault(why)
         same_judge = next((record for record in self._replay.records if record.judge == self.identity), None)
         if same_judge is None:
-            what = self._replay.changed("judge", self.identity)
+            what = self._replay.why_unknown("judge", self.identity)
         else:
             before = same_judge.dialogue
             difference = first_difference(before.messages, dialogue.messages)
             apart = state_difference(before.state, dialogue.state)
             what = str(difference or apart or f"no verdict on {dimension.short} for this dialogue")
         self._replay.admit(paid=self.paid, what=what)
-        if (
-            decide := getattr(self._judge, "decide", None)
-        ) is not None:  # a judge with several votes, each of which costs money
-            cast = self._replay.votes_on(digest, dimension)
-            decided: Verdict = decide(
-                scenario, dialogue, dimension, cast, lambda vote: self._replay.vote(digest, vote)
-            )
-            return decided
-        return self._judge.verdict(scenario, dialogue, dimension)
-
-    def _unread(self, digest: str) -> str | None:
-        """Return why the judge did not give the reading when it was asked.
-
-        A run that may spend asks again.
-        """
-        return self._replay.stored(
-            lambda record: next((f.why for f in record.unread if f.evidence_digest == digest), None),
-            paid=False,
+        if (decide := getattr(self._judge, "decide", None)) is None:
+            return self._judge.verdict(scenario, dialogue, dimension)
+        # A judge with several votes, each of which costs money.
+        cast = self._replay.votes_on(digest, dimension)
+        verdict: Verdict = decide(
+            scenario, dialogue, dimension, cast, lambda vote: self._replay.vote(digest, vote)
         )
+        return verdict
 
 
 class ReplayAssistant:
-    """A model as the assistant that repeats its stored replies.
+    """A model as the assistant that repeats its stored replies while the transcript equals the record's.
 
-    It does so while the transcript so far equals that of the record. Only an assistant of this package is
-    replayed. A run exists to find out what the assistant under test says now, so that one is always asked.
+    Only an assistant of this package is replayed: a run exists to find out what the one under test says now.
     """
 
     def __init__(self, assistant: ModelAssistant | OfficialAssistant, replay: Replay) -> None:
@@ -254,21 +219,17 @@ class ReplayAssistant:
     def __call__(self, messages: AssistantMessages) -> str:
         """Return the stored reply if all that the assistant saw is equal, else its reply."""
 
-        def find(record: Record) -> str | None:
-            return _stored_text(record.dialogue, messages) if record.assistant == self.identity else None
+        def find(record: Record) -> Message | None:
+            return _stored_reply(record.dialogue, messages) if record.assistant == self.identity else None
 
-        stored = self._replay.stored(find, paid=self.paid)
-        if stored is not None:
-            return stored
+        if (stored := self._replay.stored(find, paid=self.paid)) is not None:
+            return stored.content
         self._replay.admit(paid=self.paid, what=f"the assistant's turn {len(messages)} is not in it")
         return self._assistant(messages)
 
 
 class ResumedAssistant:
-    """The assistant under test in a resumed run.
-
-    It is asked only for what it did not already say in the run that was broken off.
-    """
+    """The assistant under test, asked only for what it did not say in the run that was broken off."""
 
     def __init__(
         self, assistant: Callable[[AssistantMessages], object], replay: Replay, broken_off: Record | None
@@ -280,13 +241,8 @@ class ResumedAssistant:
         stored = _stored_reply(self._broken_off.dialogue, messages) if self._broken_off is not None else None
         if stored is not None:
             return stored.returned()
-        self._replay.hear_news()
+        self._replay.news = True
         return self._assistant(messages)
-
-
-def _stored_text(dialogue: Dialogue, messages: AssistantMessages) -> str | None:
-    turn = _stored_reply(dialogue, messages)
-    return None if turn is None else turn.content
 
 
 def _stored_reply(dialogue: Dialogue, messages: AssistantMessages) -> Message | None:

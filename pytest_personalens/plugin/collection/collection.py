@@ -1,11 +1,9 @@
-"""Collects the items of the sample and the built-in suite.
-
-It also counts the items that a selection leaves out.
-"""
+"""Collects the items of the sample and the built-in suite, and counts those that a selection leaves out."""
 
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
@@ -40,19 +38,13 @@ _NO_SAMPLE = (
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection(session: pytest.Session) -> Generator[None, Any, Any]:
     try:
-        return (yield from _collection(session))
+        with no_collection(kept=True) if RUN in session.config.stash else nullcontext():
+            return (yield)
     except pytest.UsageError as error:
         # An item of a scenario exists only in a run whose sample has that scenario.
         hint = hint_of_node_ids(session.config, session.config.stash[SETTINGS].sample)
         # The texts of pytest and of other plugins stay as they are, because they may have several lines.
         raise pytest.UsageError(*error.args, *map(as_one_line, hint)) from None
-
-
-def _collection(session: pytest.Session) -> Generator[None, Any, Any]:
-    if RUN not in session.config.stash:
-        return (yield)
-    with no_collection(kept=True):
-        return (yield)
 
 
 @errors_in_one_line(collecting=True)
@@ -72,9 +64,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         unfit = why_nothing_fits(config, marks, where, run.of_suite)
         if not unfit:
             raise pytest.Collector.CollectError(f"personalens: {error}") from None
-        config.stash[RUN].tally.add_unfit(unfit)
-        skip = pytest.mark.skip(reason=unfit)
-        metafunc.parametrize(PARAM, [pytest.param(None, id="none", marks=skip)], indirect=True)
+        tally = config.stash[RUN].tally
+        tally.unfit = tally.unfit or unfit
+        metafunc.parametrize(PARAM, [_skipped("none", unfit)], indirect=True)
         return
     except PersonalensError as error:
         raise pytest.Collector.CollectError(f"personalens: {error}") from None
@@ -92,12 +84,14 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     ]
     if planned is None:
         command = f"pytest --personalens-suite {suite} --personalens-sample {size_text(run.sample or 0)}"
-        other = f"personalens: a test of the suite {suite}, which is run by {command}"
-        params = [pytest.param(None, id=suite, marks=pytest.mark.skip(reason=other))]
+        params = [_skipped(suite, f"personalens: a test of the suite {suite}, which is run by {command}")]
     elif not params:  # the sample has fewer scenarios than shards: an empty shard is no failure
-        reason = f"personalens: this shard has no {run.of_suite.item} of the sample"
-        params = [pytest.param(None, id="none", marks=pytest.mark.skip(reason=reason))]
+        params = [_skipped("none", f"personalens: this shard has no {run.of_suite.item} of the sample")]
     metafunc.parametrize(PARAM, params, indirect=True)
+
+
+def _skipped(name: str, reason: str) -> Any:
+    return pytest.param(None, id=name, marks=pytest.mark.skip(reason=reason))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -106,7 +100,7 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, A
     skipped = report.skipped and isinstance(collector, pytest.Module) and RUN in collector.config.stash
     # Nobody knows the content of a skipped file. Its text says if a test of this plugin may be in it.
     if skipped and b"personalens" in collector.path.read_bytes():
-        collector.config.stash[RUN].tally.add_skipped(collector.nodeid)
+        collector.config.stash[RUN].tally.skipped.append(collector.nodeid)
     return report
 
 
@@ -114,9 +108,8 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, A
 def pytest_pycollect_makeitem(collector: pytest.Module | pytest.Class) -> Generator[None, Any, Any]:
     made = yield
     if isinstance(made, list) and made and RUN in collector.config.stash and is_scenario_item(made[0]):
-        # This happens before any selection, also one by node ids, so that the items left out later can be
-        # counted.
-        collector.config.stash[RUN].tally.add_made(to_be_evaluated(made))
+        # This is before any selection, also one by node ids, so that what that leaves out can be counted.
+        collector.config.stash[RUN].tally.made += to_be_evaluated(made)
     return made
 
 
@@ -144,13 +137,13 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     if RUN not in session.config.stash:
         return
     tally = session.config.stash[RUN].tally
-    # --lf does not collect files without failures. From each of them, at least one item is left out. So it is
-    # with files beside the paths that were given. These count for a baseline, which is to hold the whole.
-    beside = _files_beside(session.config) if settings.save_baseline is not None else 0
-    tally.select(
-        to_be_evaluated(session.items),
-        uncollected=files_not_collected(session.config) + beside if tally.made else 0,
-    )
+    tally.remaining = to_be_evaluated(session.items)
+    tally.left_out = tally.made - tally.remaining
+    if tally.made:
+        # --lf does not collect files without failures. From each of them, at least one item is left out. So
+        # it is with files beside the paths that were given, for a baseline, which is to hold the whole.
+        tally.left_out += files_not_collected(session.config)
+        tally.left_out += _files_beside(session.config) if settings.save_baseline is not None else 0
     if is_worker(session.config):
         return
     if not session.testsfailed and (

@@ -1,7 +1,4 @@
-"""The built-in suite: one test function.
-
-It runs if a repository has no test that asks for `personalens`.
-"""
+"""The built-in suite: one test function. It runs if a repository has no test that asks for `personalens`."""
 
 from __future__ import annotations
 

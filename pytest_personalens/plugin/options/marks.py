@@ -37,11 +37,10 @@ class AnyCase(str):
 
 
 def settings_of(run: Settings, config: pytest.Config, marks: Sequence[pytest.Mark], where: str) -> Settings:
-    """Return the settings of one test.
+    """Return the settings of one test: an option before the closest mark, and that before the ini file.
 
-    An option comes before a mark, and a mark before the ini file. The closest mark wins. What selects
-    scenarios (`sample`, `domain`, `kind`) narrows: the option and the mark hold both, as with ``-k`` and
-    ``-m``. Raise `NothingFits` if no kind is left, and `SpecError` for an invalid mark.
+    What selects scenarios (`sample`, `domain`, `kind`) narrows: the option and the mark hold both, as with
+    ``-k`` and ``-m``. Raise `NothingFits` if no kind is left, and `SpecError` for an invalid mark.
     """
     from pytest_personalens.core.suite.suite import other_suites
 
@@ -90,17 +89,14 @@ def settings_of(run: Settings, config: pytest.Config, marks: Sequence[pytest.Mar
 
 def _common(one: str, other: str, suite: Suite) -> str:
     """Return the kinds that both values of `kind` name."""
-    wanted = [set(suite.kinds if kind == "all" else kind.split(",")) for kind in (one, other)]
-    if not (both := [kind for kind in suite.kinds if kind in wanted[0] & wanted[1]]):
+    first, second = (set(suite.kinds if kind == "all" else kind.split(",")) for kind in (one, other))
+    if not (both := [kind for kind in suite.kinds if kind in first & second]):
         raise NothingFits(f"no {suite.item} is of the kinds asked for")
     return "all" if len(both) == len(suite.kinds) else ",".join(both)
 
 
 def why_nothing_fits(config: pytest.Config, marks: Sequence[pytest.Mark], where: str, suite: Suite) -> str:
-    """Return why a test has no item: its marks and the command line have nothing in common.
-
-    The text is empty if one of the two does not restrict the draw, so that the other is at fault.
-    """
+    """Return why a test has no item, if its marks and the command line have nothing in common."""
     of_marks = [
         f"{key}={value!r}"
         for mark in marks
@@ -121,11 +117,7 @@ def why_nothing_fits(config: pytest.Config, marks: Sequence[pytest.Mark], where:
 
 
 def suite_of_marks(marks: Sequence[pytest.Mark], run: Settings, where: str) -> str:
-    """Return the suite of a test.
-
-    It is that of the closest mark that names one, else that of the run. Raise `SpecError` for an unknown
-    suite.
-    """
+    """Return the suite that the closest mark names, else that of the run; `SpecError` if it is unknown."""
     named = next((mark.kwargs["suite"] for mark in marks if "suite" in mark.kwargs), run.suite)
     if not isinstance(named, str) or named not in SUITES:
         raise SpecError(

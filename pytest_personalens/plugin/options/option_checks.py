@@ -1,10 +1,8 @@
-"""Checks options together, and options against pytest's own view of them.
-
-Each problem is a `pytest.UsageError` with a text of one line.
-"""
+"""Checks options together, and against pytest's own view of them; each problem is a `pytest.UsageError`."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,7 +13,6 @@ from pytest_personalens.core.text.parse import list_parts, size_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from pytest_personalens.core.options.options import Shape
     from pytest_personalens.core.options.settings import Settings
@@ -27,16 +24,7 @@ def flags_of(config: pytest.Config) -> list[str]:
 
 
 def check_alone(config: pytest.Config) -> None:
-    """Refuse options that are keys of the configuration, options that need a sample, and misread paths.
-
-    A misread path is one that pytest takes for tests.
-    """
-    for o in (o for o in OPTIONS if o.on == "ini"):
-        if config.getoption(f"gone: {o.name}") is not None:
-            raise pytest.UsageError(
-                f"{o.long}: now a key of the configuration; write {o.ini} = {o.metavar} there, or -o"
-                f" {o.ini}={o.metavar}"
-            )
+    """Refuse options without the sample that they need, and paths that pytest takes for tests."""
     sampled = config.getoption("personalens_sample") is not None or _in_configuration(
         config, "personalens_sample"
     )
@@ -48,7 +36,7 @@ def check_alone(config: pytest.Config) -> None:
 def _in_configuration(config: pytest.Config, key: str) -> bool:
     try:
         return config.getini(key) not in (None, "", [])
-    except (TypeError, ValueError, pytest.UsageError):  # its type differs from that of the old key
+    except (TypeError, ValueError, pytest.UsageError):  # a value of another type
         return True
 
 
@@ -66,21 +54,16 @@ def check_paths(config: pytest.Config) -> None:
             path = config.invocation_params.dir / words[place]
             # pytest takes an existing path after a space for a path to tests, and then looks for the
             # configuration next to it.
-            if _there(path) and not path.resolve().is_relative_to(config.invocation_params.dir.resolve()):
-                raise pytest.UsageError(
-                    f"{flag}: write {flag}={words[place]}; after a space, pytest takes a path outside this"
-                    " folder for tests to run"
-                )
+            here = config.invocation_params.dir.resolve()
+            with suppress(OSError):  # the name is too long
+                if path.exists() and not path.resolve().is_relative_to(here):
+                    raise pytest.UsageError(
+                        f"{flag}: write {flag}={words[place]}; after a space, pytest takes a path outside"
+                        " this folder for tests to run"
+                    )
 
 
-def _there(path: Path) -> bool:
-    try:
-        return path.exists()
-    except OSError:  # the name is too long
-        return False
-
-
-def readable(values: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def split_dimensions(values: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the dimensions that the judge reads, and those that it does not.
 
     `values` holds the options by key. Raise `pytest.UsageError` if the judge reads none of them.
@@ -138,10 +121,7 @@ def check_thresholds(thresholds: Sequence[tuple[str, float]], dims: Sequence[str
 
 
 def _check_paths_given(settings: Settings) -> None:
-    """Refuse two options on the judge, and options that a shard cannot have.
-
-    A shard can neither write nor check the files of these options.
-    """
+    """Refuse two options on the judge, and options whose files a shard can neither write nor check."""
     paths = [
         (o, path)
         for o in OPTIONS
@@ -194,11 +174,10 @@ def gates_without_sample(config: pytest.Config, settings: Settings) -> bool:
 def refuse_an_empty_run(
     config: pytest.Config, settings: Settings, *, planned: bool, left: bool, unfit: str = ""
 ) -> None:
-    """Raise `pytest.UsageError` for a run that evaluates nothing.
+    """Refuse a run that evaluates nothing, although the command line itself asks for a sample or a gate.
 
-    It is raised only if the command line, and not only the configuration, asks for a sample or a gate.
-    `planned` says that tests of this plugin were collected. `left` says that some of them run, although they
-    need no dialogue. `unfit` says of a test why its mark and the command line leave it no item.
+    `planned` says that tests of this plugin were collected, `left` that some of them run, although they need
+    no dialogue. `unfit` says of a test why its mark and the command line leave it no item.
     """
     judged = settings.adopt_judge or settings.check_judge  # a check of the judge needs no item
     files = [] if judged else _given(config, "report")
@@ -239,10 +218,7 @@ def refuse_an_empty_run(
 
 
 def hint_of_node_ids(config: pytest.Config, sample: int | None) -> list[str]:
-    """Return advice on node ids that were not found.
-
-    The list is empty if they cannot be those of items of this plugin.
-    """
+    """Return advice on node ids that were not found, if they may be those of items of this plugin."""
     for arg in config.args:
         file, _, rest = arg.partition("::")
         path = config.invocation_params.dir / file

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,20 +12,22 @@ import pytest
 from pytest_personalens.core.errors import SpecError, short_repr
 from pytest_personalens.core.options.options import BY_KEY, OPTIONS, Option
 from pytest_personalens.core.options.settings import Settings
-from pytest_personalens.core.suite_names import STATE
+from pytest_personalens.core.suite_names import FIRST_SUITE, STATE
 from pytest_personalens.core.text.parse import list_parts
-from pytest_personalens.plugin.options.option_checks import check_alone, check_settings, readable
-from pytest_personalens.plugin.options.suite_options import OF_ANOTHER, default_of, means_nothing, read_text
+from pytest_personalens.plugin.options.option_checks import check_alone, check_settings, split_dimensions
 from pytest_personalens.plugin.pytest_internals import written_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_personalens.core.options.gate import GateExpression
+    from pytest_personalens.core.suite.suite import Suite
 
 #: A range of users of the official data, by their numbers, both included.
 _NUMBERS: Final = re.compile(r"(\d{1,6})-(\d{1,6})")
 _MOST_NUMBERS: Final = 10_000
+#: Marks a value that only another suite has, because one configuration may serve several suites.
+_OF_ANOTHER: Final = object()
 _GROUPS: Final = {
     "select": "which scenarios",
     "run": "how they are run",
@@ -33,13 +35,21 @@ _GROUPS: Final = {
     "gate": "what fails the run",
     "report": "what is written",
 }
+#: Keys that exist only in the configuration, each a list of lines.
+_LINES: Final = {
+    "personalens_prices": "MODEL = INPUT, OUTPUT[, CACHED[, WRITTEN]] in dollars for a million tokens",
+    STATE: "FIELD = FACT[, FACT]: which field of the state is which fact, by the fact's name or type",
+    "personalens_assistant_headers": (
+        "NAME: VALUE for a service as the assistant; ${NAME} is a variable of the environment"
+    ),
+    "personalens_model_parameters": (
+        "NAME = VALUE for model specs that do not name it, such as region = eu-west-1"
+    ),
+}
 
 
 def add_options(parser: pytest.Parser) -> None:
-    """Declare every option and its typed ini key, and the removed options.
-
-    `check_alone` tells the user what replaces a removed option.
-    """
+    """Declare every option and its typed ini key."""
     for name, title in _GROUPS.items():
         group = parser.getgroup(f"personalens: {name}", f"personalens, {name} ({title})")
         for o in (o for o in OPTIONS if o.group == name):
@@ -52,47 +62,14 @@ def add_options(parser: pytest.Parser) -> None:
                 parser.addini(
                     o.ini, o.help if o.on == "ini" else "the option of this name", type=of_key, default=None
                 )
-    hidden = parser.getgroup("personalens: gate")
-    for o in (o for o in OPTIONS if o.on == "ini"):
-        _hide(hidden, o.name)
-    parser.addini(
-        "personalens_prices",
-        "MODEL = INPUT, OUTPUT[, CACHED[, WRITTEN]] in dollars for a million tokens",
-        type="linelist",
-    )
-    parser.addini(
-        STATE,
-        "FIELD = FACT[, FACT]: which field of the state is which fact, by the fact's name or type",
-        type="linelist",
-    )
-    parser.addini(
-        "personalens_assistant_headers",
-        "NAME: VALUE for a service as the assistant; ${NAME} is a variable of the environment",
-        type="linelist",
-    )
-    parser.addini(
-        "personalens_model_parameters",
-        "NAME = VALUE for model specs that do not name it, such as region = eu-west-1",
-        type="linelist",
-    )
-
-
-def _hide(group: pytest.OptionGroup, name: str) -> None:
-    group.addoption(
-        f"--personalens-{name}",
-        nargs="?",
-        const="",
-        default=None,
-        dest=f"gone: {name}",
-        help=argparse.SUPPRESS,
-    )
+    for key, text in _LINES.items():
+        parser.addini(key, text, type="linelist")
 
 
 def read_settings(config: pytest.Config) -> Settings:
-    """Return the settings of the run.
+    """Return the settings of the run: an option before the ini file, and that before the default.
 
-    An option comes before the ini file, and that before the default. Raise `pytest.UsageError` that names the
-    option.
+    Raise `pytest.UsageError` that names the option.
     """
     check_alone(config)
     values: dict[str, Any] = {}
@@ -103,26 +80,30 @@ def read_settings(config: pytest.Config) -> Settings:
         if value is None and o.on != "command line" and (o.key == "sample" or values["sample"] is not None):
             value, source = configured(config, o)
         suite, is_set = values.get("suite"), value not in (None, False)  # a flag that is not given is False
-        if is_set and values.get("sample") is not None and means_nothing(o, suite, config):
+        if is_set and suite and values.get("sample") is not None and o.key in _suite(suite).lacks:
+            if config.getoption(o.ini, None) not in (None, False):  # the configuration may have it
+                raise pytest.UsageError(f"{o.long}: means nothing in the suite {suite}; leave it out")
             value = None
         if value is not None and not o.flag:
             value = read_value(o, value, source, suite, configured=source == o.ini)
-        values[o.key] = default_of(o, values) if value is None else value
-    values["control"] = _controls(values["control"], values["suite"])
-    values["gate"], values["report_only"] = _gates(config, values)
-    values["report"] = _reports(config, values["report"])
-    values["users"] = _users(values["users"], config.rootpath)
-    values["dimensions"], values["not_read"] = readable(values)
+        if value is None:
+            value = o.default
+            if suite and values["sample"] is not None:
+                value = _suite(suite).defaults.get(o.key, value)
+        values[o.key] = value
+    if named := {control for controls in values["control"] for control in controls}:
+        values["control"] = tuple(arm.name for arm in _suite(values["suite"]).arms if arm.name in named)
+    values["gate"], values["report_only"] = _read_gates(config, values)
+    values["report"] = _read_reports(config, values["report"])
+    values["users"] = _read_users(values["users"], config.rootpath)
+    values["dimensions"], values["not_read"] = split_dimensions(values)
     settings = Settings(**values)
     check_settings(config, settings)
     return settings
 
 
 def configured(config: pytest.Config, option: Option) -> tuple[Any, str]:
-    """Return the value in the configuration, with its key.
-
-    The value is None if the entry is empty or missing.
-    """
+    """Return the value in the configuration, or None if the entry is empty or missing, and its key."""
     try:
         value = config.getini(option.ini)
     except (TypeError, ValueError, pytest.UsageError) as error:  # pytest 9 says what is wrong, but not where
@@ -139,8 +120,8 @@ def read_value(
 ) -> Any:
     """Return the value of an option of a suite from its text or texts.
 
-    A `configured` value may belong to another suite. Such a value is ignored, and the result is None if
-    nothing is left. Raise `pytest.UsageError` that begins with `source`.
+    A `configured` value may belong to another suite, and is then ignored; the result is None if nothing is
+    left. Raise `pytest.UsageError` that begins with `source`.
     """
     try:
         texts = [str(v) for v in value] if isinstance(value, (list, tuple)) else [str(value)]
@@ -150,13 +131,13 @@ def read_value(
         if not option.many:
             if len(texts) != 1:
                 raise ValueError(f"expected {option.metavar}, one value")
-            read = read_text(option, texts[0], suite, configured=configured)
-            return None if read is OF_ANOTHER else read
+            read = _read_text(option, texts[0], suite, configured=configured)
+            return None if read is _OF_ANOTHER else read
         texts = texts if option.path else [part.strip() for text in texts for part in list_parts(text)]
         if not texts:
             raise ValueError(f"expected {option.metavar}")
-        every = (read_text(option, text, suite, configured=configured) for text in texts)
-        values = tuple(one for one in every if one is not OF_ANOTHER)
+        every = (_read_text(option, text, suite, configured=configured) for text in texts)
+        values = tuple(one for one in every if one is not _OF_ANOTHER)
     except SpecError as error:
         raise pytest.UsageError(f"{source}: {error}") from None
     except ValueError as error:
@@ -165,25 +146,37 @@ def read_value(
         return None
     if option.key != "dimensions":
         return values
+    return tuple(measure.value for measure in _suite(suite).measures_named(values))
+
+
+def _read_text(option: Option, text: str, suite: str | None, *, configured: bool) -> Any:
+    """Return the value of a text, or `_OF_ANOTHER`; raise ValueError or `SpecError` if it cannot be read."""
+    if option.read is not None:
+        return option.read(text)
+    from pytest_personalens.core.suite.suite import other_suites
+
+    own = _suite(suite)
+    try:
+        return option.value(text, own)
+    except (ValueError, SpecError):
+        for other in other_suites(own.name) if configured else ():
+            with suppress(ValueError, SpecError):
+                option.value(text, other)
+                return _OF_ANOTHER
+        raise
+
+
+def _suite(name: str | None) -> Suite:
     from pytest_personalens.core.suite.suite import get_suite
 
-    return tuple(measure.value for measure in get_suite(str(suite)).measures_named(values))
+    return get_suite(name or FIRST_SUITE)
 
 
-def _controls(named: Sequence[tuple[str, ...]], suite: str) -> tuple[str, ...]:
-    if not named:
-        return ()
-    from pytest_personalens.core.suite.suite import get_suite
-
-    wanted = {control for controls in named for control in controls}
-    return tuple(arm.name for arm in get_suite(suite).arms if arm.name in wanted)
-
-
-def _gates(config: pytest.Config, values: Mapping[str, Any]) -> tuple[tuple[GateExpression, ...], bool]:
+def _read_gates(config: pytest.Config, values: Mapping[str, Any]) -> tuple[tuple[GateExpression, ...], bool]:
     """Return the gates, and True if none of them counts.
 
-    Gates of the command line are added to those of the configuration. They replace a gate with the same
-    metric over the same scenarios.
+    Gates of the command line are added to those of the configuration, or replace those with the same metric
+    over the same scenarios.
     """
     wanted: Sequence[GateExpression | None] = values["gate"]
     option, more = BY_KEY["gate"], tuple[Any, ...]()
@@ -196,12 +189,11 @@ def _gates(config: pytest.Config, values: Mapping[str, Any]) -> tuple[tuple[Gate
     return tuple(gate for gate in gates if gate is not None), None in gates
 
 
-def _reports(config: pytest.Config, wanted: Sequence[str]) -> tuple[str, ...]:
-    """Return the reports.
+def _read_reports(config: pytest.Config, wanted: Sequence[str]) -> tuple[str, ...]:
+    """Return the reports of the command line, and those of other kinds in the configuration.
 
     A relative path starts at the working directory on the command line, and at the root folder in the
-    configuration. Reports of the command line are added to those of the configuration. They replace reports
-    of the same kind.
+    configuration.
     """
     from pytest_personalens.core.files.destinations import GITHUB, file_kind
 
@@ -227,7 +219,7 @@ def _absolute(reports: Sequence[str], base: Path) -> tuple[str, ...]:
         raise pytest.UsageError(f"{BY_KEY['report'].long}: {error}") from None
 
 
-def _users(names: Sequence[str], base: Path) -> tuple[str, ...]:
+def _read_users(names: Sequence[str], base: Path) -> tuple[str, ...]:
     users: list[str] = []
     for name in names:
         if name.startswith("file:"):
@@ -235,14 +227,10 @@ def _users(names: Sequence[str], base: Path) -> tuple[str, ...]:
 
             file = base / name.removeprefix("file:")
             try:
-                listed = [
-                    line.strip()
-                    for line in no_device(file).read_text(encoding="utf-8").splitlines()
-                    if line.strip()
-                ]
+                lines = no_device(file).read_text(encoding="utf-8").splitlines()
             except (OSError, ValueError) as error:  # the path itself may be invalid
                 raise pytest.UsageError(f"--personalens-users: cannot read {file}: {error}") from None
-            if not listed:
+            if not (listed := list(filter(None, map(str.strip, lines)))):
                 raise pytest.UsageError(
                     f"--personalens-users: no user is in {file}; write an id a line, or leave the option out"
                     " for everybody"

@@ -1,7 +1,4 @@
-"""The state of a run, as a file in pytest's cache.
-
-If the run breaks off, another run can continue from it.
-"""
+"""The state of a run, as a file in pytest's cache, from which another run can continue if it breaks off."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ import pytest
 from pytest_personalens.core.files.atomic_write import write_atomically
 from pytest_personalens.core.files.devices import no_device
 from pytest_personalens.core.options.options import OPTIONS, keys_of
-from pytest_personalens.engine.assistant.source import changed, sources
+from pytest_personalens.engine.assistant.source import first_changed, sources
 from pytest_personalens.plugin.records.records import journal_file
 
 if TYPE_CHECKING:
@@ -32,23 +29,17 @@ _FILE: Final = "run"
 
 
 class RunState(NamedTuple):
-    """The state of a run: its id and its history.
-
-    `history` says in a few words how the run relates to one that was broken off. It is empty if there was no
-    run to resume.
-    """
+    """The id of a run, and in a few words how it relates to one that was broken off, if there was one."""
 
     id: str = ""
     history: str = ""
 
 
 def begin_run(folder: Path | None, settings: Settings, *, root: Path, keeps: bool) -> RunState:
-    """Begin a new run, or continue the one that was broken off.
+    """Begin a new run, or continue the one that was broken off; once, in the controlling process.
 
-    The function is called once, in the controlling process. `root` is the folder of the assistant's sources.
-    `keeps` says if this run keeps replies for another run to continue from.
-
-    If the assistant has changed, its old replies say nothing about it, and a new run begins. Raise
+    `root` is the folder of the assistant's sources. `keeps` says if this run keeps replies for another. If
+    the assistant has changed, its replies say nothing about it now, and a new run begins. Raise
     `pytest.UsageError` if the run to resume had other settings, or if there is no cache.
     """
     if folder is None:
@@ -58,14 +49,17 @@ def begin_run(folder: Path | None, settings: Settings, *, root: Path, keeps: boo
             )
         return RunState()
     left = _read(folder) if settings.resume else None
-    wanted = {
-        name: value for name, value in json.loads(json.dumps(settings._asdict())).items() if name in _SAME
-    }
+    now = {n: value for n, value in json.loads(json.dumps(settings._asdict())).items() if n in _SAME}
     made_of = sources(root) if keeps else {}
     history = ""
     if left is not None:
-        _refuse_others(left["settings"], wanted)
-        age, differs = _age(left["began"]), changed(left["sources"], made_of)
+        for o in OPTIONS:
+            if now.get(o.key) != (then := left["settings"].get(o.key)):
+                raise pytest.UsageError(
+                    f"--personalens-resume: the run that was broken off had {o.called} {then!r}, this one has"
+                    f" {now.get(o.key)!r}; give the same, or leave out --personalens-resume to start anew"
+                )
+        age, differs = _age(left["began"]), first_changed(left["sources"], made_of)
         if not differs:
             history = (
                 f"goes on with the run that was broken off, begun {age} ago, and counts its replies and its"
@@ -80,23 +74,13 @@ def begin_run(folder: Path | None, settings: Settings, *, root: Path, keeps: boo
     try:
         write_atomically(
             folder / _FILE,
-            json.dumps({"run": run, "settings": wanted, "sources": made_of, "began": time.time()}),
+            json.dumps({"run": run, "settings": now, "sources": made_of, "began": time.time()}),
         )
     except OSError as error:
         raise pytest.UsageError(
             f"personalens: pytest's cache cannot be written: {folder / _FILE}: {error.strerror}; remove it"
         ) from None
     return RunState(run, history)
-
-
-def _refuse_others(before: dict[str, Any], wanted: dict[str, Any]) -> None:
-    for o in OPTIONS:
-        if wanted.get(o.key) != before.get(o.key):
-            raise pytest.UsageError(
-                f"--personalens-resume: the run that was broken off had {o.called} {before.get(o.key)!r},"
-                f" this one has {wanted.get(o.key)!r}; give the same, or leave out --personalens-resume to"
-                " start anew"
-            )
 
 
 def _age(began: float) -> str:
@@ -108,19 +92,13 @@ def _age(began: float) -> str:
 
 
 def current_run(folder: Path | None) -> str:
-    """Return the id of the current run, for a worker.
-
-    It is empty if no run is kept.
-    """
+    """Return the id of the current run, for a worker; empty if no run is kept."""
     left = _read(folder) if folder is not None else None
     return str(left["run"]) if left is not None else ""
 
 
 def end_run(folder: Path | None, settled: Iterable[str]) -> None:
-    """Note that the run has ended.
-
-    `settled` holds the node ids of items whose records hold all their paid results.
-    """
+    """Note that the run has ended; the records of the `settled` node ids hold all their paid results."""
     if folder is not None:
         for file in (folder / _FILE, *(journal_file(folder, nodeid) for nodeid in settled)):
             with suppress(OSError):  # someone may have changed the file meanwhile

@@ -1,7 +1,4 @@
-"""The controller of a run, in the controlling process.
-
-It gathers reports, decides gates, writes reports and sets the exit status.
-"""
+"""The controller: gathers the reports of a run, decides its gates, and sets the exit status."""
 
 from __future__ import annotations
 
@@ -12,24 +9,26 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from pytest_personalens.core.errors import PersonalensError
-from pytest_personalens.core.options.options import BY_KEY
+from pytest_personalens.core.options.options import BY_KEY, keys_of
 from pytest_personalens.core.text.parse import ALL, size_text
+from pytest_personalens.core.text.redaction import redact
 from pytest_personalens.engine.assistant.source import origin
-from pytest_personalens.plugin.infrastructure import only_infrastructure
 from pytest_personalens.plugin.input_errors import errors_in_one_line
 from pytest_personalens.plugin.options.option_checks import refuse_an_empty_run
-from pytest_personalens.plugin.options.stored_settings import stored_settings
 from pytest_personalens.plugin.pytest_internals import PrintedFailures
+from pytest_personalens.plugin.records.resume import end_run
 from pytest_personalens.plugin.reporting.gate_reports import RedGates, red_gates, report_gate, scores_text
-from pytest_personalens.plugin.reporting.missing import missing_items
-from pytest_personalens.plugin.reporting.outputs import Outputs
-from pytest_personalens.plugin.reporting.reported import Reported
-from pytest_personalens.plugin.reporting.run_baseline import baseline_of_run, refuse_baseline
+from pytest_personalens.plugin.reporting.outputs import Outputs, baseline_of_run, refuse_baseline
+from pytest_personalens.plugin.reporting.reported import Reported, only_infrastructure
+from pytest_personalens.plugin.running.keys import RUN
 from pytest_personalens.reports.files import WrittenFiles
 from pytest_personalens.results.conclusion import Requirements, conclude
+from pytest_personalens.results.files.last_run import keep_last
+from pytest_personalens.results.gates.check import judge_gate
 from pytest_personalens.results.gates.gate_expressions import with_groups
 from pytest_personalens.results.summary import summarize, with_drift
 from pytest_personalens.results.values.item import Item
+from pytest_personalens.results.values.provenance import provenance_of
 from pytest_personalens.results.values.results import Results
 
 if TYPE_CHECKING:
@@ -37,24 +36,24 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.options.settings import Settings
     from pytest_personalens.plugin.reporting.judge_check import JudgeCheck
+    from pytest_personalens.plugin.running.run import Run
     from pytest_personalens.plugin.running.tally import Drawn
 
 
 #: Failed dialogues that are printed in full, unless pytest is verbose.
 _MOST_IN_FULL: Final = 5
+#: Settings that only decide which files a run writes: equal runs must give equal results.
+_NOT_STORED: Final = frozenset({*keys_of("report"), "save_baseline", "adopt_judge"})
 
 
 class Controller:
-    """Gathers the results of a run in the controlling process.
-
-    Only that process has one. Without xdist, it is the only process.
-    """
+    """Gathers the results of a run in the controlling process, which is the only process without xdist."""
 
     def __init__(self, config: pytest.Config, settings: Settings) -> None:
         self._config, self._settings, self._process = config, settings, os.getpid()
         self._reported = Reported()
         #: True once the run was ended before its last item.
-        self._left = False
+        self._interrupted = False
         self._internal_error = False
         #: True once all items have run.
         self._ended = False
@@ -63,33 +62,39 @@ class Controller:
         self._outputs = Outputs(config, settings)
         self._red = RedGates({})
         self._printed = PrintedFailures(None if config.get_verbosity() > 0 else _MOST_IN_FULL)
-        self._demands = Requirements.of(settings, baseline_of_run(config, settings))
-        self._watch: JudgeCheck | None = None
+        self._requirements = Requirements.of(settings, baseline_of_run(config, settings))
+        self._judge_check: JudgeCheck | None = None
         if settings.adopt_judge or settings.check_judge:
             from pytest_personalens.plugin.reporting.judge_check import JudgeCheck
 
-            self._watch = JudgeCheck(config, settings)
+            self._judge_check = JudgeCheck(config, settings)
+
+    @property
+    def _run(self) -> Run:
+        return self._config.stash[RUN]
+
+    @property
+    def _drawn(self) -> Drawn:
+        return self._reported.drawn or self._run.drawn()
 
     @errors_in_one_line()
     def pytest_sessionstart(self) -> None:
         # This runs after the plugin's own hook, which opens dataset and judge, and before that of xdist,
         # which starts the workers.
-        from pytest_personalens.plugin.running.keys import RUN
-
-        session = self._config.stash[RUN]
+        run = self._run
         try:
-            self._demands = self._demands._replace(
-                gates=with_groups(self._demands.gates, session.dataset.domains(), session.suite.kinds)
+            self._requirements = self._requirements._replace(
+                gates=with_groups(self._requirements.gates, run.dataset.domains(), run.suite.kinds)
             )
             # On a cluster, only the workers may have the key.
             if self._settings.executor is None and not self._config.option.collectonly:
-                session.participants.refuse_unready(models=self._settings.may_spend)
+                run.participants.called.refuse_unready(models=self._settings.may_spend)
         except PersonalensError as error:
             raise pytest.UsageError(str(error)) from None
-        if self._demands.baseline is not None:
-            refuse_baseline(self._demands.baseline, session)
-        if self._watch is not None:
-            self._watch.admit(self._config, session)
+        if self._requirements.baseline is not None:
+            refuse_baseline(self._requirements.baseline, run)
+        if self._judge_check is not None:
+            self._judge_check.admit(self._config, run)
 
     def enter(self, nodeid: str, item: Item) -> bool:
         """Take the result of an item that ran in this process.
@@ -104,15 +109,13 @@ class Controller:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         # First of all: others print the report, and ask for the scores of its item.
         if report.failed and report.when == "setup":
-            self._refuse(str(report.longrepr))
+            # Only workers see the fixtures of their items. What is wrong for every item ends the run as it
+            # does without workers.
+            text = str(report.longrepr)
+            if text.startswith(f"{BY_KEY['concurrency'].long} "):
+                raise pytest.UsageError(text)
         self._printed.colour(report)
         self._reported.add(report)
-
-    def _refuse(self, told: str) -> None:
-        # Only workers see the fixtures of their items. What is wrong for every item ends the run as it does
-        # without workers.
-        if told.startswith(f"{BY_KEY['concurrency'].long} "):
-            raise pytest.UsageError(told)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
@@ -121,7 +124,7 @@ class Controller:
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:
         output = getattr(node, "workeroutput", None) or {}
-        self._reported.worker_ended(node.gateway.id, output, died=bool(error))
+        self._reported.end_worker(node.gateway.id, output, died=bool(error))
 
     def pytest_internalerror(self) -> None:
         self._internal_error = True
@@ -139,26 +142,32 @@ class Controller:
         except BaseException:
             # After -x, --maxfail or Ctrl-C, the existing results are reported. No gate is decided, because a
             # part does not stand for the whole.
-            self._left = True
-            self._results = self._close(complete=False)
+            self._interrupted = True
+            self._results = self._summarize(complete=False)
             self._write()
             if session.shouldfail or session.shouldstop:
                 self._end_run()  # --maxfail ends a run like any other end; Ctrl-C does not
             raise
         # This happens before the end of the loop, because after it the summary line can no longer turn red.
         whole = not (session.shouldstop or session.shouldfail)
-        self._results = self._close(complete=whole and session.testscollected <= len(self._reported.finished))
+        complete = whole and session.testscollected <= len(self._reported.finished)
+        self._results = self._summarize(complete=complete)
         if self._results is None and self._reported.drawn and not self._reported.failed:
+            drawn = self._reported.drawn  # with workers, this is known only now
             refuse_an_empty_run(
                 self._config,
                 self._settings,
-                planned=bool(self._reported.drawn[0]),
-                left=bool(self._drawn().remaining),
-                unfit=self._drawn().unfit,
-            )  # with workers, this is known only now
+                planned=bool(drawn.requested),
+                left=bool(drawn.remaining),
+                unfit=drawn.unfit,
+            )
         self._end_run()
-        if self._watch is not None and whole and self._results is not None:
-            self._results = self._judged(self._watch, self._results)
+        if self._judge_check is not None and whole and self._results is not None:
+            self._outputs.keep(self._results)
+            drift, usage = self._judge_check.conclude(self._run, self._results)
+            prices = self._run.participants.role_prices()
+            results = with_drift(self._results, drift, usage, prices=prices)
+            self._results = results.model_copy(update={"gates": (*results.gates, judge_gate(drift))})
         self._write()
         if self._results is not None and not self._results.report_only:
             self._report_gates(session, self._results)
@@ -166,9 +175,7 @@ class Controller:
 
     def _report_gates(self, session: pytest.Session, results: Results) -> None:
         if not all(gate.passed for gate in results.gates):
-            from pytest_personalens.plugin.running.keys import RUN
-
-            self._red = red_gates(self._config, self._config.stash[RUN], results, self._written.pages)
+            self._red = red_gates(self._config, self._run, results, self._written.pages)
         for gate in results.gates:
             session.testscollected += 1  # one by one: the progress neither goes back nor ends at 108 %
             report_gate(self._config, gate, self._red.failures.get(gate.name))
@@ -192,10 +199,9 @@ class Controller:
     def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, Any, Any]:
         result = yield
         empty = session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED
-        if self._settings.shard is not None and empty and self._drawn().requested:
-            session.exitstatus = (
-                pytest.ExitCode.OK
-            )  # -k or -m left nothing of this shard; the merge refuses shards without any item
+        if self._settings.shard is not None and empty and self._drawn.requested:
+            # -k or -m left nothing of this shard; the merge refuses shards without any item.
+            session.exitstatus = pytest.ExitCode.OK
         if session.exitstatus in (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.NO_TESTS_COLLECTED):
             self._end_run()  # no test ran, so there is nothing to continue
         # If a worker cannot send its last report, xdist (3.8) prints INTERNALERROR and exits with 0.
@@ -204,29 +210,33 @@ class Controller:
         broken = self._internal_error or (unreported > 0 and not stopped) or self._reported.died_unexplained
         if session.exitstatus == pytest.ExitCode.OK and (broken or self._written.problems):
             session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
-        if (
-            session.exitstatus == pytest.ExitCode.TESTS_FAILED
-            and self._settings.exit_infra
-            and only_infrastructure(self._results, self._reported.failed)
-            and not broken
-        ):
+        failed = session.exitstatus == pytest.ExitCode.TESTS_FAILED and not broken
+        if failed and self._settings.exit_infra and only_infrastructure(self._results, self._reported.failed):
             session.exitstatus = self._settings.exit_infra
         return result
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
-        if self._results is None:
-            self._tell_nothing(terminalreporter, exitstatus)
-        else:
+        if self._results is not None:
             from pytest_personalens.plugin.reporting.summary import write_summary
 
             write_summary(
                 terminalreporter,
                 self._results,
                 self._written,
-                knows=self._drawn().knows,
+                knows=self._drawn.knows,
                 infrastructure=only_infrastructure(self._results, self._reported.failed),
                 red=self._red,
             )
+        elif (
+            self._settings.asks_for_gates
+            and self._drawn.requested
+            and exitstatus == pytest.ExitCode.OK
+            and not self._config.option.collectonly
+        ):
+            why = "no test that ran asks for the fixture personalens"
+            if self._interrupted:
+                why = "the run was left before its first result"
+            terminalreporter.write_line(f"personalens: no gate is decided: {why}", yellow=True)
         if self._reported.died_unexplained:
             who = f"worker{'s' * (len(self._reported.died) > 1)} {', '.join(self._reported.died)} died"
             message = (
@@ -235,94 +245,60 @@ class Controller:
             )
             terminalreporter.write_line(message, red=True)
 
-    def _tell_nothing(self, terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
-        quiet = exitstatus != pytest.ExitCode.OK or self._config.option.collectonly
-        if self._settings.asks_for_gates and self._drawn().requested and not quiet:
-            why = (
-                "the run was left before its first result"
-                if self._left
-                else "no test that ran asks for the fixture personalens"
-            )
-            terminalreporter.write_line(f"personalens: no gate is decided: {why}", yellow=True)
-
-    def _close(self, *, complete: bool) -> Results | None:
-        from pytest_personalens.plugin.running.keys import RUN
-
-        session, drawn = self._config.stash[RUN], self._drawn()
-        refs = {ref.id: ref for ref in session.sample(self._settings).refs}
-        missing = missing_items(self._reported, refs, {*session.ids, *drawn.ids}, drawn.skipped)
-        if (
-            not self._reported.items
-            and not any(missing)
-            and self._watch is None
-            and self._settings.shard is None
-        ):
+    def _summarize(self, *, complete: bool) -> Results | None:
+        run, drawn = self._run, self._drawn
+        refs = {ref.id: ref for ref in run.sample(self._settings).refs}
+        missing = self._reported.missing(refs, {*run.ids, *drawn.ids}, drawn.skipped)
+        anything = self._reported.items or any(missing) or self._judge_check is not None
+        if not anything and self._settings.shard is None:
             return None
-        settings = self._settings._asdict()
-        if settings["sample"] == ALL:
-            settings["sample"] = size_text(ALL)
-        drawn_from, excluded = session.suite.source(session.dataset)
+        drawn_from, excluded = run.suite.source(run.dataset)
         results = summarize(
             self._reported.items.values(),
-            settings=stored_settings(self._settings),
-            dataset=f"{session.dataset.name} {session.dataset.version}",
+            settings=_stored_settings(self._settings),
+            dataset=f"{run.dataset.name} {run.dataset.version}",
             requested=drawn.requested,
             drawn=drawn.drawn,
             **missing._asdict(),
             left_out=drawn.left_out,
-            prices=session.participants.role_prices(),
+            prices=run.participants.role_prices(),
             complete=complete,
             drawn_from=drawn_from,
             excluded=excluded,
         )
+        more: dict[str, Any] = {}
         if self._settings.shard is not None:
-            results = results.model_copy(update={"origin": origin(self._config.rootpath)})
+            more["origin"] = origin(self._config.rootpath)
         if self._outputs.tells_who:
-            results = results.model_copy(update={"scenarios": session.scenarios(results.own)})
+            more["scenarios"] = run.scenarios(results.own)
         if self._outputs.is_kept:
-            from pytest_personalens.results.values.provenance import provenance_of
-
-            results = results.model_copy(update={"provenance": provenance_of(self._config.rootpath)})
+            more["provenance"] = provenance_of(self._config.rootpath)
+        results = results.model_copy(update=more)
         # A shard is only a part of a run. The merge of all parts draws the conclusions.
-        return conclude(results, self._demands) if self._settings.shard is None else results
-
-    def _drawn(self) -> Drawn:
-        from pytest_personalens.plugin.running.keys import RUN
-
-        return self._reported.by_workers() or self._config.stash[RUN].drawn()
+        return conclude(results, self._requirements) if self._settings.shard is None else results
 
     def _write(self) -> None:
-        if self._results is not None:
-            self._keep_last(self._results)
-            self._written = self._outputs.write(self._results, self._reported.lines)
-        else:
+        if self._results is None:
             self._outputs.put_back()
-
-    def _keep_last(self, results: Results) -> None:
-        from pytest_personalens.plugin.running.keys import RUN
-        from pytest_personalens.results.files.last_run import keep_last
-
-        run = self._config.stash[RUN]
-        if run.folder is not None and results.items:
+            return
+        if self._run.folder is not None and self._results.items:
             with suppress(PersonalensError):  # a data file changed during the run
-                keep_last(run.folder, results, run.scenarios)
+                keep_last(self._run.folder, self._results, self._run.scenarios)
+        self._written = self._outputs.write(self._results, self._reported.lines)
 
     def _end_run(self) -> None:
-        from pytest_personalens.plugin.records.resume import end_run
-        from pytest_personalens.plugin.running.keys import RUN
-
         items = list(self._reported.items.values())
         if not any(i.evaluation.cause == "budget" for i in items):
-            settled = [i.nodeid for i in items if i.record == "written"]
-            end_run(self._config.stash[RUN].folder, settled)
+            end_run(self._run.folder, [i.nodeid for i in items if i.record == "written"])
 
-    def _judged(self, watch: JudgeCheck, results: Results) -> Results:
-        from pytest_personalens.plugin.running.keys import RUN
 
-        session = self._config.stash[RUN]
-        self._outputs.keep(results)
-        drift, usage = watch.conclude(session, results)
-        results = with_drift(results, drift, usage, prices=session.participants.role_prices())
-        from pytest_personalens.results.gates.check import judge_gate
-
-        return results.model_copy(update={"gates": (*results.gates, judge_gate(drift))})
+def _stored_settings(settings: Settings) -> dict[str, Any]:
+    """Return the settings by name as the results hold them, without secrets."""
+    stored = settings._asdict()
+    if stored["sample"] == ALL:
+        stored["sample"] = size_text(ALL)
+    return {
+        name: redact(value) if isinstance(value, str) else value
+        for name, value in stored.items()
+        if name not in _NOT_STORED
+    }

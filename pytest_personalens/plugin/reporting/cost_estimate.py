@@ -1,7 +1,4 @@
-"""Estimates the cost of a sample.
-
-The estimate uses the real prompts, with transcripts of the lengths in the paper.
-"""
+"""Estimates the cost of a sample from the real prompts, with transcripts of the lengths in the paper."""
 
 from __future__ import annotations
 
@@ -41,10 +38,7 @@ ROUNDS: Final = {"single": 5, "multi": 6}
 
 
 class _User:
-    """A user agent that says filler text for the expected number of rounds.
-
-    If a model plays the user, the agent also builds the model's prompts.
-    """
+    """Says filler text for the expected number of rounds; a model that plays the user builds its prompts."""
 
     identity, paid = "estimate", False
 
@@ -67,9 +61,9 @@ class _Judge:
 
 
 def estimate_cost(run: Run) -> dict[str, Usage]:
-    """Return calls and tokens by purpose, for the sample of the run.
+    """Return calls and tokens by purpose, for the sample of the run with all trials and controls.
 
-    They cover all trials and controls. The estimate assumes that nothing is recorded and nothing is cached.
+    The estimate assumes that nothing is recorded and nothing is cached.
     """
     settings, total, agents = run.settings, dict[str, Usage](), run.participants.model_agents
     whole = settings.protocol_in_force != "default"
@@ -94,29 +88,24 @@ def estimate_cost(run: Run) -> dict[str, Usage]:
             expected = used.model_copy(update={"output_tokens": tokens * used.calls})
             total[purpose] = total.get(purpose, Usage()) + expected
     if any(role.startswith("judge") for role in models) and (settings.adopt_judge or settings.check_judge):
-        total |= _anchors(run, models)
+        total |= _estimate_anchors(run, models)
     return dict(sorted(total.items()))
 
 
 def _judges(models: Mapping[str, Model]) -> dict[str, Any]:
     """Return the judge of each reading, and one that costs nothing where no model is the judge."""
-    of_reading = {
-        role.removeprefix("judge").strip(): m for role, m in models.items() if role.startswith("judge")
-    }
-    return {"": _Judge(), **of_reading}
+    roles = {role: model for role, model in models.items() if role.startswith("judge")}
+    return {"": _Judge(), **{role.removeprefix("judge").strip(): model for role, model in roles.items()}}
 
 
-def _anchors(run: Run, models: Mapping[str, Model]) -> dict[str, Usage]:
+def _estimate_anchors(run: Run, models: Mapping[str, Model]) -> dict[str, Usage]:
     from pytest_personalens.judge_quality.drift.anchors import open_anchors, read_anchors
     from pytest_personalens.plugin.reporting.judge_check import anchors_path
 
     meter = Meter()
+    judge = run.participants.judge_of({}, _judges(models), meter)
     anchors = open_anchors(anchors_path(run.config, run.settings))
-    read_anchors(
-        anchors,
-        run.participants.judge_of({}, _judges(models), meter),
-        dimensions(run.settings.dimensions),
-    )
+    read_anchors(anchors, judge, dimensions(run.settings.dimensions))
     return {
         f"anchor {purpose}": used.model_copy(update={"output_tokens": output_tokens(purpose) * used.calls})
         for purpose, used in meter.usage.items()

@@ -33,7 +33,7 @@ class RedGates(NamedTuple):
 def red_gates(config: pytest.Config, run: Run, results: Results, pages: Sequence[str]) -> RedGates:
     """Why the gates failed that did; `pages` are the HTML reports that this run wrote."""
     from pytest_personalens.reports.content.explanation import sentence_of
-    from pytest_personalens.reports.terminal.gate_failure import gate_failure
+    from pytest_personalens.reports.terminal.failure_layout import gate_failure
     from pytest_personalens.results.reasons.explanation import explanations
 
     explained_gates = explanations(results)
@@ -61,7 +61,7 @@ def red_gates(config: pytest.Config, run: Run, results: Results, pages: Sequence
 
 
 def _command(config: pytest.Config, cases: Sequence[WorstCase]) -> str:
-    """The command that runs these dialogues alone and prints them, as items that fail by their scores."""
+    """Return the command that runs these dialogues alone and prints them, as items that fail."""
     words = gates_off(lambda option: config.getini(option.ini))
     # What passes its threshold would print nothing.
     spared = [case.verdict for case in cases if case.item.status == "passed"]
@@ -75,20 +75,13 @@ def _command(config: pytest.Config, cases: Sequence[WorstCase]) -> str:
 
 
 def report_gate(config: pytest.Config, gate: Gate, failure: GateFailure | None) -> None:
-    """Report the gate as a test.
-
-    The summary line, JUnit and the exit status follow from this report.
-    """
+    """Report the gate as a test, from which the summary line, JUnit and the exit status follow."""
     nodeid = gate_id(gate.name)
     location = ("personalens", None, f"gate[{gate.name}]")
     outcome: Any = "passed" if gate.passed else "failed"
     hook = config.hook
     hook.pytest_runtest_logstart(nodeid=nodeid, location=location)
-    for when, longrepr in (
-        ("setup", None),
-        ("call", failure),
-        ("teardown", None),
-    ):
+    for when, longrepr in (("setup", None), ("call", failure), ("teardown", None)):
         report = pytest.TestReport(
             nodeid=nodeid,
             location=location,
@@ -109,24 +102,18 @@ def scores_text(item: Item) -> str:
 
 
 def junit_properties(item: Item) -> list[tuple[str, str]]:
-    """Return the JUnit properties of an item.
-
-    There is one for each score, and one for the readings that the judge did not give. Without scores, there
-    is one for the cause. If the assistant tells
-    its tool calls, there is one for their number.
-    """
-    evaluation = item.evaluation
-    properties = [
+    """Return the JUnit properties of an item: its scores or why it has none, and what else it tells."""
+    evaluation, dialogue = item.evaluation, item.evaluation.dialogue
+    scores = [
         (f"personalens_{v.dimension.value}", str(v.score)) for v in evaluation.verdicts if evaluation.scored
     ]
-    properties = properties or [("personalens_cause", evaluation.cause)]
-    if evaluation.unread:
-        properties.append(("personalens_unread", " ".join(measure.short for measure in evaluation.unread)))
-    dialogue = evaluation.dialogue
-    calls = str(sum(m.calls for m in dialogue.messages))
-    return (
-        properties
-        + ([("personalens_tool_calls", calls)] if dialogue.acts else [])
-        + ([("personalens_trial", str(item.trial))] if item.trial > 1 else [])
-        + ([("personalens_control", item.arm)] if item.arm else [])
-    )
+    more = {
+        "unread": " ".join(measure.short for measure in evaluation.unread),
+        "tool_calls": str(sum(m.calls for m in dialogue.messages)) if dialogue.acts else "",
+        "trial": str(item.trial) if item.trial > 1 else "",
+        "control": item.arm,
+    }
+    return [
+        *(scores or [("personalens_cause", evaluation.cause)]),
+        *((f"personalens_{name}", text) for name, text in more.items() if text),
+    ]

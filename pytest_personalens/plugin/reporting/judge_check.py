@@ -1,7 +1,4 @@
-"""Lets the judge of a run read the anchors, and compares it with its baseline.
-
-This happens in the controlling process.
-"""
+"""Has the judge of a run read the anchors, and compares it with its baseline, in the controlling process."""
 
 from __future__ import annotations
 
@@ -36,33 +33,28 @@ if TYPE_CHECKING:
 
 
 class JudgeCheck:
-    """The work of ``--personalens-adopt-judge`` or ``--personalens-check-judge``.
-
-    Raise `pytest.UsageError` for bad input.
-    """
+    """``--personalens-adopt-judge`` or ``--personalens-check-judge``; `pytest.UsageError` for bad input."""
 
     def __init__(self, config: pytest.Config, settings: Settings) -> None:
         self._settings = settings
         self._dimensions = [Dimension(d) for d in settings.dimensions]
-        self._flag = "--personalens-adopt-judge" if settings.adopt_judge else "--personalens-check-judge"
-        self._path = path_of(
-            config, settings, BY_KEY["adopt_judge" if settings.adopt_judge else "check_judge"]
-        )
+        option = BY_KEY["adopt_judge" if settings.adopt_judge else "check_judge"]
+        self._flag, self._path = option.long, path_of(config, settings, option)
         self._then: AdoptedJudge | None = None
         try:
             self.anchors = open_anchors(anchors_path(config, settings))
         except DataError as error:
             raise pytest.UsageError(f"personalens_anchors: {error}") from None
-        if settings.adopt_judge:
-            self._prepare()
-        else:
-            self._then = self._read()
+        try:
+            if settings.adopt_judge:
+                writable(self._path, self._flag)
+            else:
+                self._then = self._read()
+        except SpecError as error:
+            raise pytest.UsageError(str(error)) from None
 
     def admit(self, config: pytest.Config, run: Run) -> None:
-        """Refuse a judge that costs money in a run that may not spend.
-
-        This happens before any test runs.
-        """
+        """Refuse, before any test runs, a judge that costs money in a run that may not spend."""
         idle = config.option.collectonly or self._settings.estimate
         if not (self._settings.may_spend or idle) and self._judge(run)[0].paid:
             raise pytest.UsageError(
@@ -71,10 +63,7 @@ class JudgeCheck:
             )
 
     def conclude(self, run: Run, results: Results) -> tuple[Drift, dict[str, Usage]]:
-        """Read the anchors, then compare or save the readings.
-
-        Return the result and the usage.
-        """
+        """Read the anchors, compare or save the readings, and return the result and the usage."""
         judge, usage = self._judge(run)
         at_once = self._settings.concurrency if getattr(judge, "parallel", False) else 1
         readings = read_anchors(self.anchors, judge, self._dimensions, at_once=at_once)
@@ -98,9 +87,7 @@ class JudgeCheck:
         for item in scored:
             e = item.evaluation
             key = f"{e.dataset}/{e.scenario}"
-            if (
-                tests[item.scenario_key] > 1
-            ):  # several tests have the same scenario, each with its own settings
+            if tests[item.scenario_key] > 1:  # several tests have it, each with its own settings
                 key += f" in {item.test}"
             if item.trial > 1:
                 key += f", trial {item.trial}"
@@ -131,10 +118,7 @@ class JudgeCheck:
         )
 
     def _unreadable(self, readings: Readings, judge: Judge) -> Drift | None:
-        """Return a failure if too few readings succeeded to decide, else None.
-
-        Gates also fail in this case.
-        """
+        """Return a failure if too few readings succeeded to decide, else None."""
         wanted = len(self.anchors.dialogues) * len(self._dimensions)
         read = sum(map(len, readings.verdicts.values()))
         if not readings.stopped and read and read >= self._settings.valid_floor * wanted:
@@ -167,12 +151,6 @@ class JudgeCheck:
             sentence=f"the judge could not be adopted: {why}",
             judge=judge,
         )
-
-    def _prepare(self) -> None:
-        try:
-            writable(self._path, self._flag)
-        except SpecError as error:
-            raise pytest.UsageError(str(error)) from None
 
     def _read(self) -> AdoptedJudge:
         try:

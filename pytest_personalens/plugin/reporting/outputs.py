@@ -1,7 +1,4 @@
-"""The files that a run writes: results, reports and baseline.
-
-If one cannot be written, the others still are.
-"""
+"""The files of a run: the results, reports and baseline that it writes, and the baseline that it reads."""
 
 from __future__ import annotations
 
@@ -12,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_personalens.core.errors import SpecError
+from pytest_personalens.core.errors import PersonalensError, SpecError
 from pytest_personalens.core.options.options import BY_KEY, OPTIONS
-from pytest_personalens.reports.files import Files, checked, write_files
+from pytest_personalens.reports.files import Files, check_files, write_files
 from pytest_personalens.results.values.results import write_json
 
 if TYPE_CHECKING:
@@ -22,12 +19,12 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.options.options import Option
     from pytest_personalens.core.options.settings import Settings
+    from pytest_personalens.plugin.running.run import Run
     from pytest_personalens.reports.files import WrittenFiles
+    from pytest_personalens.results.comparison.baseline import Baseline
     from pytest_personalens.results.values.results import Results
 
-
-def _aside(path: Path) -> Path:
-    return path.with_name(f".{path.name}.before")
+_BASELINE = BY_KEY["baseline"]
 
 
 class Outputs:
@@ -46,7 +43,7 @@ class Outputs:
         }
         baseline = read.pop(BY_KEY["save_baseline"].called, None)
         try:
-            self._files = checked(
+            self._files = check_files(
                 Files.of(settings.report, save_baseline=baseline), "--personalens-", read=read
             )
         except SpecError as error:
@@ -59,32 +56,25 @@ class Outputs:
 
     @property
     def is_kept(self) -> bool:
-        """True if a wanted file is read after the run.
-
-        Such a file states what was tested.
-        """
+        """True if a wanted file is read after the run, and so states what was tested."""
         return bool(self._settings.report) or self._settings.save_baseline is not None
 
     def set_aside(self) -> None:
-        """Move the files of an earlier run away.
+        """Move the files of the last run away, so that nobody takes them for this one's if it dies.
 
-        If this run dies, nobody must take them for its own. The files of a shard are removed. A folder or a
-        device in the way is no report, and stays.
+        Those of a shard are removed. A folder or a device in the way is no report, and stays.
         """
         for path in filter(Path.is_file, self._reports()):
             with suppress(OSError):
                 if self._settings.shard is not None:
                     path.unlink()
                 else:
-                    path.replace(_aside(path))
+                    path.replace(_set_aside(path))
 
     def put_back(self) -> None:
-        """Restore the earlier files that this run did not replace.
-
-        This happens when the run has come to its end.
-        """
+        """Restore the files of the last run that this run, at its end, has not replaced."""
         for path in self._reports():
-            if (before := _aside(path)).is_file():
+            if (before := _set_aside(path)).is_file():
                 with suppress(OSError):
                     if path.exists():
                         before.unlink()
@@ -92,8 +82,7 @@ class Outputs:
                         before.replace(path)
 
     def _reports(self) -> Iterator[Path]:
-        # The baseline is not included, because an earlier run should have written it. Neither is a file that
-        # a CI service keeps for its jobs.
+        # Neither the baseline, which another run should have written, nor a file that a CI service keeps.
         step = os.path.realpath(os.environ.get("GITHUB_STEP_SUMMARY") or os.devnull)
         for path in self._files.reports:
             # A link stays a link: the file that it points to is used.
@@ -101,32 +90,61 @@ class Outputs:
                 yield Path(real)
 
     def keep(self, results: Results) -> None:
-        """Write the results early, because later steps may fail.
-
-        A problem with the file is reported at the end.
-        """
+        """Write the results early, because later steps may fail; `write` reports a problem with the file."""
         for path in self._files.kind("json"):
             with suppress(OSError):
                 write_json(results, path)
 
     def write(self, results: Results, lines: Mapping[str, int]) -> WrittenFiles:
-        """Write all files that the options ask for.
-
-        `lines` holds the line of each test in its file, by node id, from 1.
-        """
+        """Write the files that the options ask for; `lines` has the line of each test by node id, from 1."""
         written = write_files(results, self._files, root=self._root, lines=lines)
         self.put_back()
         return written
 
 
-def path_of(config: pytest.Config, settings: Settings, option: Option) -> Path:
-    """Return the path of a path option.
+def _set_aside(path: Path) -> Path:
+    return path.with_name(f".{path.name}.before")
 
-    It starts at the working directory on the command line, and at the root folder in the configuration.
-    """
+
+def path_of(config: pytest.Config, settings: Settings, option: Option) -> Path:
+    """Return the path of an option, from the working directory or, in the configuration, the root folder."""
     on_command_line = config.getoption(option.ini, None) is not None
     try:
         path = Path(str(getattr(settings, option.key))).expanduser()
     except RuntimeError as error:  # the home folder of an unknown user
         raise pytest.UsageError(f"{option.long if on_command_line else option.ini}: {error}") from None
     return (config.invocation_params.dir if on_command_line else config.rootpath) / path
+
+
+def baseline_of_run(config: pytest.Config, settings: Settings) -> Baseline | None:
+    """Return the baseline in the file of the option, or None; raise `pytest.UsageError` if it is none."""
+    if settings.baseline is None:
+        return None
+    from pytest_personalens.results.comparison.baseline import read_baseline
+
+    path = path_of(config, settings, _BASELINE)
+    if settings.save_baseline is not None and path_of(config, settings, BY_KEY["save_baseline"]) == path:
+        return None  # a file that this run replaces is not compared, even the first time
+    try:
+        return read_baseline(path)
+    except PersonalensError as error:
+        source = _BASELINE.long if config.getoption(_BASELINE.ini) is not None else _BASELINE.ini
+        raise pytest.UsageError(f"{source}: {error}") from None
+
+
+def refuse_baseline(baseline: Baseline, run: Run) -> None:
+    """Raise `pytest.UsageError` if this run cannot be compared with the baseline."""
+    from pytest_personalens.results.comparison.baseline import mismatch_message
+
+    why = baseline.mismatch(run.terms())
+    if not why:
+        # A dataset may change without a change of its name and version. The changed scenarios are left out of
+        # the comparison. If they are too many for it, the user learns this before the run spends anything.
+        changed, both = baseline.changed_scenarios(run.contents())
+        if both - len(changed) < run.settings.valid_floor * both:
+            why = (
+                f"the content of {len(changed)} of its {both} {run.suite.item}s in this sample changed in the"
+                f" dataset, such as {changed[0]}"
+            )
+    if why:
+        raise pytest.UsageError(f"{_BASELINE.long}: {mismatch_message(str(run.settings.baseline), why)}")

@@ -1,25 +1,31 @@
-"""What the processes of a run reported: results of items, failures, and workers that ended."""
+"""What the processes of a run reported: results of items, items without one, and workers that ended."""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from pytest_personalens.core.text.node_ids import gate_id, parse_case, skipped_id
+from pytest_personalens.plugin.running.tally import Drawn
 from pytest_personalens.results.values.item import Item
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Iterable, Mapping, Set
 
     import pytest
 
-    from pytest_personalens.plugin.running.tally import Drawn
+    from pytest_personalens.core.scenario import ScenarioRef
+    from pytest_personalens.results.values.results import Results
 
 #: The name of the report property that carries an item's result from a worker to the controller.
 PROPERTY: Final = "_personalens_item"
 #: The property of an item that should have been evaluated but was not. Its value holds the item's control,
 #: its kind and its domains.
 UNEVALUATED: Final = "_personalens_unevaluated"
+#: Causes of a missing score that say nothing about the assistant under test.
+_INFRASTRUCTURE: Final = ("user-agent", "judge", "budget")
 
 
 @dataclass(slots=True)
@@ -38,9 +44,8 @@ class Reported:
     lines: dict[str, int] = field(default_factory=dict)
     #: Workers that died.
     died: list[str] = field(default_factory=list)
-    #: The fields of `Drawn` as the last worker sent them; empty without workers.
-    drawn: list[Any] = field(default_factory=list)
-    _knows: bool = field(default=False, init=False)
+    #: The counts of the draws as workers sent them.
+    drawn: Drawn | None = None
 
     def add(self, report: pytest.TestReport) -> None:
         """Take the report of a phase of an item."""
@@ -67,27 +72,72 @@ class Reported:
         if report.failed and report.nodeid in self.items:
             self.items[report.nodeid] = self.items[report.nodeid].model_copy(update={"failed": True})
 
-    def worker_ended(self, worker: str, output: Mapping[str, Any], *, died: bool) -> None:
+    def end_worker(self, worker: str, output: Mapping[str, Any], *, died: bool) -> None:
         """Take what a worker sent when it ended."""
         if died:
             self.died.append(worker)
         if "personalens" in output:
-            from pytest_personalens.plugin.running.tally import Drawn
-
-            drawn = json.loads(output["personalens"])
-            self._knows = self._knows or Drawn(*drawn).knows  # a worker may have had no item
-            self.drawn = drawn
-
-    def by_workers(self) -> Drawn | None:
-        """Return the counts of the draws, as workers sent them."""
-        from pytest_personalens.plugin.running.tally import Drawn
-
-        return Drawn(*self.drawn)._replace(knows=self._knows) if self.drawn else None
+            drawn = Drawn(*json.loads(output["personalens"]))
+            knows = drawn.knows or (self.drawn is not None and self.drawn.knows)  # this one may have no item
+            self.drawn = drawn._replace(knows=knows)
 
     @property
     def died_unexplained(self) -> bool:
-        """True if workers died and no item is known to have ended one.
-
-        A worker may have died after its last item, or one of two simultaneous dialogues may have ended it.
-        """
+        """True if workers died after their last item, or by one of several items that ran side by side."""
         return bool(self.died) and not self.crashed
+
+    def missing(
+        self, refs: Mapping[str, ScenarioRef], ids: Collection[str], skipped_files: Iterable[str]
+    ) -> Missing:
+        """Return the items without a result, because they were lost with their worker or not evaluated.
+
+        `refs` is the sample by id, and `ids` are the ids of all scenarios. A file that skipped itself has at
+        least one test of the whole sample.
+        """
+        cases = {nodeid: parse_case(nodeid, ids) for nodeid in self.crashed - set(self.items)}
+        lost = {
+            nodeid: (case.control, *_groups_of(refs.get(case.scenario)))
+            for nodeid, case in cases.items()
+            if case is not None
+        }
+        others = {n: of for n, of in self.unevaluated.items() if n not in self.items and n not in lost}
+        for file in skipped_files:
+            others |= {skipped_id(file, ref.id): ("", *_groups_of(ref)) for ref in refs.values()}
+        every = {**lost, **others}
+        return Missing(
+            lost=sorted(lost),
+            unevaluated=sorted(others),
+            skipped=sorted(others.keys() & self.skipped),
+            of_controls=sorted(nodeid for nodeid, (control, *_) in every.items() if control),
+            missing_by_group=Counter(
+                group for control, *groups in every.values() if not control for group in groups
+            ),
+        )
+
+
+class Missing(NamedTuple):
+    """The node ids of items without a result, in the form for `summarize`."""
+
+    lost: list[str]
+    unevaluated: list[str]
+    skipped: list[str]
+    of_controls: list[str]
+    missing_by_group: Counter[str]
+
+
+def _groups_of(ref: ScenarioRef | None) -> tuple[str, ...]:
+    return (ref.kind, *ref.domains) if ref is not None else ()
+
+
+def only_infrastructure(results: Results | None, failed: Set[str]) -> bool:
+    """True if all that `failed`, by node id, has causes outside the assistant under test."""
+    if results is None or not failed or not set(results.uncounted) <= set(_INFRASTRUCTURE):
+        return False
+    items = {
+        i.nodeid
+        for i in results.items
+        if i.evaluation.cause in _INFRASTRUCTURE or (i.status == "uncounted" and i.evaluation.unread)
+    }
+    few = any(g.kind == "valid" and not g.passed for g in results.gates) or not results.overall.scored
+    gates = {gate_id(g.name) for g in results.gates if g.kind == "valid" or (few and g.value is None)}
+    return failed <= items | gates

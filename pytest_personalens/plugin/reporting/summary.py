@@ -39,7 +39,7 @@ def write_summary(
 ) -> None:
     """Write the section ``personalens`` of the terminal summary, and further notes.
 
-    `knows` says that an assistant that was asked could see the user's context. `infrastructure` says that no
+    `knows` says that an assistant that was asked could see the user's context, and `infrastructure` that no
     failure was the assistant's. `red` are the gates that failed.
     """
     run = reporter.config.stash[RUN]
@@ -52,7 +52,7 @@ def write_summary(
         _write_section(reporter, results, written, red)
     if run.settings.control and results.items and not knows:
         reporter.write_line(_WITHHOLDS_NOTHING, yellow=True)
-    if line := _replies_left(run, results):
+    if line := _unused_replies(run, results):
         reporter.write_line(f"personalens: {line}", yellow=True)
     if results.unjudged:
         reporter.write_line(f"personalens: {UNJUDGED}", yellow=True)
@@ -69,18 +69,16 @@ def write_summary(
         reporter.write_line(line)
 
 
-def _replies_left(run: Run, results: Results) -> str:
+def _unused_replies(run: Run, results: Results) -> str:
     """Return one line on stored replies that fit no item of a whole run."""
     replies = run.participants.stored_replies
     if replies is None or results.left_out or run.settings.shard is not None:
         return ""
     ids = {str(CaseId(i.evaluation.scenario, i.arm, i.trial)) for i in results.items}
-    left = sorted(set(replies.items) - ids)
-    if not left:
+    if not (unused := sorted(set(replies.items) - ids)):
         return ""
-    return (
-        f"{run.settings.assistant}: {count(len(left), 'output')} of no item of this run, such as {left[0]!r}"
-    )
+    outputs = count(len(unused), "output")
+    return f"{run.settings.assistant}: {outputs} of no item of this run, such as {unused[0]!r}"
 
 
 def _write_section(
@@ -88,6 +86,11 @@ def _write_section(
 ) -> None:
     verbosity, records = reporter.config.get_verbosity(), _about_records(reporter.config, results)
     reporter.write_sep("=", "personalens")
+    if results.comparison is not None and not results.scenarios:
+        # A score that fell is told with what is known of the user, whether or not a report is written.
+        fell = {flip.scenario for flip in results.comparison.flips if flip.fell}
+        items = [item for item in results.own if item.evaluation.scenario in fell]
+        results = results.model_copy(update={"scenarios": reporter.config.stash[RUN].scenarios(items)})
     lines = summary_lines(
         results,
         verbose=verbosity > 0,
@@ -111,10 +114,7 @@ def _write_section(
 
 
 def _further_lines(config: pytest.Config, results: Results) -> list[str]:
-    """Return the lines of other plugins.
-
-    An error in them does not end the summary.
-    """
+    """Return the lines of other plugins, whose errors do not end the summary."""
     hook, further = "pytest_personalens_report_lines", list[str]()
     try:
         for told_by_one in getattr(config.hook, hook)(results=results, config=config):
@@ -128,10 +128,7 @@ def _further_lines(config: pytest.Config, results: Results) -> list[str]:
 
 
 def _about_records(config: pytest.Config, results: Results) -> str:
-    """Return one line on how to write missing or stale records.
-
-    It is empty if there are none, or if this run was to write them.
-    """
+    """Return one line on how to write missing or stale records, if there are any and this run writes none."""
     settings = config.stash[RUN].settings
     if settings.writes_records:
         return ""

@@ -1,7 +1,4 @@
-"""The meaning of an item of this plugin.
-
-It stands for a scenario, with the settings of its test, its trial, and the context of the assistant.
-"""
+"""The meaning of an item: a scenario, with the settings of its test, its trial, and its control."""
 
 from __future__ import annotations
 
@@ -29,10 +26,7 @@ _NOT_THEIRS: Final = ("pytest_personalens", "_pytest")
 
 
 class ItemSpec(NamedTuple):
-    """One item of a sample.
-
-    `trial` counts from 1. `control` is empty for the run itself, or the name of a control.
-    """
+    """One item of a sample: `trial` counts from 1, and `control` is empty for the run itself."""
 
     ref: ScenarioRef
     settings: Settings
@@ -51,10 +45,7 @@ class ItemSpec(NamedTuple):
 
 
 def cases(refs: Iterable[ScenarioRef], settings: Settings) -> Iterator[ItemSpec]:
-    """Yield the items of a test.
-
-    The items of one scenario follow each other, so that they are easy to compare.
-    """
+    """Yield the items of a test, those of one scenario after each other, which are easy to compare."""
     for ref in refs:
         for control in ("", *settings.control):
             for trial in range(1, settings.trials + 1):
@@ -62,29 +53,21 @@ def cases(refs: Iterable[ScenarioRef], settings: Settings) -> Iterator[ItemSpec]
 
 
 def test_of(item: pytest.Item) -> str:
-    """Return the test of an item, by a name that no sample changes.
-
-    The name holds the file, the function, and the test's own parameters.
-    """
+    """Return the file, the function and the own parameters of an item's test, which no sample changes."""
     return without_case(item.nodeid, item.callspec.id, spec_of(item).id)  # type: ignore[attr-defined]
 
 
 def dialogue_of(item: pytest.Item, attempt: int = 1) -> str:
-    """Return the id of the dialogue of an item.
+    """Return the id of the dialogue of an item: unique in the run, and the same in the next run.
 
-    It is unique in the run, and the same in the next run. `attempt` counts how often the item was set up,
-    because a plugin such as pytest-rerunfailures runs the same item again.
+    `attempt` counts how often the item was set up: pytest-rerunfailures runs the same item again.
     """
     digest = hashlib.sha256(f"{item.nodeid}\n{attempt}".encode("utf-8", "surrogatepass")).hexdigest()
     return f"{spec_of(item).ref.id}-{digest[:12]}"
 
 
 def asks_for_ours(item: pytest.Item) -> bool:
-    """True for a test that asks for a fixture of this plugin.
-
-    A unittest method or a doctest may do so through a fixture with autouse. It takes no parameter, and is no
-    item of a scenario.
-    """
+    """True for a test that asks for a fixture of this plugin, also one that takes no parameter (unittest)."""
     return PARAM in getattr(item, "fixturenames", ())
 
 
@@ -95,11 +78,10 @@ def is_scenario_item(item: pytest.Item) -> bool:
 
 
 def asks_for_context(item: pytest.Item) -> bool:
-    """True if the test, or a fixture that it uses, asks for the context.
+    """True if the test, or a fixture that it uses, asks for the context or for the request, which gives it.
 
-    The request counts too, because it gives access to the context. Fixtures of this plugin do not count.
-    Many installed plugins ask for the request in a fixture that every test uses. Theirs counts only in the
-    fixture with the assistant.
+    Fixtures of this plugin do not count. Many installed plugins ask for the request in a fixture that every
+    test uses; theirs counts only in the fixture with the assistant.
     """
     wanted = {"personalens_context", "request"}
     packages = {_package(plugin) for plugin, _ in item.config.pluginmanager.list_plugin_distinfo()}
@@ -120,16 +102,12 @@ def _can_tell(fixture: pytest.FixtureDef[object], installed: Collection[str]) ->
 
 
 def _package(code: object) -> str:
-    """Return the top package of a module, a function or another object."""
     name = code.__name__ if isinstance(code, ModuleType) else getattr(code, "__module__", "")
     return str(name).partition(".")[0]
 
 
 def is_to_be_evaluated(item: pytest.Item) -> bool:
-    """True for an item of a scenario whose test asks for the fixture ``personalens``.
-
-    Such an item needs its dialogue.
-    """
+    """True for an item of a scenario that needs its dialogue, for the fixture ``personalens``."""
     return (
         "personalens" in getattr(item, "fixturenames", ())
         and is_scenario_item(item)
@@ -143,6 +121,5 @@ def to_be_evaluated(items: Iterable[pytest.Item]) -> int:
 
 
 def spec_of(item: pytest.Item) -> ItemSpec:
-    """Return the specification of an item of this plugin."""
     spec: ItemSpec = item.callspec.params[PARAM]  # type: ignore[attr-defined]
     return spec

@@ -1,7 +1,4 @@
-"""The keys under which hooks and fixtures store values in a run and its items.
-
-The values of a run are stored in pytest's config.
-"""
+"""The keys under which hooks and fixtures store values in pytest's config, in items, and for workers."""
 
 from __future__ import annotations
 

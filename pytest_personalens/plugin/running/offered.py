@@ -1,7 +1,4 @@
-"""Finds a dataset that conftest.py files or plugins offer under a name.
-
-This is for commands outside of a run.
-"""
+"""Finds a dataset that conftest.py files or plugins offer under a name, for commands outside of a run."""
 
 from __future__ import annotations
 
@@ -36,10 +33,9 @@ class _Asked:
 
 
 def offered_dataset(spec: str) -> Dataset | None:
-    """Return the dataset of the hook ``pytest_personalens_dataset`` for `spec`.
+    """Return the dataset of a hook ``pytest_personalens_dataset`` of the working directory, or None.
 
-    The hooks are those of the working directory. Return None if no hook offers it. Raise `SpecError` with a
-    text of one line if a ``conftest.py`` cannot be loaded or the hook raises.
+    Raise `SpecError` if a ``conftest.py`` cannot be loaded or the hook raises.
     """
     hook_caller, said = _Asked(spec), io.StringIO()
     with redirect_stdout(said), redirect_stderr(said):
@@ -51,17 +47,8 @@ def offered_dataset(spec: str) -> Dataset | None:
     if hook_caller.problem is not None:
         raise SpecError(f"the dataset {spec!r} cannot be had: {error_text(hook_caller.problem)}")
     if status:
-        raise SpecError(
-            f"the dataset {spec!r} cannot be had: pytest cannot start here:"
-            f" {_reason(said.getvalue(), int(status))}"
-        )
+        lines = [line.strip() for line in said.getvalue().splitlines() if line.strip()]
+        lines = lines or [f"exit code {int(status)}"]
+        why = next((line for line in lines if "error: " in line), lines[-1]).removeprefix("E   ")
+        raise SpecError(f"the dataset {spec!r} cannot be had: pytest cannot start here: {why}")
     return CheckedDataset(hook_caller.found) if hook_caller.found is not None else None
-
-
-def _reason(said: str, status: int) -> str:
-    """Return the line of pytest's output that says why it ended.
-
-    It is the first error line, or the last line.
-    """
-    lines = [line.strip() for line in said.splitlines() if line.strip()] or [f"exit code {status}"]
-    return next((line for line in lines if "error: " in line), lines[-1]).removeprefix("E   ")

@@ -1,7 +1,4 @@
-"""Evaluates items before their turn.
-
-These are the next items of this process that share an assistant.
-"""
+"""Evaluates the next items of this process that share an assistant, before their turn."""
 
 from __future__ import annotations
 
@@ -44,11 +41,7 @@ _HOMES: Final[dict[str, type[pytest.Collector]]] = {
 
 
 def why_not_concurrent(items: Iterable[pytest.Item], settings: Settings) -> str:
-    """Return why these items cannot be evaluated at the same time.
-
-    The reason is an assistant, or a state of its system, that each of them gets anew. The text is empty if
-    there is neither.
-    """
+    """Return why these items cannot run at the same time: each gets its own assistant, or its state."""
     names = (_ASSISTANT, STATE) if settings.shares_assistant else (STATE,)
     fixtures = ((name, f) for item in items for name in names if (f := _fixture(item, name)) is not None)
     for name, fixture in {id(f): (name, f) for name, f in fixtures}.values():
@@ -64,16 +57,14 @@ def why_not_concurrent(items: Iterable[pytest.Item], settings: Settings) -> str:
 
 
 class Prefetcher:
-    """Keeps `--personalens-concurrency` dialogues of this process running.
-
-    Each item takes its own dialogue when its turn comes.
-    """
+    """Keeps `--personalens-concurrency` dialogues running; each item takes its own when its turn comes."""
 
     def __init__(self, session: pytest.Session, run: Run) -> None:
         self._items, self._run = session.items, run
         self._places = {item: place for place, item in enumerate(session.items)}
         self._seen = -1
-        self._engine = _engine(run)
+        executor = run.cluster if run.cluster is not None else Threads(run.settings.concurrency)
+        self._engine = Engine(executor, run.cluster.places if run.cluster else run.settings.concurrency)
         #: An assistant that an option names serves all items alike.
         self._named = run.settings.assistant is not None
         self._line = LiveLine(
@@ -91,28 +82,22 @@ class Prefetcher:
         assistant: Assistant,
         state: StateSource | None = None,
     ) -> JobResult:
-        """Return the evaluation of `item`, which starts now if it is not yet running.
-
-        The next items are evaluated at the same time.
-        """
+        """Return the evaluation of `item`; start it and those of the next items if they do not run yet."""
         if item.nodeid not in self._engine:
             self._submit(item, job, keep, assistant, state)
         for other in self._after(item):
             with suppress(PersonalensError):  # the item itself reports the problem at its turn
                 scenario = self._run.scenario(spec_of(other))
                 store = store_of(other, self._run, scenario)
-                self._submit(
-                    other,
-                    job_of(other, self._run, store, context_of(other, self._run, scenario)),
-                    store.keeper,
-                    assistant,
-                    state,
-                )
+                context = context_of(other, self._run, scenario)
+                self._submit(other, job_of(other, self._run, store, context), store.keeper, assistant, state)
         participants = self._run.participants
         try:
             return self._engine.take(
                 item.nodeid,
-                lambda: self._line.draw(self._engine.done, participants.total, participants.limiters()),
+                lambda: self._line.draw(
+                    self._engine.done, participants.total, participants.called.limiters()
+                ),
             )
         except Exception as error:
             if self._run.cluster is None:
@@ -144,11 +129,8 @@ class Prefetcher:
         recipe = participants.recipe._replace(side_by_side=cluster.widest)
         self._engine.submit(item.nodeid, work_there, recipe, job, bought=keep)
 
-    def _whose(self, item: pytest.Item) -> tuple[object, ...] | None:
-        """Return a value that is equal for two items if one assistant serves both.
-
-        Return None for an item that must ask for its own assistant.
-        """
+    def _assistant_of(self, item: pytest.Item) -> tuple[object, ...] | None:
+        """Return a value that is equal for two items if one assistant serves both; None if it has its own."""
         if any(len(fixtures_of(item).get(name, ())) != 1 for name in _OURS):
             return None
         state = _shared(item, STATE)
@@ -158,16 +140,13 @@ class Prefetcher:
         return None if assistant is None else (*assistant, *state)
 
     def _after(self, item: pytest.Item) -> Iterator[pytest.Item]:
-        """Yield the coming items, each once, while there is room for more.
-
-        The first item with another assistant ends the list.
-        """
+        """Yield the coming items, each once, up to the first with another assistant, while there is room."""
         if self._in_turn:
             return
-        here = self._whose(item)
+        here = self._assistant_of(item)
         for place in self._coming(self._places[item]) if here is not None else ():
             other = self._items[place]
-            if not self._engine.room or (is_scenario_item(other) and self._whose(other) != here):
+            if not self._engine.room or (is_scenario_item(other) and self._assistant_of(other) != here):
                 return
             self._seen = max(self._seen, place)
             if (
@@ -195,17 +174,8 @@ def prefetcher_of(item: pytest.Item, run: Run) -> Prefetcher | None:
     return stash[PREFETCHER]
 
 
-def _engine(run: Run) -> Engine:
-    if run.cluster is not None:
-        return Engine(run.cluster, run.cluster.places)
-    return Engine(Threads(run.settings.concurrency), run.settings.concurrency)
-
-
 def _shared(item: pytest.Item, name: str) -> tuple[object, ...] | None:
-    """Return what the fixture depends on.
-
-    Return None if each item gets its own value.
-    """
+    """Return what the fixture depends on, or None if each item gets its own value."""
     fixture = _fixture(item, name)
     if fixture is None or fixture.scope not in _HOMES:
         return None

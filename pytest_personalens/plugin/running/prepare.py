@@ -1,7 +1,4 @@
-"""Makes the job of an item: its context and its record.
-
-It also writes the commands that repeat an item or a run.
-"""
+"""Makes the job of an item, with its context and its record, and the commands that repeat it or its run."""
 
 from __future__ import annotations
 
@@ -32,10 +29,7 @@ _RECORD = "--personalens-record"
 
 
 def context_of(item: pytest.Item, run: Run, scenario: BaseScenario, *, attempt: int = 1) -> Context:
-    """Return what the assistant of the item may know.
-
-    `attempt` counts how often the item was set up. Raise `SpecError` as `Run.context` does.
-    """
+    """Return what the assistant of the item may know; `attempt` counts how often the item was set up."""
     return run.context(spec_of(item), scenario, dialogue_of(item, attempt))
 
 
@@ -45,10 +39,7 @@ def store_of(item: pytest.Item, run: Run, scenario: BaseScenario) -> RecordStore
 
 
 def job_of(item: pytest.Item, run: Run, store: RecordStore, context: Context) -> Job:
-    """Return the job of the item.
-
-    Raise `RecordError` if its record cannot be used.
-    """
+    """Return the job of the item, or raise `RecordError` if its record cannot be used."""
     settings, scenario = spec_of(item).settings, store.scenario
     anew = settings.record == "all"
     records = store.load()
@@ -77,10 +68,7 @@ def job_of(item: pytest.Item, run: Run, store: RecordStore, context: Context) ->
 
 
 def rerun_command(item: pytest.Item) -> str:
-    """Return the command that runs this item alone.
-
-    It has the options of this run that shape the item.
-    """
+    """Return the command that runs this item alone, with the options of this run that shape it."""
     return command_for(item.config, [item.nodeid], cases=[spec_of(item).id])
 
 
@@ -89,7 +77,7 @@ def command_for(
 ) -> str:
     """Return the command that runs these items alone, with the options that shape them, and more `words`.
 
-    `cases` are the ids of the items' cases, which name those of the built-in suite.
+    `cases` are the ids of their cases, by which those of the built-in suite are named.
     """
     line = ["pytest", *_configuration(config)]
     # The shard is left out, because the item is in the whole sample too.
@@ -100,17 +88,15 @@ def command_for(
         for value in setting if isinstance(setting, list) else [setting] if setting is not None else []:
             line += [o.long, str(value)]
     line += words
-    # The built-in suite has no file that could be named.
-    built_in = [
-        f"[{case}]" for nodeid, case in zip(nodeids, cases, strict=True) if file_of(nodeid) == BUILT_IN
-    ]
-    if built_in:
-        line += ["-k", " or ".join(built_in)]
-    for nodeid in nodeids:
-        if file_of(nodeid) != BUILT_IN:
+    built_in, own = [], []
+    for nodeid, case in zip(nodeids, cases, strict=True):
+        if file_of(nodeid) == BUILT_IN:  # it has no file that could be named
+            built_in.append(f"[{case}]")
+        else:
             file = os.path.relpath(config.rootpath / file_of(nodeid), config.invocation_params.dir)
-            line.append(f"{file}::{within_file(nodeid)}")
-    return redact(shlex.join(line))
+            own.append(f"{file}::{within_file(nodeid)}")
+    selection = ["-k", " or ".join(built_in)] if built_in else []
+    return redact(shlex.join([*line, *selection, *own]))
 
 
 def record_command(config: pytest.Config) -> str:
@@ -127,10 +113,7 @@ def record_command(config: pytest.Config) -> str:
 
 
 def _configuration(config: pytest.Config) -> list[str]:
-    """Return the words of the command line that replace configuration values.
-
-    Without them, the command would be another run.
-    """
+    """Return the words of the command line that replace values of the configuration."""
     file = config.getoption("inifilename", default=None)
     values = config.getoption("override_ini", default=None) or []
     # pytest 9 turns --strict-markers and its like into such values; they make no other run.

@@ -1,7 +1,4 @@
-"""One live line on a terminal while many dialogues run.
-
-It shows their progress, their usage, and the limits of the provider.
-"""
+"""One live line on a terminal while many dialogues run: progress, usage, and the limits of the provider."""
 
 from __future__ import annotations
 
@@ -18,17 +15,15 @@ if TYPE_CHECKING:
     from pytest_personalens.models.meter import Total
     from pytest_personalens.models.rate_limit import Limiter
 
-#: The codes make room for a line below without moving sideways (the screen scrolls at its end) and go back.
-#: Then they save the place, move down, and restore the place.
+#: Make room for a line below without moving sideways (the screen scrolls at its end), and go back.
 _MAKE_ROOM: Final = "\x1bD\x1bM"
 _SAVE, _RESTORE, _DOWN, _ERASE = "\x1b7", "\x1b8", "\x1b[1B\r", "\x1b[K"
 
 
 class LiveLine:
-    """A line below pytest's own, drawn while an item waits.
+    """A line below pytest's own, drawn while an item waits, and removed before pytest writes again.
 
-    It is removed before pytest writes again. It is drawn only on terminals that can move their cursor, and
-    not with ``-q``, with ``-s`` or in a worker.
+    It is drawn only on terminals that can move their cursor, and not with ``-q``, with ``-s`` or in a worker.
     """
 
     def __init__(self, config: pytest.Config, *, total: int, what: str) -> None:
@@ -37,9 +32,8 @@ class LiveLine:
             reporter is not None and reporter.isatty and reporter.hasmarkup and config.get_verbosity() >= 0
         )
         self._writer = terminal_writer(reporter) if shown and config.option.capture != "no" else None
-        self._config = config
-        self._what = what
-        self._total, self._started, self._drawn = total, time.monotonic(), False
+        self._config, self._what, self._total = config, what, total
+        self._started, self._drawn = time.monotonic(), False
 
     def draw(self, done: int, used: Total, limiters: Sequence[Limiter]) -> None:
         """Show how many dialogues are done, and their usage so far."""

@@ -1,7 +1,4 @@
-"""The shared state of one process of a run.
-
-It holds settings, dataset, agents, samples and the event loop.
-"""
+"""The shared state of one process of a run: settings, dataset, agents, samples and the event loop."""
 
 from __future__ import annotations
 
@@ -20,9 +17,15 @@ from pytest_personalens.engine.participants import Participants
 from pytest_personalens.models.specs import read_spec
 from pytest_personalens.plugin.pytest_internals import without_capture
 from pytest_personalens.plugin.records.resume import RunState, begin_run, current_run
-from pytest_personalens.plugin.running.budget import budget_folder, budget_in, refuse_unknown_prices
 from pytest_personalens.plugin.running.items import cases
-from pytest_personalens.plugin.running.run_specs import participant_specs, read_fields_of, read_prices_of
+from pytest_personalens.plugin.running.run_specs import (
+    budget_folder,
+    budget_in,
+    participant_specs,
+    read_fields_of,
+    read_prices_of,
+    refuse_unknown_prices,
+)
 from pytest_personalens.plugin.running.tally import Drawn, Tally
 
 if TYPE_CHECKING:
@@ -50,10 +53,7 @@ KEPT_NOWHERE: Final = (
 
 
 class Run:
-    """Opens the dataset and the agents once, and draws samples.
-
-    Raise `PersonalensError` for anything that cannot be opened.
-    """
+    """Opens the dataset and the agents once, or raises `PersonalensError`, and draws samples."""
 
     def __init__(self, config: pytest.Config, settings: Settings) -> None:
         self.config, self.settings, self.suite = config, settings, settings.of_suite
@@ -84,10 +84,7 @@ class Run:
         self.state = self._state()
 
     def sample(self, settings: Settings) -> Sample:
-        """Return the sample of a test with these settings, or this run's shard of it.
-
-        Each kind of draw is made once.
-        """
+        """Return the sample of a test with these settings, or this run's shard of it; drawn once."""
         assert settings.sample is not None
         key = _draw_of(settings)
         if key not in self._samples:
@@ -118,9 +115,8 @@ class Run:
                 sample = sample._replace(requested=sample.drawn)
             if settings.shard is not None:
                 sample = sample.shard(*settings.shard)
-            # The scenarios are loaded now, so that a bad file stops the run with one line before it spends
-            # anything. Of a sample that takes long to load, only a part is tried. The items report problems
-            # with the rest.
+            # The scenarios are loaded now, so that a bad file stops the run before it spends anything. Of a
+            # sample that takes long to load, only a part is tried. The items report problems with the rest.
             for ref in sample.refs if len(sample.refs) <= _LOADED_AHEAD else sample.refs[:_TRIED]:
                 self._loaded[ref] = self.dataset.load(ref)
                 if any(self.suite.arm(name).swaps for name in settings.control):
@@ -129,10 +125,7 @@ class Run:
         return self._samples[key]
 
     def plan(self, settings: Settings) -> list[ItemSpec]:
-        """Return the items of a test.
-
-        Raise the same errors as `sample`.
-        """
+        """Return the items of a test."""
         sample = self._used[_draw_of(settings)] = self.sample(settings)
         planned = list(cases(sample.refs, settings))
         for letters in sorted({case.given for case in planned}):
@@ -140,18 +133,14 @@ class Run:
         return planned
 
     def other_user(self, case: ItemSpec) -> ScenarioRef | None:
-        """Return the scenario of another user that a control needs, or None.
-
-        Raise `SpecError` if no other user has such a scenario.
-        """
+        """Return the other user's scenario that a control needs, if any; `SpecError` if nobody has one."""
         return self._other_users.of(case.ref) if self.suite.arm(case.control).swaps else None
 
     def context(self, case: ItemSpec, scenario: BaseScenario, dialogue: str = "") -> Context:
-        """Return what the assistant of an item may know.
+        """Return what the assistant of an item may know in the dialogue with this id.
 
-        `dialogue` is the id of the coming dialogue. In a control, the user has another id, so that an
-        assistant with a memory cannot find the context again. Raise `SpecError` if the control needs another
-        user's context and no other user has such a task.
+        In a control, the user has another id, so that an assistant with a memory cannot find the context
+        again. Raise `SpecError` if the control needs another user's context and nobody has such a task.
         """
         user = f"{scenario.user}+{case.control}" if case.control else scenario.user
         known = self.suite.context(case.settings._asdict(), scenario, case.given, self._other(case))
@@ -180,10 +169,7 @@ class Run:
         return {(ref.user, ref.task): self._of_run(one).digest for ref, one in self._loaded.items()}
 
     def scenario(self, case: ItemSpec) -> BaseScenario:
-        """Return the whole scenario of an item.
-
-        Only one caller gets the scenario that was loaded ahead, because tests may change its content.
-        """
+        """Return the whole scenario of an item: a new one for each caller, because tests may change it."""
         ahead = self._loaded.pop(case.ref, None)
         whole = ahead if ahead is not None else self.dataset.load(case.ref)
         return self.suite.situated(case.settings._asdict(), whole, case.given, self._other(case))
@@ -203,14 +189,14 @@ class Run:
         known = {ref.id for ref in self.sample(self.settings).refs}
         more = sorted({ref.id for sample in used for ref in sample.refs} - known)
         return Drawn(
-            sum(s.requested for s in used),
-            sum(s.drawn for s in used),
-            self.tally.left_out,
-            tuple(more),
-            tuple(self.tally.skipped),
-            self.tally.knows,
-            self.tally.remaining,
-            self.tally.unfit,
+            requested=sum(s.requested for s in used),
+            drawn=sum(s.drawn for s in used),
+            left_out=self.tally.left_out,
+            ids=tuple(more),
+            skipped=tuple(self.tally.skipped),
+            knows=self.tally.knows,
+            remaining=self.tally.remaining,
+            unfit=self.tally.unfit,
         )
 
     @property
@@ -225,10 +211,7 @@ class Run:
             self.cluster.shutdown(cancel_futures=True)
 
     def _state(self) -> RunState:
-        """Return the state of the run in pytest's cache.
-
-        It is a new run, or the one that was broken off. A worker joins the run of its controller.
-        """
+        """Return the state in pytest's cache of a new run, of one to resume, or of a worker's controller."""
         if self.config.option.collectonly or self.settings.estimate:
             return RunState()
         if hasattr(self.config, "workerinput"):
@@ -289,8 +272,7 @@ def _cache(config: pytest.Config) -> Path | None:
         folder = Path(cache.mkdir("personalens"))
         (folder / ".writable").touch()
     except OSError as error:
-        # pytest warns about its own cache in the same way. A run that needs the cache reports an error
-        # itself.
+        # pytest warns about its own cache in the same way. A run that needs the cache reports an error.
         message = f"personalens: nothing can be kept in pytest's cache ({error.filename}: {error.strerror})"
         config.issue_config_time_warning(pytest.PytestWarning(message), stacklevel=2)
         return None

@@ -1,23 +1,36 @@
-"""What opens the agents of a run: settings, and values that only a configuration holds."""
+"""What opens the agents of a run: settings, values that only a configuration holds, and caps."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.by_model.model_agents import PromptSettings
 from pytest_personalens.core.dialogue.state import read_fields
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.judging.usage import read_prices
+from pytest_personalens.core.judging.usage import price_of, read_prices
 from pytest_personalens.core.suite_names import STATE
 from pytest_personalens.engine.participant_specs import ParticipantSpecs
+from pytest_personalens.models.meter import Budget
 from pytest_personalens.models.services import ServiceSettings
 from pytest_personalens.models.specs import read_parameters
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import TypeVar
+
     import pytest
 
     from pytest_personalens.core.judging.usage import Price
     from pytest_personalens.core.options.settings import Settings
+    from pytest_personalens.models import Model
+
+    Read = TypeVar("Read")
+
+#: The key under which a worker gets the folder of the caps.
+BUDGET: Final = "personalens_budget"
 
 
 def participant_specs(config: pytest.Config, s: Settings) -> ParticipantSpecs:
@@ -37,7 +50,7 @@ def participant_specs(config: pytest.Config, s: Settings) -> ParticipantSpecs:
             tuple(_lines(config, "personalens_assistant_headers")),
         ),
         prompt_settings=PromptSettings(s.protocol, s.prompts, s.official_bugs, s.user_agent),
-        parameters=tuple(_parameters(config).items()),
+        parameters=tuple(_read(config, "personalens_model_parameters", read_parameters).items()),
         prices=tuple(read_prices_of(config).items()),
         side_by_side=s.concurrency,
     )
@@ -45,27 +58,53 @@ def participant_specs(config: pytest.Config, s: Settings) -> ParticipantSpecs:
 
 def read_prices_of(config: pytest.Config) -> dict[str, Price]:
     """Return the prices that the configuration names, by model."""
-    try:
-        return read_prices(_lines(config, "personalens_prices"))
-    except SpecError as error:
-        raise SpecError(f"personalens_prices: {error}") from None
+    return _read(config, "personalens_prices", read_prices)
 
 
 def read_fields_of(config: pytest.Config) -> dict[str, tuple[str, ...]]:
-    """Return which facts each field of a state holds, as the configuration says.
-
-    Raise `SpecError` for a line that cannot be read.
-    """
+    """Return which facts each field of a state holds, as the configuration says."""
     return read_fields(_lines(config, STATE))
 
 
-def _parameters(config: pytest.Config) -> dict[str, str]:
+def _read(config: pytest.Config, key: str, read: Callable[[list[str]], Read]) -> Read:
     try:
-        return read_parameters(_lines(config, "personalens_model_parameters"))
+        return read(_lines(config, key))
     except SpecError as error:
-        raise SpecError(f"personalens_model_parameters: {error}") from None
+        raise SpecError(f"{key}: {error}") from None
 
 
 def _lines(config: pytest.Config, name: str) -> list[str]:
     # Lists in a TOML configuration may hold values of any type.
     return [line for line in map(str, config.getini(name)) if line.strip()]
+
+
+def budget_folder(config: pytest.Config, settings: Settings) -> str:
+    """Return a folder of this run alone, which is removed at its end; empty if the run has no cap."""
+    if not settings.budget:
+        return ""
+    if of_controller := getattr(config, "workerinput", {}).get(BUDGET):
+        return str(of_controller)
+    folder = tempfile.mkdtemp(prefix="personalens-")
+    config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+    return folder
+
+
+def budget_in(folder: str, settings: Settings) -> Budget | None:
+    """Return the caps that are counted in the folder, or None without a cap."""
+    return (
+        Budget(Path(folder) / "run", max_calls=settings.max_calls, max_usd=settings.max_usd)
+        if folder
+        else None
+    )
+
+
+def refuse_unknown_prices(
+    settings: Settings, models: Mapping[str, Model], prices: Mapping[str, Price]
+) -> None:
+    """Raise `SpecError` if the cost is capped and a model, by its role, has no price."""
+    for role, model in models.items() if settings.max_usd is not None else ():
+        if model.paid and price_of(model.name, prices) is None:
+            raise SpecError(
+                f"--personalens-budget: no price is known for {model.name} ({role}); add it to"
+                " personalens_prices"
+            )

@@ -1,8 +1,4 @@
-"""All uses of private names of xdist.
-
-They concern how it distributes items, which item it blames for a worker's death, and which items a worker
-got.
-"""
+"""All uses of private names of xdist: how it distributes items, and which one it blames for a death."""
 
 from __future__ import annotations
 
@@ -22,41 +18,31 @@ if TYPE_CHECKING:
 class Deaths:
     """Counts the workers that died, and says if the item that ended one is known.
 
-    If several dialogues run at the same time, any of them may have ended the worker, so none is blamed. All
-    of them run again, one after another, in the worker that replaces it. If one of them ends that worker too,
-    it is known.
+    Of several dialogues at the same time, any may have ended the worker, so none is blamed. All of them run
+    again, one after another, in the worker that replaces it, which shows the one that ends it too.
     """
 
     def __init__(self, config: pytest.Config, *, side_by_side: bool) -> None:
         self._side_by_side, self._most = side_by_side, get_default_max_worker_restart(config)
         self.count = 0
 
-    def add(self) -> None:
-        """Count one more worker that died."""
-        self.count += 1
-
     def culprit_is_known(self, node: WorkerController, unfinished: int) -> bool:
-        """True if the first of the worker's `unfinished` items ended it.
-
-        It is also true if no worker will run these items again.
-        """
+        """True if the first of the worker's `unfinished` items ended it, or no worker will run them again."""
         alone = unfinished == 1 or not self._side_by_side or bool(node.workerinput.get(IN_TURN))
         return alone or (self._most is not None and self.count > self._most)
 
 
 class SupplyScheduling(LoadScheduling):  # type: ignore[misc]  # xdist has no types
-    """A scheduler that gives every worker twice the items that it runs in parallel.
+    """A scheduler that gives every worker twice the items that it runs in parallel, but not above its share.
 
-    No worker gets more than its share. xdist's own ``load`` sends a few items at a time, so that most places
-    of a worker would be idle. Its ``worksteal`` takes items away whose dialogues are already running, and
-    they would be paid for twice.
+    xdist's own ``load`` sends a few items at a time, so that most places of a worker would be idle. Its
+    ``worksteal`` takes items away whose dialogues already run, and they would be paid for twice.
     """
 
     def __init__(self, config: pytest.Config, log: Producer, *, side_by_side: int, deaths: Deaths) -> None:
         super().__init__(config, log)
         self._supply, self._deaths = 2 * side_by_side, deaths
-        #: Items of workers that died, one of which ended its worker. Only a worker that runs items one after
-        #: another may get them.
+        #: Items of workers that died, one of which ended its worker, for a worker that runs one at a time.
         self._suspects: list[int] = []
 
     @property
@@ -70,10 +56,7 @@ class SupplyScheduling(LoadScheduling):  # type: ignore[misc]  # xdist has no ty
         return bool(self._suspects) or bool(super().has_pending)
 
     def remove_node(self, node: WorkerController) -> str | None:
-        """Take back the items of a dead worker.
-
-        Return the item that ended the worker, if it is known.
-        """
+        """Take back the items of a dead worker, and return the one that ended it, if it is known."""
         unfinished = self.node2pending.pop(node)
         culprit = None
         if unfinished and self._deaths.culprit_is_known(node, len(unfinished)):
@@ -92,10 +75,7 @@ class SupplyScheduling(LoadScheduling):  # type: ignore[misc]  # xdist has no ty
                 self.check_schedule(node)
 
     def check_schedule(self, node: WorkerController, duration: float = 0) -> None:
-        """Send the worker the items that it lacks.
-
-        If there are no more items for it, tell it so.
-        """
+        """Send the worker the items that it lacks, or tell it that there are no more."""
         if node.shutting_down:
             return
         if self.pending or self._suspects_for(node):
@@ -133,8 +113,8 @@ class _InUnits(LoadScopeScheduling):  # type: ignore[misc]
     def schedule(self) -> None:
         """Distribute the first units, or units for a worker that came later.
 
-        xdist gives such a worker one unit. A worker starts an item only when it knows the next one, so it
-        would wait for ever if nobody else takes the units that are left.
+        xdist gives such a worker one unit. It starts an item only when it knows the next one, and might wait
+        for ever.
         """
         replaces = self.collection is not None
         super().schedule()
@@ -142,10 +122,7 @@ class _InUnits(LoadScopeScheduling):  # type: ignore[misc]
             super().schedule()
 
     def remove_node(self, node: WorkerController) -> str | None:
-        """Take back the items of a dead worker.
-
-        Return the item that ended the worker, if it is known.
-        """
+        """Take back the items of a dead worker, and return the one that ended it, if it is known."""
         units: dict[str, dict[str, bool]] = self.assigned_work.pop(node)
         unfinished = [
             (unit, nodeid) for unit in units.values() for nodeid, finished in unit.items() if not finished
@@ -190,10 +167,7 @@ def scheduling(config: pytest.Config, log: Producer, *, side_by_side: int, death
 
 
 def items_sent(config: pytest.Config) -> list[int]:
-    """Return the places of the items that this worker got and has not started.
-
-    The next one comes first.
-    """
+    """Return the places of the items that this worker got and has not started, the next one first."""
     # The class is found by its name. A worker runs xdist's module as a script, so its class is not the one
     # that can be imported.
     worker: Any = next(

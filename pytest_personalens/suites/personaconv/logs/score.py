@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.options.gate_expression import read_gate
-from pytest_personalens.reports.tables.beside_published import beside_published
+from pytest_personalens.reports.tables.published import table_with_published
 from pytest_personalens.suites.personaconv.logs.figures import METRICS_BY_NAME, compare_logs, compute_figures
 from pytest_personalens.suites.personaconv.logs.log_files import read_logs
 from pytest_personalens.suites.personaconv.logs.report import GateOutcome, Scores
@@ -54,7 +54,7 @@ def score_files(
     tables = []
     if published_beside:
         rows = [(f"{each.log.name}, {len(each.log.rows)} rows", each.overall) for each in scored]
-        tables = [beside_published(SUITE, kind, rows, published(kind, {"protocol": protocol}))]
+        tables = [table_with_published(SUITE, kind, rows, published(kind, {"protocol": protocol}))]
     return Scores(
         kind,
         protocol,

@@ -137,7 +137,9 @@ def test_records_of_the_other_suite_are_refused_with_both_names(
     data = json.loads(file.read_text(encoding="utf-8"))
     del data["suite"]
     data["verdicts"] = []
-    data["integrity"] = Record.model_validate(data).seal()
+    file.write_text(json.dumps(data), encoding="utf-8")
+
+    data["integrity"] = Record.model_validate(data).seal().integrity
     file.write_text(json.dumps(data), encoding="utf-8")
     result = empty_repo.inline(*run)
     assert "the record is of the suite 'personalens', this run of 'personaconv'" in " ".join(

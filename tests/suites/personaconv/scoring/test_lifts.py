@@ -145,7 +145,9 @@ def test_every_lift_has_its_p_in_all_tables_and_in_its_gate(empty_repo: Reposito
         assert row is not None, name
         assert row[1] == told[name], name
         p = told[name].removeprefix("= ")
-        assert re.search(rf"^\| {labels[name]}(?: \(low is good\))? \|.*\| {p} \|$", text, re.MULTILINE), name
+        assert re.search(
+            rf"^\| {labels[name]}(?: \(lower is better\))? \|.*\| {p} \|$", text, re.MULTILINE
+        ), name
         assert re.search(
             rf'<th scope="row">{labels[name]}\W.*<td class="num">{p}</td></tr>$', page, re.MULTILINE
         ), name

@@ -1,0 +1,517 @@
+"""Assistants that act: what they may return, what is kept of it, and who gets to see it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from pytest_personalens import called
+from pytest_personalens.core.dialogue.dialogue import Dialogue, Message, UserTurn, converse
+from pytest_personalens.core.dialogue.message import AssistantMessages, Function, ToolCall
+from pytest_personalens.core.dialogue.reply import MAX_CALLS, MAX_TOOL_CHARS
+from pytest_personalens.core.errors import AssistantFault
+from pytest_personalens.core.scenario import Scenario
+from pytest_personalens.engine.assistant.assistant import guarded
+from pytest_personalens.engine.assistant.event_loop import EventLoop
+from tests.support.repository import Repository, ScriptedUser, calls, edited, records, unwrapped
+from tests.support.scripted_agents import ACTING, MODELS, TEST
+
+ARGUMENTS = '{"people": 2,  "time": "19:30"}'
+TEXT = "I've booked a table for two at 19:30."
+
+
+def call(name: str = "book_table", arguments: Any = ARGUMENTS, key: Any = "call_1") -> dict[str, Any]:
+    return {"id": key, "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+def acting(
+    *tool_calls: dict[str, Any], result: Any = '{"ok": true}', text: str = TEXT
+) -> list[dict[str, Any]]:
+    return [
+        {"role": "assistant", "content": None, "tool_calls": list(tool_calls)},
+        *({"role": "tool", "tool_call_id": c["id"], "content": result} for c in tool_calls),
+        {"role": "assistant", "content": text},
+    ]
+
+
+def turn_of(scenario: Scenario, reply: object) -> Message:
+    """The assistant's turn as the dialogue has it; a fault is an error."""
+    outcome = converse(scenario, lambda _: reply, ScriptedUser(UserTurn("hello", done=True)))
+    if outcome.fault is not None:
+        raise outcome.fault
+    return outcome.dialogue.messages[1]
+
+
+def test_calls_and_results_are_kept_as_they_were_written(scenario: Scenario) -> None:
+    turn = turn_of(scenario, acting(call()))
+    assert turn == Message(
+        role="assistant",
+        content=TEXT,
+        steps=(
+            Message(
+                role="assistant",
+                content="",
+                tool_calls=(
+                    ToolCall(id="call_1", function=Function(name="book_table", arguments=ARGUMENTS)),
+                ),
+            ),
+            Message(role="tool", content='{"ok": true}', tool_call_id="call_1"),
+        ),
+    )
+    assert turn.model_dump(mode="json")["steps"] == [
+        {"role": "assistant", "content": "", "tool_calls": [call()]},
+        {"role": "tool", "content": '{"ok": true}', "tool_call_id": "call_1"},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("reply", "names"),
+    [
+        ({"content": TEXT}, []),
+        ({"role": "assistant", "content": TEXT, "tool_calls": None}, []),
+        ({"content": TEXT, "tool_calls": [call()]}, ["book_table"]),
+        (SimpleNamespace(role="assistant", content=TEXT, tool_calls=[]), []),
+        (
+            SimpleNamespace(
+                content=TEXT,
+                tool_calls=[SimpleNamespace(id="a", function=SimpleNamespace(name="f", arguments="{}"))],
+            ),
+            ["f"],
+        ),
+        ([{"role": "assistant", "content": TEXT}], []),
+        ({"content": [{"type": "text", "text": TEXT[:9]}, {"type": "image_url"}, {"text": TEXT[9:]}]}, []),
+        ({"content": None, "refusal": TEXT}, []),
+        ({"content": TEXT, "tool_calls": [{"id": "c", "custom": {"name": "sql", "input": "x"}}]}, ["sql"]),
+        ([{"role": "user", "content": "before"}, {"role": "tool", "content": "x"}, *acting(call())[2:]], []),
+    ],
+)
+def test_shapes_of_a_reply(scenario: Scenario, reply: object, names: list[str]) -> None:
+    turn = turn_of(scenario, reply)
+    assert turn.content == TEXT
+    assert [c.function.name for m in turn.path for c in m.tool_calls] == names
+
+
+@dataclass(slots=True)
+class Said:
+    """A message as some clients have it: an object without a dictionary."""
+
+    role: str
+    content: str | None
+    tool_calls: list[Any]
+
+
+def test_objects_with_slots_are_messages(scenario: Scenario) -> None:
+    seen: list[AssistantMessages] = []
+
+    def assistant(messages: AssistantMessages) -> object:
+        seen.append(messages)
+        last = Said("assistant", TEXT, [])
+        del last.tool_calls
+        return [Said("assistant", None, [call()]), last]
+
+    user = ScriptedUser(UserTurn("hello"), UserTurn("bye", done=True))
+    outcome = converse(scenario, assistant, user)
+    assert outcome.fault is None
+    assert [c.name for c in outcome.dialogue.tool_calls()] == ["book_table"] * 2
+    assert seen[1][1] == {"role": "assistant", "content": None, "tool_calls": [call()]}
+
+
+def test_a_list_says_what_was_called_and_a_text_does_not(scenario: Scenario) -> None:
+    assert not turn_of(scenario, TEXT).acts
+    assert not turn_of(scenario, {"content": TEXT}).acts
+    assert turn_of(scenario, [{"role": "assistant", "content": TEXT}]).acts
+
+
+@pytest.mark.parametrize(
+    "reply", [TEXT, {"content": TEXT, "tool_calls": [call()]}, [acting(call())[2]], acting(call())]
+)
+def test_a_kept_turn_can_be_returned_again(scenario: Scenario, reply: object) -> None:
+    turn = turn_of(scenario, reply)
+    assert turn_of(scenario, turn.returned()) == turn
+
+
+def test_of_a_whole_conversation_only_what_follows_the_last_user_message_counts(scenario: Scenario) -> None:
+    reply = [*acting(call("old_call")), {"role": "user", "content": "and now?"}, *acting(call())]
+    turn = turn_of(scenario, reply)
+    assert [c.function.name for m in turn.path for c in m.tool_calls] == ["book_table"]
+
+
+@pytest.mark.parametrize(
+    ("reply", "told"),
+    [
+        ({"role": "user", "content": "hi"}, "a message of role 'user'; it must be assistant"),
+        ([*acting(call())[:2]], "ends with a tool message; the last one must be the assistant's text"),
+        ([*acting(call())[:1]], "has tool calls and no text; the last one must be its text"),
+        ([{"content": "hi"}], "message 1 of the list that the assistant returned has the role None"),
+        ([{"role": "narrator", "content": "hi"}], "has the role 'narrator'; it must be assistant or tool"),
+        (
+            [acting(call())[0], {"role": "tool"}],
+            "message 2 of the list that the assistant returned is dict without",
+        ),
+        (
+            [None, *acting(call())],
+            "message 1 of the list that the assistant returned is NoneType without content",
+        ),
+        ([], "the assistant returned list; it must return text"),
+        ({"content": 5}, "a message whose content is int; it must be text"),
+        ({"content": "hi", "tool_calls": "book"}, "tool_calls are str; they must be a list"),
+        ({"content": "hi", "tool_calls": [{"name": "f"}]}, "a tool call of the assistant names no function"),
+        ({"content": "hi", "tool_calls": [call(name="")]}, "a tool call of the assistant names no function"),
+        ({"content": "hi", "tool_calls": [None]}, "a tool call of the assistant names no function"),
+        ({"content": "x" * 100_001}, "100,001 characters"),
+        ({"content": " "}, "an empty text"),
+        (iter([5]), "the assistant's stream yielded int; it must yield text or deltas"),
+        (
+            iter([{"choices": {"x": 1}}]),
+            "the assistant's stream yielded dict that cannot be read: KeyError: 0",
+        ),
+        (iter([{"tool_calls": [{"index": []}]}]), "yielded dict that cannot be read: TypeError: unhashable"),
+        (iter(["x" * 60_000] * 2), "more than 100,000 characters"),
+        (iter([{"content": {}}]), "a delta whose content is no text"),
+        (iter(()), "an empty text"),
+        (iter([acting(call())[1]]), "ends with a tool message"),
+    ],
+)
+def test_what_cannot_be_read_is_one_line(scenario: Scenario, reply: object, told: str) -> None:
+    with pytest.raises(AssistantFault, match=told.replace("(", r"\(")) as caught:
+        turn_of(scenario, reply)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_object_that_cannot_be_looked_at_is_the_assistants_fault(scenario: Scenario) -> None:
+    class Shy:
+        tool_calls = None
+
+        @property
+        def content(self) -> str:
+            raise OSError("closed")
+
+    with pytest.raises(AssistantFault, match="the assistant's reply cannot be read: OSError: closed"):
+        turn_of(scenario, Shy())
+
+
+def test_a_result_without_its_call_and_a_call_without_its_result_are_kept(scenario: Scenario) -> None:
+    orphan = {"role": "tool", "tool_call_id": "of the turn before", "content": "confirmed"}
+    turn = turn_of(scenario, [orphan, *acting(call())])
+    assert turn.steps is not None
+    assert turn.steps[0].content == "confirmed"
+    assert turn_of(scenario, [acting(call())[0], acting(call())[2]]).calls == 1
+
+
+def test_huge_calls_are_cut_and_the_cut_is_marked(scenario: Scenario) -> None:
+    huge = acting(call(arguments="x" * 20_000, name="n" * 999, key="i" * 999), result="y" * 10_000_000)
+    turn = turn_of(scenario, huge)
+    assert turn.steps is not None
+    (kept,), result = turn.steps[0].tool_calls, turn.steps[1]
+    assert len(kept.function.name) == len(kept.id) == 200
+    assert result.tool_call_id == kept.id
+    for text, more in ((kept.function.arguments, 20_000), (result.content, 10_000_000)):
+        assert text[MAX_TOOL_CHARS:] == f" [... {more - MAX_TOOL_CHARS:,} more characters]"
+
+
+@pytest.mark.parametrize("one_message", [True, False])
+def test_of_ten_thousand_calls_the_first_are_kept_and_the_others_counted(
+    scenario: Scenario, one_message: bool
+) -> None:
+    many = [call(key=f"c{i}") for i in range(10_000)]
+    reply = acting(*many) if one_message else [m for c in many for m in acting(c)]
+    turn = turn_of(scenario, reply)
+    kept = [c for m in turn.path for c in m.tool_calls]
+    assert turn.calls == 10_000
+    assert len(kept) == MAX_CALLS
+    assert {m.tool_call_id for m in turn.path if m.role == "tool"} == {c.id for c in kept}
+
+
+def test_of_ten_thousand_results_without_a_call_the_first_are_kept(scenario: Scenario) -> None:
+    orphans = [{"role": "tool", "tool_call_id": f"o{i}", "content": "x"} for i in range(10_000)]
+    turn = turn_of(scenario, [*orphans, *acting(call())])
+    assert [m.tool_call_id for m in turn.path if m.role == "tool"] == [f"o{i}" for i in range(MAX_CALLS)]
+    assert turn.calls == 1
+
+
+def test_control_characters_and_half_emojis_are_data(scenario: Scenario) -> None:
+    turn = turn_of(scenario, acting(call(name="a\x1b[31m\ud800", arguments={"x": "\x00"}), result={"a": 1}))
+    assert turn.steps is not None
+    assert turn.steps[0].tool_calls[0].function == Function(name="a\x1b[31m?", arguments='{"x": "\\u0000"}')
+    assert turn.steps[1].content == '{"a": 1}'
+    assert Dialogue.model_validate_json(Dialogue(messages=(turn,)).model_dump_json()).messages == (turn,)
+
+
+def test_the_user_agent_never_sees_a_call(scenario: Scenario) -> None:
+    seen: list[Sequence[Message]] = []
+
+    class User(ScriptedUser):
+        def turn(self, scenario: Scenario, transcript: Sequence[Message]) -> UserTurn:
+            seen.append(transcript)
+            return super().turn(scenario, transcript)
+
+    user = User(UserTurn("hello"), UserTurn("bye", done=True))
+    dialogue = converse(scenario, lambda _: acting(call()), user).dialogue
+    assert dialogue.messages[1].calls == 1
+    assert seen[1] == (Message(role="user", content="hello"), Message(role="assistant", content=TEXT))
+
+
+def test_an_assistant_gets_its_own_messages_back_whole(scenario: Scenario) -> None:
+    seen: list[AssistantMessages] = []
+    huge = acting(call(), result="y" * 9_000)
+    huge[0]["extra_content"] = {"thought_signature": "abc"}
+
+    def assistant(messages: AssistantMessages) -> object:
+        seen.append(messages)
+        return huge
+
+    converse(scenario, assistant, ScriptedUser(UserTurn("hello"), UserTurn("bye", done=True)))
+    assert seen[1] == [{"role": "user", "content": "hello"}, *huge, {"role": "user", "content": "bye"}]
+
+
+def test_an_assistant_that_returns_text_sees_no_change(scenario: Scenario) -> None:
+    seen: list[AssistantMessages] = []
+
+    def assistant(messages: AssistantMessages) -> str:
+        seen.append(messages)
+        return " fine "
+
+    converse(scenario, assistant, ScriptedUser(UserTurn("hello"), UserTurn("bye", done=True)))
+    assert seen[1] == [
+        {"role": "user", "content": "hello"},
+        {"role": "assistant", "content": "fine"},
+        {"role": "user", "content": "bye"},
+    ]
+
+
+CHUNKS: list[Any] = [
+    {"choices": [{"delta": {"role": "assistant", "content": ""}}]},
+    {"choices": [{"delta": {"content": TEXT[:5]}}]},
+    {"choices": [{"delta": {"content": TEXT[5:]}}]},
+    {
+        "choices": [
+            {"delta": {"tool_calls": [{"index": 0, "id": "call_1", "function": {"name": "book_table"}}]}}
+        ]
+    },
+    {"choices": [{"delta": {"tool_calls": [{"index": 0, "function": {"arguments": ARGUMENTS[:7]}}]}}]},
+    {"choices": [{"delta": {"tool_calls": [{"index": 0, "function": {"arguments": ARGUMENTS[7:]}}]}}]},
+    {"choices": [], "usage": {"total_tokens": 9}},
+    None,
+]
+
+
+async def later(pieces: Sequence[object]) -> AsyncIterator[object]:
+    for piece in pieces:
+        yield piece
+
+
+def stream_of_text(_: Any) -> Iterator[str]:
+    yield from (TEXT[:4], TEXT[4:])
+
+
+async def async_text(_: Any) -> AsyncIterator[object]:
+    for piece in (TEXT[:4], TEXT[4:]):
+        yield piece
+
+
+async def returns_a_stream(_: Any) -> AsyncIterator[object]:
+    return later(CHUNKS)
+
+
+async def returns_a_sync_stream(_: Any) -> Iterator[object]:
+    return iter(CHUNKS)
+
+
+@pytest.mark.parametrize(
+    ("assistant", "names"),
+    [
+        (stream_of_text, []),
+        (async_text, []),
+        (lambda _: iter(CHUNKS), ["book_table"]),
+        (lambda _: later(CHUNKS), ["book_table"]),
+        (returns_a_stream, ["book_table"]),
+        (returns_a_sync_stream, ["book_table"]),
+        (lambda _: iter(acting(call())), ["book_table"]),
+        (
+            lambda _: (SimpleNamespace(delta=c["choices"][0]["delta"]) for c in CHUNKS[:6] if c),
+            ["book_table"],
+        ),
+    ],
+)
+def test_streams_are_read_to_their_end(
+    scenario: Scenario, assistant: Callable[[Any], Any], names: list[str]
+) -> None:
+    loop = EventLoop()
+    try:
+        turn = turn_of(scenario, guarded(assistant, timeout=5, loop=loop)([]))
+    finally:
+        loop.close()
+    assert turn.content == TEXT
+    found = [c.function for m in turn.path for c in m.tool_calls]
+    assert [f.name for f in found] == names
+    assert all(f.arguments == ARGUMENTS for f in found)
+
+
+async def never_ends(_: Any) -> AsyncIterator[object]:
+    import asyncio
+
+    while True:
+        yield {"content": ""}
+        await asyncio.sleep(0.01)
+
+
+def never_ends_either(_: Any) -> Iterator[str]:
+    while True:
+        yield ""
+
+
+@pytest.mark.parametrize("assistant", [never_ends, never_ends_either])
+def test_a_stream_has_the_time_of_a_reply(assistant: Callable[[Any], Any]) -> None:
+    loop = EventLoop()
+    try:
+        with pytest.raises(AssistantFault, match=r"did not answer within 0\.3 s"):
+            guarded(assistant, timeout=0.3, loop=loop)([])
+    finally:
+        loop.close()
+
+
+@pytest.fixture
+def bought(repo: Repository, monkeypatch: pytest.MonkeyPatch) -> Repository:
+    """A repository with records of dialogues that somebody paid for, of an assistant that acts."""
+    monkeypatch.setenv("CALLS", str(repo.path / "calls.log"))
+    monkeypatch.setenv("NEW_IDS", "1")
+    repo.write(conftest=ACTING, test_bot=TEST)
+    repo.inline(*MODELS, "--personalens-sample=2", "--personalens-record=new").assert_outcomes(passed=2)
+    assert calls(repo) > 0
+    return repo
+
+
+RUN = (*MODELS, "--personalens-sample=2", "--personalens-report=results.json")
+
+
+def test_records_hold_the_calls_and_replay_whatever_the_ids_are(bought: Repository) -> None:
+    record = json.loads(records(bought)[0].read_text())
+    step = record["dialogue"]["messages"][1]["steps"][0]
+    assert step["tool_calls"][0]["function"] == {"name": "book", "arguments": '{"people": 2}'}
+    bought.inline(*RUN).assert_outcomes(passed=2)
+    assert calls(bought) == 0
+    assert {item["record"] for item in bought.results()["items"]} == {"replayed"}
+    kept = [file.read_bytes() for file in records(bought)]
+    bought.inline(*RUN, "--personalens-record=new").assert_outcomes(passed=2)
+    assert [file.read_bytes() for file in records(bought)] == kept
+    steps = bought.results()["items"][0]["evaluation"]["dialogue"]["messages"][1]["steps"]
+    assert steps[1]["content"] == "ok"
+
+
+def test_another_result_is_other_evidence_for_the_judge_and_none_for_the_user(
+    bought: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RESULT", "no table left")
+    result = bought.inline(*RUN)
+    result.stdout.fnmatch_lines(["*- book(people=2) -> ok", "*+ book(people=2) -> no table left"])
+    assert "the record is stale (the tool calls of the assistant's turn 1 differ)" in unwrapped(result)
+    bought.inline(*RUN, "--personalens-record=new")
+    assert set((bought.path / "calls.log").read_text().split()) == {"judge"}
+
+
+def test_a_record_whose_calls_were_edited_is_refused(bought: Repository) -> None:
+    def change(record: dict[str, Any]) -> None:
+        record["dialogue"]["messages"][1]["steps"][1]["content"] = "table 4"
+
+    file = records(bought)[0]
+    file.write_text(edited(change)(file.read_text()))
+    bought.inline(*RUN).stdout.fnmatch_lines(["*the record was edited by hand*"])
+
+
+@pytest.mark.parametrize("how", [("-n", "2"), ("-n", "0", "--personalens-concurrency=2")])
+def test_calls_come_through_workers_and_threads(bought: Repository, how: tuple[str, ...]) -> None:
+    bought.run(*RUN, *how).assert_outcomes(passed=2)
+    turns = [item["evaluation"]["dialogue"]["messages"][1] for item in bought.results()["items"]]
+    assert [turn["steps"][1]["content"] for turn in turns] == ["ok", "ok"]
+
+
+def test_calls_are_parsed_and_in_order(scenario: Scenario) -> None:
+    calls_made = [
+        call("find_table", {"day": "Friday"}, "a"),
+        call("book_table", ARGUMENTS, "b"),
+        call("note", "no JSON", "c"),
+        call("note", "[1]", "d"),
+    ]
+    user = ScriptedUser(UserTurn("hello"), UserTurn("bye", done=True))
+    dialogue = converse(scenario, lambda m: acting(*calls_made) if len(m) < 2 else TEXT, user).dialogue
+    found = dialogue.tool_calls()
+    assert [c.name for c in found] == ["find_table", "book_table", "note", "note"]
+    (booked,) = dialogue.tool_calls("book_table")
+    assert booked.arguments == {"people": 2, "time": "19:30"}
+    assert (booked.result, booked.turn) == ('{"ok": true}', 1)
+    assert [c.arguments for c in dialogue.tool_calls("note")] == [{}, {}]
+    assert called("book_table", people=2) in found
+    assert called("book_table", people=3) not in found
+    assert called("book_table", day=None) not in found
+    assert repr(found[1]) == "book_table(people=2, time='19:30')"
+    assert repr(found[2]) == "note(no JSON)"
+
+
+CRASHES = """
+    import pytest
+
+    @pytest.fixture
+    def personalens_assistant():
+        return lambda messages: {}["profile"]
+"""
+OWN_ASSERTS = """
+    from pytest_personalens import called
+
+    def test_called(personalens):
+        assert called("book", people=5) in personalens.evaluate().dialogue.tool_calls()
+
+    def test_any(personalens):
+        calls = personalens.evaluate().dialogue.tool_calls("book")
+        assert len(calls) == 1
+
+    def test_of_another():
+        assert called("book") in []
+"""
+
+
+def test_a_failed_assertion_says_why_the_dialogue_was_not_scored(empty_repo: Repository) -> None:
+    empty_repo.write(conftest=CRASHES, test_bot=OWN_ASSERTS)
+    result = empty_repo.inline("--personalens-sample=1", "--personalens-gate=none", "--tb=short")
+    result.assert_outcomes(failed=4)  # and the gate on the share of scored dialogues
+    why = "not scored, assistant at fault: the assistant raised KeyError: 'profile' (conftest.py, line *)"
+    result.stdout.fnmatch_lines(
+        [
+            f"E*assert called('book', people=5) in the calls of the dialogue, which was {why}",
+            "*_ test_any* _*",
+            "*- personalens -*",
+            why,
+            "*_ test_of_another _*",
+            "E*assert called('book') in the calls of the dialogue",
+        ]
+    )
+    assert str(result.stdout).count("- personalens -") == 1
+
+
+ASSERTS = """
+    from pytest_personalens import called
+
+    def test_bot(personalens):
+        calls = personalens.evaluate().dialogue.tool_calls()
+        assert called("book", people=5) in calls
+
+    def test_no_call(personalens):
+        assert called("book", people=2) not in personalens.evaluate().dialogue.tool_calls()
+"""
+
+
+def test_a_failed_assertion_prints_what_was_called_instead(
+    bought: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bought.write(test_bot=ASSERTS)
+    result = bought.inline(*MODELS, "--personalens-sample=1", "--personalens-record=live")
+    result.assert_outcomes(failed=2)
+    lines = ["the assistant called:", "  turn 1: book(people=2)", "  turn 3: book(people=2)"]
+    for wanted in ("called('book', people=5) in", "called('book', people=2) not in"):
+        result.stdout.fnmatch_lines(
+            [f"E*assert {wanted} the calls of the dialogue", *(f"E*{x}" for x in lines)]
+        )

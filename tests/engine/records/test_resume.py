@@ -1,0 +1,294 @@
+"""A run that is killed goes on where it stopped: nothing is bought twice but what was in flight, and the
+result is the same.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from tests.support.repository import Repository
+
+#: Models and an assistant that write down when a call begins and when it is answered, 50 ms later.
+CONFTEST = """
+    import hashlib, os, time
+    import pytest
+    from pytest_personalens.models import Completion
+
+    def call(who, what):
+        key = who + hashlib.sha256(what.encode()).hexdigest()[:12]
+        note("asked", key)
+        time.sleep(0.05)
+        note("answered", key)
+
+    def note(what, key):
+        line = f"{what} {key} {time.time()}\\n".encode()
+        file = os.open("calls.log", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        os.write(file, line)
+        os.close(file)
+
+    class Model:
+        paid = True
+
+        def __init__(self, name):
+            self.name = name
+
+        def complete(self, request):
+            call(self.name, request.prompt)
+            if request.answer is not None:
+                yes = request.answer["properties"]["score"]["type"] == "boolean"
+                return Completion("", 9, 9, data={"evidence": [{"turn": 0, "quote": "I need"}], "justification": "It fits.", "score": True if yes else 3})
+            return Completion("Thanks! TERMINATE" if "<transcript>" in request.prompt else f"I need something done, {hash_of(request)}.", 9, 9)
+
+    def hash_of(request):
+        return hashlib.sha256(request.prompt.encode()).hexdigest()[:8]
+
+    def pytest_personalens_model(spec, config):
+        return Model(spec) if spec in ("user", "judge") else None
+
+    @pytest.fixture(scope="session")
+    def personalens_assistant():
+        def bot(messages, context):
+            call("bot", context.user + str(messages))
+            return f"It is booked for Thursday at 16:00, reply {len(messages)}."
+
+        return bot
+"""
+MODELS = ("--personalens-user-model=user", "--personalens-judge-model=judge")
+#: So many dialogues are under way at a time: of each, the last answer may not have been noted down when the
+#: run is killed.
+PLACES = 4
+
+
+@pytest.fixture
+def asked(empty_repo: Repository) -> Repository:
+    empty_repo.write(conftest=CONFTEST, test_bot="def test_bot(personalens):\n    personalens.check()\n")
+    return empty_repo
+
+
+class Calls:
+    """What the calls of a repository's runs wrote down."""
+
+    def __init__(self, repo: Repository) -> None:
+        self.file = repo.path / "calls.log"
+
+    def made(self, what: str = "asked") -> list[tuple[str, float]]:
+        lines = self.file.read_text(encoding="utf-8").splitlines() if self.file.exists() else []
+        return [(key, float(at)) for event, key, at in map(str.split, lines) if event == what]
+
+    def forget(self) -> None:
+        self.file.unlink(missing_ok=True)
+
+
+def run(repo: Repository, *args: str) -> pytest.RunResult:
+    return repo.run_with_cache("-q", *MODELS, *args)
+
+
+def killed(repo: Repository, calls: int, *args: str) -> float:
+    """Start a run, end it with SIGKILL, workers and all, once it has made so many calls; returns when.
+
+    Fails if it ends before.
+    """
+    made = Calls(repo)
+    goal = len(made.made()) + calls
+    command = [sys.executable, "-m", "pytest", "-q", *MODELS, *args]
+    process = subprocess.Popen(command, cwd=repo.path, start_new_session=True, stdout=subprocess.DEVNULL)
+    while len(made.made()) < goal and process.poll() is None:
+        time.sleep(0.005)
+    at = time.time()
+    os.killpg(process.pid, signal.SIGKILL)
+    assert process.wait(timeout=600) == -signal.SIGKILL
+    return at
+
+
+def recorded(repo: Repository) -> dict[str, Any]:
+    return {
+        p.name: json.loads(p.read_text(encoding="utf-8"))
+        for p in (repo.path / "__personalens__").rglob("*.json")
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("how", "kills"),
+    [(("--personalens-concurrency=4",), 20), (("-n", "2", "--personalens-concurrency=2"), 8)],
+    ids=["alone", "workers"],
+)
+def test_killed_at_random_moments_the_union_is_that_of_an_undisturbed_run(
+    asked: Repository, how: tuple[str, ...], kills: int
+) -> None:
+    args, calls = ("--personalens-sample=30", "--personalens-record=new"), Calls(asked)
+    run(asked, *args, "-p", "no:cacheprovider", "--personalens-concurrency=30")
+    undisturbed, needed = recorded(asked), {key for key, _ in calls.made()}
+    assert len(needed) == len(calls.made()) == 30 * 6, "two turns, two replies, two readings"
+    for path in (asked.path / "__personalens__").rglob("*.json"):
+        path.unlink()
+    calls.forget()
+
+    chance, ends = random.Random(7), list[float]()
+    for _ in range(kills):
+        ends.append(killed(asked, chance.randint(1, 12), *args, *how, "--personalens-resume"))
+    last = run(asked, *args, *how, "--personalens-resume")
+    assert last.ret == 0, last.stdout.str()
+    assert recorded(asked) == undisturbed
+    assert {key for key, _ in calls.made()} == needed
+    answered: dict[str, float] = {}
+    lost = Counter[float]()
+    for key, at in calls.made("answered"):
+        if key in answered:
+            lost[next((end for end in ends if end > answered[key]), ends[-1])] += 1
+        answered[key] = at
+    assert max(lost.values(), default=0) <= PLACES, "answered, and asked again after a kill"
+    # It has come to its end: the next run is another one.
+    assert not list((asked.path / ".pytest_cache").rglob("personalens/run"))
+
+
+def test_without_the_flag_the_assistant_is_asked_anew(asked: Repository) -> None:
+    args, calls = ("--personalens-sample=3", "--personalens-record=new"), Calls(asked)
+    killed(asked, 8, *args)
+    before = {key for key, _ in calls.made("answered")}
+    calls.forget()
+    assert run(asked, *args).ret == 0
+    again = [key for key, _ in calls.made()]
+    assert sum(key.startswith("bot") for key in again) == 3 * 2
+    assert not before & {key for key in again if not key.startswith("bot")}, (
+        "what was paid for is not bought again"
+    )
+
+
+@pytest.mark.parametrize("how", [(), ("--personalens-concurrency=2",)], ids=["in turn", "side by side"])
+def test_what_all_parts_of_a_run_used_is_summed(asked: Repository, how: tuple[str, ...]) -> None:
+    prices = "--override-ini=personalens_prices=user = 10, 20\n  judge = 100, 200"
+    args = ("--personalens-sample=3", "--personalens-resume", "--personalens-record=new", prices, *how)
+    killed(asked, 7, *args)
+    killed(asked, 5, *args)
+    again = run(asked, *args, "--personalens-report=r.json")
+    assert again.ret == 0, again.stdout.str()
+    found = json.loads((asked.path / "r.json").read_text(encoding="utf-8"))
+    # Of each dialogue two turns and two readings, each of 9 tokens in and 9 out, whichever part of the run
+    # bought them.
+    calls = {purpose: used["calls"] for purpose, used in found["usage"].items()}
+    assert calls == {"judge p": 3, "judge tc": 3, "user agent": 6}
+    assert found["usage"]["user agent"]["input_tokens"] == 6 * 9
+    assert found["usd"] == pytest.approx(
+        {"judge p": 3 * 9 * 300e-6, "judge tc": 3 * 9 * 300e-6, "user agent": 6 * 9 * 30e-6}
+    )
+    assert "; 12 model calls, $0.0178" in again.stdout.str()
+    anew = run(asked, *args, "--personalens-report=r.json")
+    assert "model calls" not in anew.stdout.str(), "the next run is another one, and spends nothing"
+
+
+def test_the_header_says_that_a_run_goes_on(asked: Repository) -> None:
+    args = ("--personalens-sample=3", "--personalens-resume", "--personalens-record=new", "-v")
+    assert "goes on" not in run(asked, *args).stdout.str()
+    killed(asked, 5, *args, "--personalens-seed=other")
+    assert (
+        "goes on with the run that was broken off"
+        in run(asked, *args, "--personalens-seed=other").stdout.str()
+    )
+
+
+def test_another_run_is_not_resumed(asked: Repository) -> None:
+    args = ("--personalens-sample=3", "--personalens-resume", "--personalens-record=new")
+    killed(asked, 5, *args)
+    other = run(asked, *args, "--personalens-context=D")
+    assert other.ret == 4
+    assert other.stderr.str().startswith(
+        "ERROR: --personalens-resume: the run that was broken off had --personalens-context 'DIS', this one"
+        " has 'D'; give the same, "
+    )
+    assert "3 passed" in run(asked, *args, "--personalens-concurrency=2").stdout.str()
+
+
+def test_resuming_needs_the_cache(asked: Repository) -> None:
+    result = asked.run("--personalens-sample=3", "--personalens-resume", *MODELS)
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(
+        ["ERROR: --personalens-resume: needs pytest's cache, which is off (-p no:cacheprovider)"]
+    )
+
+
+def test_a_failing_run_that_ends_in_order_is_not_resumed(asked: Repository) -> None:
+    """Who mends the assistant after -x wants it asked again."""
+    args = (
+        "--personalens-sample=3",
+        "--personalens-resume",
+        "-x",
+        "--personalens-threshold=p>=4",
+        "--personalens-record=live",
+    )
+    assert run(asked, *args).ret == 1
+    calls = Calls(asked)
+    calls.forget()
+    assert run(asked, *args).ret == 1
+    assert any(key.startswith("bot") for key, _ in calls.made())
+
+
+@pytest.mark.parametrize("idle", ["-k=nothing", "--personalens-estimate", "--collect-only"])
+def test_a_run_that_never_began_is_not_resumed(asked: Repository, idle: str) -> None:
+    assert run(asked, "--personalens-sample=2", idle).ret in (0, 4)
+    args = ("--personalens-sample=3", "--personalens-resume", "--personalens-record=new", "-v")
+    assert "goes on" not in (out := run(asked, *args).stdout.str())
+    assert "3 passed" in out
+
+
+def git(repo: Repository, *words: str) -> None:
+    command = ["git", "-c", "user.name=a", "-c", "user.email=a@b", *words]
+    subprocess.run(command, cwd=repo.path, check=True, capture_output=True)
+
+
+@pytest.mark.parametrize("version_control", [True, False], ids=["git", "no git"])
+@pytest.mark.parametrize("change", ["conftest.py", "prompts/tone.md", "", "results.json"])
+def test_the_replies_of_another_assistant_are_not_counted(
+    asked: Repository, monkeypatch: pytest.MonkeyPatch, version_control: bool, change: str
+) -> None:
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(asked.path.parent))
+    args, calls = (
+        ("--personalens-sample=3", "--personalens-resume", "--personalens-record=new"),
+        Calls(asked),
+    )
+    if version_control:
+        git(asked, "init")
+        (asked.path / ".gitignore").write_text(".pytest_cache\n__pycache__\n")
+        git(asked, "add", "conftest.py", "test_bot.py", ".gitignore")
+        git(asked, "commit", "-m", "a bot")
+    killed(asked, 8, *args)
+    answered = {key for key, _ in calls.made("answered") if key.startswith("bot")}
+    assert answered
+    calls.forget()
+    if change:
+        (asked.path / change).parent.mkdir(exist_ok=True)
+        with (asked.path / change).open("a", encoding="utf-8") as file:
+            file.write("# another bot\n")
+    out = run(asked, *args).stdout.str()
+    again = {key for key, _ in calls.made() if key.startswith("bot")}
+    if change.endswith((".py", ".md")):
+        assert f"begun 0 minutes ago ({change} has changed since): the assistant is asked anew" in out
+        assert answered <= again
+    else:
+        assert (
+            "this run goes on with the run that was broken off, begun 0 minutes ago, and counts its replies"
+            in out
+        )
+        assert not answered & again
+
+
+def test_the_replies_of_another_commit_are_not_counted(
+    asked: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(asked.path.parent))
+    args = ("--personalens-sample=3", "--personalens-resume", "--personalens-record=new")
+    git(asked, "init")
+    git(asked, "commit", "--allow-empty", "-m", "one")
+    killed(asked, 8, *args)
+    git(asked, "commit", "--allow-empty", "-m", "two")
+    assert "(the commit has changed since): the assistant is asked anew" in run(asked, *args).stdout.str()

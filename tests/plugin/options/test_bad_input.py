@@ -1,0 +1,377 @@
+"""What a user may give by mistake ends in one line that says what is wrong, and never in a traceback or a run
+for ever.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.support.repository import ROOT, Repository, calls
+from tests.support.scripted_agents import MODELS
+
+ARGS = ("--personalens-sample=2",)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "expected"),
+    [
+        ("judge_votes", "99999999999", "expected a whole number from 1 to 99"),
+        ("judge_votes", "101", "expected a whole number from 1 to 99"),
+        ("turn_timeout", "inf", "expected a number from 0.001 to 86400"),
+        ("turn_timeout", "1e9", "expected a number from 0.001 to 86400"),
+        ("max_turns", "9" * 30, "expected a whole number from 1 to 1000"),
+    ],
+)
+def test_numbers_without_sense_in_the_configuration(
+    repo: Repository, key: str, value: str, expected: str
+) -> None:
+    result = repo.inline(*ARGS, "-o", f"personalens_{key}={value}")
+    assert result.ret == 4
+    result.stderr.fnmatch_lines([f"ERROR: personalens_{key}: {expected}, not *"])
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "expected"),
+    [
+        ("concurrency", "9" * 30, "expected a whole number from 1 to 10000, not *"),
+        ("sample", "9" * 5000, "expected a whole number 1 or more, or all, not *"),
+        ("trials", "9" * 30, "expected a whole number from 1 to 100, not *"),
+        ("budget", "infusd", "expected a number of calls or of dollars*"),
+        ("budget", "9" * 30 + "calls", "expected *number*1 or more*"),
+    ],
+)
+def test_numbers_without_sense(repo: Repository, option: str, value: str, expected: str) -> None:
+    result = repo.inline(*ARGS, f"--personalens-{option}", value)
+    assert result.ret == 4
+    result.stderr.fnmatch_lines([f"ERROR: --personalens-{option}: {expected}"])
+
+
+@pytest.mark.parametrize("content", ["", "\n  \n"])
+def test_a_file_without_users_is_not_everybody(repo: Repository, content: str) -> None:
+    (repo.path / "users.txt").write_text(content)
+    result = repo.inline(*ARGS, "--personalens-users=file:users.txt")
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(
+        [
+            (
+                "ERROR: --personalens-users: no user is in *users.txt; write an id a line, or leave the option"
+                " out *"
+            )
+        ]
+    )
+
+
+def test_a_cache_that_cannot_be_written_is_a_warning(repo: Repository) -> None:
+    (repo.path / "pytest.ini").write_text("[pytest]\ncache_dir = kept/cache\n")
+    # Also root, for whom no folder is read-only, can make no folder below a file.
+    (repo.path / "kept").write_text("")
+    result = repo.run_with_cache(*ARGS, "--personalens-gate=tcr >= 0.5")
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["*personalens: nothing can be kept in pytest's cache (*"])
+    resumed = repo.run_with_cache(*ARGS, "--personalens-resume")
+    assert resumed.ret == 4
+    resumed.stderr.fnmatch_lines(["ERROR: --personalens-resume: needs pytest's cache, *"])
+
+
+def test_a_run_that_pays_and_keeps_nothing_says_so(paid: Repository) -> None:
+    told = (
+        "pytest's cache is off or cannot be written: what is paid for and not in a record is bought again by"
+        " the next run"
+    )
+    for more in (("--personalens-record=live",), ("--personalens-record=new",)):
+        paid.run(*ARGS, *MODELS, *more, "-q").stdout.fnmatch_lines([f"personalens: {told}"])
+        assert calls(paid)
+    assert told not in str(paid.run(*ARGS).stdout), "what costs nothing is not lost"
+    assert told not in str(
+        paid.run_with_cache("-p", "cacheprovider", *ARGS, *MODELS, "--personalens-record=live").stdout
+    )
+
+
+HOSTILE = r'"home\n::error title=x::pwned\u001b[31m##[error]\u202e"'
+
+
+def test_a_dataset_drives_neither_terminal_nor_runner(repo: Repository) -> None:
+    data = repo.path / "own"
+    subprocess.run(["cp", "-r", str(ROOT / "data"), str(data)], check=True)
+    for file in (data / "profiles").glob("*.toml"):
+        if file.name[0] != "a":
+            file.unlink()
+            continue
+        text = file.read_text(encoding="utf-8")
+        for name in ("name", "home", "work", "out", "transit"):
+            hostile = f"{name} = {HOSTILE}".replace("\\", r"\\")
+            text = re.sub(rf"(?m)^{name} = .*$", hostile, text, count=1)
+        file.write_text(text, encoding="utf-8")
+    head = (data / "dataset.toml").read_text(encoding="utf-8")
+    lines = [f"{name} = {HOSTILE}" for name in ("name", "version")]
+    kept = [line for line in head.split("\n") if not line.startswith(("name", "version"))]
+    (data / "dataset.toml").write_text("\n".join([*lines, *kept]), encoding="utf-8")
+    files = ("--personalens-report=s.md", "--personalens-report=r.json")
+    result = repo.run(
+        "--personalens-sample=3",
+        "--personalens-data=own",
+        "--personalens-threshold=p>=4",
+        *files,
+        "-vv",
+        "-rA",
+    )
+    assert result.ret == 1
+    assert r"home\n\x3a:error title=x::pwned" in str(result.stdout) or "pwned" in str(result.stdout)
+    for line in [
+        *result.outlines,
+        *result.errlines,
+        *(Path(repo.path) / "s.md").read_text(encoding="utf-8").splitlines(),
+    ]:
+        assert not line.lstrip().startswith("::")
+        assert not set("\x1b\u202e") & set(line)
+    reported = repo.command("report", "r.json")
+    assert not any(line.lstrip().startswith("::") for line in reported.outlines)
+
+
+def folder(file: Path) -> None:
+    file.mkdir()
+
+
+def loop(file: Path) -> None:
+    file.symlink_to(file.name)
+
+
+def nested(file: Path) -> None:
+    brackets = "[" * 100_000
+    file.write_text(f"x = {brackets}" if file.suffix == ".toml" else f'{{"x": {brackets}', encoding="utf-8")
+
+
+def digits(file: Path) -> None:
+    file.write_text(
+        f"x = {'9' * 5000}" if file.suffix == ".toml" else f'{{"x": {"9" * 5000}}}', encoding="utf-8"
+    )
+
+
+SPOILERS = [folder, loop, nested, digits]
+
+
+def one_line(result: pytest.RunResult) -> None:
+    assert result.ret == 4, str(result.stdout) + str(result.stderr)
+    told = [line for line in result.errlines if line]
+    assert len(told) == 1
+    assert told[0].lower().startswith("error: ")
+    assert len(told[0]) < 1000
+    assert "Traceback" not in str(result.stdout)
+
+
+@pytest.mark.parametrize("spoil", SPOILERS)
+@pytest.mark.parametrize("name", ["dataset.toml", "multi.toml", "domains/books.toml", "profiles/kit.toml"])
+def test_a_data_file_of_ones_own(repo: Repository, name: str, spoil: Callable[[Path], None]) -> None:
+    data = repo.path / "own"
+    subprocess.run(["cp", "-r", str(ROOT / "data"), str(data)], check=True)
+    (data / name).unlink()
+    spoil(data / name)
+    one_line(
+        repo.inline(
+            "--personalens-sample=9",
+            "--personalens-kind=multi",
+            "--personalens-users=kit",
+            "--personalens-data=own",
+        )
+    )
+
+
+@pytest.mark.parametrize("spoil", SPOILERS)
+@pytest.mark.parametrize("name", ["profile.json", "tasks.json", "tasks_md.json"])
+def test_a_file_of_official_data(
+    repo: Repository, official: Path, name: str, spoil: Callable[[Path], None]
+) -> None:
+    user = min((official / "data" / "profile").iterdir())
+    data = repo.path / "own" / "profile" / user.name
+    subprocess.run(["cp", "-r", "--no-preserve=mode", str(user), str(repo.path)], check=True)
+    data.parent.mkdir(parents=True)
+    (repo.path / user.name).rename(data)
+    (data / name).unlink()
+    spoil(data / name)
+    one_line(repo.inline("--personalens-sample=9", "--personalens-data=own"))
+
+
+@pytest.mark.parametrize("spoil", SPOILERS)
+def test_a_file_of_labels_a_baseline_and_a_judge(repo: Repository, spoil: Callable[[Path], None]) -> None:
+    spoil(repo.path / "x.json")
+    for args in (
+        ("-o", "personalens_anchors=x.json", "--personalens-adopt-judge=j.json"),
+        ("--personalens-baseline=x.json",),
+        ("--personalens-check-judge=x.json",),
+        ("--personalens-report=x.json",),
+    ):
+        one_line(repo.inline(*ARGS, *args))
+    for command in (("report", "x.json"), ("merge", "x.json")):
+        one_line(repo.command(*command))
+
+
+@pytest.mark.parametrize("layout", ["embedded", "official"])
+def test_a_name_that_is_no_utf8(repo: Repository, layout: str) -> None:
+    data = repo.path / "own"
+    if layout == "embedded":
+        subprocess.run(["cp", "-r", str(ROOT / "data"), str(data)], check=True)
+        (data / "profiles" / "kit.toml").rename(data / "profiles" / os.fsdecode(b"\xff.toml"))
+    else:
+        (data / "profile" / os.fsdecode(b"user\xff")).mkdir(parents=True)
+    one_line(repo.inline(*ARGS, "--personalens-data=own"))
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        *("--personalens-data={}", "--personalens-report={}.json", "--personalens-report={}.html"),
+        *("--personalens-baseline={}", "--personalens-prompts={}", "--personalens-users=file:{}"),
+        "-opersonalens_anchors={}",
+    ],
+)
+@pytest.mark.parametrize("path", ["a" * 300, "~nobody_at_all/x", "/dev/null/x"])
+def test_a_path_that_is_none(repo: Repository, option: str, path: str) -> None:
+    more = ("--personalens-adopt-judge=j.json",) if "anchors" in option else ()
+    one_line(repo.inline(*ARGS, option.format(path), *more))
+
+
+@pytest.mark.parametrize("key", ["prices", "model_parameters", "users", "data", "report", "gate", "prompts"])
+def test_a_toml_configuration_that_holds_anything(repo: Repository, key: str) -> None:
+    value = "[[1]]" if key in ("prices", "model_parameters", "gate") else '"file:a\\u0000b"'
+    (repo.path / "pyproject.toml").write_text(
+        f"[tool.pytest.ini_options]\npersonalens_{key} = {value}\n", encoding="utf-8"
+    )
+    one_line(repo.inline(*ARGS))
+
+
+@pytest.mark.parametrize("spoil", [folder, loop, nested])
+def test_a_record_that_is_none(repo: Repository, spoil: Callable[[Path], None]) -> None:
+    assert repo.inline(*ARGS, "--personalens-record=new").ret == 0
+    record = min((repo.path / "__personalens__").rglob("*.json"))
+    record.unlink()
+    spoil(record)
+    result = repo.inline(*ARGS)
+    assert result.ret == 1
+    assert "Traceback" not in str(result.stdout)
+    result.stdout.fnmatch_lines(["*the record cannot be read*"])
+
+
+@pytest.mark.parametrize("name", ["é", "☃"])
+def test_a_path_that_the_terminal_cannot_show(
+    repo: Repository, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    assert repo.inline(*ARGS, "--personalens-gate=none", "--personalens-report", f"{name}.json").ret == 0
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    assert repo.command("report", f"{name}.json", "--report", f"{name}.md").ret == 0
+    one_line(repo.command("report", f"{name}/x.json"))
+
+
+def test_nothing_is_bought_that_cannot_be_kept(paid: Repository) -> None:
+    (paid.path / "pytest.ini").write_text("[pytest]\ncache_dir = kept\n")
+    full = (
+        "import pathlib, pytest_personalens.plugin.records.records as r\n\ndef no_room(path, text):\n    raise"
+        " OSError(28, 'No space left on device')\n\nr.write_atomically = no_room\n"
+    )
+    (paid.path / "conftest.py").write_text((paid.path / "conftest.py").read_text() + full)
+    result = paid.run_with_cache(
+        "-p", "cacheprovider", "--personalens-sample=4", *MODELS, "--personalens-record=live"
+    )
+    assert result.ret == 1
+    assert calls(paid) == 1, "the one that showed it"
+    result.stdout.fnmatch_lines(["*what was bought cannot be kept: No space left on device; make room *"])
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["folder", "[" * 100_000, '{"run": "x", "settings": {}, "sources": {}, "began": NaN}', "\udcff"],
+)
+def test_a_run_to_resume_that_cannot_be_read(paid: Repository, content: str) -> None:
+    kept = paid.path / ".pytest_cache" / "d" / "personalens" / "run"
+    kept.parent.mkdir(parents=True)
+    if content == "folder":
+        kept.mkdir()
+    else:
+        kept.write_bytes(os.fsencode(content))
+    result = paid.pytester.runpytest_inprocess(
+        "-p", "no:xdist", *ARGS, *MODELS, "--personalens-record=live", "--personalens-resume"
+    )
+    if content == "folder":
+        one_line(result)
+        result.stderr.fnmatch_lines(
+            ["ERROR: personalens: pytest's cache cannot be written: *run: *; remove it"]
+        )
+        return
+    assert result.ret == 0
+    assert calls(paid), "it is a new run"
+
+
+def test_a_file_of_the_cache_that_became_a_folder(paid: Repository) -> None:
+    """While a run is under way, somebody may do anything to what it keeps."""
+    paid.write(
+        test_bot="""
+            import pathlib
+
+            def test_bot(personalens):
+                personalens.check()
+
+            def test_last(personalens):
+                folder = pathlib.Path(".pytest_cache/d/personalens")
+                for file in (folder / "run", *folder.glob("*.json")):
+                    file.unlink()
+                    file.mkdir()
+                personalens.check()
+        """
+    )
+    result = paid.pytester.runpytest_inprocess(
+        "-p", "no:xdist", "--personalens-sample=1", *MODELS, "--personalens-record=new"
+    )
+    assert "INTERNALERROR" not in str(result.stdout) + str(result.stderr)
+    result.assert_outcomes(passed=2)
+
+
+def test_a_dialogue_with_a_line_separator(repo: Repository) -> None:
+    line = (ROOT / "data" / "agreement" / "anchors.jsonl").read_text(encoding="utf-8").splitlines()[0]
+    text = line.replace('"content": "', '"content": "One line\u2028and another. ', 1)
+    (repo.path / "labels.jsonl").write_text(f"{text}\r\n", encoding="utf-8")
+    result = repo.command("agreement", "labels.jsonl")
+    assert result.ret == 0
+    assert "Traceback" not in str(result.stderr)
+
+
+def test_what_a_measurement_kept_that_cannot_be_read(
+    repo: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PERSONALENS_CACHE_DIR", str(repo.path / "cache"))
+    judge = """
+from pytest_personalens import Verdict
+
+class Judge:
+    identity, paid, read = "mine", True, 0
+    def verdict(self, scenario, dialogue, dimension):
+        self.read += 1
+        if self.read == STOP:
+            raise KeyboardInterrupt
+        return Verdict(dimension=dimension, score=1, justification="")
+"""
+    labels = str(ROOT / "data" / "agreement" / "anchors.jsonl")
+    command = ("agreement", labels, "--judge-model", "mine:Judge", "--live", "--dimensions", "tc")
+    repo.write(mine=f"STOP = 3\n{judge}")
+    assert repo.command(*command).ret == 130
+    kept = list((repo.path / "cache" / "agreement").glob("*.json"))
+    assert kept
+    for file in kept:
+        file.write_bytes(b"\xff\xfe" + file.read_bytes())
+    repo.write(mine=f"STOP = 0\n{judge}")
+    result = repo.command(*command)
+    assert result.ret == 0
+    assert "Traceback" not in str(result.stderr)
+
+
+def test_a_run_that_was_left_says_so(repo: Repository) -> None:
+    repo.write(
+        test_bot="import pytest\n\ndef test_bot(personalens):\n    pytest.exit('enough', returncode=0)\n"
+    )
+    result = repo.inline(*ARGS, "--personalens-gate=tcr >= 0.5")
+    assert result.ret != 0
+    result.stdout.fnmatch_lines(["personalens: no gate is decided: the run was left before its first result"])

@@ -1,0 +1,115 @@
+"""What a run tested: from git and from CI variables, beside what equal runs have in common."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.repository import Repository
+
+CI = ("GITHUB_", "CI_")
+RUN = ("--personalens-sample=3",)
+
+
+@pytest.fixture
+def repo(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Repository:
+    """A repository with one commit, on a branch, with a remote whose address holds a password."""
+    import os
+
+    for name in [name for name in os.environ if name.startswith(CI)]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", "/dev/null")
+    repo = Repository(pytester)
+    repo.write(
+        conftest="""
+        import pytest
+
+        @pytest.fixture
+        def personalens_assistant(personalens_context):
+            return lambda messages: "I've booked it for 19:30, reference QX77."
+        """
+    )
+    git(repo.path, "init", "-q", "-b", "topic")
+    git(repo.path, "add", "conftest.py")
+    monkeypatch.setenv("GIT_COMMITTER_DATE", "2026-11-02T10:00:00+01:00")
+    git(repo.path, "-c", "user.name=ann", "-c", "user.email=ann@example.com", "commit", "-q", "-m", "One")
+    git(repo.path, "remote", "add", "origin", "https://ann:hunter2@example.com/acme/bot.git")
+    return repo
+
+
+def git(folder: Path, *words: str) -> str:
+    done = subprocess.run(["git", "-C", str(folder), *words], check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+def facts_of(repo: Repository) -> dict[str, Any]:
+    repo.inline(*RUN, "--personalens-report=results.json")
+    found: dict[str, Any] = repo.results()["provenance"]
+    return found
+
+
+def test_git_tells_commit_branch_date_and_project(repo: Repository) -> None:
+    found = facts_of(repo)
+    assert found["commit"] == git(repo.path, "rev-parse", "HEAD")
+    assert found["committed"] == "2026-11-02T10:00:00+01:00"
+    assert (found["branch"], found["project"]) == ("topic", "acme/bot")
+    assert not found["changed"]
+    assert "hunter2" not in (repo.path / "results.json").read_text()
+
+
+def test_a_changed_file_is_told_and_equal_runs_stay_equal_files(repo: Repository) -> None:
+    facts_of(repo)
+    first = (repo.path / "results.json").read_bytes()
+    facts_of(repo)
+    assert (repo.path / "results.json").read_bytes() == first
+    with (repo.path / "conftest.py").open("a") as file:
+        file.write("# mended\n")
+    assert facts_of(repo)["changed"]
+
+
+def test_ci_tells_what_git_does_not_know(repo: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    git(repo.path, "checkout", "-q", "--detach")
+    for name, value in {
+        "GITHUB_REPOSITORY": "acme/assistant",
+        "GITHUB_HEAD_REF": "mend-memory",
+        "GITHUB_REF_NAME": "7/merge",
+        "GITHUB_REF": "refs/pull/7/merge",
+        "GITHUB_RUN_ID": "123",
+        "GITHUB_SERVER_URL": "https://github.com",
+    }.items():
+        monkeypatch.setenv(name, value)
+    found = facts_of(repo)
+    assert found["branch"] == "mend-memory"
+    assert found["pull_request"] == "7"
+    assert found["url"] == "https://github.com/acme/assistant/actions/runs/123"
+    assert found["commit"] == git(repo.path, "rev-parse", "HEAD")
+
+
+def test_gitlab_without_git(repo: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    (repo.path / ".git").rename(repo.path / "no-git")
+    for name, value in {
+        "CI_PROJECT_PATH": "acme/bot",
+        "CI_COMMIT_SHA": "ab" * 20,
+        "CI_COMMIT_REF_NAME": "main",
+        "CI_COMMIT_TIMESTAMP": "2026-11-03T09:00:00Z",
+        "CI_MERGE_REQUEST_IID": "12",
+        "CI_PIPELINE_URL": "https://gitlab.example.com/acme/bot/-/pipelines/5",
+    }.items():
+        monkeypatch.setenv(name, value)
+    found = facts_of(repo)
+    assert (found["commit"], found["branch"], found["pull_request"]) == ("ab" * 20, "main", "12")
+
+
+def test_without_either_nothing_is_claimed(repo: Repository) -> None:
+    (repo.path / ".git").rename(repo.path / "no-git")
+    repo.inline(*RUN, "--personalens-report=results.json", "--personalens-save-baseline=baseline.json")
+    assert repo.results()["provenance"] is None
+    assert "provenance" not in repo.results("baseline.json")
+
+
+def test_a_baseline_knows_its_commit(repo: Repository) -> None:
+    repo.inline(*RUN, "--personalens-save-baseline=baseline.json")
+    assert repo.results("baseline.json")["provenance"]["commit"] == git(repo.path, "rev-parse", "HEAD")

@@ -1,0 +1,167 @@
+"""A key, a token or a password stands in no output, whoever repeats it."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+from urllib.parse import quote
+
+import pytest
+
+from tests.support.repository import Repository
+from tests.support.servers.endpoint import Endpoint, Reply
+
+KEY = "sk-proj-0123456789abcdef"
+OUTPUTS = ("results.json", "page.html", "summary.md", "junit.xml")
+RUN = (
+    "--personalens-sample=1", "--personalens-kind=single", "--personalens-record=live", "--personalens-report", OUTPUTS[0],
+    "--personalens-report", OUTPUTS[1], "--personalens-report", OUTPUTS[2], "--junitxml", OUTPUTS[3], "-rA", "-vv",
+)  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def cache_in_the_repository(repo: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The cache is searched too."""
+    monkeypatch.setenv("PERSONALENS_CACHE_DIR", str(repo.path / "cache"))
+
+
+def written(repo: Repository, result: pytest.RunResult) -> Iterator[str]:
+    """All that a run printed, and every file that it left."""
+    yield str(result.stdout)
+    yield str(result.stderr)
+    for file in repo.path.rglob("*"):
+        if file.is_file() and file.suffix not in (".py", ".pyc"):
+            yield file.read_text(encoding="utf-8", errors="replace")
+
+
+def assert_nothing_holds(secret: str, repo: Repository, result: pytest.RunResult) -> None:
+    texts = list(written(repo, result))
+    assert len(texts) >= 2 + len(OUTPUTS)
+    forms = (secret, quote(secret, safe=""), base64.b64encode(secret.encode()).decode())
+    assert not [text for text in texts if any(form in text for form in forms)]
+
+
+def test_a_key_with_a_line_break_works(
+    repo: Repository, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", f"{KEY}\n")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIA0123456789ABCDEF\n")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI/K7MDENG\n")
+    monkeypatch.setenv("AWS_SESSION_TOKEN", "FwoGZXIvYXdzEJr+/token==\n")
+    result = repo.run(
+        *RUN, "--personalens-user-model=bedrock:nova-lite", "--personalens-judge-model=openai:small"
+    )
+    assert result.ret == 0
+    assert {call.headers["authorization"] for call in endpoint.calls if call.protocol == "openai"} == {
+        f"Bearer {KEY}"
+    }
+    assert {
+        call.headers["x-amz-security-token"] for call in endpoint.calls if call.protocol == "bedrock"
+    } == {"FwoGZXIvYXdzEJr+/token=="}
+    assert_nothing_holds(KEY, repo, result)
+    assert_nothing_holds("FwoGZXIvYXdzEJr+/token==", repo, result)
+
+
+def test_a_key_that_no_header_can_hold_is_one_line_without_it(
+    repo: Repository, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", f"{KEY}\n{KEY}")
+    result = repo.run(*RUN, "--personalens-user-model=openai:small")
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(["*OPENAI_API_KEY holds a line break*"])
+    assert_nothing_holds(KEY, repo, result)
+
+
+@pytest.mark.parametrize("status", [307, 400, 401, 500])
+def test_a_server_that_repeats_the_key(
+    repo: Repository, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    key = f"{KEY}/+="
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    # Far enough into the message that the key is cut where the text is.
+    message = f"Authorization: Bearer {key} and {quote(key, safe='')} {'x' * 205} {key}"
+    endpoint.answer = lambda call: Reply(
+        status=status, message=message, headers={"Location": f"http://gateway/?key={quote(key, safe='')}"}
+    )
+    monkeypatch.setattr("pytest_personalens.models.retry.FIRST_WAIT", 0.01)
+    result = repo.inline(*RUN, "--personalens-judge-model=openai:small", "--personalens-gate=valid >= 0")
+    assert "not scored: 1, the judge" in str(result.stdout)
+    assert_nothing_holds(KEY, repo, result)
+
+
+def test_a_provider_that_repeats_credentials_of_a_file(
+    repo: Repository, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = "FwoGZXIvYXdzEJr-session-token"
+    file = repo.path.parent / "credentials"
+    file.write_text(
+        "[default]\naws_access_key_id = AKIA0123456789ABCDEF\naws_secret_access_key ="
+        f" wJalrXUtnFEMI\naws_session_token = {token}\n"
+    )
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+    monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(file))
+    endpoint.answer = lambda call: Reply(
+        status=400, code="ValidationException", message=f"bad: {call.headers['x-amz-security-token']}"
+    )
+    result = repo.run(*RUN, "--personalens-judge-model=bedrock:nova-lite", "--personalens-gate=valid >= 0")
+    result.stdout.fnmatch_lines(["*Bedrock refuses the call: ValidationException: bad: ***"])
+    assert_nothing_holds(token, repo, result)
+
+
+def test_an_assistant_whose_error_holds_a_secret(repo: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TICKETS_DB_PASSWORD", "correct-horse-battery")
+    repo.write(
+        conftest="""
+            import os, pytest
+
+            @pytest.fixture
+            def personalens_assistant():
+                def bot(messages):
+                    raise ConnectionError("cannot log in: " + os.environ["TICKETS_DB_PASSWORD"])
+                return bot
+        """
+    )
+    result = repo.run(*RUN)
+    result.stdout.fnmatch_lines(["*the assistant raised ConnectionError: cannot log in: *"])
+    assert_nothing_holds("correct-horse-battery", repo, result)
+
+
+@pytest.mark.parametrize("where", ["spec", "escaped", "configuration", "environment"])
+def test_a_password_in_an_address_is_refused_without_it(
+    repo: Repository, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    address = endpoint.url.replace("://", "://me:hunter2hunter2@") + "/v1"
+    spec = "openai:small"
+    if where == "environment":
+        monkeypatch.setenv("OPENAI_BASE_URL", address)
+    elif where == "configuration":
+        (repo.path / "pytest.ini").write_text(
+            f"[pytest]\npersonalens_model_parameters = base_url = {address}\n"
+        )
+    else:
+        spec += f"?base_url={quote(address, safe='') if where == 'escaped' else address}"
+    result = repo.run("--personalens-sample=1", "--personalens-record=live", "--personalens-user-model", spec)
+    told = str(result.stdout) + str(result.stderr)
+    assert "leave it out, and set OPENAI_API_KEY" in told
+    assert "hunter2" not in told
+    assert result.ret == 4
+    assert not endpoint.calls
+
+
+def test_a_spec_of_a_plugin_that_holds_a_secret(repo: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ACME_API_KEY", "acme-0123456789")
+    (repo.path / "conftest.py").write_text(
+        (repo.path / "conftest.py").read_text()
+        + "\nfrom pytest_personalens import UserTurn\n"
+        + "class User:\n    identity, paid = 'acme', False\n"
+        + "    def turn(self, scenario, transcript):\n        return UserTurn('bye' if transcript else"
+        " 'hello', done=bool(transcript))\n"
+        + "def pytest_personalens_user_agent(spec):\n    return User() if spec.startswith('acme:') else"
+        " None\n"
+    )
+    result = repo.run(
+        *RUN, "--personalens-user-model=acme:x?key=acme-0123456789", "--personalens-threshold=p>=4"
+    )
+    result.stdout.fnmatch_lines(["personalens: *user acme:x?key=****", "again: *acme:x?key=****"])
+    assert_nothing_holds("acme-0123456789", repo, result)

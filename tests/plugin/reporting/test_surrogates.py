@@ -1,0 +1,95 @@
+"""Half of an emoji, which JSON can hold and no file can, takes no run with it, whoever says it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.support.repository import Repository, calls, records
+from tests.support.scripted_agents import MODELS, PAID, TOLD, TOLD_AGENTS
+
+ARGS = ("--personalens-sample=3", "--personalens-gate=tcr >= 0")
+WAYS = {
+    "alone": (),
+    "workers": ("-n", "2"),
+    "side by side": ("--personalens-concurrency=2",),
+    "records": ("--personalens-record=new",),
+    "files": (
+        "--personalens-report=r.json",
+        "--personalens-report=r.html",
+        "--personalens-report=r.md",
+        "--junitxml",
+        "j.xml",
+        "-vv",
+    ),
+}
+#: A model's verdict, cut within an escaped emoji.
+MODEL = """
+    import pytest
+    from pytest_personalens import Completion
+
+    class Model:
+        name, paid = "half:x", False
+        def complete(self, request):
+            yes = request.answer["properties"]["score"]["type"] == "boolean"
+            quotes = [{"turn": 0, "quote": "so \\udc00"}]
+            return Completion("", data={"evidence": quotes, "justification": "fine \\ud83d", "score": True if yes else 1})
+
+    def pytest_personalens_model(spec, config):
+        return Model() if spec == "half:x" else None
+
+    @pytest.fixture(scope="session")
+    def personalens_assistant():
+        return lambda messages: "done \\ud83d"
+"""
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_judge_played_by_a_model(repo: Repository, way: str) -> None:
+    repo.write(
+        conftest=MODEL.replace("from pytest_personalens import", "from pytest_personalens.models import")
+    )
+    result = repo.run(*ARGS, *WAYS[way], "--personalens-judge-model=half:x")
+    assert result.ret == 0, str(result.stdout) + str(result.stderr)
+    if way == "files":
+        assert json.loads((repo.path / "r.json").read_text(encoding="utf-8"))["items"]
+        assert all((repo.path / name).stat().st_size for name in ("r.html", "r.md", "j.xml"))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_agents_of_ones_own(repo: Repository, way: str) -> None:
+    repo.write(
+        conftest=TOLD.replace('justification="told"', 'justification="told \\udfff"').replace(
+            '"hello"', '"hello \\ud83d"'
+        )
+    )
+    result = repo.run(*ARGS, *WAYS[way], *TOLD_AGENTS)
+    assert result.ret == 0, str(result.stdout) + str(result.stderr)
+
+
+def test_what_was_bought_with_it_is_replayed(paid: Repository) -> None:
+    paid.write(conftest=PAID.replace('justification="fine"', 'justification="fine \\ud83d"'))
+    args = ("--personalens-sample=2", *MODELS)
+    paid.run(*args, "--personalens-record=new").assert_outcomes(passed=2)
+    assert (len(records(paid)), calls(paid)) == (2, 10)
+    paid.run(*args).assert_outcomes(passed=2)
+    assert calls(paid) == 0
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_dataset_in_the_official_layout(repo: Repository, official: Path, way: str) -> None:
+    user = min((official / "data" / "profile").iterdir())
+    repo.write(conftest=TOLD)
+    shutil.copytree(user, repo.path / "own" / "profile" / user.name)
+    for file in (repo.path / "own" / "profile" / user.name).glob("*.json"):
+        file.write_text(
+            file.read_text(encoding="utf-8")
+            .replace("The user", "\\ud83d The user")
+            .replace("You ", "You \\udc00 "),
+            encoding="utf-8",
+        )
+    result = repo.run(*ARGS, *WAYS[way], "--personalens-data=own", "--personalens-threshold=p>=4")
+    assert result.ret == 0, str(result.stdout) + str(result.stderr)

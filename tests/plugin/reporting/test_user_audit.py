@@ -1,0 +1,253 @@
+"""The audit of the simulated user: each fault is found, counted, shown and gated, and a good user has none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.engine.test_protocols_on_the_wire import BOT, answer
+from tests.results.files.test_shards import read
+from tests.support.processes.runs import merge_shards, run_shards
+from tests.support.repository import Repository
+from tests.support.servers.endpoint import Call, Endpoint, Reply
+
+#: Users who are told by their spec what to do wrong, and a judge who completes no task.
+HOOKS = """
+    import pytest
+    from pytest_personalens import UserTurn, Verdict
+    from pytest_personalens.datasets.world.values import said
+
+    ENDS = {"ended-early": "That's all, thank you.", "thanked-early": "Thanks a lot, that is everything."}
+    REPLIES = {
+        "ended-early": "There are two that fit. Which of them shall I book?",
+        "thanked-early": "I'm sorry, I can't book it.",
+    }
+
+    def opening(kind, scenario):
+        if kind == "contradicted":
+            dates = [f for f in scenario.task.facts if f.known != "open" and f.kind == "date" and f.wrong]
+            if dates:
+                return f"Hello. I need it on {said('date', dates[0].wrong[0])}."
+        return scenario.task.intent
+
+    class User:
+        paid = False
+
+        def __init__(self, kind):
+            self.kind, self.identity = kind, f"user {kind}"
+
+        def turn(self, scenario, transcript):
+            turn = len(transcript)
+            if not turn:
+                return UserTurn(opening(self.kind, scenario))
+            if self.kind == "spoke-as-assistant" and turn == 2:
+                return UserTurn("I have booked it for you.")
+            if self.kind == "repeated" and turn in (2, 4):
+                return UserTurn("I would like to hear what it costs.")
+            return UserTurn(ENDS.get(self.kind, "That is all, thanks."), done=True)
+
+    class Judge:
+        identity, paid = "strict", False
+
+        def verdict(self, scenario, dialogue, dimension):
+            return Verdict(dimension=dimension, score=dimension.scale[0], justification="told")
+
+    def pytest_personalens_user_agent(spec):
+        return User(spec.removeprefix("plays:")) if spec.startswith("plays:") else None
+
+    def pytest_personalens_judge(spec):
+        return Judge() if spec == "strict" else None
+
+    @pytest.fixture(scope="session")
+    def personalens_assistant(request):
+        kind = request.config.getoption("--personalens-user-model").removeprefix("plays:")
+        replies = {}
+
+        def reply(messages):
+            number = sum(m["role"] == "assistant" for m in messages)
+            return REPLIES.get(kind, f"It is booked, number {number}.")
+        return reply
+"""
+KINDS = {
+    "contradicted": "contradicted a fact",
+    "ended-early": "ended before the deed",
+    "thanked-early": "thanked for what was not done",
+    "spoke-as-assistant": "spoke for the assistant",
+}
+#: Scenarios whose intent names a day.
+ARGS = (
+    *("--personalens-sample=4", "--personalens-domain=Flights", "--personalens-kind=single"),
+    *("--personalens-seed=audit", "--personalens-judge-model=strict"),
+)
+
+
+def plays(kind: str) -> tuple[str, ...]:
+    return (*ARGS, "--personalens-user-model", f"plays:{kind}")
+
+
+@pytest.fixture
+def audited(repo: Repository) -> Repository:
+    repo.write(conftest=HOOKS)
+    return repo
+
+
+def faults(results: dict[str, Any]) -> list[dict[str, Any]]:
+    return [fault for item in results["items"] for fault in item["evaluation"]["user_faults"]]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_fault_is_found_counted_and_shown(audited: Repository, kind: str) -> None:
+    reports = [f"--personalens-report=r.{ending}" for ending in ("json", "md", "html")]
+    result = audited.inline(*plays(kind), "--personalens-gate=none", *reports)
+    results = audited.results("r.json")
+    found = faults(results)
+    assert len(found) >= 3
+    assert {fault["code"] for fault in found} == {kind}
+    number = len(found)
+    assert results["user_audit"] == {
+        "audited": 4, "faulty": number, "faults": {kind: number}, "lost": {kind: number},
+    }  # fmt: skip
+    note = f"lost to the user: {number} {KINDS[kind]} (faults of the user in {number} of 4 dialogues)"
+    # The terminal wraps the note.
+    assert note in " ".join(result.stdout.str().split())
+    assert note in (audited.path / "r.md").read_text(encoding="utf-8").replace("\\", "")
+    assert f'"lost":"{KINDS[kind]}"' in (audited.path / "r.html").read_text(encoding="utf-8")
+    for item in results["items"]:
+        for fault in item["evaluation"]["user_faults"]:
+            message = item["evaluation"]["dialogue"]["messages"][fault["turn"]]
+            assert message["role"] == "user"
+            assert fault["quote"] in message["content"]
+
+
+def test_a_contradiction_names_both_values(audited: Repository) -> None:
+    audited.inline(*plays("contradicted"), "--personalens-gate=none", "--personalens-report=r.json")
+    found = faults(audited.results("r.json"))
+    assert found
+    for fault in found:
+        said, _, wanted = fault["text"].removeprefix("says ").partition(", the scenario says ")
+        assert said in fault["quote"]
+        assert wanted
+        assert not wanted.startswith(said)
+
+
+def test_a_sentence_said_twice_costs_no_dialogue(audited: Repository) -> None:
+    result = audited.inline(*plays("repeated"), "--personalens-gate=none", "--personalens-report=r.json")
+    assert audited.results("r.json")["user_audit"]["lost"] == {}
+    result.stdout.fnmatch_lines(
+        ["faults of the user in 4 of 4 dialogues: 4 repeated itself; none was lost to*", "  *user"],
+        consecutive=True,
+    )
+
+
+def test_a_good_user_has_no_fault_though_every_task_failed(audited: Repository) -> None:
+    result = audited.inline(*plays("well"), "--personalens-gate=none", "--personalens-report=r.json")
+    results = audited.results("r.json")
+    assert results["overall"]["figures"]["task_completion"]["value"] == 0
+    assert results["user_audit"] == {"audited": 4, "faulty": 0, "faults": {}, "lost": {}}
+    result.stdout.no_fnmatch_line("*of the user*")
+
+
+def test_a_failing_item_shows_the_fault_at_its_turn(audited: Repository) -> None:
+    result = audited.inline(*plays("ended-early"))
+    result.stdout.fnmatch_lines(["*user * That's all, thank you.", "*user fault ends the dialogue although*"])
+
+
+def test_a_gate_on_the_faults(audited: Repository) -> None:
+    gate = ("--personalens-gate=user_faults <= 0.05",)
+    failed = audited.inline(*plays("ended-early"), *gate)
+    failed.stdout.fnmatch_lines(
+        ["gate user_faults: FAILED, share of dialogues with a fault of the user 1.00 * > 0.05 over 4 *"]
+    )
+    assert failed.ret == 1
+    passed = audited.inline(*plays("well"), *gate)
+    passed.stdout.fnmatch_lines(["gate user_faults: passed, * 0.00 * <= 0.05 over 4 scenarios*"])
+    assert passed.ret == 0
+
+
+@pytest.mark.parametrize(
+    ("gate", "problem"),
+    [
+        ("user_faults >= 0.05", "*user_faults is better low: write user_faults <= 0.05*"),
+        ("user_faults <= 5", "*user_faults lies from 0 to 1; did you mean 5%?*"),
+        ("drop(user_faults) <= 0.1", "*name what must not drop: drop(METRIC) <= VALUE*"),
+    ],
+)
+def test_a_gate_that_cannot_be(audited: Repository, gate: str, problem: str) -> None:
+    audited.inline(*plays("well"), "--personalens-gate", gate).stderr.fnmatch_lines([problem])
+
+
+def test_a_suite_without_users_has_no_such_gate(audited: Repository) -> None:
+    refused = audited.inline(
+        *("--personalens-suite=personaconv", "--personalens-sample=2"),
+        *("--personalens-gate=user_faults <= 0.05",),
+    )
+    refused.stderr.fnmatch_lines(["*unknown metric 'user_faults'*"])
+
+
+def test_lost_dialogues_count_against_valid_only_if_asked(audited: Repository) -> None:
+    gate = ("--personalens-gate=valid >= 0.9", "--personalens-report=r.json")
+    audited.inline(*plays("ended-early"), *gate).stdout.fnmatch_lines(
+        ["gate valid: passed, 4 of 4 items could be scored"]
+    )
+    asked = audited.inline(*plays("ended-early"), *gate, "-o", "personalens_lost_to_user=unscored")
+    asked.stdout.fnmatch_lines(
+        [
+            "not scored: 4, the simulated user failed",
+            "*such as: lost to the user, who ends the dialogue although the assistant still asks: *",
+            "gate valid: FAILED, 0 of 4 items could be scored (not: 4 user-agent)*",
+        ]
+    )
+    assert audited.results("r.json")["user_audit"]["lost"] == {"ended-early": 4}
+
+
+def test_shards_and_workers_find_the_same(audited: Repository) -> None:
+    run = (*plays("ended-early"), "--personalens-gate=none")
+    audited.run(*run, "-n", "1", "--personalens-report=whole.json")
+    run_shards(audited, 2, *run)
+    merge_shards(audited, "--report", "merged.json").stdout.fnmatch_lines(["4 dialogues lost to the user: *"])
+    audits = [read(audited, name)["user_audit"] for name in ("whole.json", "merged.json")]
+    assert audits[0] == audits[1]
+    assert audits[0]["lost"] == {"ended-early": 4}
+
+
+def test_a_model_as_the_user_is_audited_also_in_a_replay(repo: Repository, endpoint: Endpoint) -> None:
+    def user(call: Call) -> Reply:
+        if call.model == "user":
+            return Reply(
+                "That's all, thanks. TERMINATE" if "Which one" in call.prompt else "A flight, please."
+            )
+        if call.model == "bot":
+            return Reply("There are two flights. Which one shall I book?")
+        return answer(call)
+
+    endpoint.answer = user
+    run = (*ARGS[:-1], "--personalens-user-model=openai:user", *BOT, "--personalens-gate=none")
+    audits = []
+    for mode in ("new", "none"):
+        repo.inline(*run, f"--personalens-record={mode}", "--personalens-report=r.json")
+        audits.append(repo.results("r.json")["user_audit"])
+    assert audits[0] == audits[1]
+    assert audits[0]["faults"]["ended-early"] >= 3
+    assert len(audits[0]["faults"]) == 1
+    assert "user_faults" not in next(repo.path.glob("__personalens__/**/*.json")).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("protocol", "cause", "audited"), [("default", "user-agent", 0), ("paper", "", 4)])
+def test_a_turn_out_of_the_role_counts_once(
+    repo: Repository, endpoint: Endpoint, protocol: str, cause: str, audited: int
+) -> None:
+    def user(call: Call) -> Reply:
+        if call.model == "user":
+            return Reply("How can I help you? TERMINATE" if "Booked" in call.prompt else "A flight, please.")
+        return Reply("Booked.") if call.model == "bot" else answer(call)
+
+    endpoint.answer = user
+    run = (*ARGS[:-1], "--personalens-user-model=openai:user", *BOT, "--personalens-record=live")
+    repo.inline(
+        *run, "--personalens-protocol", protocol, "--personalens-gate=none", "--personalens-report=r.json"
+    )
+    results = repo.results("r.json")
+    assert {item["evaluation"]["cause"] for item in results["items"]} == {cause}
+    audit = results["user_audit"]
+    assert (audit["faults"]["spoke-as-assistant"] if audit else 0) == audited

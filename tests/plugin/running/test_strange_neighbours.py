@@ -1,0 +1,155 @@
+"""Tests, plugins and datasets beside ours that the plugin was not made for are told in one line."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.repository import Repository
+from tests.support.scripted_agents import BOT
+
+SAMPLE = ("--personalens-sample=2", "--personalens-threshold=p>=1")
+AUTOUSE = (
+    BOT
+    + """
+    @pytest.fixture(autouse=True)
+    def everywhere({fixture}):
+        pass
+"""
+)
+ONE_LINE = (
+    "*personalens: methods of unittest.TestCase and doctests cannot stand for scenarios; write a function, *"
+)
+
+
+@pytest.mark.parametrize("fixture", ["personalens", "personalens_scenario", "personalens_context"])
+@pytest.mark.parametrize("workers", [(), ("-n", "1")], ids=["alone", "workers"])
+def test_unittest_and_doctest_beside_a_fixture_with_autouse(
+    repo: Repository, fixture: str, workers: tuple[str, ...]
+) -> None:
+    repo.write(
+        conftest=AUTOUSE.replace("{fixture}", fixture),
+        test_unit=(
+            "import unittest\n\nclass TestUnit(unittest.TestCase):\n    def test_unit(self):\n        pass\n"
+        ),
+        documented='def one():\n    """\n    >>> one()\n    1\n    """\n    return 1\n',
+    )
+    result = repo.run(*SAMPLE, "--doctest-modules", *workers)
+    assert result.ret == 1
+    result.assert_outcomes(passed=2, errors=2)
+    result.stdout.fnmatch_lines([ONE_LINE, ONE_LINE])
+    assert "Traceback" not in str(result.stdout)
+    assert "INTERNALERROR" not in str(result.stdout) + str(result.stderr)
+
+
+def test_they_are_skipped_without_a_sample(repo: Repository) -> None:
+    repo.write(
+        conftest=AUTOUSE.replace("{fixture}", "personalens_scenario"),
+        test_unit=(
+            "import unittest\n\nclass TestUnit(unittest.TestCase):\n    def test_unit(self):\n        pass\n"
+        ),
+    )
+    repo.inline().assert_outcomes(skipped=2)
+
+
+DATASET = """
+    import pytest
+    from pytest_personalens.core.scenario import Scenario, ScenarioRef, Situation, Task
+
+    class Own:
+        name, version = "own", "1"
+        def domains(self):
+            return ["Pills"]
+        def users(self):
+            return ["ann"]
+        def refs(self, user):
+            return [ScenarioRef(user, "pills-1", "single", ("Pills",))]
+        def load(self, ref):
+            return Scenario(
+                id=ref.id, user=ref.user, dataset="own 1", kind=ref.kind, domains=ref.domains, demographics={}, summaries={"Pills": "She has a cold."},
+                preferences={"Pills": {"Brand": ("Acme",)}},
+                situation=Situation(location="x", device="Laptop", time_of_day="Morning", day_of_week="Monday", environment="Quiet"),
+                task=Task(id=ref.task, description="She needs pills.", intent="You want pills.", goal="Pills are ordered."),
+            )
+
+    def pytest_personalens_dataset(spec, config):
+        return Own() if spec == "own" else None
+
+    @pytest.fixture
+    def personalens_assistant():
+        return lambda messages: "I've ordered the pills, reference QX77."
+"""
+MISTAKES = {
+    'preferences={"Pills": {"Brand": ("Acme",)}}': (
+        'preferences={"Pills": {"Brand": "Acme"}}',
+        "load('ann', 'pills-1'): preferences.Pills.Brand: *",
+    ),
+    '"single", ("Pills",)': (
+        '"both", ("Pills",)',
+        "refs('ann'): the kind of a scenario is 'single' or 'multi', not 'both'",
+    ),
+    '"pills-1", "single", ("Pills",)': (
+        '"pills-1", "single", "Pills"',
+        "refs('ann'): domains of pills-1: expected a list of texts, not 'Pills'",
+    ),
+    'return ["Pills"]': ('return "Pills"', "domains(): expected a list of texts, not 'Pills'"),
+    'return ["ann"]': ("return None", "users(): expected a list of texts, not None"),
+    "return [ScenarioRef(": ("return [tuple(", "refs('ann'): raised TypeError: *"),
+    'version = "own", "1"': ('version = "own", 1', "version: expected a text"),
+    "return Scenario(": ("return dict(", "load('ann', 'pills-1'): expected a Scenario, not dict"),
+}
+
+
+@pytest.mark.parametrize("right", MISTAKES)
+def test_a_mistake_in_a_dataset_of_ones_own(repo: Repository, right: str) -> None:
+    repo.write(conftest=DATASET)
+    assert repo.inline(*SAMPLE, "--personalens-data=own", "--personalens-threshold=tc>=0").ret == 0
+    wrong, told = MISTAKES[right]
+    repo.write(conftest=DATASET.replace(right, wrong))
+    result = repo.run(*SAMPLE, "--personalens-data=own")
+    assert result.ret == 4
+    result.stderr.fnmatch_lines([f"ERROR: personalens: dataset Own: {told}".replace("[", "[[]")])
+    assert len(result.errlines) <= 2
+
+
+def test_pytest_snapshot_beside_syrupy(repo: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = repo.path / "installed"
+    (place / "pytest_snapshot").mkdir(parents=True)
+    (place / "pytest_snapshot" / "__init__.py").touch()
+    (place / "pytest_snapshot" / "plugin.py").write_text(
+        "def pytest_addoption(parser):\n    parser.addoption('--snapshot-update', action='store_true')\n"
+    )
+    (place / "pytest_snapshot-0.9.0.dist-info").mkdir()
+    (place / "pytest_snapshot-0.9.0.dist-info" / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: pytest-snapshot\nVersion: 0.9.0\n"
+    )
+    (place / "pytest_snapshot-0.9.0.dist-info" / "entry_points.txt").write_text(
+        "[pytest11]\nsnapshot = pytest_snapshot.plugin\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(place))
+    result = repo.run()
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(
+        ["ERROR: personalens: pytest-snapshot and syrupy, *; run with -p no:syrupy *"]
+    )
+    assert "Traceback" not in str(result.stderr)
+    assert repo.run("-p", "no:snapshot", *SAMPLE).ret == 0
+    assert repo.run("-p", "no:syrupy", *SAMPLE).ret == 0
+
+
+@pytest.mark.parametrize("value", ["None", "'a text'", "snapshot.with_defaults()"])
+def test_a_fixture_of_ones_own_that_is_called_snapshot(repo: Repository, value: str) -> None:
+    asks = "snapshot" if "snapshot" in value else ""
+    repo.write(conftest=BOT + f"\n    @pytest.fixture\n    def snapshot({asks}):\n        return {value}\n")
+    repo.inline(*SAMPLE, "--personalens-record=new").assert_outcomes(passed=2)
+    result = repo.inline(*SAMPLE)
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["records: 2 replayed"])
+
+
+def test_usage_errors_of_others_keep_their_lines(repo: Repository) -> None:
+    repo.write(
+        conftest=BOT + "\n    def pytest_collection_finish():\n        raise pytest.UsageError('one\\ntwo')\n"
+    )
+    result = repo.inline(*SAMPLE)
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(["ERROR: one", "two"])
