@@ -43,7 +43,7 @@ def main(options: argparse.Namespace) -> int:
     if not any(item.majority(d) is not None for item in labelled for d in chosen):
         raise SpecError(
             f"{options.labels}: holds no label of {', '.join(d.short for d in chosen)}; put them in"
-            " (docs/how-to/check-your-judge.md)"
+            " (docs/how-to/models/check-your-judge.md)"
         )
     with tempfile.TemporaryDirectory(prefix="personalens-") as folder:
         budget = Budget(

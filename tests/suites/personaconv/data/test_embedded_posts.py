@@ -59,7 +59,7 @@ def test_the_posts_keep_what_their_card_promises() -> None:
 
 
 def test_the_card_shows_what_the_command_prints(capsys: pytest.CaptureFixture[str]) -> None:
-    card = (PROJECT / "docs" / "explanation" / "embedded-posts.md").read_text(encoding="utf-8").splitlines()
+    card = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
     assert main(["personaconv"]) == 0
     printed = [line for line in capsys.readouterr().out.splitlines() if "  " in line]
     assert len(printed) == 24
