@@ -12,7 +12,6 @@ from pytest_personalens.cli.scenarios.check_dataset import main
 from pytest_personalens.datasets.embedded.files import data_folder
 from pytest_personalens.suites.personaconv.protocols.open import open_posts
 from pytest_personalens.suites.personaconv.quality.check import check_data
-from tests.support.repository import ROOT as PROJECT
 
 ROOT = data_folder() / "personaconv"
 
