@@ -65,8 +65,8 @@ test-neighbours: $(APART)/neighbours/done ## beside the plugins of pytest that a
 	$(APART)/neighbours/bin/python -m pytest -q -n 2 -p no:cacheprovider -p no:randomly -p no:sugar -p no:asyncio tests/plugin/running/test_neighbours.py
 
 # What is built on these packages: pytest, pytest-xdist and syrupy, pydantic, boto3, Jinja.
-BUILT_ON_THEM := core datasets/test_datasets.py datasets/test_cached.py engine/test_concurrency.py engine/test_resume.py \
-    models plugin reports/test_html_report.py reports/test_outputs.py results/test_baseline.py results/test_gates.py \
+BUILT_ON_THEM := core datasets/test_datasets.py datasets/test_toml_cache.py engine/test_concurrency.py engine/test_resume.py \
+    models plugin reports/html/test_html_report.py reports/test_outputs.py results/test_baseline.py results/test_gates.py \
     results/test_shards.py results/test_stored_results.py
 
 lowest: $(APART)/lowest/done

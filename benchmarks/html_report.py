@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.run import Goal
 from pytest_personalens.reports.html.page import write_html
 from tests.support.browser import ARGUMENTS
-from tests.support.rich_results import rich_results
+from tests.support.results.rich_results import rich_results
 
 if TYPE_CHECKING:
     from selenium.webdriver import Chrome

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from pytest_personalens.results.stats.intervals import mean_interval
-from pytest_personalens.results.stats.non_inferiority import excluded
+from pytest_personalens.results.stats.non_inferiority import excludes_drop
 from pytest_personalens.results.stats.paired import sign_flip
 
 Changes = list[list[int]]
@@ -69,7 +69,7 @@ SAMPLES: dict[str, tuple[int, ...]] = {
 
 def ours(changes: Changes, kind: Kind, limit: float) -> bool:
     """Whether the gate passes."""
-    return excluded(changes, kind.span, limit, level=_LEVEL)
+    return excludes_drop(changes, kind.span, limit, level=_LEVEL)
 
 
 def by_interval(changes: Changes, kind: Kind, limit: float) -> bool:

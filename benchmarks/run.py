@@ -148,7 +148,7 @@ def opened_embedded() -> tuple[float, float]:
     """
     from pytest_personalens.core.text.slugs import slug
     from pytest_personalens.datasets import EmbeddedDataset, draw
-    from pytest_personalens.datasets.cached import read_toml
+    from pytest_personalens.datasets.toml_cache import read_toml
 
     dataset = EmbeddedDataset()
     refs = draw(dataset, 30, seed="benchmark").refs

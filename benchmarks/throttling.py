@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from tests.support.endpoint import Call, Endpoint, Reply, play
+from tests.support.servers.endpoint import Call, Endpoint, Reply, play
 
 LATENCY = 0.2
 GOAL = 1.5

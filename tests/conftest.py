@@ -16,10 +16,10 @@ with suppress(ImportError):
     import numpy as np  # noqa: F401
 from pytest_personalens.core.scenario import Scenario, Situation, Task
 from tests.support.browser import Page, start
-from tests.support.endpoint import Endpoint, play
-from tests.support.preloaded import import_package
+from tests.support.processes.preloaded import import_package
 from tests.support.repository import ROOT, Repository
 from tests.support.scripted_agents import BOT, PAID, TEST, TOLD
+from tests.support.servers.endpoint import Endpoint, play
 
 import_package()
 

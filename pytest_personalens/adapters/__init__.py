@@ -8,12 +8,14 @@ and CrewAI need no function: `langchain_core.messages.convert_to_openai_messages
 
 from __future__ import annotations
 
-from pytest_personalens.adapters.adk import from_adk
-from pytest_personalens.adapters.agent_framework import from_agent_framework
-from pytest_personalens.adapters.llama_index import from_llama_index
-from pytest_personalens.adapters.openai_agents import from_openai_agents
-from pytest_personalens.adapters.pydantic_ai import from_pydantic_ai
-from pytest_personalens.adapters.strands import from_strands
+from pytest_personalens.adapters.frameworks import (
+    from_adk,
+    from_agent_framework,
+    from_llama_index,
+    from_openai_agents,
+    from_pydantic_ai,
+    from_strands,
+)
 
 __all__ = [
     "from_adk",

@@ -1,4 +1,4 @@
-"""The entry point of all commands, and their exit codes."""
+"""The entry point of all commands, and what they share: the parser, the errors and the exit codes."""
 
 from __future__ import annotations
 
@@ -8,112 +8,147 @@ import importlib
 import io
 import os
 import sys
-from typing import TYPE_CHECKING, Final, NoReturn, ParamSpec, TypeVar
+import tomllib
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
 from pytest_personalens.core.errors import PersonalensError
-from pytest_personalens.core.files.destinations import ENDINGS, file_kind
-from pytest_personalens.core.options.options import REPLACED
+from pytest_personalens.core.files.destinations import ENDINGS, file_kind, refuse_shared_files, writable
 from pytest_personalens.core.text.safe_text import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from pytest_personalens.datasets import Dataset
 
 #: The exit status of a command with bad input, the same as pytest's for a bad option.
 BAD_INPUT: Final = 4
-#: How a command is called in its help, as in the documentation.
-_CALLED: Final = "python -m pytest_personalens"
-_Arguments = ParamSpec("_Arguments")
+_PROGRAM: Final = "python -m pytest_personalens"
 _Value = TypeVar("_Value")
+_Types = Mapping[str, Callable[[str], Any]]
+_Run = Callable[..., int]
 
 
-#: The module of each command in this folder, and the help text of the command.
-COMMANDS: Final = {
-    "report": (
-        "runs.report",
-        "make a summary, Markdown, a page or a table from stored results, of one run or two",
-    ),
-    "show": ("runs.show", "print the transcript, the scores and the reasons of one item"),
-    "history": ("runs.history", "show several runs as a table, a page with lines of TCR and P, and a badge"),
-    "comment": ("runs.comment", "write or update one comment on the pull request, with the results of a run"),
-    "merge": ("runs.merge", "put the shards of a run together and decide its gates"),
-    "agreement": ("judges.agreement", "measure how far a judge agrees with labelled dialogues"),
-    "draw-for-annotation": (
-        "judges.draw_for_annotation",
-        "draw stored dialogues for people to label",
-    ),
-    "check-dataset": (
-        "scenarios.check_dataset",
-        "measure datasets and find what is inconsistent",
-    ),
-    "show-prompts": (
-        "scenarios.show_prompts",
-        "print what a model is sent when it plays the user, the judge or the assistant",
-    ),
-    "score": ("runs.score", "score stored outputs of PersonaConvBench"),
-    "sample-size": ("scenarios.sample_size", "tell how many scenarios a comparison needs"),
-    "train": ("judges.train", "train the embedded judge on labelled dialogues"),
-    "robustness": (
-        "judges.robustness",
-        "test the embedded judge with other words, other meanings and empty replies",
-    ),
-}
+class Parser(argparse.ArgumentParser):
+    """A parser that reports a bad command in one line, and exits with the status that pytest has for it.
+
+    `example` is the last line of its help. `usage` is the first line, where all options would take several.
+    """
+
+    def __init__(self, name: str, *, description: str | None, example: str, usage: str | None = None) -> None:
+        super().__init__(
+            prog=f"{_PROGRAM} {name}".rstrip(),
+            usage=usage,
+            description=description,
+            epilog=f"example: {_PROGRAM} {example}",
+            allow_abbrev=False,
+        )
+
+    def error(self, message: str) -> NoReturn:
+        """Print the error in one line and exit with 4."""
+        self.exit(BAD_INPUT, one_line(f"error: {message}") + "\n")
 
 
-#: Commands that open datasets by name.
-_OPEN_DATASETS: Final = ("check-dataset",)
+@cache
+def commands() -> dict[str, dict[str, Any]]:
+    """Return what ``commands.toml`` says of each command."""
+    return tomllib.loads(files(__package__).joinpath("commands.toml").read_text(encoding="utf-8"))
+
+
+def command(name: str, types: _Types = MappingProxyType({})) -> Callable[[_Run], _Run]:
+    """Make a command of a function that takes the parsed options and returns an exit code.
+
+    The command takes the words of the command line. It reports an input error in one line, and then returns
+    4. `types` are those of its arguments that only this command has.
+    """
+
+    def decorate(run: _Run) -> _Run:
+        @functools.wraps(run)
+        def main(words: Sequence[str] | None = None, **more: Any) -> int:
+            options = _parser(name, types).parse_args(words)
+            try:
+                return run(options, **more)
+            except BrokenPipeError:
+                raise
+            except PersonalensError as error:
+                problem = str(error)
+            except OSError as error:  # from writing a result; a failure to read raises `DataError`
+                problem = f"{error.filename}: cannot be written: {error.strerror}"
+            return print_errors([one_line(problem)])
+
+        return main
+
+    return decorate
+
+
+def _parser(name: str, types: _Types) -> Parser:
+    entry = commands()[name]
+    parser = Parser(
+        name, description=entry["description"], example=entry["example"], usage=entry.get("usage")
+    )
+    types = {"int": int, "path": Path, **types}
+    for argument, keywords in entry["arguments"].items():
+        keywords = dict(keywords)
+        names = [keywords.pop("short"), argument] if "short" in keywords else [argument]
+        if "type" in keywords:
+            keywords["type"] = types[keywords["type"]]
+        if "least" in keywords:
+            keywords["type"] = at_least(keywords.pop("least"))
+        if "kinds" in keywords:
+            kinds, of = keywords.pop("kinds"), keywords.pop("words", [])
+            keywords = {"metavar": "PATH", "action": "append", "default": [], **keywords}
+            keywords["type"] = _report_type(kinds, of)
+        parser.add_argument(*names, **keywords)
+    return parser
+
+
+def _report_type(kinds: Sequence[str], words: Sequence[str]) -> Callable[[str], str]:
+    """Return the type of --report: the path of a file of one of the `kinds`, or one of the `words`."""
+    endings = ", ".join(ending for ending, kind in ENDINGS.items() if kind in kinds)
+    expected = " or ".join((f"a path that ends in {endings}", *map(repr, words)))
+
+    def read(text: str) -> str:
+        if text not in words and file_kind(text) not in kinds:
+            raise ValueError(f"expected {expected}")
+        return text
+
+    return argument_type(read)
 
 
 def main(
-    arguments: Sequence[str] | None = None, *, offered: Callable[[str], Dataset | None] = lambda spec: None
+    words: Sequence[str] | None = None, *, offered: Callable[[str], Dataset | None] = lambda spec: None
 ) -> int:
-    """Run the command that the first argument names, and return its exit code.
+    """Run the command that the first word names, and return its exit code: 0, 4 for bad input, or its own.
 
-    The exit code is 0 for success and 4 for bad input. `offered` returns the dataset that a plugin or
-    ``conftest.py`` offers under a name.
+    `offered` returns the dataset that a plugin or ``conftest.py`` offers under a name.
     """
     parser = Parser(
-        prog="personalens",
+        "",
         description=(
             "Commands for results, judges and datasets. `python -m pytest_personalens COMMAND --help`"
             " explains one of them."
         ),
-        example="personalens report results.json --report page.html",
+        example="report results.json --report page.html",
     )
-    commands = parser.add_subparsers(
+    listed = parser.add_subparsers(
         dest="command", required=True, metavar="COMMAND", parser_class=argparse.ArgumentParser
     )
-    for name, (_, does) in COMMANDS.items():
-        commands.add_parser(name, help=does, add_help=False)
-    words = list(sys.argv[1:] if arguments is None else arguments)
-    chosen = parser.parse_args(words[:1]).command
-    more = {"offered": offered} if chosen in _OPEN_DATASETS else {}
-    result: int = importlib.import_module(f"pytest_personalens.cli.{COMMANDS[chosen][0]}").main(
-        words[1:], **more
-    )
+    for name, entry in commands().items():
+        listed.add_parser(name, help=entry["help"], add_help=False)
+    words = list(sys.argv[1:] if words is None else words)
+    name = parser.parse_args(words[:1]).command
+    more = {"offered": offered} if name == "check-dataset" else {}
+    module = importlib.import_module(f"pytest_personalens.cli.{commands()[name]['module']}")
+    result: int = module.main(words[1:], **more)
     return result
 
 
-def errors_told(main: Callable[_Arguments, int]) -> Callable[_Arguments, int]:
-    """Return a `main` that reports an input error in one line and returns 4."""
-
-    @functools.wraps(main)
-    def told(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> int:
-        try:
-            return main(*args, **kwargs)
-        except BrokenPipeError:
-            raise
-        except PersonalensError as error:
-            print(one_line(f"error: {error}"), file=sys.stderr)
-        except OSError as error:  # from writing a result; a failure to read raises `DataError`
-            print(one_line(f"error: {error.filename}: cannot be written: {error.strerror}"), file=sys.stderr)
-        return BAD_INPUT
-
-    return told
-
-
-def tell(problems: Sequence[str]) -> int:
+def print_errors(problems: Sequence[str]) -> int:
     """Print each problem on one line, and return 4 if there is any, else 0."""
     for problem in problems:
         print(f"error: {problem}", file=sys.stderr)
@@ -121,10 +156,7 @@ def tell(problems: Sequence[str]) -> int:
 
 
 def run(main: Callable[[], int]) -> NoReturn:
-    """Exit with the result of `main`.
-
-    Exit with 1 if the reader of the output has closed the pipe.
-    """
+    """Exit with the result of `main`, or with 1 if the reader of the output has closed the pipe."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # some terminals cannot show every path or name
@@ -137,86 +169,40 @@ def run(main: Callable[[], int]) -> NoReturn:
         sys.exit(1)
 
 
-def value_of(read: Callable[[str], _Value]) -> Callable[[str], _Value]:
-    """Return `read` as the type of a command's argument.
+def report_files(
+    reports: Sequence[str], read: Mapping[str, Path], others: Sequence[tuple[str, Path]] = ()
+) -> list[Path]:
+    """Return the paths of --report after checking that they may be written, and make their folders.
 
-    `read` raises ValueError, which says what it expected.
+    Raise `SpecError` for a file that would replace one of the files in `read`, one of the `others` that the
+    command writes, or a file of somebody else.
     """
+    files = [("--report", Path(text)) for text in reports]
+    refuse_shared_files([*files, *others], read)
+    return [writable(path, flag, kind=str(file_kind(path))) for flag, path in files]
 
-    def told(text: str) -> _Value:
+
+def argument_type(read: Callable[[str], _Value], word: str = "not") -> Callable[[str], _Value]:
+    """Return `read`, whose ValueError says what it expected, as the type of an argument."""
+
+    def convert(text: str) -> _Value:
         try:
             return read(text)
         except ValueError as error:
-            raise argparse.ArgumentTypeError(f"{error}, not {text!r}") from None
+            raise argparse.ArgumentTypeError(f"{error}, {word} {text!r}") from None
 
-    return told
-
-
-def report_of(kinds: Sequence[str], *words: str) -> Callable[[str], str]:
-    """Return a function that reads the value of --report.
-
-    The value is the path of a file of one of the `kinds`, known by its ending, or one of the `words`.
-    """
-    endings = ", ".join(ending for ending, kind in ENDINGS.items() if kind in kinds)
-    expected = " or ".join((f"a path that ends in {endings}", *map(repr, words)))
-
-    def read(text: str) -> str:
-        if text not in words and file_kind(text) not in kinds:
-            raise argparse.ArgumentTypeError(f"expected {expected}, not {text!r}")
-        return text
-
-    return read
+    return convert
 
 
 def at_least(least: int) -> Callable[[str], int]:
-    """Return a function that reads a whole number of at least `least` from an argument."""
+    """Return the type of an argument that is a whole number of at least `least`."""
 
     def read(text: str) -> int:
-        try:
+        number = least - 1
+        with suppress(ValueError):
             number = int(text)
-        except ValueError:
-            number = least - 1
         if number < least:
-            raise argparse.ArgumentTypeError(f"expected a whole number of at least {least}, found {text!r}")
+            raise ValueError(f"expected a whole number of at least {least}")
         return number
 
-    return read
-
-
-class _Refused(argparse.Action):
-    """The action for an option that no longer exists."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
-        parser.error(str(self.const))
-        raise AssertionError
-
-
-class Parser(argparse.ArgumentParser):
-    """A parser that reports a bad command in one line.
-
-    It exits with the status that pytest has for a bad option. `example` is the last line of its help. `usage`
-    is the first line, where all options would take several.
-    """
-
-    def __init__(self, *, prog: str, description: str | None, example: str, usage: str | None = None) -> None:
-        super().__init__(
-            prog=prog.replace("personalens", _CALLED, 1),
-            usage=usage,
-            description=description,
-            epilog=f"example: {example.replace('personalens', _CALLED, 1)}",
-            allow_abbrev=False,
-        )
-
-    def refuse(self, *names: str) -> None:
-        """Declare options that no longer exist.
-
-        The error message tells the user which option replaces the old one.
-        """
-        for name in names:
-            new, value = REPLACED[name]
-            now = f"--{name}: this option is gone; write --{new} {value}"
-            self.add_argument(f"--{name}", nargs="?", action=_Refused, const=now, help=argparse.SUPPRESS)
-
-    def error(self, message: str) -> NoReturn:
-        """Print the error in one line and exit with 4."""
-        self.exit(BAD_INPUT, one_line(f"error: {message}") + "\n")
+    return argument_type(read, "found")

@@ -18,9 +18,10 @@ The tree shows what each error leads to: the cause of an item without a score, o
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.core.text.redaction import redacted
+from pytest_personalens.core.text.redaction import redact
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,14 +30,10 @@ _EXITS: Final = {("_pytest.outcomes", "Exit"), ("bdb", "BdbQuit")}
 
 
 class PersonalensError(Exception):
-    """Base of every error that this package raises on purpose.
-
-    Its text is one line for the user, without any secret. The text often repeats a message of a provider, and
-    a provider may repeat the key that it received.
-    """
+    """Base of every error that this package raises on purpose: one line for the user, without secrets."""
 
     def __init__(self, *args: object) -> None:
-        super().__init__(*(redacted(arg) if isinstance(arg, str) else arg for arg in args))
+        super().__init__(*(redact(arg) if isinstance(arg, str) else arg for arg in args))
 
 
 class DataError(PersonalensError):
@@ -48,18 +45,11 @@ class DataError(PersonalensError):
         super().__init__(f"{where}: {problem}")
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _data_error, (self.file, self.field, self.problem)
-
-
-def _data_error(file: str, field: str, problem: str) -> DataError:
-    return DataError(file, problem, field=field)
+        return partial(type(self), field=self.field), (self.file, self.problem)
 
 
 def error_text(error: BaseException) -> str:
-    """Return the type and the text of an exception.
-
-    If the exception's own ``__str__`` raises an error, the result names the type of that error instead.
-    """
+    """Return the type and text of an exception, also if its own ``__str__`` raises."""
     name = type(error).__name__
     try:
         return f"{name}: {error}"
@@ -68,10 +58,7 @@ def error_text(error: BaseException) -> str:
 
 
 def short_repr(value: object, most: int = 80) -> str:
-    """Return the `repr` of any value, cut to `most` characters.
-
-    If the value's own ``__repr__`` raises an error, the result is its type.
-    """
+    """Return the `repr` of a value, cut to `most` characters; its type if ``__repr__`` raises."""
     try:
         return repr(value)[:most]
     except Exception:  # raised by the `__repr__` of the value
@@ -79,11 +66,7 @@ def short_repr(value: object, most: int = 80) -> str:
 
 
 def ends_the_run(error: BaseException) -> bool:
-    """True for an exception by which the user ends the run.
-
-    Such an exception is no agent's fault. It is pytest's own exit, which 'q' in its debugger raises too. The
-    function compares names, because this part of the package does not import pytest.
-    """
+    """True for pytest's exit and the debugger's quit; by name, because core does not import pytest."""
     return any((kind.__module__, kind.__name__) in _EXITS for kind in type(error).__mro__)
 
 
@@ -100,18 +83,11 @@ class RecordError(PersonalensError):
 
 
 class ModelError(PersonalensError):
-    """A call to a language model that cannot succeed.
-
-    The text says what the user can do about it.
-    """
+    """A call to a language model that cannot succeed; the text says what the user can do about it."""
 
 
 class ModelBusy(ModelError):
-    """A call that failed and may succeed a moment later.
-
-    `throttled` is true if the provider refused the call because of its rate limit. `retry_after` is the
-    number of seconds that the provider asked to wait, or None if it gave none.
-    """
+    """A failed call that may succeed later: `throttled` by a rate limit, `retry_after` seconds if given."""
 
     def __init__(self, problem: str, *, throttled: bool = False, retry_after: float | None = None) -> None:
         super().__init__(problem)
@@ -119,17 +95,11 @@ class ModelBusy(ModelError):
 
 
 class BudgetSpent(PersonalensError):
-    """The run may make no more calls, or spend no more money.
-
-    No agent is at fault. Paid results are kept.
-    """
+    """The run may make no more calls, or spend no more money; paid results are kept."""
 
 
 class Stopped(PersonalensError):
-    """The run has ended, and nobody waits for this dialogue any more.
-
-    Paid results are kept.
-    """
+    """The run has ended, and nobody waits for this dialogue any more; paid results are kept."""
 
 
 class AssistantFault(PersonalensError):
@@ -137,14 +107,8 @@ class AssistantFault(PersonalensError):
 
 
 class UserAgentFault(PersonalensError):
-    """The simulated user failed or left its role.
-
-    This says nothing about the assistant.
-    """
+    """The simulated user failed or left its role, which says nothing about the assistant."""
 
 
 class JudgeFault(PersonalensError):
-    """The judge failed, or its answer could not be read.
-
-    This says nothing about the assistant.
-    """
+    """The judge failed, or its answer could not be read, which says nothing about the assistant."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, Field
@@ -31,12 +32,7 @@ def _day(text: str) -> str:
 
 
 def _hour(text: str) -> str:
-    hours, colon, minutes = text.partition(":")
-    if (
-        not (colon and len(hours) == len(minutes) == 2 and hours.isdecimal() and minutes.isdecimal())
-        or int(hours) > 23
-        or int(minutes) > 59
-    ):
+    if not re.fullmatch(r"([01][0-9]|2[0-3]):[0-5][0-9]", text):
         raise ValueError(f"{text!r} is no time of day, such as 18:40")
     return text
 
@@ -48,10 +44,7 @@ Hour = Annotated[str, AfterValidator(_hour)]
 
 
 class Clock(Frozen):
-    """The moment at which a scenario begins, in the user's own time.
-
-    `zone` is the name of the time zone, such as ``Europe/London``; it is empty if it is not known.
-    """
+    """The moment at which a scenario begins, in the user's time; `zone` is an IANA name, or empty."""
 
     date: Day
     time: Hour
@@ -104,10 +97,7 @@ class Thing(Frozen):
 
 
 class Limit(Frozen):
-    """What must never happen to the user.
-
-    `words` are words and phrases in small letters by which a reply shows that the limit is broken.
-    """
+    """What must never happen to the user; a reply with one of `words` (small letters) breaks the limit."""
 
     kind: LimitKind
     name: Text
@@ -116,10 +106,7 @@ class Limit(Frozen):
 
 
 class Session(Frozen):
-    """A past conversation of the user with an assistant, of one domain.
-
-    `messages` has the shape of the OpenAI protocol: ``{"role": "user", "content": "..."}``.
-    """
+    """A past conversation of one domain; `messages` are those of the OpenAI protocol."""
 
     id: str
     date: Day

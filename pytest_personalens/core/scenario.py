@@ -24,11 +24,7 @@ DOMAINS: Final = (
 
 
 class ScenarioRef(NamedTuple):
-    """A scenario by name only, which is enough to collect, filter and sample.
-
-    `Dataset.load` returns the full scenario. `stratum` names the part of a draw that the scenario counts for,
-    if that is not its kind.
-    """
+    """A scenario by name, enough to collect and sample; `stratum` is its part of a draw, if not its kind."""
 
     user: str
     task: str
@@ -38,7 +34,7 @@ class ScenarioRef(NamedTuple):
 
     @property
     def id(self) -> str:
-        """Return the slug of task and user, such as ``movies-1-user7``."""
+        """The slug of task and user, such as ``movies-1-user7``."""
         return slug(f"{self.task}-{self.user}")
 
 
@@ -57,10 +53,7 @@ Slot = Literal["name", "title", "time", "day", "price", "count", "length", "plac
 
 
 class GoalPart(Frozen):
-    """One part of a goal: an action to carry out, or a fact to tell.
-
-    `facts` names the facts of the task on which it rests.
-    """
+    """One part of a goal, an action or a fact to tell, which rests on the facts named by `facts`."""
 
     text: Text
     kind: Literal["done", "told"]
@@ -92,10 +85,7 @@ class Task(Frozen):
 
 
 class PreferenceWords(Frozen):
-    """The words with which an assistant asks for a preference type.
-
-    `values` are the possible values, if these are a list.
-    """
+    """The words with which an assistant asks for a preference type, and its `values` if these are a list."""
 
     ask: tuple[Text, ...] = ()
     values: tuple[Text, ...] = ()
@@ -103,20 +93,14 @@ class PreferenceWords(Frozen):
 
 
 class DomainWords(Frozen):
-    """The words of an assistant about a custom domain.
-
-    There are words for the domain, and for each preference type.
-    """
+    """The words of an assistant about a custom domain, and about each of its preference types."""
 
     words: tuple[Text, ...] = ()
     types: dict[str, PreferenceWords] = Field(default_factory=dict)
 
 
 class BaseScenario(Frozen):
-    """The fields that the scenarios of all suites share.
-
-    A scenario has one user who wants one thing.
-    """
+    """The fields that the scenarios of all suites share: one user, who wants one thing."""
 
     #: True if a reply may be a mapping with the field ``answer``, or JSON text of one.
     takes_answers: ClassVar[bool] = False
@@ -132,57 +116,41 @@ class BaseScenario(Frozen):
 
     @property
     def task_id(self) -> str:
-        """Return the name of the task, unique among the scenarios of this user."""
+        """The name of the task, unique among the scenarios of this user."""
         raise NotImplementedError
 
     @property
     def rounds(self) -> int:
-        """Return the highest number of rounds after the opening.
-
-        A round is a message of the assistant and one of the user. An option may set another number.
-        """
+        """Highest number of rounds after the opening, each a message of the assistant and one of the user."""
         return 1
 
     @property
     def unrecorded(self) -> tuple[str, ...]:
-        """Return the texts of the user of which a record holds digests only.
-
-        They are data of others, which must not lie in a repository.
-        """
+        """The texts of the user that are data of others: a record holds digests of them only."""
         return ()
 
     @property
     def digest(self) -> str:
-        """Return a short digest of all fields but `dataset`.
-
-        Two runs can be compared if the digests of their scenarios are equal, even if the version of the
-        dataset differs.
-        """
+        """A short digest of all fields but `dataset`; scenarios with equal digests can be compared."""
         return hashlib.sha256(self.model_dump_json(exclude={"dataset"}).encode()).hexdigest()[:12]
 
     @property
     def who(self) -> str:
-        """Return the user, for one line about a failing item."""
+        """The user, for one line about a failing item."""
         return self.name or self.user
 
     @property
     def wish(self) -> str:
-        """Return the user's wish in a line for reports.
-
-        It is empty if the dialogue says it all.
-        """
+        """The user's wish in a line for reports; empty if the dialogue says it all."""
         return ""
 
     @property
     def facts(self) -> tuple[tuple[str, str], ...]:
-        """Return further facts about a failing item, each as (a word for it, its text)."""
+        """Further facts about a failing item, each as (a word for it, its text)."""
         return ()
 
     def context(self, given: str) -> Context:
-        """Return what an assistant may know of this user.
-
-        `given` says how much, in the words of its suite.
-        """
+        """Return what an assistant may know; `given` says how much, in the words of the suite."""
         return Context(user=self.user)
 
 
@@ -225,24 +193,21 @@ class Scenario(BaseScenario):
 
     @property
     def task_id(self) -> str:
-        """Return the id of the task."""
         return self.task.id
 
     @property
     def who(self) -> str:
-        """Return the user, the time and the place."""
         place = self.situation
         when, device = f"{place.day_of_week} {place.time_of_day.lower()}", place.device.lower()
         return f"{self.name or self.user}, {when}, {device}, {place.location}"
 
     @property
     def wish(self) -> str:
-        """Return the intent that the user agent gets."""
         return self.task.intent
 
     @property
     def facts(self) -> tuple[tuple[str, str], ...]:
-        """Return the user's wish, the goal for the judge, and the relevant preferences."""
+        """The user's wish, the goal for the judge, and the relevant preferences."""
         relevant = (
             f"{domain}, {name}: {', '.join(self.preferences.get(domain, {}).get(name, ())) or 'none'}"
             for domain, name in self.task.relevant
@@ -255,7 +220,7 @@ class Scenario(BaseScenario):
 
     @property
     def rounds(self) -> int:
-        """Return 20 for a single-domain and 30 for a multi-domain task, as the official code."""
+        """20 for a single-domain and 30 for a multi-domain task, as in the official code."""
         return _ROUNDS[self.kind]
 
     def to_label(self) -> dict[str, Any]:
@@ -263,10 +228,9 @@ class Scenario(BaseScenario):
         return self.model_copy(update={"sessions": (), "others": {}}).model_dump(mode="json")
 
     def context(self, letters: str = "DIS") -> Context:
-        """Return what an assistant may know of this user.
+        """Return what an assistant may know: `letters` of D(emographics), I(nteractions) and S(ituation).
 
-        `letters` is any subset of D(emographics), I(nteractions) and S(ituation). Preferences are never
-        included: in the benchmark, the assistant must infer them from past interactions (paper, section 4.1).
+        Preferences are never included: the assistant must infer them (paper, section 4.1).
         """
         return Context(
             user=self.user,
@@ -285,10 +249,7 @@ def _drop_empty(data: dict[str, Any], *names: str) -> None:
 
 
 class Context(Frozen):
-    """The facts about the user that the assistant may know before the dialogue begins.
-
-    They can fill the assistant's memory.
-    """
+    """What the assistant may know of the user before the dialogue; it can fill a memory."""
 
     user: str = Field(description="The user's id, to key a memory store with.")
     dialogue: str = Field(
@@ -310,10 +271,7 @@ class Context(Frozen):
     now: Clock | None = Field(default=None, description="The user's date and time, if the dataset has them.")
 
     def text(self) -> str:
-        """Return the context as plain text for a system prompt.
-
-        It is empty if nothing is known.
-        """
+        """Return the context as plain text for a system prompt; empty if nothing is known."""
         parts = []
         if self.demographics:
             parts.append("About the user:\n" + "\n".join(f"- {k}: {v}" for k, v in self.demographics.items()))

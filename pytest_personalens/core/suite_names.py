@@ -2,7 +2,7 @@
 
 from typing import Final
 
-#: The suite of a run that names none. Files from before there was a second suite belong to it too.
+#: The suite of a run that names none, and of a file that names none.
 FIRST_SUITE: Final = "personalens"
 #: Name -> the module that defines its `SUITE`. The module is imported by name, like an entry point, because
 #: lower packages must not import it.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pytest_personalens.datasets.base import Dataset
-from pytest_personalens.datasets.checked import CheckedDataset
+from pytest_personalens.datasets.checked_dataset import CheckedDataset
 from pytest_personalens.datasets.embedded.embedded import EmbeddedDataset
 from pytest_personalens.datasets.official.official import OfficialDataset
 from pytest_personalens.datasets.official.samples import OFFICIAL_SAMPLES

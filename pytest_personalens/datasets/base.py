@@ -9,7 +9,7 @@ from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.frozen import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from pytest_personalens.core.scenario import ScenarioRef
 
@@ -35,35 +35,37 @@ class Dataset(Protocol):
         ...
 
     def refs(self, user: str) -> Sequence[ScenarioRef]:
-        """Return the scenarios of one user, in a fixed order.
-
-        Raise `DataError` for an unknown user or a bad file.
-        """
+        """Return the scenarios of one user, in a fixed order; raise `DataError` for a bad user or file."""
         ...
 
     def load(self, ref: ScenarioRef) -> Any:
-        """Return the whole scenario: a `Scenario`, or the value of its suite in its place.
-
-        Raise `DataError`, which names the file and the field.
-        """
+        """Return the whole scenario, or the value of its suite; `DataError` names the file and the field."""
         ...
 
 
-def readable_name(folder: Path, name: str) -> str:
-    """Return the name of a user's file or folder, which is the user's id.
+def parse_file(file: Path, kind: str, parse: Callable[[Path], _Value]) -> _Value:
+    """Return what `parse` makes of a file of a `kind` such as JSON; raise `DataError` for a bad file."""
+    try:
+        return parse(file)
+    except FileNotFoundError:
+        raise DataError(file, "the file is missing") from None
+    except OSError as error:
+        raise DataError(file, f"cannot be read: {error.strerror}") from None
+    except RecursionError:
+        raise DataError(file, f"not valid {kind}: nested too deeply") from None
+    except ValueError as error:  # not of this kind, no UTF-8, or a number with thousands of digits
+        raise DataError(file, f"not valid {kind}: {error}") from None
 
-    Raise `DataError` for a name that cannot be written in UTF-8.
-    """
+
+def check_user_name(folder: Path, name: str) -> str:
+    """Return the name of a user's file or folder; raise `DataError` for one that is no UTF-8."""
     if name.isprintable() or clean(name) == name:
         return name
     raise DataError(folder, f"the name {name!r} in it is no UTF-8; rename it")
 
 
-def sound(value: _Value | None, errors: Sequence[DataError]) -> _Value:
-    """Return the value that was read.
-
-    Raise the first of its errors if there is one.
-    """
+def value_or_raise(value: _Value | None, errors: Sequence[DataError]) -> _Value:
+    """Return the value that was read, or raise the first of its errors."""
     if errors or value is None:
         raise errors[0]
     return value

@@ -43,21 +43,12 @@ def open_dataset(
             if (root / "dataset.toml").is_file():
                 return EmbeddedDataset(root, whole=whole)
         exists = path.exists()
-    except (
-        OSError,
-        RuntimeError,
-    ) as error:  # a name too long, a loop of links, a folder without permission, an unknown home
+    except (OSError, RuntimeError) as error:  # such as a loop of links, or an unknown home
         raise DataError(spec[:200], f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
     if (dataset := offered(spec)) is not None:
         return dataset
     if not exists:
-        raise DataError(
-            path,
-            "no such folder; give 'embedded', a data folder, or a name that the hook"
-            " pytest_personalens_dataset knows",
-        )
-    raise DataError(
-        path,
-        "not a data folder: it has neither a profile/ folder (official layout) nor a dataset.toml (ours)"
-        " in it",
-    )
+        known = "'embedded', a data folder, or a name that the hook pytest_personalens_dataset knows"
+        raise DataError(path, f"no such folder; give {known}")
+    lacks = "it has neither a profile/ folder (official layout) nor a dataset.toml (ours) in it"
+    raise DataError(path, f"not a data folder: {lacks}")

@@ -1,15 +1,11 @@
-"""Finds another user for a scenario.
-
-In a control, the assistant gets the context of this other user. The control shows how much the right context
-is worth.
-"""
+"""Finds another user for a scenario, whose context the assistant gets in a control."""
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING
 
 from pytest_personalens.core.errors import SpecError
+from pytest_personalens.datasets.draws import digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +21,8 @@ def other_user_of(dataset: Dataset, seed: str, ref: ScenarioRef) -> ScenarioRef:
     random, and always the same for one seed. Raise `SpecError` if nobody else has such a scenario.
     """
     alike: ScenarioRef | None = None
-    for user in sorted((u for u in dataset.users() if u != ref.user), key=lambda u: _digest(seed, ref, u)):
+    others = (user for user in dataset.users() if user != ref.user)
+    for user in sorted(others, key=lambda user: digest(seed, ref.user, ref.task, user)):
         for candidate in dataset.refs(user):
             if (candidate.domains, candidate.kind) == (ref.domains, ref.kind):
                 if candidate.task == ref.task:
@@ -40,10 +37,7 @@ def other_user_of(dataset: Dataset, seed: str, ref: ScenarioRef) -> ScenarioRef:
 
 
 class OtherUsers:
-    """A scenario of another user for each scenario, found once.
-
-    The rule `of_suite` chooses it.
-    """
+    """A scenario of another user for each scenario, chosen once by the rule `of_suite`."""
 
     def __init__(
         self,
@@ -55,15 +49,7 @@ class OtherUsers:
         self._by_ref: dict[ScenarioRef, ScenarioRef] = {}
 
     def of(self, ref: ScenarioRef) -> ScenarioRef:
-        """Return the other user's scenario.
-
-        Raise `SpecError` if there is none.
-        """
+        """Return the other user's scenario; raise `SpecError` if there is none."""
         if ref not in self._by_ref:
             self._by_ref[ref] = self._of_suite(self._dataset, self._seed, ref)
         return self._by_ref[ref]
-
-
-def _digest(seed: str, ref: ScenarioRef, user: str) -> bytes:
-    parts = (seed, ref.user, ref.task, user)
-    return hashlib.sha256("\x1f".join(parts).encode("utf-8", "surrogatepass")).digest()

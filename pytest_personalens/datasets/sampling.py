@@ -1,17 +1,13 @@
-"""Draws a stratified sample of scenarios.
-
-The draw is deterministic. A larger draw begins with the scenarios of a smaller one. A small draw costs
-little.
-"""
+"""Draws a stratified sample: deterministic, the head of a larger draw, and cheap if it is small."""
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter, defaultdict
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.errors import SpecError
+from pytest_personalens.datasets.draws import digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -30,11 +26,7 @@ def every_fifth_multi(drawn: Mapping[str, int]) -> Sequence[str]:
 
 
 class Sample(NamedTuple):
-    """The drawn scenarios in their order, or the part of them that a shard runs.
-
-    `drawn` is the number of all drawn scenarios. `requested` is larger than `drawn` if the dataset has too
-    few scenarios.
-    """
+    """The drawn scenarios, or a shard's part of them; `drawn` of the `requested` ones were there."""
 
     refs: tuple[ScenarioRef, ...]
     requested: int
@@ -107,22 +99,18 @@ def draw(
         present = set(everyone)
         # The official code names users by number, and the official data by folder.
         users = [f"user{u}" if u not in present and f"user{u}" in present else u for u in users]
-        if missing := [u for u in users if u not in present]:
-            near = (
-                [missing[0].lower()]
-                if missing[0].lower() in present
-                else get_close_matches(missing[0], everyone, 1)
-            )
+        if missing := next((u for u in users if u not in present), ""):
+            lower = missing.lower()
+            near = [lower] if lower in present else get_close_matches(missing, everyone, 1)
             meant = f"; did you mean {near[0]!r}?" if near else ""
-            raise SpecError(
-                f"unknown user {missing[0]!r} in dataset {dataset.name!r} ({len(everyone)} users){meant}"
-            )
+            where = f"in dataset {dataset.name!r} ({len(everyone)} users)"
+            raise SpecError(f"unknown user {missing!r} {where}{meant}")
     chosen: list[ScenarioRef] = []
     balances: defaultdict[str, _Balance] = defaultdict(_Balance)
     drawn: Counter[str] = Counter()
     left: dict[str, dict[str, _Groups]] = {}
     kinds = () if kind == "all" else kind.split(",")
-    waiting = sorted(dict.fromkeys(users or everyone), key=lambda user: _digest(seed, user))
+    waiting = sorted(dict.fromkeys(users or everyone), key=lambda user: digest(seed, user))
     while waiting and len(chosen) < size:
         have_more = []
         for user in waiting:
@@ -149,18 +137,11 @@ def draw(
 
 
 def _domain(name: str, domains: Collection[str]) -> str:
-    """Return the domain in the spelling of the dataset.
-
-    Raise `SpecError` for an unknown domain.
-    """
+    """Return the domain in the spelling of the dataset; raise `SpecError` for an unknown one."""
     same = [domain for domain in domains if domain.lower() == name.lower()]
     if not same:
-        near = get_close_matches(name, domains, 1)
-        raise SpecError(
-            f"unknown domain {name!r}; "
-            + (f"did you mean {near[0]!r}? " if near else "")
-            + f"known: {', '.join(domains)}"
-        )
+        meant = "".join(f"did you mean {near!r}? " for near in get_close_matches(name, domains, 1))
+        raise SpecError(f"unknown domain {name!r}; {meant}known: {', '.join(domains)}")
     return name if name in same else same[0]
 
 
@@ -187,14 +168,14 @@ class _Group:
         self._sorted: list[tuple[bytes, int, ScenarioRef]] = []
 
     def add(self, position: int, ref: ScenarioRef) -> None:
-        """Add a scenario. None may be added after the first comparison."""
+        """Add a scenario; none may be added after the first comparison."""
         self._refs.append((position, ref))
 
     def next(self, seed: str) -> tuple[bytes, int, ScenarioRef]:
         """Return the next scenario to be drawn, with its digest and position."""
         if self._refs:
             self._sorted = sorted(
-                ((_digest(seed, ref.user, ref.task), position, ref) for position, ref in self._refs),
+                ((digest(seed, ref.user, ref.task), position, ref) for position, ref in self._refs),
                 reverse=True,
             )
             self._refs = []
@@ -212,10 +193,7 @@ _Groups = dict[_Span, _Group]
 
 
 class _Balance:
-    """The loads of all spans of one stratum.
-
-    It stores them, because a draw of the whole benchmark asks for a load a million times.
-    """
+    """The loads of all spans of one stratum, stored: a large draw asks for a load a million times."""
 
     def __init__(self) -> None:
         self._drawn: Counter[str] = Counter()
@@ -257,7 +235,3 @@ def _grouped(refs: Iterable[ScenarioRef], balances: defaultdict[str, _Balance]) 
 
 def _matches(ref: ScenarioRef, spans: Iterable[Collection[str]], kinds: Collection[str]) -> bool:
     return (not kinds or ref.kind in kinds) and not any(set(ref.domains).isdisjoint(span) for span in spans)
-
-
-def _digest(*parts: str) -> bytes:
-    return hashlib.sha256("\x1f".join(parts).encode("utf-8", "surrogatepass")).digest()

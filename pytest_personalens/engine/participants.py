@@ -14,7 +14,7 @@ from pytest_personalens.agents.judge_by_reading import JudgeByReading
 from pytest_personalens.core.errors import RecordError, SpecError, Stopped
 from pytest_personalens.core.judging.usage import price_of
 from pytest_personalens.core.scenario import Context, Situation
-from pytest_personalens.core.suite.suite import suite_named
+from pytest_personalens.core.suite.suite import get_suite
 from pytest_personalens.core.text.parse import judge_specs
 from pytest_personalens.engine.assistant.assistant_import import import_assistant
 from pytest_personalens.engine.assistant.event_loop import EventLoop
@@ -69,7 +69,7 @@ class Participants:
         budget: Budget | None = None,
         is_worker: bool = False,
     ) -> None:
-        self.recipe, self._added, self._suite = recipe, added, suite_named(recipe.suite)
+        self.recipe, self._added, self._suite = recipe, added, get_suite(recipe.suite)
         self._settings = {**dict(recipe.settings), "root": recipe.root}
         if recipe.settings:
             self._suite.prepare(self._settings)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from pytest_personalens.core.errors import RecordError
 from pytest_personalens.core.judging.evaluation import Evaluation, evaluate
-from pytest_personalens.core.judging.usage import together
-from pytest_personalens.core.suite.suite import suite_named
+from pytest_personalens.core.judging.usage import add_usage
+from pytest_personalens.core.suite.suite import get_suite
 from pytest_personalens.engine.assistant.assistant import guarded
 from pytest_personalens.engine.job import JobResult
 from pytest_personalens.engine.records.replay import (
@@ -53,7 +53,7 @@ def work(
         return replay.cost(evaluation, agents.meter.usage)
 
     def spent() -> dict[str, Usage]:
-        return together(job.spent, agents.meter.usage)
+        return add_usage(job.spent, agents.meter.usage)
 
     def save(unfinished: Evaluation) -> None:
         with one_at_a_time:
@@ -126,7 +126,7 @@ def work(
                 update={"verdicts": (), "cause": "record", "detail": str(error)}
             )
         describe(evaluation)
-    if evaluation.scored and (audit := suite_named(job.scenario.suite).audit) is not None:
+    if evaluation.scored and (audit := get_suite(job.scenario.suite).audit) is not None:
         faults = audit(job.scenario, evaluation.dialogue)
         evaluation = evaluation.model_copy(update={"user_faults": faults})
     if usage := spent():

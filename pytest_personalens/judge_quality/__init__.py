@@ -1,9 +1,6 @@
-"""Measures the quality of a judge, and trains the embedded judge.
-
-The quality of a judge is its agreement with labels and its drift since it was adopted.
-"""
+"""Measures a judge by its agreement with labels and its drift, and trains the embedded judge."""
 
 from pytest_personalens.judge_quality.agreement.labels import Labelled, read_labels
-from pytest_personalens.judge_quality.agreement.measure import Agreement, measure, wanted
+from pytest_personalens.judge_quality.agreement.measure import Agreement, labelled_readings, measure
 
-__all__ = ["Agreement", "Labelled", "measure", "read_labels", "wanted"]
+__all__ = ["Agreement", "Labelled", "labelled_readings", "measure", "read_labels"]

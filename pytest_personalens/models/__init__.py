@@ -1,7 +1,4 @@
-"""Clients for language models on Bedrock and behind the OpenAI protocol, with one common call.
-
-They have retries, rate limits and a count of usage.
-"""
+"""Clients for language models on Bedrock and behind the OpenAI protocol, with one common call."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Conversation(NamedTuple):
-    """What a service hears that is the assistant under test: the messages so far, and whose they are.
+    """What a service is sent that is the assistant under test: the messages so far, and whose they are.
 
     `session` is an id that no other dialogue has, in no other run; `context` is what the assistant may know,
     as text. The answer must be whole within `timeout` seconds.
@@ -29,13 +29,10 @@ class Request(NamedTuple):
 
     `history` holds the earlier turns as (role, text); the first of them is a turn of the user. `prompt` is
     the text that the model answers now. Other calls of the same dialogue repeat its first `shared`
-    characters, so a provider may cache the prompt up to there.
-
-    `answer` is the JSON schema of the wanted answer. A model that can bind its output to a schema returns
-    `Completion.data`. Any other model returns the text form that the prompt asks for.
-
-    `temperature` is a number from 0 to 2. `max_tokens` limits the output. `conversation` is set for a service
-    that is the assistant under test.
+    characters, so a provider may cache the prompt up to there. `answer` is the JSON schema of the wanted
+    answer. A model that can bind its output to a schema returns `Completion.data`. Any other model returns
+    the text form that the prompt asks for. `temperature` is a number from 0 to 2. `max_tokens` limits the
+    output. `conversation` is set for a service that is the assistant under test.
     """
 
     system: str
@@ -52,9 +49,8 @@ class Completion(NamedTuple):
     """The answer of a model and the tokens that it cost.
 
     The provider billed `input_tokens` at full price. It read `cached_tokens` from its cache and wrote
-    `written_tokens` to it. A count is 0 where the model does not report it.
-
-    `data` is set when the model filled in the schema of `Request.answer`.
+    `written_tokens` to it. A count is 0 where the model does not report it. `data` is set when the model
+    filled in the schema of `Request.answer`. `reply` is that of a service.
     """
 
     text: str
@@ -66,16 +62,13 @@ class Completion(NamedTuple):
     reply: object = None
 
 
-def late(timeout: float) -> ModelError:
-    """What to raise for a service that did not answer in time. It is not asked again: it may be at work."""
+def timeout_error(timeout: float) -> ModelError:
+    """Return the error for a service that was too slow. It is not asked again, because it may be at work."""
     return ModelError(f"the assistant did not answer within {timeout:g} s (personalens_turn_timeout)")
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds that a provider asks the caller to wait.
-
-    They are in the header Retry-After. Return None if it is missing or holds no number.
-    """
+    """Return the seconds in the header Retry-After, or None if it is missing or holds no number."""
     try:
         return max(0.0, float(headers["retry-after"]))
     except (KeyError, ValueError):
@@ -87,10 +80,8 @@ class Model(Protocol):
     """A language model with one method.
 
     `name` identifies the model and its parameters. It is part of the evidence of every verdict, so the plugin
-    never replays a verdict of another model.
-
-    `paid` is true when a call costs money. The plugin calls such a model only under ``--personalens-record
-    live``, ``new`` or ``all``.
+    never replays a verdict of another model. `paid` is true when a call costs money. The plugin calls such a
+    model only under ``--personalens-record live``, ``new`` or ``all``.
 
     A model may have a method `check_ready()`. It takes no argument, calls no model, and raises if no call can
     succeed, for example because a key is missing. The plugin calls it before such a run begins.
@@ -100,11 +91,9 @@ class Model(Protocol):
     paid: bool
 
     def complete(self, request: Request) -> Completion:
-        """Return the completion of `request`.
+        """Return the completion of `request`. Several threads call this at once in a concurrent run.
 
         Raise `ModelBusy` for a failure that may pass within a moment; the caller tries again. The plugin
         reports any other error as the fault of the role that the model plays.
-
-        Several threads call this method at once when the run is concurrent.
         """
         ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import ModelError
-from pytest_personalens.models.aws import AwsClient, code_of
+from pytest_personalens.models.aws import AwsClient
 from pytest_personalens.models.base import Completion, Request
 
 if TYPE_CHECKING:
@@ -47,58 +47,55 @@ _GEO: Final = {"us": "us", "ca": "us", "sa": "us", "eu": "eu", "ap": "apac"}
 _TOOL: Final = "answer"
 
 
-class Bedrock:
-    """A model behind ``bedrock:MODEL?region=...&profile=...``.
-
-    The first call imports boto3 and makes its client.
-    """
+class Bedrock(AwsClient):
+    """A model behind ``bedrock:MODEL?region=...&profile=...``."""
 
     paid = True
 
     def __init__(self, spec: Spec, *, connections: int = 64) -> None:
         self.name, self._spec = spec.name, spec
         self.timeout: float = spec.parameters.get("timeout", 120.0)
-        self._aws = AwsClient(
+        super().__init__(
             "bedrock-runtime", "Bedrock", spec.parameters, timeout=self.timeout, connections=connections
         )
+        #: What the model may refuse; each is then left out of further calls.
         self._tools = spec.parameters.get("tools", True)
         self._cache = spec.parameters.get("cache", True)
         self._system = True
         self._model = ""
 
     def complete(self, request: Request) -> Completion:
-        """Make one Converse call and return its answer.
+        """Make one Converse call. Raise `ModelBusy` for what may pass, and `ModelError` for what will not."""
+        from botocore.exceptions import ClientError
 
-        Raise `ModelBusy` for a failure that may pass, and `ModelError` with advice for any other failure.
-        """
-        from botocore.exceptions import BotoCoreError, ClientError
+        with self.convert_errors():
+            client = self.client()
+            geo = _GEO.get(self.region.partition("-")[0], "us")
+            self._model = ALIASES.get(self._spec.model, self._spec.model).replace("{geo}", geo)
+            while True:
+                try:
+                    return self._read(client.converse(**self._body(request)))
+                except ClientError as error:
+                    if not self._adapt(error):
+                        raise
 
-        try:
-            client = self._connect()
-            return self._read(client.converse(**self._body(request)))
-        except ClientError as error:
-            if self._adapt(error):
-                return self.complete(request)
-            raise self._client_error(error) from error
-        except BotoCoreError as error:
-            raise self._aws.core_error(error) from error
-
-    def check_ready(self) -> None:
-        """Raise `ModelError` if there is no region, no such profile or no credentials.
-
-        This method calls no model.
-        """
-        self._aws.check_ready()
-
-    def close(self) -> None:
-        """Close the open connections, if there are any."""
-        self._aws.close()
-
-    def _connect(self) -> Any:
-        client = self._aws.get()
-        geo = _GEO.get(self._aws.region.partition("-")[0], "us")
-        self._model = ALIASES.get(self._spec.model, self._spec.model).replace("{geo}", geo)
-        return client
+    def refusal(self, code: str, message: str) -> ModelError:
+        """Return the error to raise for an error of this service alone."""
+        if code == "AccessDeniedException":
+            return ModelError(
+                f"AWS denies access to {self._model} ({message}); allow bedrock:InvokeModel on it, and"
+                " request the model"
+            )
+        if "on-demand throughput" in message:
+            return ModelError(
+                f"{self._model} is called through an inference profile; write its id, such as"
+                f" us.{self._model}"
+            )
+        if code == "ResourceNotFoundException" or "model identifier is invalid" in message:
+            return ModelError(
+                f"no model {self._model!r} in region {self.region}; check the id, or give ?region=..."
+            )
+        return super().refusal(code, message)
 
     def _body(self, request: Request) -> dict[str, Any]:
         p = self._spec.parameters
@@ -145,53 +142,25 @@ class Bedrock:
         )
 
     def _adapt(self, error: Any) -> bool:
-        """Switch off a feature that this model refuses; True if a new call may help.
-
-        The features are tools, system texts and cache points. Each is switched off once.
-        """
-        text = str(error).lower()
-        if error.response.get("Error", {}).get("Code") not in (
-            "ValidationException",
-            "AccessDeniedException",
-        ):
+        """Switch off a feature that this model refuses; True if a new call may help."""
+        text, code = str(error).lower(), error.response.get("Error", {}).get("Code")
+        if code not in ("ValidationException", "AccessDeniedException"):
             return False
-        if self._tools and "tool" in text:
-            self._tools = False
-            return True
-        if self._system and "system" in text and ("message" in text or "prompt" in text or "field" in text):
-            self._system = False  # Mistral 7B and Mixtral 8x7B accept no system text
-            return True
-        if self._cache and ("cachepoint" in text or "cache point" in text or "prompt caching" in text):
-            self._cache = False
-            return True
+        refused = {
+            "_tools": "tool" in text,
+            # Mistral 7B and Mixtral 8x7B accept no system text.
+            "_system": "system" in text and any(word in text for word in ("message", "prompt", "field")),
+            "_cache": any(word in text for word in ("cachepoint", "cache point", "prompt caching")),
+        }
+        for feature, is_refused in refused.items():
+            if is_refused and getattr(self, feature):
+                setattr(self, feature, False)
+                return True
         return False
-
-    def _client_error(self, error: Any) -> Exception:
-        if (passing := self._aws.passing_error(error)) is not None:
-            return passing
-        code, message, status = code_of(error)
-        if code == "AccessDeniedException":
-            return ModelError(
-                f"AWS denies access to {self._model} ({message}); allow bedrock:InvokeModel on it, and"
-                " request the model"
-            )
-        if "on-demand throughput" in message:
-            return ModelError(
-                f"{self._model} is called through an inference profile; write its id, such as"
-                f" us.{self._model}"
-            )
-        if code == "ResourceNotFoundException" or "model identifier is invalid" in message:
-            return ModelError(
-                f"no model {self._model!r} in region {self._aws.region}; check the id, or give ?region=..."
-            )
-        return ModelError(f"Bedrock refuses the call: {code or status}: {message}")
 
 
 def _in_first_message(request: Request) -> Request:
-    """Return the request with the system text at the start of the first message.
-
-    Some models accept no system text.
-    """
+    """Return the request with the system text at the start of the first message."""
     head = request.system if request.system.endswith("\n") else f"{request.system}\n\n"
     if not request.history:
         return request._replace(

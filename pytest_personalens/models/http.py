@@ -1,57 +1,83 @@
-"""The common part of the HTTP clients.
-
-It makes connections, reads values for headers, and finds the error message of a server.
-"""
+"""The common part of the HTTP clients: connections, values for headers, and the errors of servers."""
 
 from __future__ import annotations
 
 import json
 import os
-from typing import Any
+import threading
+from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.core.errors import ModelError
-from pytest_personalens.core.text.redaction import redacted
+from pytest_personalens.core.errors import ModelBusy, ModelError
+from pytest_personalens.core.text.redaction import redact
+from pytest_personalens.models.base import retry_after
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+#: Statuses below 500 for failures that may pass: time-out, conflict, too early.
+_PASSING: Final = frozenset({408, 409, 425})
+
+
+class HttpClient:
+    """A client with a pool of connections to one server, which the first use opens.
+
+    `server` is the word for the server in messages. `connections` is the number of calls at once.
+    """
+
+    def __init__(self, server: str, connections: int) -> None:
+        self._server, self._connections = server, connections
+        self._pool: Any = None
+        self._lock = threading.Lock()
+
+    def close(self) -> None:
+        """Close the open connections, if there are any."""
+        if self._pool is not None:
+            self._pool.clear()
+
+    def _open(self, url: str, timeout: float) -> Any:
+        """Return a pool that uses the proxy which the environment names for the server."""
+        from urllib.parse import urlsplit
+        from urllib.request import getproxies, proxy_bypass
+
+        import urllib3
+
+        parts, times = urlsplit(url), urllib3.Timeout(connect=10.0, read=timeout)
+        options: dict[str, Any] = {"maxsize": self._connections, "timeout": times}
+        if parts.scheme == "https":
+            # Some Python installations do not find the certificates of the system. botocore has its own set.
+            from botocore.httpsession import get_cert_path
+
+            options["ca_certs"] = os.environ.get("SSL_CERT_FILE") or get_cert_path(True)
+        proxy = getproxies().get(parts.scheme)
+        if proxy and not proxy_bypass(parts.hostname or ""):
+            return urllib3.ProxyManager(proxy, **options)
+        return urllib3.PoolManager(**options)
+
+    def _common_error(self, status: int, problem: str, headers: Mapping[str, str]) -> Exception | None:
+        """Return the error for a status that means the same for every server, or None."""
+        if status == 429:
+            wait = retry_after(headers)
+            return ModelBusy(f"{self._server} throttles: {problem}", throttled=True, retry_after=wait)
+        if status >= 500 or status in _PASSING:
+            return ModelBusy(f"{self._server} failed: {status}: {problem}", retry_after=retry_after(headers))
+        if status < 400:
+            place = headers.get("Location", "nowhere")
+            return ModelError(
+                f"{self._server} sends this call elsewhere: {status} to {place}; give that address"
+            )
+        return None
 
 
 def from_environment(name: str) -> str:
-    """Return an environment variable as the value of a header, or an empty text.
-
-    The text is empty if the variable is not set. Raise `ModelError` for a value that no header can hold.
-    """
+    """Return an environment variable, or an empty text. Raise `ModelError` if no header can hold it."""
     value = os.environ.get(name, "").strip()  # a pasted secret often ends with a line break
     if not (value.isascii() and value.isprintable()):
         raise ModelError(f"{name} holds a line break, or a character that is no ASCII; set it again")
     return value
 
 
-def pool_for(url: str, connections: int, timeout: float) -> Any:
-    """Return a pool of connections to the server.
-
-    The pool uses the proxy that the environment names for the server.
-    """
-    from urllib.parse import urlsplit
-    from urllib.request import getproxies, proxy_bypass
-
-    import urllib3
-
-    parts = urlsplit(url)
-    # Some Python installations do not find the certificates of the system. botocore brings its own set.
-    options: dict[str, Any] = {"maxsize": connections, "timeout": urllib3.Timeout(connect=10.0, read=timeout)}
-    if parts.scheme == "https":
-        from botocore.httpsession import get_cert_path
-
-        options["ca_certs"] = os.environ.get("SSL_CERT_FILE") or get_cert_path(True)
-    proxy = getproxies().get(parts.scheme)
-    if proxy and not proxy_bypass(parts.hostname or ""):
-        return urllib3.ProxyManager(proxy, **options)
-    return urllib3.PoolManager(**options)
-
-
 def problem_in(data: Any) -> str:
-    """Return the error message of the server with its code.
-
-    Servers differ in the form of their error messages.
-    """
+    """Return the error message of a server with its code; servers differ in the form of their messages."""
     error = data.get("error", data) if isinstance(data, dict) else data
     if isinstance(error, dict):
         words = [str(error[key]) for key in ("message", "code") if error.get(key)]
@@ -61,4 +87,4 @@ def problem_in(data: Any) -> str:
 
 def short(text: str) -> str:
     """Return foreign text as one line of at most 300 characters, without secrets."""
-    return " ".join(redacted(text).split())[:300]  # redact before the cut: a cut secret is not recognised
+    return " ".join(redact(text).split())[:300]  # redact before the cut: a cut secret is not recognised

@@ -1,7 +1,4 @@
-"""A meter counts, prices and limits the model calls of an evaluation.
-
-It counts calls by purpose, and refuses a call after the budget of the run is spent.
-"""
+"""Counts, prices and limits the model calls of an evaluation."""
 
 from __future__ import annotations
 
@@ -21,14 +18,12 @@ if TYPE_CHECKING:
 
 
 class Budget:
-    """Caps on the calls and the cost of a run.
+    """Caps on the calls and the cost of a run; `option` is the name of the option that sets them.
 
     The processes of the run share the caps through one file that only grows. Each process writes a line of
     fixed length before it makes a call. The position of the line in the file is the number of the call, so
-    two processes cannot both take the last call.
-
-    The cost is written after a call. The run may therefore exceed the cap by the cost of the calls in flight.
-    `option` is the name of the option that sets the caps.
+    two processes cannot both take the last call. The cost is written after a call. The run may therefore
+    exceed the cap by the cost of the calls in flight.
     """
 
     _LINE: Final = 32
@@ -67,11 +62,8 @@ class Budget:
     def spent(self) -> float:
         """Return the US dollars that all processes of the run have spent."""
         path = self._path.with_suffix(".usd")
-        return (
-            sum(float(line.split()[1]) for line in path.read_text(encoding="ascii").splitlines())
-            if path.exists()
-            else 0.0
-        )
+        lines = path.read_text(encoding="ascii").splitlines() if path.exists() else []
+        return sum((float(line.split()[1]) for line in lines), 0.0)
 
     def _append(self, text: str, suffix: str = ".calls") -> int:
         file = os.open(self._path.with_suffix(suffix), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
@@ -83,10 +75,7 @@ class Budget:
 
 
 class Total:
-    """The usage of all evaluations of a process so far, for a progress display.
-
-    The class is thread-safe.
-    """
+    """The usage of all evaluations of a process so far, for a progress display. The class is thread-safe."""
 
     def __init__(self) -> None:
         self.usage, self.usd = Usage(), 0.0
@@ -99,10 +88,9 @@ class Total:
 
 
 class Meter:
-    """Counts the model calls of one evaluation by purpose.
+    """Counts the model calls of one evaluation by purpose, such as ``judge tc``; thread-safe.
 
-    Purposes are for example ``user agent``, ``assistant`` and ``judge tc``. `before` is called before every
-    call, and may refuse the call with a `PersonalensError`. The class is thread-safe.
+    `before` is called before every call, and may refuse the call with a `PersonalensError`.
     """
 
     def __init__(
@@ -140,17 +128,16 @@ class Meter:
         if self._budget is not None:
             self._budget.reserve()
 
-        def empty(nothing: Completion, /, *, again: bool) -> None:
+        def count_empty(nothing: Completion, /, *, again: bool) -> None:
             self._count(model, nothing, purpose)
             if again and self._budget is not None:
                 self._budget.reserve()
 
         try:
-            completion = (
-                model.complete(request, empty=empty)
-                if isinstance(model, Reliable)
-                else model.complete(request)
-            )
+            if isinstance(model, Reliable):
+                completion = model.complete(request, on_empty=count_empty)
+            else:
+                completion = model.complete(request)
         except BudgetSpent:
             raise
         except PersonalensError as error:

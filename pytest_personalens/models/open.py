@@ -24,12 +24,7 @@ def open_model(
     spec = read_spec(text)
     if spec is None:
         return None
-    parameters = {
-        k: PROVIDERS[spec.provider][k].read(v)
-        for k, v in (defaults or {}).items()
-        if k in PROVIDERS[spec.provider]
-    }
-    spec = spec._replace(parameters={**parameters, **spec.parameters})
+    spec = spec.with_defaults(defaults or {}, PROVIDERS)
     if spec.provider == "bedrock":
         from pytest_personalens.models.bedrock import Bedrock
 

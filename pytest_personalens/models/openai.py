@@ -1,18 +1,14 @@
-"""Models of any server that speaks the OpenAI protocol.
-
-Such servers are OpenAI itself, Azure, vLLM, Ollama, llama.cpp, LM Studio and gateways.
-"""
+"""Models of any server that speaks the OpenAI protocol, such as Azure, vLLM, Ollama and gateways."""
 
 from __future__ import annotations
 
 import json
 import os
-import threading
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import ModelBusy, ModelError
-from pytest_personalens.models.base import Completion, Request, retry_after
-from pytest_personalens.models.http import from_environment, pool_for, problem_in, short
+from pytest_personalens.models.base import Completion, Request
+from pytest_personalens.models.http import HttpClient, from_environment, problem_in, short
 from pytest_personalens.models.specs import NO_PASSWORD, holds_password
 
 if TYPE_CHECKING:
@@ -22,16 +18,15 @@ if TYPE_CHECKING:
 
 _TOOL: Final = "answer"
 _OPENAI: Final = "https://api.openai.com/v1"
-#: Statuses below 500 for failures that may pass: time-out, conflict, too early.
-_PASSING: Final = frozenset({408, 409, 425})
+_HEADERS: Final = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
 
 
-class OpenAI:
+class OpenAI(HttpClient):
     """A model behind ``openai:MODEL``.
 
     The address of the server is ``?base_url=``, else OPENAI_BASE_URL, else that of OpenAI. The class makes
-    the one call that every such server knows (POST chat/completions). The class honours proxies,
-    SSL_CERT_FILE, OPENAI_ORG_ID and OPENAI_PROJECT_ID.
+    the one call that every such server knows (POST chat/completions). It honours proxies, SSL_CERT_FILE,
+    OPENAI_ORG_ID and OPENAI_PROJECT_ID.
 
     The class uses urllib3, which boto3 installs, and not the package openai. The import of openai takes half
     a second, and each call takes four times the processor time. With thirty dialogues side by side this is
@@ -41,25 +36,21 @@ class OpenAI:
     paid = True
 
     def __init__(self, spec: Spec, *, connections: int = 64) -> None:
-        self.name, self._spec, self._connections = spec.name, spec, connections
-        self._pool: Any = None
+        super().__init__("the server", connections)
+        self.name, self._spec = spec.name, spec
         self._url, self._headers = "", dict[str, str]()
-        self._lock = threading.Lock()
         self.timeout: float = spec.parameters.get("timeout", 120.0)
         self._tools = spec.parameters.get("tools", True)
         self._limit_name = "max_tokens"
         self._temperature = True
 
     def complete(self, request: Request) -> Completion:
-        """Make one chat completion and return its answer.
-
-        Raise `ModelBusy` for a failure that may pass, and `ModelError` with advice for any other failure.
-        """
+        """Make one call. Raise `ModelBusy` for what may pass, and `ModelError` for what will not."""
         import urllib3
 
         pool = self._connect()
+        body = json.dumps(self._body(request)).encode()
         try:
-            body = json.dumps(self._body(request)).encode()
             answer = pool.request(
                 "POST", self._url, body=body, headers=self._headers, retries=False, redirect=False
             )
@@ -80,27 +71,17 @@ class OpenAI:
             return self._read(data)
         except (AttributeError, TypeError, KeyError, IndexError) as error:
             # The answer is no chat completion: for example the page of a proxy, or an empty list of choices.
-            raise ModelBusy(
-                f"the server's answer could not be read ({type(error).__name__}: {error})"
-            ) from error
+            problem = f"{type(error).__name__}: {error}"
+            raise ModelBusy(f"the server's answer could not be read ({problem})") from error
 
     def check_ready(self) -> None:
-        """Raise `ModelError` if a key is needed and none is set.
-
-        This method calls no server and no model.
-        """
+        """Raise `ModelError` if a key is needed and none is set, without any call."""
         self._connect()
-
-    def close(self) -> None:
-        """Close the open connections, if there are any."""
-        if self._pool is not None:
-            self._pool.clear()
 
     def _connect(self) -> Any:
         with self._lock:
             if self._pool is None:
-                p = self._spec.parameters
-                base_url = p.get("base_url") or os.environ.get("OPENAI_BASE_URL")
+                base_url = self._spec.parameters.get("base_url") or os.environ.get("OPENAI_BASE_URL")
                 if base_url and holds_password(base_url):
                     raise ModelError(f"OPENAI_BASE_URL: {NO_PASSWORD}")
                 key = from_environment("OPENAI_API_KEY") or ("none" if base_url else None)
@@ -109,14 +90,10 @@ class OpenAI:
                         "OPENAI_API_KEY is not set; set it, or OPENAI_BASE_URL for a server that needs none"
                     )
                 self._url = f"{(base_url or _OPENAI).rstrip('/')}/chat/completions"
-                self._headers = {"Content-Type": "application/json", "Authorization": f"Bearer {key}"}
-                for header, name in (
-                    ("OpenAI-Organization", "OPENAI_ORG_ID"),
-                    ("OpenAI-Project", "OPENAI_PROJECT_ID"),
-                ):
-                    if value := from_environment(name):
-                        self._headers[header] = value
-                self._pool = pool_for(self._url, self._connections, self.timeout)
+                self._headers = {"Content-Type": "application/json", "Authorization": f"Bearer {key}"} | {
+                    header: value for header, name in _HEADERS.items() if (value := from_environment(name))
+                }
+                self._pool = self._open(self._url, self.timeout)
             return self._pool
 
     def _body(self, request: Request) -> dict[str, Any]:
@@ -159,29 +136,21 @@ class OpenAI:
         )
 
     def _adapt(self, problem: str) -> bool:
-        """Stop sending a parameter that this model refuses; True if a new call may help.
-
-        Each parameter is changed or dropped once.
-        """
+        """Change or drop a parameter that this model refuses, each once; True if a new call may help."""
         if self._limit_name == "max_tokens" and "max_completion_tokens" in problem:
             self._limit_name = "max_completion_tokens"
-            return True
-        if self._temperature and "temperature" in problem:
+        elif self._temperature and "temperature" in problem:
             self._temperature = False
-            return True
-        if self._tools and "tool" in problem:
+        elif self._tools and "tool" in problem:
             self._tools = False
-            return True
-        return False
+        else:
+            return False
+        return True
 
     def _error(self, status: int, problem: str, headers: Mapping[str, str]) -> Exception:
-        if status == 429:
-            if "insufficient_quota" in problem:
-                return ModelError(
-                    "the OpenAI account has no quota left (insufficient_quota); see its billing page"
-                )
-            return ModelBusy(
-                f"the server throttles: {problem}", throttled=True, retry_after=retry_after(headers)
+        if status == 429 and "insufficient_quota" in problem:
+            return ModelError(
+                "the OpenAI account has no quota left (insufficient_quota); see its billing page"
             )
         if status in (401, 403):
             return ModelError(f"the server does not accept the key: {problem}; check OPENAI_API_KEY")
@@ -190,11 +159,5 @@ class OpenAI:
                 f"no model {self._spec.model!r} there: {problem}; check the name and the server's address (it"
                 " ends in /v1)"
             )
-        if status >= 500 or status in _PASSING:
-            return ModelBusy(f"the server failed: {status}: {problem}", retry_after=retry_after(headers))
-        if status < 400:
-            return ModelError(
-                f"the server sends this call elsewhere: {status} to {headers.get('Location', 'nowhere')};"
-                " give that address"
-            )
-        return ModelError(f"the server refuses the call: {problem}")
+        common = self._common_error(status, problem, headers)
+        return common or ModelError(f"the server refuses the call: {problem}")

@@ -1,7 +1,4 @@
-"""Limits how many calls to one model may be in flight.
-
-The limit grows while calls succeed, and shrinks when the provider throttles.
-"""
+"""Limits how many calls to one model may be in flight; the limit follows what the provider allows."""
 
 from __future__ import annotations
 
@@ -25,14 +22,12 @@ SATURATED: Final = 0.8
 
 
 class Limiter:
-    """A limit on the calls in flight, never less than one.
+    """A limit on the calls in flight, never less than one; thread-safe. `clock` returns seconds.
 
     The limit doubles from `start` until the provider throttles for the first time. After that it grows
     slowly. A start of 2 is careful with an unknown quota. A caller that knows how many dialogues run side by
-    side may give a higher start; the limit falls fast if the provider refuses most of the calls.
-
-    An error of the provider itself (5xx) pauses the growth and does not cut the limit. The class is
-    thread-safe. `clock` returns seconds.
+    side may give a higher start; the limit falls fast if the provider refuses most of the calls. An error of
+    the provider itself (5xx) pauses the growth and does not cut the limit.
     """
 
     def __init__(
@@ -40,9 +35,8 @@ class Limiter:
     ) -> None:
         self._limit, self._most, self._clock = float(min(start, most)), float(most), clock
         self._in_flight = self._clean = 0
-        self._back = self._refused = (
-            0  # calls that returned since the last cut, and how many of them were refused
-        )
+        #: Calls that returned since the last cut, and how many of them were refused.
+        self._back = self._refused = 0
         self._slow_start = True
         self._calm_after = 0.0
         self._change = threading.Condition()
@@ -67,7 +61,7 @@ class Limiter:
                 self._in_flight -= 1
                 self._change.notify_all()
 
-    def succeeded(self) -> None:
+    def record_success(self) -> None:
         """Record a call that succeeded. Call this before the slot is released."""
         with self._change:
             self._back += 1
@@ -77,13 +71,11 @@ class Limiter:
             if self._clean < self.limit:
                 return  # a round has as many good calls as there are slots
             self._clean = 0
-            self._limit = min(
-                self._most,
-                self._limit * 2 if self._slow_start else max(self._limit * GROWTH, self._limit + 0.25),
-            )
+            slow = max(self._limit * GROWTH, self._limit + 0.25)
+            self._limit = min(self._most, self._limit * 2 if self._slow_start else slow)
             self._change.notify_all()
 
-    def was_throttled(self) -> None:
+    def record_throttling(self) -> None:
         """Record a call that the provider refused because of the call rate."""
         with self._change:
             self.throttled += 1
@@ -99,7 +91,7 @@ class Limiter:
                 self._calm_after = self._clock() + COOLDOWN
                 self._back = self._refused = 0
 
-    def failed(self) -> None:
+    def record_failure(self) -> None:
         """Record a call that failed because of an error of the provider itself."""
         with self._change:
             self._clean = 0

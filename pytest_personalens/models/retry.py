@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from pytest_personalens.core.errors import ModelBusy, ModelError
 from pytest_personalens.core.runtime.threads import ThreadBeside
-from pytest_personalens.models.base import late
+from pytest_personalens.models.base import timeout_error
 from pytest_personalens.models.rate_limit import Limiter
 
 if TYPE_CHECKING:
@@ -26,26 +26,19 @@ _GRACE: Final = 1.0
 _BESIDE: Final = ThreadBeside()
 
 
-class Empty(Protocol):
-    """A callback that learns of each empty answer, which the provider bills like any other.
-
-    `again` is true if the model is asked again.
-    """
+class OnEmpty(Protocol):
+    """A callback for each empty answer, which is billed too; `again` if the model is asked again."""
 
     def __call__(self, completion: Completion, /, *, again: bool) -> None:
-        """Count the empty answer.
-
-        Raise a `PersonalensError` to prevent a further attempt.
-        """
+        """Count the empty answer. Raise a `PersonalensError` to prevent a further attempt."""
 
 
 class Reliable:
-    """A model that tries a call again after `ModelBusy`.
+    """A model that tries a call again after `ModelBusy`; any other error is final.
 
-    Any other error is final. The wait before the next attempt grows exponentially, with full jitter. The wait
-    after attempt k (from 0) is drawn from 0 to ``min(30, 0.5 * 2**k)`` seconds. If the provider asks for a
-    longer wait (Retry-After), that wait is used, up to the same cap of 30 seconds. A retry repeats this one
-    call and nothing else.
+    The wait after attempt k (from 0) is drawn from 0 to ``min(30, 0.5 * 2**k)`` seconds. If the provider asks
+    for a longer wait (Retry-After), that wait is used, up to the same cap of 30 seconds. A retry repeats this
+    one call and nothing else.
 
     If a call fails for good and the model has not answered any call yet, its address is probably wrong.
     Further calls are then tried only once until one is answered, so a run against a wrong address ends soon.
@@ -71,25 +64,21 @@ class Reliable:
         self.retries = 0
         self._answered = self._given_up = False
 
-    def complete(self, request: Request, *, empty: Empty = lambda completion, *, again: None) -> Completion:
-        """Return the completion.
-
-        Raise `ModelError` if all attempts fail. `empty` is called for each answer that holds nothing.
-        """
+    def complete(
+        self, request: Request, *, on_empty: OnEmpty = lambda completion, *, again: None
+    ) -> Completion:
+        """Return the completion, or raise `ModelError`. `on_empty` is called for each answer of nothing."""
         attempts = 1 if self._given_up and not self._answered else ATTEMPTS
         for attempt in range(attempts):
             try:
                 with self.limiter.slot():
                     self._before()
-                    completion = self._attempt(request, partial(empty, again=attempt < attempts - 1))
+                    completion = self._attempt(request, partial(on_empty, again=attempt < attempts - 1))
             except ModelBusy as busy:
                 if attempt == attempts - 1:
                     self._given_up = self._given_up or not busy.throttled
-                    why = (
-                        f"gave up after {attempts} attempts"
-                        if attempts > 1
-                        else "it has not answered once in this run"
-                    )
+                    gave_up = f"gave up after {attempts} attempts"
+                    why = gave_up if attempts > 1 else "it has not answered once in this run"
                     raise ModelError(f"{busy} ({why})") from busy
                 self.retries += 1
                 self._sleep(self._wait(attempt, busy.retry_after))
@@ -98,32 +87,27 @@ class Reliable:
         raise AssertionError("unreachable")  # pragma: no cover
 
     def check_ready(self) -> None:
-        """Raise the error that the model can find before any call.
-
-        Models without a method `check_ready` raise nothing here.
-        """
+        """Raise the error that the model can find before any call, if it has a method for that."""
         getattr(self.model, "check_ready", lambda: None)()
 
     def close(self) -> None:
         """Close the connections of the model, if it has a method for that."""
-        close = getattr(self.model, "close", None)
-        if close is not None:
-            close()
+        getattr(self.model, "close", lambda: None)()
 
-    def _attempt(self, request: Request, empty: Callable[[Completion], None]) -> Completion:
+    def _attempt(self, request: Request, on_empty: Callable[[Completion], None]) -> Completion:
         try:
             completion = self._complete(request)
         except ModelBusy as busy:
             if busy.throttled:
-                self.limiter.was_throttled()
+                self.limiter.record_throttling()
             else:
-                self.limiter.failed()
+                self.limiter.record_failure()
             raise
         if not completion.text.strip() and completion.data is None and completion.reply is None:
-            empty(completion)
+            on_empty(completion)
             raise ModelBusy("the model answered nothing")
         self._answered = True
-        self.limiter.succeeded()
+        self.limiter.record_success()
         return completion
 
     def _complete(self, request: Request) -> Completion:
@@ -135,7 +119,7 @@ class Reliable:
         # otherwise keep the run waiting without end.
         answer = _BESIDE.call(timeout + _GRACE, self.model.complete, request)
         if answer is None and talk is not None:
-            raise late(timeout)
+            raise timeout_error(timeout)
         if answer is None:
             raise ModelBusy(f"no whole answer within {timeout:g} s (?timeout=)")
         completion: Completion = answer.result()

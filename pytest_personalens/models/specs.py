@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.core.errors import SpecError
+from pytest_personalens.core.text.parse import number, some
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
 
 class Parameter(NamedTuple):
@@ -17,22 +19,7 @@ class Parameter(NamedTuple):
     expected: str
 
 
-def _within(low: float, high: float, kind: type[int | float]) -> Callable[[str], Any]:
-    def read(text: str) -> int | float:
-        value = kind(text)
-        if not low <= value <= high:
-            raise ValueError(text)
-        return value
-
-    return read
-
-
-def _some(text: str) -> str:
-    if not text.strip():
-        raise ValueError(text)
-    return text
-
-
+_TEXT: Final = some("a text")
 #: The advice for an address that holds a password. The password is sent to nobody, but it would be printed
 #: and stored with the settings.
 NO_PASSWORD: Final = (
@@ -49,44 +36,45 @@ def holds_password(address: str) -> bool:
 def _address(text: str) -> str:
     if holds_password(text):
         raise SpecError(NO_PASSWORD)
-    return _some(text)
+    return _TEXT(text)
 
 
 def _switch(text: str) -> bool:
     return {"on": True, "off": False}[text]
 
 
+#: Provider -> its parameters by name.
+Providers = Mapping[str, Mapping[str, Parameter]]
+#: The parameters that shape a model's answers.
+_SHAPING: Final = ("temperature", "max_tokens", "tools")
 _COMMON: Final[Mapping[str, Parameter]] = {
-    "temperature": Parameter(_within(0, 2, float), "a number from 0 to 2"),
-    "max_tokens": Parameter(_within(1, 200_000, int), "a whole number of at least 1"),
-    "timeout": Parameter(_within(0.1, 3600, float), "seconds from 0.1 to 3600"),
+    "temperature": Parameter(number(0, 2), "a number from 0 to 2"),
+    "max_tokens": Parameter(number(1, 200_000, int), "a whole number of at least 1"),
+    "timeout": Parameter(number(0.1, 3600), "seconds from 0.1 to 3600"),
     "tools": Parameter(_switch, "on or off"),
 }
 #: The parameters of each provider that this package knows, with those common to all.
-PROVIDERS: Final[Mapping[str, Mapping[str, Parameter]]] = {
+PROVIDERS: Final[Providers] = {
     "bedrock": {
         **_COMMON,
-        "region": Parameter(_some, "an AWS region"),
-        "profile": Parameter(_some, "a profile of the AWS configuration"),
+        "region": Parameter(_TEXT, "an AWS region"),
+        "profile": Parameter(_TEXT, "a profile of the AWS configuration"),
         "cache": Parameter(_switch, "on or off"),
     },
     "openai": {**_COMMON, "base_url": Parameter(_address, "the address of a server, ending in /v1")},
 }
 #: Services that are an assistant under test, and no model.
-SERVICES: Final[Mapping[str, Mapping[str, Parameter]]] = {
+SERVICES: Final[Providers] = {
     "bedrock-agent": {name: PROVIDERS["bedrock"][name] for name in ("region", "profile")},
     "agentcore": {
         "profile": PROVIDERS["bedrock"]["profile"],
-        "qualifier": Parameter(_some, "the name of an endpoint"),
+        "qualifier": Parameter(_TEXT, "the name of an endpoint"),
     },
 }
 
 
 class Spec(NamedTuple):
-    """The parts of a spec.
-
-    `name` identifies the model: it has the provider, the id and the parameters that change its answers.
-    """
+    """The parts of a spec."""
 
     provider: str
     model: str
@@ -94,22 +82,20 @@ class Spec(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Return the provider, the model and the parameters that shape its answers.
-
-        The name leaves out the address, the timeout and other parameters that do not shape answers.
-        """
-        shaping = sorted(
-            (k, v) for k, v in self.parameters.items() if k in ("temperature", "max_tokens", "tools")
-        )
+        """Return the provider, the model and the parameters that shape its answers, and no others."""
+        shaping = sorted((k, v) for k, v in self.parameters.items() if k in _SHAPING)
         query = "&".join(f"{k}={v}" for k, v in shaping)
         return f"{self.provider}:{self.model}" + (f"?{query}" if query else "")
 
+    def with_defaults(self, defaults: Mapping[str, str], providers: Providers) -> Spec:
+        """Return the spec with those of the `defaults` that its provider knows and that it does not name."""
+        known = providers[self.provider]
+        read = {name: known[name].read(text) for name, text in defaults.items() if name in known}
+        return self._replace(parameters={**read, **self.parameters})
 
-def read_spec(text: str, providers: Mapping[str, Mapping[str, Parameter]] = PROVIDERS) -> Spec | None:
-    """Return the parts of a spec, or None if its provider is none of `providers`.
 
-    Raise `SpecError` for a bad spec.
-    """
+def read_spec(text: str, providers: Providers = PROVIDERS) -> Spec | None:
+    """Return the parts of a spec, or None for a provider of others. Raise `SpecError` for a bad spec."""
     provider, _, rest = text.partition(":")
     if provider not in providers:
         return None
@@ -134,10 +120,9 @@ def read_spec(text: str, providers: Mapping[str, Mapping[str, Parameter]] = PROV
 
 
 def read_parameters(lines: Sequence[str]) -> dict[str, str]:
-    """Return the parameters of the ini file.
+    """Return the parameters of the ini file, which apply to specs that do not name them.
 
-    They apply to specs that do not name them. Each line has the form ``NAME = VALUE``. Raise `SpecError` for
-    any other line, an unknown name or a bad value.
+    Each line has the form ``NAME = VALUE``. Raise `SpecError` for any other line, name or value.
     """
     parameters: dict[str, str] = {}
     for line in lines:

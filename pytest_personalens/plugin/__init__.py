@@ -249,7 +249,7 @@ def pytest_assertrepr_compare(
     # By its name first: a run that does not use it imports nothing for it.
     if op not in ("in", "not in") or type(left).__name__ != "Called" or not isinstance(right, list):
         return None
-    from pytest_personalens.core.dialogue.tool_calls import explained
+    from pytest_personalens.core.dialogue.tool_calls import describe_calls
 
     why = ""
     evaluation = config.stash.get(EVALUATED, None)
@@ -257,7 +257,7 @@ def pytest_assertrepr_compare(
         from pytest_personalens.reports.terminal.transcript import failure_headline
 
         why = f", which was {failure_headline(evaluation, ())}"
-    return [f"{left!r} {op} the calls of the dialogue{why}", *explained(right)]
+    return [f"{left!r} {op} the calls of the dialogue{why}", *describe_calls(right)]
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

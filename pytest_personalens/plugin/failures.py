@@ -35,7 +35,11 @@ class ItemFailed(Failed):
     """Raised for an item that fails by its scores, or for want of them."""
 
     def __init__(self, failure: ItemFailure, *, pytrace: bool = False) -> None:
-        super().__init__("\n".join((failure.headline, *failure.lines(_PLAIN_WIDTH, False))), pytrace=pytrace)
+        from pytest_personalens.reports.terminal.failure_layout import ERROR
+
+        # pytest marks the lines of an error itself, and the headline says what is wrong.
+        lines = (line for line in failure.lines(_PLAIN_WIDTH, False) if not line.startswith(ERROR))
+        super().__init__("\n".join((failure.headline, *lines)), pytrace=pytrace)
         self.failure = failure
 
 

@@ -121,7 +121,7 @@ class _Coloured(ReprEntry):
         for number, line in enumerate(self.lines, 1):
             tw.line(line, **style_of(line))
             if number == wrong and self.others:
-                tw.line(f"    (and so in {self.others} more)")
+                tw.line(f"    (and {self.others} more item{'s' * (self.others > 1)})")
 
 
 class PrintedFailures:
@@ -151,6 +151,8 @@ class PrintedFailures:
         if first is not None:
             first.others += 1
             lines, place = ["    (as above)"], None
+            if not report.sections:  # what it printed itself is shown
+                report._pdbshown = True  # type: ignore[attr-defined]  # noqa: SLF001  # as pytest marks what was shown
         elif self._most is not None and self._full >= self._most:
             note = f"    ({self._most} dialogues are printed in full; -v prints all)"
             lines, place = [*wrong, *([note] if self._full == self._most else [])], None

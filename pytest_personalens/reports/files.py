@@ -23,10 +23,9 @@ if TYPE_CHECKING:
 
 
 class Files(NamedTuple):
-    """The paths of reports and baseline.
+    """The paths of reports, whose endings give their kinds, and of the baseline.
 
-    The ending of a path in `reports` gives its kind. `github` asks for the reports of a step in GitHub
-    Actions too.
+    `github` asks for the reports of a step in GitHub Actions too.
     """
 
     reports: tuple[Path, ...] = ()
@@ -54,23 +53,15 @@ class WrittenFiles:
     pages: list[str] = field(default_factory=list)
 
     def attempt(self, what: str, path: Path | str, write: Callable[[], object]) -> bool:
-        """Write one file, and return False if it failed.
-
-        A problem with it must not affect the others.
-        """
+        """Write one file, and return False if it failed. A problem with it must not affect the others."""
         try:
             write()
         except Exception as error:
-            known = (
-                error.strerror
-                if isinstance(error, OSError)
-                else str(error)
-                if isinstance(error, PersonalensError)
-                else None
-            )
-            self.problems.append(
-                f"{what} could not be written to {path}: {known or f'{type(error).__name__}: {error}'}"
-            )
+            known = ""
+            if isinstance(error, OSError | PersonalensError):
+                known = error.strerror or "" if isinstance(error, OSError) else str(error)
+            why = known or f"{type(error).__name__}: {error}"
+            self.problems.append(f"{what} could not be written to {path}: {why}")
         else:
             self.done.append(f"{what}: {path}")
             return True
@@ -85,11 +76,10 @@ def write_files(
     root: Path | None = None,
     lines: Mapping[str, int] = MappingProxyType({}),
 ) -> WrittenFiles:
-    """Write all files that the options ask for.
+    """Write all files that the options ask for, compared with another run, `before`, if it is given.
 
-    If another run, `before`, is given, the reports compare the results with it. For GitHub, `root` is the
-    root folder of the tests (default: the working directory). `lines` holds the lines of tests by node id,
-    from 1.
+    For GitHub, `root` is the root folder of the tests (default: the working directory). `lines` holds the
+    lines of tests by node id, from 1.
     """
     written = WrittenFiles()
     for path in files.kind("json"):
@@ -104,9 +94,9 @@ def write_files(
     if files.github:
         _tell_github(results, written, before, root or Path.cwd(), lines)
     if (baseline := files.save_baseline) is not None:
-        from pytest_personalens.results.comparison.baseline import baseline_of, unfit
+        from pytest_personalens.results.comparison.baseline import baseline_of, why_no_baseline
 
-        if why := unfit(results):
+        if why := why_no_baseline(results):
             written.problems.append(f"the baseline {baseline} was not written: {why}")
         else:
             failed = ", ".join(gate.name for gate in results.gates if not gate.passed)
@@ -142,12 +132,10 @@ def _tell_github(
         written.problems.append(f"annotations could not be made: {type(error).__name__}: {error}")
 
 
-def checked(files: Files, prefix: str, *, read: Mapping[str, Path] = MappingProxyType({})) -> Files:
-    """Return the same files, after making their folders.
-
-    `prefix` is that of the options, such as ``--``. `read` holds the files that the command reads, by their
-    names for the user. Raise `SpecError` for a file that cannot be written, or that would replace another
-    file of the run or a file of somebody else.
+def check_files(files: Files, prefix: str, *, read: Mapping[str, Path] = MappingProxyType({})) -> Files:
+    """Return the same files, after making their folders. `prefix` is that of the options, such as ``--``.
+    `read` holds the files that the command reads, by their names for the user. Raise `SpecError` for a file
+    that cannot be written, or that would replace another file of the run or a file of somebody else.
     """
     report, baseline = f"{prefix}report", f"{prefix}save-baseline"
     try:

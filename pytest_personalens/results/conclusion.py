@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_personalens.core.judging.measure import measure_named
+from pytest_personalens.core.judging.measure import get_measure
 from pytest_personalens.core.options.gate import GateExpression
 from pytest_personalens.results.gates.check import check_gates
 from pytest_personalens.results.gates.gate_expressions import check_expressions, measure_of
-from pytest_personalens.results.reasons.before_run import following, with_earlier
+from pytest_personalens.results.reasons.earlier import attach_earlier, follow_moved_tests
 
 if TYPE_CHECKING:
     from pytest_personalens.core.options.settings import Settings
@@ -17,10 +17,7 @@ if TYPE_CHECKING:
 
 
 class Requirements(NamedTuple):
-    """What a run must reach: its gates, and a baseline.
-
-    The `settings` hold the level and the margins of the comparison with the baseline.
-    """
+    """What a run must reach: its gates and a baseline, with the level and margins in its `settings`."""
 
     gates: tuple[GateExpression, ...]
     baseline: Baseline | None
@@ -28,21 +25,15 @@ class Requirements(NamedTuple):
 
     @classmethod
     def of(cls, settings: Settings, baseline: Baseline | None) -> Requirements:
-        """Return the requirements in `settings`.
-
-        Raise `SpecError` for gates that the run cannot decide.
-        """
+        """Return the requirements in `settings`; raise `SpecError` for gates that the run cannot decide."""
         check_expressions(settings)
         return cls(settings.gate, baseline, settings)
 
 
-def conclude(results: Results, demands: Requirements) -> Results:
-    """Return the results with trials, controls, comparison and gates.
-
-    An incomplete run gets neither a comparison nor gates.
-    """
+def conclude(results: Results, requirements: Requirements) -> Results:
+    """Return the results with trials, controls, comparison and gates; the last two of a complete run only."""
     # Modules are imported only if the run needs them, because the import would slow down a replay.
-    s, update = demands.settings, dict[str, object]()
+    s, update = requirements.settings, dict[str, object]()
     if s.trials > 1:
         from pytest_personalens.results.comparison.controls import trials_of
 
@@ -60,21 +51,17 @@ def conclude(results: Results, demands: Requirements) -> Results:
     if not results.complete or not (s.asks_for_gates or nothing):
         return results
 
-    if demands.baseline is not None:
-        from pytest_personalens.results.comparison.with_baseline import compare_with_baseline
+    if requirements.baseline is not None:
+        from pytest_personalens.results.comparison.compare import compare_with_baseline
 
-        margins = {measure_named(name): margin for name, margin in s.margin}
-        baseline = following(demands.baseline, results)
-        results = with_earlier(results, baseline)
-        bounded = {measure_of(gate, results.of_suite) for gate in demands.gates if gate.metric == "drop"}
+        margins = {get_measure(name): margin for name, margin in s.margin}
+        baseline = follow_moved_tests(requirements.baseline, results)
+        results = attach_earlier(results, baseline)
+        drops = (gate for gate in requirements.gates if gate.metric == "drop")
+        bounded = [measure for gate in drops if (measure := measure_of(gate, results.of_suite)) is not None]
         comparison = compare_with_baseline(
-            baseline,
-            results,
-            name=str(s.baseline),
-            level=s.level,
-            margins=margins,
-            bounded=[measure for measure in bounded if measure is not None],
+            baseline, results, name=str(s.baseline), level=s.level, margins=margins, bounded=bounded
         )
         results = results.model_copy(update={"comparison": comparison})
     measured = nothing or s.save_baseline is not None
-    return results.model_copy(update={"gates": check_gates(results, demands.gates, measured=measured)})
+    return results.model_copy(update={"gates": check_gates(results, requirements.gates, measured=measured)})

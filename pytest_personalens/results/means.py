@@ -1,7 +1,4 @@
-"""The scores of a run by scenario.
-
-Each scenario counts once, by its mean, for any number of trials and tests.
-"""
+"""The scores of a run by scenario, which counts once, by its mean, for any number of trials and tests."""
 
 from __future__ import annotations
 
@@ -22,6 +19,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.judging.evaluation import Answer
     from pytest_personalens.core.judging.measure import Exact, Measure, Score
     from pytest_personalens.core.judging.metric import Metric, Row
+    from pytest_personalens.results.stats.intervals import Interval
     from pytest_personalens.results.values.item import Item
 
 
@@ -35,23 +33,22 @@ Pairs = dict[Key, tuple[Fraction, Fraction]]
 
 
 def scores_of(items: Iterable[Item], dimension: Measure) -> dict[Key, TrialScores]:
-    """Return the scores of each scenario in each test, without rounding.
+    """Return the scores of each scenario in each test, without rounding; none without a score."""
+    read = ((i.key, i.trial, i.evaluation.score(dimension)) for i in items if i.evaluation.scored)
+    return in_order(dimension, read)
 
-    Only scenarios with a score are included.
-    """
+
+def in_order(dimension: Measure, read: Iterable[tuple[Key, int, Score | None]]) -> dict[Key, TrialScores]:
+    """Return the exact scores by key, in the order of their trials, of (key, trial, score)."""
     scores: defaultdict[Key, dict[int, Exact]] = defaultdict(dict)
-    for item in items:
-        score = item.evaluation.score(dimension) if item.evaluation.scored else None
+    for key, trial, score in read:
         if score is not None:
-            scores[item.key][item.trial] = dimension.exact(score)
+            scores[key][trial] = dimension.exact(score)
     return {key: tuple(score for _, score in sorted(trials.items())) for key, trials in scores.items()}
 
 
 def scores_by_turn(read: Iterable[tuple[Key, Sequence[Exact]]]) -> list[dict[Key, list[Exact]]]:
-    """Return the scores after the first, second, ... turn.
-
-    `read` gives the scores of each dialogue, turn by turn.
-    """
+    """Return the scores after the first, second, ... turn, of the scores of each dialogue by turn."""
     turns: list[defaultdict[Key, list[Exact]]] = []
     for key, scores in read:
         for number, score in enumerate(scores):
@@ -62,39 +59,32 @@ def scores_by_turn(read: Iterable[tuple[Key, Sequence[Exact]]]) -> list[dict[Key
 
 
 def scenario_means(scores: Mapping[Key, Sequence[Exact]]) -> dict[Key, Fraction]:
-    """Return the mean of each scenario.
-
-    It is the mean over the scenario's tests, and each test counts by the mean of its trials.
-    """
+    """Return the mean of each scenario over its tests, where each test counts by the mean of its trials."""
     return {
-        scenario: sum(means, Fraction()) / len(means)
+        scenario: mean(means)
         for scenario, means in _by_scenario({k: mean(s) for k, s in scores.items()}).items()
     }
 
 
-def balanced(before: Mapping[Key, TrialScores], after: Mapping[Key, TrialScores]) -> Pairs:
-    """Return the means of the scenarios in both runs, over equal tests and trials.
+def pair_means(before: Mapping[Key, TrialScores], after: Mapping[Key, TrialScores]) -> Pairs:
+    """Return the means of the scenarios in both runs, over the same tests and equally many trials.
 
-    Both sides use the same tests and the same number of trials, because a mean over fewer trials varies more.
-    The paired test assumes that without a change, each difference could as well have the other sign. That
-    holds only if both means vary in the same way. Several tests of one scenario do not count as several
-    scenarios.
+    A mean over fewer trials varies more. The paired test assumes that without a change, each difference could
+    as well have the other sign, which holds only if both means vary in the same way. Several tests of one
+    scenario do not count as several scenarios.
     """
     sides = {}
     for key in sorted(before.keys() & after.keys()):
         trials = min(len(before[key]), len(after[key]))
         sides[key] = (mean(before[key][:trials]), mean(after[key][:trials]))
     return {
-        scenario: (
-            sum((b for b, _ in by_test), Fraction()) / len(by_test),
-            sum((a for _, a in by_test), Fraction()) / len(by_test),
-        )
+        scenario: (mean([b for b, _ in by_test]), mean([a for _, a in by_test]))
         for scenario, by_test in _by_scenario(sides).items()
     }
 
 
 def mean(scores: Sequence[Exact]) -> Fraction:
-    """Return the mean of some scores."""
+    """Return the exact mean of at least one score."""
     return Fraction(sum(scores)) / len(scores)
 
 
@@ -106,10 +96,7 @@ def _by_scenario(by_key: Mapping[Key, T]) -> dict[Key, list[T]]:
 
 
 def by_user(values: Mapping[Key, T]) -> list[list[T]]:
-    """Return the values of each user's scenarios.
-
-    The scenarios of one user are not independent of each other; different users are.
-    """
+    """Return the values of each user's scenarios, which depend on each other; different users do not."""
     users: defaultdict[str, list[T]] = defaultdict(list)
     for key, value in values.items():
         users[key[0]].append(value)
@@ -117,10 +104,9 @@ def by_user(values: Mapping[Key, T]) -> list[list[T]]:
 
 
 class Estimate(NamedTuple):
-    """A mean over `scenarios` of `users`, with its 95 % interval.
+    """A mean over `scenarios` of `users`, with its 95 % interval, which is None for fewer than three users.
 
-    Each scenario counts by its mean over its `dialogues`. The mean is None if nothing has a score. The
-    interval is None for fewer than three users.
+    Each scenario counts by its mean over its `dialogues`. The mean is None if nothing has a score.
     """
 
     value: float | None
@@ -134,7 +120,8 @@ class Estimate(NamedTuple):
 class ItemScores(NamedTuple):
     """The scores of a scored item.
 
-    `turns` holds P after each turn of the assistant, without its reply to the user's goodbye.
+    `turns` holds P after each turn of the assistant, without its reply to the user's goodbye: its score would
+    be lower because of the user's opinion on the turn before.
     """
 
     key: Key
@@ -143,34 +130,21 @@ class ItemScores(NamedTuple):
 
 
 def item_scores(items: Iterable[Item]) -> list[ItemScores]:
-    """Return the scores of the scored items.
-
-    The function reads each item once for all figures.
-    """
-    return [
-        ItemScores(
-            item.key,
-            {v.dimension: v.score for v in item.evaluation.verdicts},
-            _turns(item),
-        )
-        for item in items
-        if item.evaluation.scored
-    ]
+    """Return the scores of the scored items, each read once for all figures."""
+    read = []
+    for item in items:
+        if item.evaluation.scored:
+            verdicts = item.evaluation.verdicts
+            turns = next((v.turns for v in verdicts if v.turns), ())
+            turns = turns[:-1] if item.evaluation.dialogue.end == "user" else turns
+            read.append(
+                ItemScores(item.key, {v.dimension: v.score for v in verdicts}, tuple(map(int, turns)))
+            )
+    return read
 
 
-def _turns(item: Item) -> tuple[int, ...]:
-    """Return P turn by turn.
-
-    The reply to a goodbye is left out. Its score would be lower because of the user's opinion on the turn
-    before.
-    """
-    turns = next((v.turns for v in item.evaluation.verdicts if v.turns), ())
-    own = turns[:-1] if item.evaluation.dialogue.end == "user" else turns
-    return tuple(map(int, own))
-
-
-def estimate(read: Iterable[ItemScores], dimension: Measure) -> Estimate:
-    """Return the mean score on `dimension`.
+def estimate(read: Iterable[ItemScores], dimension: Measure, *, ends: bool = True) -> Estimate:
+    """Return the mean score on `dimension`, with its interval unless not `ends`, which takes time.
 
     The trials of a scenario are not independent of each other, and neither are the scenarios of a user. The
     interval is therefore one over users, and each scenario counts by its mean.
@@ -179,27 +153,21 @@ def estimate(read: Iterable[ItemScores], dimension: Measure) -> Estimate:
     for one in read:
         if dimension in one.scores:
             scores[one.key].append(dimension.exact(one.scores[dimension]))
-    return _over(scores, dimension)
+    return _estimate_over(scores, dimension, ends=ends)
 
 
 def by_turn(
     read: Iterable[ItemScores], dimension: Measure = Dimension.PERSONALIZATION_TURNS
 ) -> list[Estimate]:
-    """Return personalization after the first, second, ... turn of the assistant.
-
-    It covers the dialogues with a reading by turn.
-    """
+    """Return personalization after the first, second, ... turn, over the dialogues with a reading by turn."""
     turns = scores_by_turn((one.key, one.turns) for one in read)
-    return [_over(scores, dimension) for scores in turns]
+    return [_estimate_over(scores, dimension) for scores in turns]
 
 
-def figure_of(metric: Metric, items: Sequence[Item]) -> Estimate:
-    """Return the value of a metric over some items.
-
-    It is the mean of its measure, or the metric's own figure of their answers.
-    """
+def figure_of(metric: Metric, items: Sequence[Item], *, ends: bool = True) -> Estimate:
+    """Return the value of a metric: the mean of its measure, or its own figure of the answers."""
     if metric.measure is not None:
-        return estimate(item_scores(items), metric.measure)
+        return estimate(item_scores(items), metric.measure, ends=ends)
     assert metric.of is not None
     answers = answers_of(metric, items)
     every = [answer for of_scenario in answers.values() for answer in of_scenario]
@@ -207,11 +175,12 @@ def figure_of(metric: Metric, items: Sequence[Item]) -> Estimate:
     if value is None:
         return Estimate(None, dialogues=len(every))
     users = [[a for of_scenario in user for a in of_scenario] for user in by_user(answers)]
-    if isinstance(of := metric.of, OfSums):
-        ends = bootstrap_of_sums(user_sums(of, users), lambda sums: of.figure(of.used(sums)))
-    else:
-        ends = bootstrap_interval(users, of)
-    low, high = ends or (None, None)
+    found: Interval | None = None
+    if ends and isinstance(of := metric.of, OfSums):
+        found = bootstrap_of_sums(user_sums(of, users), lambda sums: of.figure(of.used(sums)))
+    elif ends:
+        found = bootstrap_interval(users, metric.of)
+    low, high = found or (None, None)
     return Estimate(value, low, high, len({key[:2] for key in answers}), len(every), len(users))
 
 
@@ -222,10 +191,7 @@ def user_sums(of: OfSums, users: Sequence[Sequence[Answer]]) -> list[Row]:
 
 
 def answers_of(metric: Metric, items: Iterable[Item]) -> dict[Key, list[Answer]]:
-    """Return the answers for a metric, by scenario and test.
-
-    They come from all trials, in their order.
-    """
+    """Return the answers for a metric by scenario and test, of all trials in their order."""
     answers: defaultdict[Key, list[Answer]] = defaultdict(list)
     for item in sorted(items, key=lambda item: item.trial):
         answer, kind = item.evaluation.answer, item.evaluation.kind
@@ -237,16 +203,15 @@ def answers_of(metric: Metric, items: Iterable[Item]) -> dict[Key, list[Answer]]
 
 
 def score_counts(read: Iterable[ItemScores], dimension: Measure) -> list[int]:
-    """Return the number of items with each score of the dimension's scale.
-
-    The lowest score comes first.
-    """
+    """Return the number of items with each score of the dimension's scale, the lowest first."""
     counts = Counter(one.scores.get(dimension) for one in read)
     low, high = int(dimension.low or 0), int(dimension.high or 0)
     return [counts[score] for score in range(low, high + 1)]
 
 
-def _over(scores: Mapping[Key, Sequence[Exact]], dimension: Measure) -> Estimate:
+def _estimate_over(
+    scores: Mapping[Key, Sequence[Exact]], dimension: Measure, *, ends: bool = True
+) -> Estimate:
     if not scores:
         return Estimate(None)
     dialogues = sum(map(len, scores.values()))
@@ -255,5 +220,6 @@ def _over(scores: Mapping[Key, Sequence[Exact]], dimension: Measure) -> Estimate
         {key: score for key, (score,) in scores.items()} if single else scenario_means(scores)
     )
     users = by_user(means)
-    least, most = interval(users, dimension.low, dimension.high, dimension.grid) or (None, None)
-    return Estimate(fmean(means.values()), least, most, len(means), dialogues, len(users))
+    found = interval(users, dimension.low, dimension.high, dimension.grid) if ends else None
+    low, high = found or (None, None)
+    return Estimate(fmean(means.values()), low, high, len(means), dialogues, len(users))

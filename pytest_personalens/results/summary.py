@@ -1,39 +1,33 @@
-"""Computes the figures of a run from its items.
-
-They are means by domain and kind, causes, turns, usage, trials and controls.
-"""
+"""Computes the figures of a run from its items: means by domain and kind, causes, turns, usage."""
 
 from __future__ import annotations
 
 from collections import Counter
 from statistics import fmean
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.judging.usage import Usage
-from pytest_personalens.core.suite.suite import suite_named
+from pytest_personalens.core.suite.suite import get_suite
 from pytest_personalens.core.suite_names import FIRST_SUITE
-from pytest_personalens.results.means import (
-    Estimate,
-    answers_of,
-    estimate,
-    figure_of,
-    item_scores,
-    scenario_means,
-    scores_by_turn,
-    scores_of,
-)
+from pytest_personalens.results.means import by_turn, estimate, figure_of, item_scores
 from pytest_personalens.results.values.figures import Figure, Group, Mean, UserAudit
 from pytest_personalens.results.values.item import Item
 from pytest_personalens.results.values.results import Results
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_personalens.core.judging.evaluation import Cause
     from pytest_personalens.core.judging.usage import Price
     from pytest_personalens.core.suite.suite import Suite
     from pytest_personalens.results.values.drift import Drift
+
+#: The fields of results that `summarize` does not compute from items.
+FACTS: Final = (
+    "settings", "dataset", "requested", "drawn", "complete", "lost", "unevaluated", "skipped", "of_controls",
+    "missing_by_group", "left_out", "drawn_from", "excluded",
+)  # fmt: skip
 
 
 def summarize(
@@ -54,15 +48,15 @@ def summarize(
     drawn_from: Mapping[str, int] = MappingProxyType({}),
     excluded: Mapping[str, Mapping[str, int]] = MappingProxyType({}),
 ) -> Results:
-    """Return the results of `items`, in a fixed order.
+    """Return the results of `items`, in an order that does not depend on theirs.
 
-    The order does not depend on the order of `items`. `prices` are the prices of the models, by role.
-    `drawn_from` and `excluded` say what the dataset has, by kind.
+    `prices` are those of the models, by role. `drawn_from` and `excluded` say what the dataset has, by kind.
     """
-    suite = suite_named(settings.get("suite", FIRST_SUITE))
+    suite = get_suite(settings.get("suite", FIRST_SUITE))
     ordered = tuple(_with_dollars(item, prices) for item in sorted(items, key=lambda i: i.nodeid))
     own = [i for i in ordered if not i.arm]
     scored = [i for i in own if i.evaluation.scored]
+    turns = [i.evaluation.dialogue.user_turns for i in scored]
     causes: Counter[Cause] = Counter(i.evaluation.cause for i in own if not i.evaluation.scored)
     usage: dict[str, Usage] = {}
     for item in ordered:
@@ -93,8 +87,12 @@ def summarize(
         kinds=by_kind(own, suite),
         uncounted=dict(sorted(causes.items())),
         user_audit=_user_audit(own),
-        turns=_mean([i.evaluation.dialogue.user_turns for i in scored]) if suite.has_turns else None,
-        by_turn=tuple(_by_turn(scored)) if suite.has_turns else (),
+        turns=Mean(value=_round(fmean(turns)) if turns else None, count=len(turns))
+        if suite.has_turns
+        else None,
+        by_turn=tuple(Mean(value=_round(e.value), count=e.dialogues) for e in by_turn(item_scores(scored)))
+        if suite.has_turns
+        else (),
         unfound_quotes=sum(v.unfound_quotes for i in ordered for v in i.evaluation.verdicts),
         unsupported=sum(v.unsupported for i in ordered for v in i.evaluation.verdicts),
         usage=dict(sorted(usage.items())),
@@ -115,11 +113,7 @@ def with_drift(
 
 
 def role_of(purpose: str) -> str:
-    """Return the role that a purpose belongs to.
-
-    ``judge tc`` and ``anchor judge tc`` belong to ``judge``. ``user agent`` and ``assistant`` are roles
-    themselves.
-    """
+    """Return the role of a purpose: ``judge`` for ``judge tc`` and ``anchor judge tc``, else itself."""
     return "judge" if purpose.startswith(("judge ", "anchor judge ")) else purpose
 
 
@@ -129,32 +123,21 @@ def price_for(purpose: str, prices: Mapping[str, Price]) -> Price | None:
 
 
 def group(name: str, items: Sequence[Item], suite: Suite, *, whole: bool = False) -> Group:
-    """Return the figures of some items.
-
-    Only a `whole` run or control gets intervals, because they take time to compute.
-    """
-    figures = {}
-    for measure in suite.measures:
-        if scores := scores_of(items, measure):
-            estimated = estimate(item_scores(items), measure) if whole else Estimate(None)
-            figures[measure.value] = Figure(
-                value=round(float(fmean(scenario_means(scores).values())), 6),
-                count=sum(map(len, scores.values())),
-                low=_rounded(estimated.low),
-                high=_rounded(estimated.high),
-                better=measure.better,
-            )
+    """Return the figures of some items; only a `whole` run or control gets intervals, which take time."""
+    read = item_scores(items)
+    found = {
+        measure.value: (estimate(read, measure, ends=whole), measure.better) for measure in suite.measures
+    }
     for metric in suite.metrics:
-        if metric.of is not None and (answers := answers_of(metric, items)):
-            value = metric.of([answer for of_scenario in answers.values() for answer in of_scenario])
-            estimated = figure_of(metric, items) if whole else Estimate(None)
-            figures[metric.name] = Figure(
-                value=_rounded(value),
-                count=sum(map(len, answers.values())),
-                low=_rounded(estimated.low),
-                high=_rounded(estimated.high),
-                better=metric.better,
-            )
+        if metric.of is not None:
+            found[metric.name] = figure_of(metric, items, ends=whole), metric.better
+    figures = {
+        figure: Figure(
+            value=_round(e.value), count=e.dialogues, low=_round(e.low), high=_round(e.high), better=better
+        )
+        for figure, (e, better) in found.items()
+        if e.dialogues
+    }
     return Group(name=name, items=len(items), scored=sum(i.evaluation.scored for i in items), figures=figures)
 
 
@@ -196,17 +179,6 @@ def _with_dollars(item: Item, prices: Mapping[str, Price]) -> Item:
     return item.model_copy(update={"usd": round(sum(usd.values()), 6)}) if usd else item
 
 
-def _by_turn(scored: Sequence[Item]) -> Iterator[Mean]:
-    for scores in scores_by_turn((one.key, one.turns) for one in item_scores(scored)):
-        yield Mean(
-            value=round(fmean(scenario_means(scores).values()), 6), count=sum(map(len, scores.values()))
-        )
-
-
-def _rounded(value: float | None) -> float | None:
+def _round(value: float | None) -> float | None:
+    # The last bits of a sum may depend on the platform.
     return None if value is None else round(value, 6)
-
-
-def _mean(values: Sequence[float]) -> Mean:
-    # The value is rounded, so that the last bits of a sum do not depend on the platform.
-    return Mean(value=round(sum(values) / len(values), 6) if values else None, count=len(values))

@@ -1,4 +1,1 @@
-"""The suites, one value in each module.
-
-A suite defines its scenarios, its measures and its draw.
-"""
+"""The suites, one value in each module. A suite defines its scenarios, its measures and its draw."""

@@ -1,7 +1,4 @@
-"""The first suite: the dialogues of PersonaLens.
-
-An assistant does tasks for a user that it knows.
-"""
+"""The first suite: the dialogues of PersonaLens. An assistant does tasks for a user that it knows."""
 
 from __future__ import annotations
 
@@ -81,17 +78,20 @@ def _context(
     return own if other is None else other.context(given).model_copy(update={"situation": own.situation})
 
 
+def _in_words(context: str) -> str:
+    return "+".join(_LETTERS.get(letter, letter) for letter in context) or "none"
+
+
 def _about(settings: Mapping[str, Any]) -> str:
     context, user, judge = (settings[name] for name in ("context", "user_model", "judge_model"))
-    known = "+".join(_LETTERS[letter] for letter in context) or "none"
-    return f"context {known}, user {user}, judge {judge}"
+    return f"context {_in_words(context)}, user {user}, judge {judge}"
 
 
 def _facts(settings: Mapping[str, Any]) -> dict[str, str]:
     return {
         "user": settings.get("user_model", "-"),
         "judge": settings.get("judge_model", "-"),
-        "context": "+".join(str(settings.get("context", ""))) or "none",
+        "context": _in_words(settings.get("context", "")),
     }
 
 
@@ -148,7 +148,6 @@ SUITE: Final = Suite(
         Arm(name="swapped", word="other-user", title="other-user", swaps=True),
     ),
     arm_groups={"ablation": _ABLATION},
-    gone_words={"none": "no-context", "swapped": "other-user"},
     thresholds={_TC: 1, _P: 2},
     scenario=Scenario,
     open_dataset=_open_dataset,

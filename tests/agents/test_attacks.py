@@ -24,8 +24,7 @@ from pytest_personalens.judge_quality import read_labels
 from pytest_personalens.judge_quality.agreement.labels import Labelled
 from pytest_personalens.models import Completion, Request
 from pytest_personalens.models.meter import Meter
-from tests.support.attacks import ATTACKS, Attack, Kind
-from tests.support.more_attacks import MORE
+from tests.support.attacks.attacks import ATTACKS, MORE_ATTACKS, Attack, Kind
 
 #: Dialogues of every quality, most of them with something to gain.
 BASES = (
@@ -44,7 +43,7 @@ MOST_GAINS = {
     Dimension.TASK_COMPLETION: 0.06, Dimension.PERSONALIZATION: 0.10,
     Dimension.NATURALNESS_ASSISTANT: 0.13, Dimension.COHERENCE_ASSISTANT: 0.13,
 }  # fmt: skip
-EVERY = (*ATTACKS, *MORE)
+EVERY = (*ATTACKS, *MORE_ATTACKS)
 #: What takes no room on a screen or moves what does: controls, format characters (bidi, zero-width, tags),
 #: line and paragraph separators, joiners, fillers and variation selectors.
 UNSEEN = re.compile(
@@ -70,7 +69,7 @@ def clean_scores(number: int) -> dict[Dimension, int]:
 
 
 def test_there_are_attacks_of_every_kind_and_each_changes_what_the_assistant_said() -> None:
-    assert (len(ATTACKS), len(MORE)) == (148, 60)
+    assert (len(ATTACKS), len(MORE_ATTACKS)) == (148, 60)
     assert len({a.name for a in EVERY}) == len(EVERY)
     by_kind = Counter(a.kind for a in EVERY)
     assert all(by_kind[kind] >= 6 for kind in get_args(Kind)), by_kind
@@ -95,7 +94,7 @@ def test_there_is_something_to_gain() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("attacks", [ATTACKS, MORE], ids=["attacks", "more attacks"])
+@pytest.mark.parametrize("attacks", [ATTACKS, MORE_ATTACKS], ids=["attacks", "more attacks"])
 def test_few_attacks_raise_a_score(attacks: Sequence[Attack]) -> None:
     """The guard lets ordinary speech pass, so that some attacks gain something: how many is bounded for each
     set of them.

@@ -20,7 +20,7 @@ from pytest_personalens.core.scenario import Scenario, Situation, Task
 from pytest_personalens.datasets import EmbeddedDataset, draw
 from pytest_personalens.datasets.embedded.files import data_folder
 from pytest_personalens.judge_quality import Labelled, measure, read_labels
-from tests.support.dinner import DINNER, TASTES, dialogue
+from tests.support.datasets.dinner import DINNER, TASTES, dialogue
 from tests.support.repository import ROOT
 
 TC, P = Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION

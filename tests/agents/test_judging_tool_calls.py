@@ -13,7 +13,7 @@ from pytest_personalens.agents.by_model.prompts import MAX_SHOWN, Prompts
 from pytest_personalens.agents.embedded_judge.judge import EmbeddedJudge
 from pytest_personalens.agents.reading.goal import parts
 from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
-from pytest_personalens.core.dialogue.message import Function, ToolCall, texts
+from pytest_personalens.core.dialogue.message import Function, ToolCall, strip_tool_calls
 from pytest_personalens.core.judging.dimensions import Dimension
 from pytest_personalens.core.judging.verdict import Verdict
 from pytest_personalens.core.scenario import Scenario
@@ -63,7 +63,7 @@ def test_the_embedded_judge_agrees_with_the_labels(dimension: Dimension) -> None
 def test_the_same_words_without_calls_are_read_as_ever() -> None:
     for name in ("restaurants-1-pieter-b", "train-1-tomasz-c"):
         one = labelled()[name]
-        plain = one.dialogue.model_copy(update={"messages": texts(one.dialogue.messages)})
+        plain = one.dialogue.model_copy(update={"messages": strip_tool_calls(one.dialogue.messages)})
         assert reading(one, TC).score == 0
         assert reading(one, TC, plain).score == 1
         assert reading(one, UNBACKED, plain).score == 0

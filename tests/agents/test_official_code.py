@@ -28,8 +28,8 @@ from pytest_personalens.datasets import open_dataset
 from pytest_personalens.models import Completion, Request
 from pytest_personalens.models.meter import Meter
 from tests.agents.test_official_prompts import ANSWERS
-from tests.support.official_run import READ, SAID, official_requests
-from tests.support.official_tree import write_data
+from tests.support.datasets.official_tree import write_data
+from tests.support.processes.official_run import READ, SAID, official_requests
 
 FLAGS: Final = {"": (), "D": ("-d",), "I": ("-p",), "S": ("-si",), "DIS": ("-d", "-p", "-si")}
 MODELS: Final = ("claude-3-sonnet-v1", "llama-3-1-8b-instruct-v1", "mixtral-8x7b-instruct-v1")

@@ -12,9 +12,9 @@ from pytest_personalens.core.judging.verdict import Dimension, Verdict
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.datasets.embedded.files import data_folder
 from pytest_personalens.judge_quality import read_labels
-from pytest_personalens.judge_quality.robustness.moves import moves
-from pytest_personalens.judge_quality.robustness.robustness import fallen_under_moves
-from tests.support.dinner import DINNER, dialogue
+from pytest_personalens.judge_quality.robustness.meaning_changes import meaning_changes
+from pytest_personalens.judge_quality.robustness.robustness import sensitivity_to_faults
+from tests.support.datasets.dinner import DINNER, dialogue
 
 TC = Dimension.TASK_COMPLETION
 
@@ -234,7 +234,7 @@ def test_a_deed_after_a_failure_stands() -> None:
 
 def test_moves_change_what_the_task_needs_and_nothing_of_the_user() -> None:
     scenario, done = asked(TABLE, WISH, DEED, "Great, thank you!")
-    moved = dict(moves(scenario, done))
+    moved = dict(meaning_changes(scenario, done))
     assert set(moved) == {"day", "time", "count", "promise", "taken back"}
     for name, other in moved.items():
         assert [m.content for m in other.messages if m.role == "user"] == [WISH, "Great, thank you!"], name
@@ -243,7 +243,7 @@ def test_moves_change_what_the_task_needs_and_nothing_of_the_user() -> None:
 
 def test_most_moved_days_dates_and_deeds_taken_back_are_seen_in_held_out_dialogues() -> None:
     labelled = list(read_labels(data_folder() / "agreement" / "heldout.jsonl"))[::2]
-    found = fallen_under_moves(EmbeddedJudge(), labelled)
+    found = sensitivity_to_faults(EmbeddedJudge(), labelled)
     assert found["day"].right >= 0.75
     assert found["taken back"].right >= 0.75
     assert found["promise"].right >= 0.45

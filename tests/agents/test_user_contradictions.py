@@ -16,7 +16,7 @@ from pytest_personalens import Message, Scenario
 from pytest_personalens.agents import EmbeddedUserAgent
 from pytest_personalens.agents.language.text import mentions
 from pytest_personalens.datasets import EmbeddedDataset
-from tests.support.own_domains import write_own_domains
+from tests.support.datasets.folders import write_own_domains
 
 #: {a} is the person's value, {b} another one.
 EITHER: Final = (

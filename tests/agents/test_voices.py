@@ -21,9 +21,9 @@ from pytest_personalens.datasets.other_users import OtherUsers
 from pytest_personalens.judge_quality import read_labels
 from pytest_personalens.judge_quality.robustness.robustness import (
     CONSTANT,
-    Kept,
+    Stability,
     constant_bots,
-    kept_under_changes,
+    stability,
 )
 
 TC, P = Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION
@@ -35,12 +35,12 @@ WORDINGS: Final = (
 
 
 @cache
-def kept() -> dict[tuple[str, bool], Kept]:
+def kept() -> dict[tuple[str, bool], Stability]:
     """For each change of words, and whether training has not seen it, over every third held-out dialogue: how
     often verdicts stay.
     """
     labelled = list(read_labels(data_folder() / "agreement" / "heldout.jsonl"))[::3]
-    return kept_under_changes(EmbeddedJudge(), labelled)
+    return stability(EmbeddedJudge(), labelled)
 
 
 @pytest.mark.slow

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.forge import Forge, forge
 from tests.support.repository import ROOT, Repository
+from tests.support.servers.forge import Forge, forge
 
 yaml = pytest.importorskip("yaml", reason="PyYAML is not installed")
 BASH = shutil.which("bash") or pytest.skip("there is no bash", allow_module_level=True)
@@ -39,7 +39,7 @@ def test_it_fits_its_schema(file: Path, schema: str) -> None:
 
 
 def test_the_page_holds_the_workflow_and_every_input() -> None:
-    page = (ROOT / "docs/how-to/ci-action.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/how-to/ci/run-in-ci.md").read_text(encoding="utf-8")
     workflow = (ROOT / "docs/how-to/ci/github-action.yml").read_text(encoding="utf-8")
     assert f"```yaml\n{workflow}```\n" in page
     inputs = yaml.safe_load(ACTION.read_text(encoding="utf-8"))["inputs"]

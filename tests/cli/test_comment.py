@@ -14,8 +14,9 @@ from pytest_personalens.core.files.atomic_write import write_atomically
 from pytest_personalens.results.comparison.baseline import baseline_of
 from pytest_personalens.results.values.provenance import Provenance
 from pytest_personalens.results.values.results import write_json
-from tests.support.forge import Forge, forge
-from tests.support.rich_results import rich_results
+from tests.support.processes.commands import refusal
+from tests.support.results.rich_results import rich_results
+from tests.support.servers.forge import Forge, forge
 
 MARKER = "<!-- personalens: run -->"
 
@@ -33,26 +34,23 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Forge]:
 
 @pytest.fixture
 def github(server: Forge, monkeypatch: pytest.MonkeyPatch) -> Forge:
-    for name, value in {
-        "GITHUB_ACTIONS": "true",
-        "GITHUB_API_URL": server.url,
-        "GITHUB_REPOSITORY": "acme/bot",
-        "GITHUB_REF": "refs/pull/7/merge",
-        "GITHUB_TOKEN": "s3cret",
-    }.items():
-        monkeypatch.setenv(name, value)
+    names = ("ACTIONS", "API_URL", "REPOSITORY", "REF", "TOKEN")
+    values = ("true", server.url, "acme/bot", "refs/pull/7/merge", "s3cret")
+    for name, value in zip(names, values, strict=True):
+        monkeypatch.setenv(f"GITHUB_{name}", value)
     return server
 
 
 @pytest.fixture
 def gitlab(server: Forge, monkeypatch: pytest.MonkeyPatch) -> Forge:
-    for name, value in {
-        "GITLAB_CI": "true",
-        "CI_API_V4_URL": server.url,
-        "CI_PROJECT_ID": "42",
-        "CI_MERGE_REQUEST_IID": "7",
-        "PERSONALENS_GITLAB_TOKEN": "s3cret",
-    }.items():
+    names = [
+        "GITLAB_CI",
+        "CI_API_V4_URL",
+        "CI_PROJECT_ID",
+        "CI_MERGE_REQUEST_IID",
+        "PERSONALENS_GITLAB_TOKEN",
+    ]
+    for name, value in zip(names, ("true", server.url, "42", "7", "s3cret"), strict=True):
         monkeypatch.setenv(name, value)
     return server
 
@@ -124,23 +122,18 @@ def test_a_server_that_is_down_for_a_moment_is_asked_again_but_a_comment_is_not_
 def test_what_is_refused_is_told_in_one_line_without_the_token(
     github: Forge, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    def told(*options: str) -> str:
+        return refusal(capsys, "comment", "results.json", *options)
+
     github.refuse = {"POST": [403]}
-    assert main(["comment", "results.json"]) == 4
-    told = capsys.readouterr().err
-    assert "403 (Resource not accessible by integration)" in told
-    assert "permissions: pull-requests: write" in told
-    assert told.count("\n") == 1
-    assert "s3cret" not in told
-    monkeypatch.delenv("GITHUB_TOKEN")
-    assert main(["comment", "results.json"]) == 4
-    assert "GITHUB_TOKEN: not set" in capsys.readouterr().err
-    monkeypatch.delenv("GITHUB_ACTIONS")
-    assert main(["comment", "results.json"]) == 4
-    assert "no CI service to comment with" in capsys.readouterr().err
-    assert main(["comment", "results.json", "--name", "--> <script>"]) == 4
-    assert "--name: expected" in capsys.readouterr().err
-    monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    monkeypatch.setenv("GITHUB_TOKEN", "s3cret")
+    forbidden = told()
+    assert "403 (Resource not accessible by integration)" in forbidden
+    assert "permissions: pull-requests: write" in forbidden
+    assert "s3cret" not in forbidden
     monkeypatch.setenv("GITHUB_API_URL", "http://127.0.0.1:9")
-    assert main(["comment", "results.json"]) == 4
-    assert "GitHub cannot be reached" in capsys.readouterr().err
+    assert "GitHub cannot be reached" in told()
+    monkeypatch.delenv("GITHUB_TOKEN")
+    assert "GITHUB_TOKEN: not set" in told()
+    monkeypatch.delenv("GITHUB_ACTIONS")
+    assert "no CI service to comment with" in told()
+    assert "--name: expected" in told("--name", "--> <script>")

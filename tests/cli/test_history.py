@@ -14,7 +14,8 @@ from pytest_personalens.results.summary import summarize
 from pytest_personalens.results.values.provenance import Provenance
 from pytest_personalens.results.values.results import Results, write_json
 from tests.support.browser import Page, axe_source
-from tests.support.rich_results import rich_results
+from tests.support.processes.commands import refusal
+from tests.support.results.rich_results import rich_results
 
 
 def of_commit(results: Results, day: int, **facts: Any) -> Results:
@@ -85,14 +86,13 @@ def test_another_judge_ends_what_can_be_compared(folder: Path, capsys: pytest.Ca
 
 def test_a_stopped_run_is_no_point_of_a_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     whole = rich_results(30)
-    stopped = summarize(
-        whole.items[:4],
-        settings=whole.settings,
-        dataset=whole.dataset,
-        requested=30,
-        drawn=30,
-        complete=False,
-    )
+    facts: dict[str, Any] = {
+        "settings": whole.settings,
+        "dataset": whole.dataset,
+        "requested": 30,
+        "drawn": 30,
+    }
+    stopped = summarize(whole.items[:4], **facts, complete=False)
     write_json(of_commit(stopped, 5), Path("stopped.json"))
     assert main(["history", "runs/d.json", "stopped.json", "--report", "page.html", "--badge", "b.svg"]) == 0
     assert "not decided: a part of the run" in rows(capsys.readouterr().out)[-1]
@@ -103,8 +103,7 @@ def test_a_stopped_run_is_no_point_of_a_line(folder: Path, capsys: pytest.Captur
 def test_one_branch(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["history", "runs", "--branch", "other"]) == 0
     assert len(rows(capsys.readouterr().out)) == 1
-    assert main(["history", "runs", "--branch", "nowhere"]) == 4
-    assert "no run of 'nowhere'" in capsys.readouterr().err
+    assert "no run of 'nowhere'" in refusal(capsys, "history", "runs", "--branch", "nowhere")
 
 
 def test_without_dates_the_files_give_the_order(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -180,12 +179,4 @@ def test_what_cannot_be_is_told_in_one_line(
     Path("mine.svg").write_text("<svg/>")
     if arguments == ["."]:
         monkeypatch.chdir(folder / "empty")
-    with_exit: int | str | None
-    try:
-        with_exit = main(["history", *arguments])
-    except SystemExit as ended:
-        with_exit = ended.code
-    error = capsys.readouterr().err
-    assert with_exit == 4
-    assert told in error
-    assert error.count("\n") == 1
+    assert told in refusal(capsys, "history", *arguments)

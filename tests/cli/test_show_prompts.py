@@ -8,9 +8,10 @@ import pytest
 
 from pytest_personalens.cli.command import main
 from tests.engine.test_protocols_on_the_wire import MODELS, PROTOCOLS, RUN, answer
-from tests.support.endpoint import Endpoint
-from tests.support.official_tree import write_code, write_data
+from tests.support.datasets.official_tree import write_code, write_data
+from tests.support.processes.commands import refusal
 from tests.support.repository import Repository
+from tests.support.servers.endpoint import Endpoint
 
 
 @pytest.fixture
@@ -47,36 +48,17 @@ def test_it_prints_what_is_sent(
 
 
 def test_one_role_and_some_readings(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert (
-        main(["show-prompts", "train-3-user7", "--data", ".", "--role", "judge", "--dimensions", "leak"]) == 0
+    def shown(options: str) -> list[str]:
+        assert main(["show-prompts", "train-3-user7", "--data", ".", *options.split()]) == 0
+        return capsys.readouterr().out.splitlines()
+
+    titles = [line for line in shown("--role judge --dimensions leak") if line.startswith("===")]
+    how = "temperature 0, at most 4000 tokens, answered through a tool where the model has them"
+    assert titles == [f"=== judge: opening leak ({how})"]
+    assert "--- system" not in shown("--role assistant --assistant-prompt vanilla")
+    assert any(
+        'a line that begins with "Message:"' in line for line in shown("--role user --user-agent state")
     )
-    titles = [line for line in capsys.readouterr().out.splitlines() if line.startswith("===")]
-    assert titles == [
-        (
-            "=== judge: opening leak (temperature 0, at most 4000 tokens, answered through a tool where the model"
-            " has them)"
-        )
-    ]
-    assert (
-        main(
-            [
-                "show-prompts",
-                "train-3-user7",
-                "--data",
-                ".",
-                "--role",
-                "assistant",
-                "--assistant-prompt",
-                "vanilla",
-            ]
-        )
-        == 0
-    )
-    assert "--- system" not in capsys.readouterr().out
-    assert (
-        main(["show-prompts", "train-3-user7", "--data", ".", "--role", "user", "--user-agent", "state"]) == 0
-    )
-    assert 'a line that begins with "Message:"' in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -105,7 +87,4 @@ def test_one_role_and_some_readings(tree: Path, capsys: pytest.CaptureFixture[st
 def test_what_cannot_be_shown_is_told_in_one_line(
     tree: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], problem: str
 ) -> None:
-    assert main(["show-prompts", *arguments, "--data", "."]) == 4
-    told = capsys.readouterr().err
-    assert problem in told
-    assert told.count("\n") == 1
+    assert problem in refusal(capsys, "show-prompts", *arguments, "--data", ".")

@@ -1,6 +1,4 @@
-"""A device is no file: it would be read without end and fill the memory, and root would replace it for the
-whole machine.
-"""
+"""A device is no file: it would be read without end, and root would replace it for the whole machine."""
 
 from __future__ import annotations
 

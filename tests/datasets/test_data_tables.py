@@ -1,7 +1,4 @@
-"""The paper's tables about a dataset, from a checkout in the official layout with values of our own.
-
-What `res/schema.json` looks like, and what it says of a type, is that of the official repository.
-"""
+"""The paper's tables about a dataset, from a checkout in the official layout with values of our own."""
 
 from __future__ import annotations
 
@@ -14,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from pytest_personalens.cli.scenarios.check_dataset import main
+from tests.support.datasets.official_tree import official_task, write_user
 
 CATALOGUE: list[dict[str, object]] = [
     {
@@ -35,6 +33,7 @@ CATALOGUE: list[dict[str, object]] = [
         ],
     },
 ]
+TYPES = ["Favourite Books"]
 TITLES = (["Dune", "Emma"], ["Emma"], ["Persuasion"], ["Ulysses"])
 SEATS = ("window", "aisle", "Window", "window")
 WIFI: tuple[list[str], ...] = (["WiFi", "table"], ["WiFi"], ["quiet coach"], [])
@@ -44,8 +43,6 @@ WIFI: tuple[list[str], ...] = (["WiFi", "table"], ["WiFi"], ["quiet coach"], [])
 def checkout(tmp_path: Path) -> Path:
     """Four people in the official layout, one of them with a value that is not in the catalogue."""
     for number, (seat, amenities) in enumerate(zip(SEATS, WIFI, strict=True)):
-        folder = tmp_path / "data" / "profile" / f"user{number}"
-        folder.mkdir(parents=True)
         profile = {
             "affinities": {
                 "Books": {"Favourite Books": TITLES[number]},
@@ -60,33 +57,19 @@ def checkout(tmp_path: Path) -> Path:
             "interests": {"Books": 1, "Train": int(number == 0)},
             "interactions": {"Books": "They read novels.", "Train": "They sit at the window."},
         }
-        (folder / "profile.json").write_text(json.dumps(profile))
-        tasks = {"Task 1": task("SD-Books-task-1", ["Books"])}
-        both = {"Task 1": task("MD-task-1", ["Books", "Train"])} if number == 0 else {}
-        (folder / "tasks.json").write_text(json.dumps(tasks))
-        (folder / "tasks_md.json").write_text(json.dumps(both))
+        tasks = {"Task 1": official_task("SD-Books-task-1", ["Books"], TYPES)}
+        both = {"Task 1": official_task("MD-task-1", ["Books", "Train"], TYPES)} if number == 0 else {}
+        write_user(
+            tmp_path / "data" / "profile", f"user{number}", profile=profile, tasks=tasks, tasks_md=both
+        )
     for domain, of_domain in (("Books", "SD-Books-task-1"), ("Multi-Domain", "MD-task-1")):
         (tmp_path / "data" / "task" / domain).mkdir(parents=True)
         domains = ["Books", "Train"] if domain == "Multi-Domain" else ["Books"]
-        line = task(of_domain, domains) | {"Task Number": 1}
+        line = official_task(of_domain, domains, TYPES) | {"Task Number": 1}
         (tmp_path / "data" / "task" / domain / "task.jsonl").write_text(json.dumps(line) + "\n")
     (tmp_path / "res").mkdir()
     (tmp_path / "res" / "schema.json").write_text(json.dumps(CATALOGUE))
     return tmp_path
-
-
-def task(name: str, domains: list[str]) -> dict[str, object]:
-    return {
-        "Task Description": "The user wants a thing.",
-        "User Intent": "You want a thing.",
-        "Task Goal": "There is a thing.",
-        "Relevant Affinity Types": ["Favourite Books"],
-        "task_id": name,
-        "situations": dict.fromkeys(
-            ("Location", "Device", "Time of Day", "Day of the Week", "Environment"), "here"
-        ),
-        "Relevant Domains": domains,
-    }
 
 
 def rows(capsys: pytest.CaptureFixture[str], *args: str) -> dict[str, list[str]]:
@@ -138,7 +121,7 @@ def test_the_paper_and_what_the_data_has_differ_in_five_cells(
 ) -> None:
     main([str(checkout), "--table", "1"])
     (note,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("Five cells")]
-    page = (Path(__file__).parents[2] / "docs/how-to/reproduce-the-paper.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs/how-to/research/reproduce-the-paper.md").read_text(encoding="utf-8")
     for cell in ("3,374", "3,464", "7,029", "Messaging", "Shopping"):
         assert cell in note
         assert cell in page

@@ -16,6 +16,7 @@ from pytest_personalens.core.scenario import DOMAINS, ScenarioRef
 from pytest_personalens.datasets import OFFICIAL_SAMPLES, EmbeddedDataset, OfficialDataset, open_dataset
 from pytest_personalens.datasets.embedded.files import data_folder
 from tests.datasets.conftest import Every
+from tests.support.datasets.official_tree import official_task, write_user
 
 EMBEDDED = EmbeddedDataset()
 
@@ -58,10 +59,7 @@ def data_digest(root: Path) -> str:
 
 
 def test_changed_data_has_a_new_version() -> None:
-    """`data/versions.toml` holds the digest of each version there was.
-
-    A change of the data is a new version, never a new digest.
-    """
+    """A change of the data is a new version in `data/versions.toml`, never a new digest of an old one."""
     root = data_folder()
     versions = tomllib.loads((root / "versions.toml").read_text(encoding="utf-8"))
     assert list(versions) == sorted(versions, key=lambda v: [int(n) for n in v.split(".")]), (
@@ -99,68 +97,23 @@ def copy(tmp_path: Path) -> Path:
     [
         ("profiles/amara.toml", 'gender = "Female"\n', "", "demographics.gender: field required"),
         ("profiles/amara.toml", 'gender = "Female"', 'gender = "F"', "demographics.gender"),
-        (
-            "profiles/amara.toml",
-            '"Alarm Time Preference" = "4:30 AM"\n',
-            "",
-            "domains.Alarm.Alarm Time Preference: the field is missing",
-        ),
+        ("profiles/amara.toml", '"Alarm Time Preference" = "4:30 AM"\n', "", "domains.Alarm.Alarm Time Preference: the field is missing"),
         ("profiles/amara.toml", '"4:30 AM"', '"4:31 AM"', "'4:31 AM' is not one of: 4:30 AM"),
         ("profiles/amara.toml", '["comedy", "romance"]', '"comedy"', "expected a list of texts"),
-        (
-            "profiles/amara.toml",
-            "[domains.Movies]",
-            "[domains.Opera]",
-            "unknown domain 'Opera'; known: Alarm",
-        ),
+        ("profiles/amara.toml", "[domains.Movies]", "[domains.Opera]", "unknown domain 'Opera'; known: Alarm"),
         ("profiles/amara.toml", "[routine]", "[routine", "not valid TOML"),
-        (
-            "domains/alarm.toml",
-            '"Alarm Sound Preference", ',
-            '"Alarm Colour", ',
-            "no preference type 'Alarm Colour'",
-        ),
+        ("domains/alarm.toml", '"Alarm Sound Preference", ', '"Alarm Colour", ', "no preference type 'Alarm Colour'"),
         ("domains/alarm.toml", "number = 1\n", "", "tasks.1.number: field required"),
-        (
-            "domains/alarm.toml",
-            "number = 2\n",
-            "number = 1\n",
-            "tasks.1.number: expected 2: tasks are numbered 1, 2, 3",
-        ),
-        (
-            "domains/alarm.toml",
-            'kind = "categorical"',
-            'kind = "open"',
-            "preferences.Alarm Time Preference.values: an open type has no list",
-        ),
-        (
-            "multi.toml",
-            'domains = ["Movies", "Restaurants"]',
-            'domains = ["Movies", "Opera"]',
-            "unknown domain 'Opera'",
-        ),
-        (
-            "multi.toml",
-            'domains = ["Movies", "Restaurants"]',
-            'domains = ["Movies", "Movies"]',
-            "tasks.1.domains: a domain stands there twice",
-        ),
+        ("domains/alarm.toml", "number = 2\n", "number = 1\n", "tasks.1.number: expected 2: tasks are numbered 1, 2, 3"),
+        ("domains/alarm.toml", 'kind = "categorical"', 'kind = "open"', "preferences.Alarm Time Preference.values: an open type has no list"),
+        ("multi.toml", 'domains = ["Movies", "Restaurants"]', 'domains = ["Movies", "Opera"]', "unknown domain 'Opera'"),
+        ("multi.toml", 'domains = ["Movies", "Restaurants"]', 'domains = ["Movies", "Movies"]', "tasks.1.domains: a domain stands there twice"),
         ("dataset.toml", "version = ", "version = 2 # ", "version: expected a text, such as version ="),
         ("dataset.toml", 'name = "embedded"', "", "name: expected a text, such as name ="),
-        (
-            "profiles/amara.toml",
-            '["comedy", "romance"]',
-            '["comedy", "comedy"]',
-            "a value stands there twice",
-        ),
-        (
-            "profiles/amara.toml",
-            'free = ["',
-            'free = ["Someday", "',
-            "routine.free.1: input should be 'Monday', 'Tuesday'",
-        ),
+        ("profiles/amara.toml", '["comedy", "romance"]', '["comedy", "comedy"]', "a value stands there twice"),
+        ("profiles/amara.toml", 'free = ["', 'free = ["Someday", "', "routine.free.1: input should be 'Monday', 'Tuesday'"),
     ],
-)
+)  # fmt: skip
 def test_a_broken_file_gets_one_line_with_file_and_field(
     copy: Path, file: str, old: str, new: str, told: str
 ) -> None:
@@ -210,21 +163,11 @@ def test_official_summaries_are_kept_byte_for_byte(official: Path) -> None:
     assert dataset.load(ref).summaries["Movies"] == raw["interactions"]["Movies"]
 
 
-TASK = {
-    "Task Description": "The user wants a ticket.",
-    "User Intent": "Get a ticket.",
-    "Task Goal": "There is a ticket.",
-    "Relevant Affinity Types": ["Favorite Seats", "Preferred Genres (Movies)"],
-    "task_id": "SD-Rental Cars-task-1",
-    "situations": {
-        "Location": "[City]",
-        "Device": "[Laptop]",
-        "Time of Day": "late",
-        "Day of the Week": "Friday or Saturday",
-        "Environment": "Quiet",
-    },
-    "Relevant Domains": ["Rental Cars"],
-}
+ODD_SITUATION = {
+    "Location": "[City]", "Device": "[Laptop]", "Time of Day": "late", "Day of the Week": "Friday or Saturday", "Environment": "Quiet",
+}  # fmt: skip
+TYPES = ["Favorite Seats", "Preferred Genres (Movies)"]
+TASK = official_task("SD-Rental Cars-task-1", ["Rental Cars"], TYPES, situation=ODD_SITUATION)
 PROFILE = {
     "affinities": {"Rental Cars": {"Favourite Seats": [], "Price": "low"}},
     "demographics": {"user_id": "user3", "age": "N/A"},
@@ -234,11 +177,7 @@ PROFILE = {
 
 
 def official_like(root: Path, task: dict[str, Any], profile: dict[str, Any]) -> OfficialDataset:
-    folder = root / "profile" / "user3"
-    folder.mkdir(parents=True)
-    (folder / "profile.json").write_text(json.dumps(profile))
-    (folder / "tasks.json").write_text(json.dumps({"Task 1": task}))
-    (folder / "tasks_md.json").write_text("{}")
+    write_user(root / "profile", "user3", profile=profile, tasks={"Task 1": task}, tasks_md={})
     return OfficialDataset(root)
 
 

@@ -1,6 +1,4 @@
-"""Each irregularity of the official data, on small files of our own in the same form: what is read, and what
-is found.
-"""
+"""Each irregularity of the official data, on small files of our own: what is read, and what is found."""
 
 from __future__ import annotations
 
@@ -14,6 +12,7 @@ import pytest
 from pytest_personalens import Scenario
 from pytest_personalens.datasets import OfficialDataset, open_dataset
 from pytest_personalens.datasets.quality import Finding, assess, read_corpus
+from tests.support.datasets.official_tree import official_task, write_user
 
 SITUATION = {
     "Location": "Leeds",
@@ -30,15 +29,7 @@ Files = dict[str, Any]
 
 
 def task(name: str, domains: list[str], types: list[str]) -> dict[str, Any]:
-    return {
-        "Task Description": "The user wants a ticket.",
-        "User Intent": "You want a ticket.",
-        "Task Goal": "There is a ticket.",
-        "Relevant Affinity Types": types,
-        "task_id": name,
-        "situations": dict(SITUATION),
-        "Relevant Domains": domains,
-    }
+    return official_task(name, domains, types, situation=dict(SITUATION))
 
 
 def user(name: str) -> Files:
@@ -64,10 +55,7 @@ def write(
     root: Path, people: dict[str, Files], master: dict[str, list[dict[str, Any]]] | None = None
 ) -> Path:
     for name, files in people.items():
-        folder = root / "profile" / name
-        folder.mkdir(parents=True)
-        for file, data in files.items():
-            (folder / f"{file}.json").write_text(json.dumps(data), encoding="utf-8")
+        write_user(root / "profile", name, **files)
     for domain, tasks in (master or {}).items():
         (root / "task" / domain).mkdir(parents=True)
         (root / "task" / domain / "task.jsonl").write_text(
@@ -83,6 +71,10 @@ def load(root: Path, task_id: str, name: str = "user7") -> Scenario:
 
 def found(root: Path, rule: str) -> list[Finding]:
     return [f for f in assess(read_corpus(str(root)), words=10).findings if f.rule == rule]
+
+
+def messages(root: Path, rule: str) -> list[str]:
+    return [f.message for f in found(root, rule)]
 
 
 def test_users_are_in_the_order_of_their_numbers(tmp_path: Path) -> None:
@@ -123,9 +115,7 @@ def test_favorite_is_spelled_favourite(tmp_path: Path) -> None:
     master = {"Media": [{**task("", [], ["Favorite Media"]), "Task Number": 2}]}
     root = write(tmp_path, {"user7": user("user7")}, master)
     assert load(root, "media-2").task.relevant == (("Media", "Favourite Media"),)
-    assert [f.message for f in found(root, "reference")] == [
-        "no preference type 'Favorite Media' in Media (1 scenarios)"
-    ]
+    assert messages(root, "reference") == ["no preference type 'Favorite Media' in Media (1 scenarios)"]
 
 
 def test_a_name_with_its_domain_in_brackets_means_that_domain(tmp_path: Path) -> None:
@@ -143,9 +133,7 @@ def test_a_name_of_several_domains_means_each(tmp_path: Path) -> None:
         ("Media", "Preferred Genres"),
         ("Music", "Preferred Genres"),
     )
-    assert [f.message for f in found(root, "ambiguous")] == [
-        "'Preferred Genres' exists in Media and in Music"
-    ]
+    assert messages(root, "ambiguous") == ["'Preferred Genres' exists in Media and in Music"]
 
 
 def test_a_type_that_the_domains_have_not_is_dropped_and_found(tmp_path: Path) -> None:
@@ -154,15 +142,15 @@ def test_a_type_that_the_domains_have_not_is_dropped_and_found(tmp_path: Path) -
     master = {"Multi-Domain": [{**task("", ["Media", "Music"], ["Location Preference"]), "Task Number": 9}]}
     root = write(tmp_path, {"user7": files}, master)
     assert load(root, "multi-9").task.relevant == ()
-    assert "no preference type 'Location Preference' in Media or Music (1 scenarios)" in [
-        f.message for f in found(root, "reference")
-    ]
+    assert "no preference type 'Location Preference' in Media or Music (1 scenarios)" in messages(
+        root, "reference"
+    )
 
 
 def test_a_domain_without_a_relevant_type(tmp_path: Path) -> None:
     master = {"Multi-Domain": [{**task("", ["Media", "Music"], ["Platform Preference"]), "Task Number": 9}]}
     root = write(tmp_path, {"user7": user("user7")}, master)
-    assert [f.message for f in found(root, "no-type")] == ["no relevant preference type of Media"]
+    assert messages(root, "no-type") == ["no relevant preference type of Media"]
 
 
 def test_a_users_copy_that_differs_from_the_task(tmp_path: Path) -> None:
@@ -177,9 +165,7 @@ def test_preferences_outside_the_interests(tmp_path: Path) -> None:
     files = user("user7")
     files["profile"]["interests"]["Restaurants"] = 0
     root = write(tmp_path, {"user7": files})
-    assert [f.message for f in found(root, "outside-mask")] == [
-        "preferences for domains without interest: Restaurants"
-    ]
+    assert messages(root, "outside-mask") == ["preferences for domains without interest: Restaurants"]
     assert set(load(root, "multi-9").preferences) == {
         "Media",
         "Music",
@@ -212,68 +198,19 @@ def edit(*path: str, value: object) -> Callable[[Files], None]:
     ("change", "rule", "message"),
     [
         (edit("profile", "interests", "Buses**", value=0), "interest-key", "no such domain: 'Buses**'"),
-        (
-            edit("profile", "demographics", "ethnicity", value="N/A"),
-            "undisclosed",
-            "'N/A'; elsewhere it is 'Prefer not to say'",
-        ),
-        (
-            edit("profile", "demographics", "religion", value="N/A"),
-            "undisclosed",
-            "'N/A'; elsewhere it is 'Prefer not to say'",
-        ),
-        (
-            edit("profile", "interactions", "Media", value=f"Here is a summary: {STORY}"),
-            "preamble",
-            "begins like a model's answer",
-        ),
-        (
-            edit("profile", "interactions", "Media", value=f"Based on the conversations: {STORY}"),
-            "preamble",
-            "begins like a model's answer",
-        ),
-        (
-            edit(
-                "profile",
-                "interactions",
-                "Media",
-                value="Ayer pidió dos entradas para el teatro y mañana quiere volver con su hermana.",
-            ),
-            "language",
-            "not English",
-        ),
-        (
-            edit("tasks", "Task 1", "situations", "Device", value="[Laptop]"),
-            "situation",
-            "'[Laptop]' is not one of: Smartphone",
-        ),
-        (
-            edit("tasks", "Task 1", "situations", "Device", value="Smart TV"),
-            "situation",
-            "'Smart TV' is not one of: Smartphone",
-        ),
-        (
-            edit("tasks", "Task 1", "situations", "Day of the Week", value="Friday or Saturday"),
-            "situation",
-            "'Friday or Saturday' is not one of",
-        ),
-        (
-            edit("tasks", "Task 1", "situations", "Day of the Week", value="Weekday (e.g., Tuesday)"),
-            "situation",
-            "is not one of: Monday",
-        ),
-        (
-            edit("tasks", "Task 1", "situations", "Time of Day", value="Late afternoon"),
-            "situation",
-            "'Late afternoon' is not one of: Morning",
-        ),
-        (
-            edit("tasks", "Task 1", "situations", "Location", value="[City's name], UK"),
-            "situation",
-            "a placeholder, not a place: ",
-        ),
+        (edit("profile", "demographics", "ethnicity", value="N/A"), "undisclosed", "'N/A'; elsewhere it is 'Prefer not to say'"),
+        (edit("profile", "demographics", "religion", value="N/A"), "undisclosed", "'N/A'; elsewhere it is 'Prefer not to say'"),
+        (edit("profile", "interactions", "Media", value=f"Here is a summary: {STORY}"), "preamble", "begins like a model's answer"),
+        (edit("profile", "interactions", "Media", value=f"Based on the conversations: {STORY}"), "preamble", "begins like a model's answer"),
+        (edit("profile", "interactions", "Media", value="Ayer pidió dos entradas para el teatro y mañana quiere volver con su hermana."), "language", "not English"),
+        (edit("tasks", "Task 1", "situations", "Device", value="[Laptop]"), "situation", "'[Laptop]' is not one of: Smartphone"),
+        (edit("tasks", "Task 1", "situations", "Device", value="Smart TV"), "situation", "'Smart TV' is not one of: Smartphone"),
+        (edit("tasks", "Task 1", "situations", "Day of the Week", value="Friday or Saturday"), "situation", "'Friday or Saturday' is not one of"),
+        (edit("tasks", "Task 1", "situations", "Day of the Week", value="Weekday (e.g., Tuesday)"), "situation", "is not one of: Monday"),
+        (edit("tasks", "Task 1", "situations", "Time of Day", value="Late afternoon"), "situation", "'Late afternoon' is not one of: Morning"),
+        (edit("tasks", "Task 1", "situations", "Location", value="[City's name], UK"), "situation", "a placeholder, not a place: "),
     ],
-)
+)  # fmt: skip
 def test_an_odd_value_is_read_as_it_is_and_found(
     tmp_path: Path, change: Callable[[Files], None], rule: str, message: str
 ) -> None:
@@ -289,9 +226,7 @@ def test_an_odd_value_is_read_as_it_is_and_found(
 def test_another_spelling_of_a_value_is_found(tmp_path: Path) -> None:
     people = {name: user(name) for name in ("user7", "user8", "user9")}
     people["user9"]["profile"]["affinities"]["Restaurants"]["Dietary Restrictions"] = ["Vegetarian"]
-    assert [f.message for f in found(write(tmp_path, people), "spelling")] == [
-        "'Vegetarian' is elsewhere 'vegetarian'"
-    ]
+    assert messages(write(tmp_path, people), "spelling") == ["'Vegetarian' is elsewhere 'vegetarian'"]
 
 
 def test_the_domains_of_a_master_task_are_its_folder_where_it_names_none(tmp_path: Path) -> None:
@@ -301,9 +236,7 @@ def test_the_domains_of_a_master_task_are_its_folder_where_it_names_none(tmp_pat
 
 
 def test_the_published_files_hold_them(official: Path) -> None:
-    """What the counts over all 1,500 users say of those at hand; `test_quality.py` counts the findings of the
-    tasks.
-    """
+    """What counts over all 1,500 users say of those at hand; `test_quality.py` counts findings of tasks."""
     dataset = open_dataset(str(official))
     scenarios = [dataset.load(ref) for name in dataset.users() for ref in dataset.refs(name)]
     assert any(

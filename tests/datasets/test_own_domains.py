@@ -1,6 +1,4 @@
-"""A folder with domains of its own, and a dataset offered under a name: used by both embedded agents, and
-checked by name.
-"""
+"""A folder with its own domains, and a dataset offered under a name: used by both agents, and checked."""
 
 from __future__ import annotations
 
@@ -13,7 +11,7 @@ from pytest_personalens.agents import EmbeddedJudge, EmbeddedUserAgent
 from pytest_personalens.core.dialogue.dialogue import Dialogue
 from pytest_personalens.core.scenario import DOMAINS
 from pytest_personalens.datasets import EmbeddedDataset, open_dataset
-from tests.support.own_domains import write_own_domains
+from tests.support.datasets.folders import write_own_domains
 from tests.support.repository import Repository
 
 #: The conftest of a dataset with one person, who is asked about an invoice.
@@ -145,92 +143,22 @@ def test_a_folder_is_run_and_checked(empty_repo: Repository) -> None:
 @pytest.mark.parametrize(
     ("file", "old", "new", "told"),
     [
-        (
-            "domains/pharmacy",
-            '"Pharmacy"',
-            '"Multi"',
-            "domains/pharmacy.toml: name: 'Multi' is a kind of task; give the domain another name",
-        ),
-        (
-            "domains/tool-library",
-            '"Tool Library"',
-            '"pharmacy"',
-            "domains/tool-library.toml: name: 'pharmacy' and 'Pharmacy' share the slug",
-        ),
-        (
-            "domains/pharmacy",
-            '"Pharmacy"',
-            '"Chemist"',
-            "domains/pharmacy.toml: name: the domain 'Chemist' belongs in the file chemist.toml",
-        ),
-        (
-            "domains/pharmacy",
-            '"Hand-Over", "Usual Brand"]',
-            '"Colour"]',
-            "domains/pharmacy.toml: tasks.1.relevant: no preference type 'Colour' in this domain",
-        ),
-        (
-            "domains/pharmacy",
-            '"Hand-Over", "Usual Brand"]',
-            '"Hand-Over", "Hand-Over"]',
-            "domains/pharmacy.toml: tasks.1.relevant: 'Hand-Over' stands there twice",
-        ),
-        (
-            "domains/pharmacy",
-            "You want to have your tablets refilled.",
-            " ",
-            "domains/pharmacy.toml: tasks.1.intent: expected a text that is not empty",
-        ),
-        (
-            "domains/pharmacy",
-            '"The refill is ordered; how long',
-            '"" # ',
-            "domains/pharmacy.toml: tasks.1.goal: expected a text that is not empty",
-        ),
-        (
-            "domains/pharmacy",
-            '["brand", "maker"]',
-            '"brand"',
-            "domains/pharmacy.toml: preferences.Usual Brand.ask: input should be a valid tuple",
-        ),
-        (
-            "domains/pharmacy",
-            '"Smartphone", "Laptop"',
-            '"Kiosk"',
-            "domains/pharmacy.toml: tasks.1.devices.1: input should be 'Smartphone', 'Laptop'",
-        ),
-        (
-            "multi",
-            '"Tool Library"]',
-            '"Opera"]',
-            "multi.toml: tasks.1.domains: unknown domain 'Opera'; known: Pharmacy, Tool Library",
-        ),
-        (
-            "profiles/orla",
-            "[domains.Pharmacy]",
-            "[domains.Opera]",
-            "profiles/orla.toml: domains.Opera: unknown domain 'Opera'; known: Pharmacy, Tool",
-        ),
-        (
-            "profiles/orla",
-            'summary = "Orla Quinn wanted',
-            'summary = "" # ',
-            "profiles/orla.toml: domains.Pharmacy.summary: expected one text",
-        ),
-        (
-            "profiles/orla",
-            'devices = ["Smartphone", "Laptop"]',
-            'devices = ["Kiosk"]',
-            "profiles/orla.toml: routine.devices.1: input should be 'Smartphone'",
-        ),
-        (
-            "profiles/orla",
-            'noisy = ["work"]',
-            'noisy = ["loud"]',
-            "profiles/orla.toml: routine.noisy.1: input should be 'home', 'work'",
-        ),
+        ("domains/pharmacy", '"Pharmacy"', '"Multi"', "domains/pharmacy.toml: name: 'Multi' is a kind of task; give the domain another name"),
+        ("domains/tool-library", '"Tool Library"', '"pharmacy"', "domains/tool-library.toml: name: 'pharmacy' and 'Pharmacy' share the slug"),
+        ("domains/pharmacy", '"Pharmacy"', '"Chemist"', "domains/pharmacy.toml: name: the domain 'Chemist' belongs in the file chemist.toml"),
+        ("domains/pharmacy", '"Hand-Over", "Usual Brand"]', '"Colour"]', "domains/pharmacy.toml: tasks.1.relevant: no preference type 'Colour' in this domain"),
+        ("domains/pharmacy", '"Hand-Over", "Usual Brand"]', '"Hand-Over", "Hand-Over"]', "domains/pharmacy.toml: tasks.1.relevant: 'Hand-Over' stands there twice"),
+        ("domains/pharmacy", "You want to have your tablets refilled.", " ", "domains/pharmacy.toml: tasks.1.intent: expected a text that is not empty"),
+        ("domains/pharmacy", '"The refill is ordered; how long', '"" # ', "domains/pharmacy.toml: tasks.1.goal: expected a text that is not empty"),
+        ("domains/pharmacy", '["brand", "maker"]', '"brand"', "domains/pharmacy.toml: preferences.Usual Brand.ask: input should be a valid tuple"),
+        ("domains/pharmacy", '"Smartphone", "Laptop"', '"Kiosk"', "domains/pharmacy.toml: tasks.1.devices.1: input should be 'Smartphone', 'Laptop'"),
+        ("multi", '"Tool Library"]', '"Opera"]', "multi.toml: tasks.1.domains: unknown domain 'Opera'; known: Pharmacy, Tool Library"),
+        ("profiles/orla", "[domains.Pharmacy]", "[domains.Opera]", "profiles/orla.toml: domains.Opera: unknown domain 'Opera'; known: Pharmacy, Tool"),
+        ("profiles/orla", 'summary = "Orla Quinn wanted', 'summary = "" # ', "profiles/orla.toml: domains.Pharmacy.summary: expected one text"),
+        ("profiles/orla", 'devices = ["Smartphone", "Laptop"]', 'devices = ["Kiosk"]', "profiles/orla.toml: routine.devices.1: input should be 'Smartphone'"),
+        ("profiles/orla", 'noisy = ["work"]', 'noisy = ["loud"]', "profiles/orla.toml: routine.noisy.1: input should be 'home', 'work'"),
     ],
-)
+)  # fmt: skip
 def test_a_mistake_ends_the_run_and_is_found(
     empty_repo: Repository, file: str, old: str, new: str, told: str
 ) -> None:
@@ -261,34 +189,14 @@ def test_what_the_hook_offers_is_checked_by_name(empty_repo: Repository) -> None
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        (
-            'KIND = ("Billing",), "single"',
-            'KIND = ("Billing",), "both"',
-            "refs('acme'): the kind of a scenario is 'single' or 'multi', not 'both'",
-        ),
-        (
-            'KIND = ("Billing",)',
-            'KIND = ("Refunds",)',
-            "refs('acme'): domains of billing-1: 'Billing' is not among domains(): Refunds",
-        ),
-        (
-            'KIND = ("Billing",)',
-            'KIND = ("Billing", "billing")',
-            "domains(): 'billing' and 'Billing' share the slug 'billing'",
-        ),
+        ('KIND = ("Billing",), "single"', 'KIND = ("Billing",), "both"', "refs('acme'): the kind of a scenario is 'single' or 'multi', not 'both'"),
+        ('KIND = ("Billing",)', 'KIND = ("Refunds",)', "refs('acme'): domains of billing-1: 'Billing' is not among domains(): Refunds"),
+        ('KIND = ("Billing",)', 'KIND = ("Billing", "billing")', "domains(): 'billing' and 'Billing' share the slug 'billing'"),
         ('KIND = ("Billing",)', 'KIND = "Billing"', "domains(): expected a list of texts, not 'Billing'"),
-        (
-            'intent="You want the invoice."',
-            'intent=" "',
-            "load('acme', 'billing-1'): the task's intent is empty",
-        ),
-        (
-            'relevant=(("Billing"',
-            'relevant=(("Refunds"',
-            "load('acme', 'billing-1'): the task's relevant preference 'Invoice Format' is not among",
-        ),
+        ('intent="You want the invoice."', 'intent=" "', "load('acme', 'billing-1'): the task's intent is empty"),
+        ('relevant=(("Billing"', 'relevant=(("Refunds"', "load('acme', 'billing-1'): the task's relevant preference 'Invoice Format' is not among"),
     ],
-)
+)  # fmt: skip
 def test_a_mistake_of_the_hook_ends_the_run_and_is_found(
     empty_repo: Repository, old: str, new: str, told: str
 ) -> None:
@@ -312,27 +220,12 @@ def test_no_summaries_are_found(empty_repo: Repository) -> None:
 @pytest.mark.parametrize(
     ("conftest", "told"),
     [
-        (
-            BOT,
-            (
-                "suport: no such folder; give 'embedded', a data folder, or a name that the hook"
-                " pytest_personalens_dataset knows"
-            ),
-        ),
-        (
-            "import nope\n",
-            (
-                "the dataset 'suport' cannot be had: pytest cannot start here: ModuleNotFoundError: No module"
-                " named 'nope'"
-            ),
-        ),
-        (
-            "def pytest_personalens_dataset(spec): raise OSError('no disk')",
-            "the dataset 'suport' cannot be had: OSError: no disk",
-        ),
+        (BOT, "suport: no such folder; give 'embedded', a data folder, or a name that the hook pytest_personalens_dataset knows"),
+        ("import nope\n", "the dataset 'suport' cannot be had: pytest cannot start here: ModuleNotFoundError: No module named 'nope'"),
+        ("def pytest_personalens_dataset(spec): raise OSError('no disk')", "the dataset 'suport' cannot be had: OSError: no disk"),
         ("def pytest_personalens_dataset(spec): return 3", "dataset int: name: expected a text"),
     ],
-)
+)  # fmt: skip
 def test_what_nobody_offers_is_one_line(empty_repo: Repository, conftest: str, told: str) -> None:
     empty_repo.write(conftest=conftest)
     checked = empty_repo.command("check-dataset", "suport")

@@ -1,6 +1,4 @@
-"""Measures and rules over datasets: the numbers against NLTK, the rules against data broken on purpose, and
-our own data.
-"""
+"""Measures and rules over datasets: numbers against NLTK, data broken on purpose, and our own data."""
 
 from __future__ import annotations
 
@@ -27,6 +25,7 @@ from pytest_personalens.datasets.embedded.files import data_folder
 from pytest_personalens.datasets.quality import Corpus, Quality, assess, read_corpus
 from pytest_personalens.datasets.quality import diversity as d
 from pytest_personalens.datasets.quality.demography import MARGINALS, countries, country, minutes
+from tests.support.datasets.official_tree import write_user
 
 TEXTS = [
     "the cat sat on the mat and looked at the other cat",
@@ -60,19 +59,12 @@ def read_once(monkeypatch: pytest.MonkeyPatch) -> None:
 # measures
 
 
-def test_self_bleu_is_what_nltk_computes() -> None:
-    tokens = [d.words_in(t) for t in TEXTS]
-    method1 = SmoothingFunction().method1
-    expected = [
-        sentence_bleu(tokens[:i] + tokens[i + 1 :], t, smoothing_function=method1)
-        for i, t in enumerate(tokens)
-    ]
-    assert d.self_bleu(tokens) == pytest.approx(sum(expected) / len(expected))
+RNG = random.Random(5)
+RANDOM_TEXTS = [[RNG.choice("abcdefgh") for _ in range(RNG.randint(4, 30))] for _ in range(25)]
 
 
-def test_self_bleu_is_what_nltk_computes_on_random_texts() -> None:
-    rng = random.Random(5)
-    texts = [[rng.choice("abcdefgh") for _ in range(rng.randint(4, 30))] for _ in range(25)]
+@pytest.mark.parametrize("texts", [[d.words_in(t) for t in TEXTS], RANDOM_TEXTS], ids=["plain", "random"])
+def test_self_bleu_is_what_nltk_computes(texts: list[list[str]]) -> None:
     method1 = SmoothingFunction().method1
     expected = [
         sentence_bleu(texts[:i] + texts[i + 1 :], t, smoothing_function=method1) for i, t in enumerate(texts)
@@ -424,30 +416,14 @@ def test_it_runs_as_a_module() -> None:
     ("file", "content", "message"),
     [
         ("profile.json", "[]", "expected a JSON object, found list"),
-        (
-            "profile.json",
-            (
-                '{"affinities": {"Books": {"Genre": 3}}, "interactions": {}, "demographics": {},'
-                ' "interests": {}}'
-            ),
-            "affinities.Books.Genre: expected a text or a list",
-        ),
-        (
-            "tasks.json",
-            '{"Task 1": {"task_id": "SD-Books-task-1"}}',
-            "Task 1: not a task of the official layout",
-        ),
+        ("profile.json", '{"affinities": {"Books": {"Genre": 3}}, "interactions": {}, "demographics": {}, "interests": {}}', "affinities.Books.Genre: expected a text or a list"),
+        ("tasks.json", '{"Task 1": {"task_id": "SD-Books-task-1"}}', "Task 1: not a task of the official layout"),
         ("tasks.json", "{", "not valid JSON"),
     ],
-)
+)  # fmt: skip
 def test_broken_official_files_are_one_line(tmp_path: Path, file: str, content: str, message: str) -> None:
-    user = tmp_path / "profile" / "user1"
-    user.mkdir(parents=True)
-    (user / "profile.json").write_text(
-        '{"affinities": {}, "interactions": {}, "demographics": {}, "interests": {}}', encoding="utf-8"
-    )
-    (user / "tasks.json").write_text("{}", encoding="utf-8")
-    (user / "tasks_md.json").write_text("{}", encoding="utf-8")
+    profile: dict[str, object] = {n: {} for n in ("affinities", "interactions", "demographics", "interests")}
+    user = write_user(tmp_path / "profile", "user1", profile=profile, tasks={}, tasks_md={})
     (user / file).write_text(content, encoding="utf-8")
     (found,) = [f for f in assess(read_corpus(str(tmp_path))).findings if f.rule == "unreadable"]
     assert message in f"{found.field}: {found.message}"

@@ -69,10 +69,7 @@ def test_the_draw_does_not_change_between_releases() -> None:
 def drawn_plainly(
     dataset: Dataset, size: int, *, seed: str, users: list[str], domains: list[str], kind: str
 ) -> tuple[ScenarioRef, ...]:
-    """The draw as it was first written: every choice looks at everything.
-
-    It is the definition, and never changes.
-    """
+    """The draw by its definition, which never changes: every choice looks at everything."""
 
     def digest(*parts: str) -> bytes:
         return hashlib.sha256("\x1f".join(parts).encode("utf-8", "surrogatepass")).digest()
@@ -137,9 +134,7 @@ def test_a_draw_of_everything_is_the_one_defined(synthetic: OfficialDataset) -> 
 
 
 def test_irregular_scenarios_are_drawn_as_defined() -> None:
-    """Two tasks of one name, a scenario named twice, a domain named twice, a single-domain task of two
-    domains.
-    """
+    """Tasks of one name, scenarios and domains named twice, a single-domain task of two domains."""
 
     class Irregular(Universe):
         def refs(self, user: str) -> list[ScenarioRef]:

@@ -47,9 +47,7 @@ class Reader:
         return self.plain(user)
 
     def plain(self, user: str) -> Sequence[ScenarioRef]:
-        """The user's scenarios from the files: this dataset is never asked for so many that it would look
-        into the index.
-        """
+        """The user's scenarios from the files, by a dataset that is asked for too few to use the index."""
         return OfficialDataset(self.dataset.root).refs(user)
 
     def open(self) -> Index:

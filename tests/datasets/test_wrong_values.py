@@ -1,13 +1,12 @@
-"""Every field of a dataset with a wrong value in it, in each layout and through the hook: one line with its
-place, never a traceback.
-"""
+"""Every field of a dataset with a wrong value, in each layout and through the hook: one line."""
 
 from __future__ import annotations
 
 import copy
 import json
+import shutil
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -16,12 +15,11 @@ import pytest
 from pytest_personalens import Dataset, Scenario, ScenarioRef, Situation, Task
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.datasets import EmbeddedDataset, open_dataset
-from pytest_personalens.datasets.checked import CheckedDataset
-from pytest_personalens.datasets.quality import assess, read_corpus
-from tests.fuzz.official import write_official
-from tests.fuzz.spoil import toml
-from tests.support.own_domains import write_own_domains
-from tests.support.own_world import write_own_world
+from pytest_personalens.datasets.checked_dataset import CheckedDataset
+from pytest_personalens.datasets.quality import Finding, assess, read_corpus
+from tests.fuzz.inputs.official import write_official
+from tests.fuzz.inputs.spoil import toml
+from tests.support.datasets.folders import write_own_domains, write_own_world
 
 #: Missing, empty, of another type, huge.
 MISSING: Final = object()
@@ -58,10 +56,7 @@ def read_all(root: Path) -> None:
 
 
 def told_or_read(root: Path, file: Path) -> bool:
-    """True if reading the data ends in one line that names the file.
-
-    `check-dataset` never raises for a file but the head.
-    """
+    """True if reading ends in one line that names the file; `check-dataset` raises for the head only."""
     problem = ""
     try:
         read_all(root)
@@ -94,38 +89,35 @@ def every_field(
     return told
 
 
-@pytest.mark.parametrize("name", ["dataset", "multi", "domains/pharmacy", "profiles/orla"])
-def test_every_field_of_the_embedded_layout(tmp_path: Path, name: str) -> None:
-    root = write_own_domains(tmp_path / "own")
-    (root / "profiles" / "bríd.toml").unlink()
+@pytest.mark.parametrize(
+    ("write", "name", "least"),
+    [
+        *((write_own_domains, name, 2) for name in ("dataset", "multi", "domains/pharmacy", "profiles/orla")),
+        *((write_own_world, name, 1) for name in ("domains/pharmacy", "profiles/orla", "limits", "histories/orla/pharmacy")),
+    ],
+)  # fmt: skip
+def test_every_field_of_the_embedded_layout(
+    tmp_path: Path, write: Callable[[Path], Path], name: str, least: int
+) -> None:
+    root = write(tmp_path / "own")
+    (root / "profiles" / "bríd.toml").unlink(missing_ok=True)
+    if write is write_own_world:
+        assert assess(read_corpus(str(root)), words=10).findings == ()
     file = root / f"{name}.toml"
     tree = tomllib.loads(file.read_text(encoding="utf-8"))
     values = tuple(value for value in WRONG if value is not None)  # TOML has no such
-    assert every_field(root, file, toml, tree, values) > 2 * len(list(places(tree)))
-
-
-@pytest.mark.parametrize("name", ["domains/pharmacy", "profiles/orla", "limits", "histories/orla/pharmacy"])
-def test_every_field_of_a_world(tmp_path: Path, name: str) -> None:
-    root = write_own_world(tmp_path / "own")
-    assert assess(read_corpus(str(root)), words=10).findings == ()
-    file = root / f"{name}.toml"
-    tree = tomllib.loads(file.read_text(encoding="utf-8"))
-    values = tuple(value for value in WRONG if value is not None)  # TOML has no such
-    assert every_field(root, file, toml, tree, values) > len(list(places(tree)))
+    assert every_field(root, file, toml, tree, values) > least * len(list(places(tree)))
 
 
 @pytest.mark.parametrize("name", ["profile", "tasks", "tasks_md"])
 def test_every_field_of_the_official_layout(tmp_path: Path, name: str) -> None:
     write_official(tmp_path)
     root = tmp_path / "data"
-    for other in (root / "profile" / "aino").iterdir():
-        other.unlink()
-    (root / "profile" / "aino").rmdir()
+    shutil.rmtree(root / "profile" / "aino")
     profile = root / "profile" / "kit" / "profile.json"
     person = json.loads(profile.read_text(encoding="utf-8"))
-    profile.write_text(
-        json.dumps({**person, "interests": dict.fromkeys(person["affinities"], 1)}), encoding="utf-8"
-    )
+    person["interests"] = dict.fromkeys(person["affinities"], 1)
+    profile.write_text(json.dumps(person), encoding="utf-8")
     file = profile.with_name(f"{name}.json")
     tree = json.loads(file.read_text(encoding="utf-8"))
     assert every_field(root, file, json.dumps, tree, WRONG) > len(list(places(tree)))
@@ -190,26 +182,26 @@ def offered(dataset: Support) -> str:
     except DataError as error:
         problem = str(error)
         assert problem.startswith(f"dataset {type(dataset).__name__}: "), problem
-    found = assess(
-        read_corpus("support", offered=lambda spec: CheckedDataset(cast("Dataset", dataset))), words=10
-    ).findings
-    assert not problem or problem in [f"{f.file}: {f.field}: {f.message}" for f in found]
+    assert not problem or problem in [f"{f.file}: {f.field}: {f.message}" for f in findings(dataset)]
     return problem
 
 
+def findings(dataset: Support) -> Sequence[Finding]:
+    corpus = read_corpus("support", offered=lambda spec: CheckedDataset(cast("Dataset", dataset)))
+    return assess(corpus, words=10).findings
+
+
 class Made(Support):
-    """One that makes its scenario anew each time, of values that pydantic checks or, by `model_construct`,
-    does not.
-    """
+    """One that makes its scenario anew, of values that pydantic checks, or not (`model_construct`)."""
 
     def __init__(self, values: dict[str, Any], *, checked: bool) -> None:
         super().__init__()
         self.values, self.checked = values, checked
 
     def load(self, ref: ScenarioRef) -> object:
-        return (
-            Scenario.model_validate(self.values) if self.checked else Scenario.model_construct(**self.values)
-        )
+        if self.checked:
+            return Scenario.model_validate(self.values)
+        return Scenario.model_construct(**self.values)
 
 
 def test_every_field_of_a_scenario_of_the_hook() -> None:
@@ -220,6 +212,17 @@ def test_every_field_of_a_scenario_of_the_hook() -> None:
             for checked in (True, False):
                 told += bool(offered(Made(spoilt(data, place, value), checked=checked)))
     assert told > 5 * len(list(places(data)))
+
+
+def scenario(**changes: object) -> Scenario:
+    """The good scenario with other fields, of its task where the task has them."""
+    of_task = {name: value for name, value in changes.items() if name in Task.model_fields}
+    task = GOOD.task.model_copy(update=of_task)
+    return GOOD.model_copy(update={**{k: v for k, v in changes.items() if k not in of_task}, "task": task})
+
+
+def ref(*domains: str, task: str = "a", kind: str = "single") -> ScenarioRef:
+    return ScenarioRef("acme", task, kind, domains)
 
 
 @pytest.mark.parametrize(
@@ -234,131 +237,51 @@ def test_every_field_of_a_scenario_of_the_hook() -> None:
         ({"users": ("acme", "acme")}, "users(): the user 'acme' stands there twice"),
         ({"refs": None}, "refs('acme'): raised TypeError"),
         ({"refs": ["billing-1"]}, "refs('acme'): expected values of ScenarioRef, not str"),
-        (
-            {"refs": [ScenarioRef("acme", "a", "both", ("Billing",))]},
-            "the kind of a scenario is 'single' or 'multi', not 'both'",
-        ),
-        (
-            {"refs": [ScenarioRef("acme", "a", "single", "Billing")]},  # type: ignore[arg-type]
-            "domains of a: expected a list of texts, not 'Billing'",
-        ),
-        ({"refs": [ScenarioRef("acme", "a", "single", ())]}, "domains of a: expected one domain or more"),
-        (
-            {"refs": [ScenarioRef("acme", "a", "single", ("Refunds",))]},
-            "domains of a: 'Refunds' is not among domains(): Billing",
-        ),
-        (
-            {"refs": [ScenarioRef("acme", "a", "single", ("Billing",))] * 2},
-            "refs('acme'): the task 'a' stands there twice",
-        ),
-        (
-            {
-                "domains": ("Billing", "Refunds"),
-                "refs": [ScenarioRef("acme", "a", "single", ("Billing", "Refunds"))],
-            },
-            "domains of a: a scenario of the kind 'single' has one domain, not 2",
-        ),
+        ({"refs": [ref("Billing", kind="both")]}, "the kind of a scenario is 'single' or 'multi', not 'both'"),
+        ({"refs": [ref()._replace(domains=cast("Any", "Billing"))]}, "domains of a: expected a list of texts, not 'Billing'"),
+        ({"refs": [ref()]}, "domains of a: expected one domain or more"),
+        ({"refs": [ref("Refunds")]}, "domains of a: 'Refunds' is not among domains(): Billing"),
+        ({"refs": [ref("Billing")] * 2}, "refs('acme'): the task 'a' stands there twice"),
+        ({"domains": ("Billing", "Refunds"), "refs": [ref("Billing", "Refunds")]}, "domains of a: a scenario of the kind 'single' has one domain, not 2"),
         ({"load": None}, "load('acme', 'billing-1'): expected a Scenario, not NoneType"),
-        (
-            {"load": GOOD.model_copy(update={"user": "orla"})},
-            "load('acme', 'billing-1'): the scenario has user 'orla', but refs() says 'acme'",
-        ),
-        (
-            {"load": GOOD.model_copy(update={"kind": "multi"})},
-            "the scenario has kind 'multi', but refs() says 'single'",
-        ),
-        (
-            {"load": GOOD.model_copy(update={"domains": ("Refunds",)})},
-            "the scenario has domains ('Refunds',), but refs() says ('Billing',)",
-        ),
-        (
-            {"load": GOOD.model_copy(update={"task": GOOD.task.model_copy(update={"intent": " "})})},
-            "the task's intent is empty",
-        ),
-        (
-            {"load": GOOD.model_copy(update={"task": GOOD.task.model_copy(update={"goal": ""})})},
-            "the task's goal is empty",
-        ),
-        (
-            {"load": GOOD.model_copy(update={"preferences": {"Billing": {"Invoice Format": "PDF"}}})},
-            "preferences.Billing.Invoice Format: ",
-        ),
-        (
-            {
-                "load": GOOD.model_copy(
-                    update={"task": GOOD.task.model_copy(update={"relevant": (("Billing", "Colour"),)})}
-                )
-            },
-            (
-                "the task's relevant preference 'Colour' is not among the preferences: those of Billing are"
-                " 'Invoice Format'"
-            ),
-        ),
-        (
-            {
-                "load": GOOD.model_copy(
-                    update={"task": GOOD.task.model_copy(update={"relevant": GOOD.task.relevant * 2})}
-                )
-            },
-            "the task's relevant preference 'Invoice Format' of Billing stands there twice",
-        ),
+        ({"load": scenario(user="orla")}, "load('acme', 'billing-1'): the scenario has user 'orla', but refs() says 'acme'"),
+        ({"load": scenario(kind="multi")}, "the scenario has kind 'multi', but refs() says 'single'"),
+        ({"load": scenario(domains=("Refunds",))}, "the scenario has domains ('Refunds',), but refs() says ('Billing',)"),
+        ({"load": scenario(intent=" ")}, "the task's intent is empty"),
+        ({"load": scenario(goal="")}, "the task's goal is empty"),
+        ({"load": scenario(preferences={"Billing": {"Invoice Format": "PDF"}})}, "preferences.Billing.Invoice Format: "),
+        ({"load": scenario(relevant=(("Billing", "Colour"),))}, "the task's relevant preference 'Colour' is not among the preferences: those of Billing are 'Invoice Format'"),
+        ({"load": scenario(relevant=GOOD.task.relevant * 2)}, "the task's relevant preference 'Invoice Format' of Billing stands there twice"),
     ],
-)
+)  # fmt: skip
 def test_a_mistake_of_the_hook_has_its_line(said: dict[str, object], problem: str) -> None:
     assert problem in offered(Support(**said))
 
 
 def test_all_mistakes_are_found_at_once() -> None:
-    wrong = GOOD.task.model_copy(update={"intent": "", "goal": "", "relevant": (("Billing", "Colour"),)})
-    dataset = Support(
-        domains=("Billing", "billing", "multi"),
-        refs=[
-            ScenarioRef("acme", "a", "both", ("Billing",)),
-            ScenarioRef("acme", "billing-1", "single", ("Billing",)),
-        ],
-        load=GOOD.model_copy(
-            update={
-                "task": wrong,
-                "summaries": {},
-                "situation": GOOD.situation.model_copy(update={"device": "Kiosk"}),
-            }
-        ),
-    )
-    found = assess(
-        read_corpus("support", offered=lambda spec: CheckedDataset(cast("Dataset", dataset))), words=10
-    ).findings
-    told = "\n".join(f"{f.field}: {f.message}" for f in found)
-    for part in (
-        "slug 'billing'",
-        "'multi' is a kind",
-        "not 'both'",
-        "intent is empty",
-        "goal is empty",
-        "'Colour'",
-        "summary is missing",
-        "'Kiosk'",
-    ):
+    situation = GOOD.situation.model_copy(update={"device": "Kiosk"})
+    wrong = scenario(intent="", goal="", relevant=(("Billing", "Colour"),), summaries={}, situation=situation)
+    refs = [ref("Billing", kind="both"), ref("Billing", task="billing-1")]
+    dataset = Support(domains=("Billing", "billing", "multi"), refs=refs, load=wrong)
+    told = "\n".join(f"{f.field}: {f.message}" for f in findings(dataset))
+    for part in ("slug 'billing'", "'multi' is a kind", "not 'both'", "intent is empty", "goal is empty"):
+        assert part in told
+    for part in ("'Colour'", "summary is missing", "'Kiosk'"):
         assert part in told
 
 
 def test_all_mistakes_of_a_folder_are_found_at_once(tmp_path: Path) -> None:
     root = write_own_domains(tmp_path / "own")
-    edits = {
-        "domains/pharmacy.toml": ('["brand", "maker"]', "[]"),
-        "domains/tool-library.toml": ('"Power", "Loan', '"Power", "Power", "Colour", "Loan'),
-        "profiles/orla.toml": ('"30 days"', '["30 days"]'),
-        "multi.toml": ('"Smartphone", "Laptop"', '"Smartphone", "Kiosk"'),
-    }
-    for name, (old, new) in edits.items():
+    for name, old, new in (
+        ("domains/pharmacy.toml", '["brand", "maker"]', "[]"),
+        ("domains/tool-library.toml", '"Power", "Loan', '"Power", "Power", "Colour", "Loan'),
+        ("profiles/orla.toml", '"30 days"', '["30 days"]'),
+        ("profiles/orla.toml", '"cordless"', '"pedals"'),
+        ("profiles/orla.toml", 'age = "35-44"', 'age = "old"'),
+        ("multi.toml", '"Smartphone", "Laptop"', '"Smartphone", "Kiosk"'),
+    ):
         text = (root / name).read_text(encoding="utf-8")
         (root / name).write_text(text.replace(old, new), encoding="utf-8")
-    orla = root / "profiles" / "orla.toml"
-    orla.write_text(
-        orla.read_text(encoding="utf-8")
-        .replace('"cordless"', '"pedals"')
-        .replace('age = "35-44"', 'age = "old"'),
-        encoding="utf-8",
-    )
     found = [(Path(e.file).name, e.field, e.problem) for e in EmbeddedDataset(root).problems()]
     assert ("pharmacy.toml", "preferences.Usual Brand.ask") in [f[:2] for f in found]
     assert ("tool-library.toml", "tasks.1.relevant", "'Power' stands there twice") in found

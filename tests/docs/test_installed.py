@@ -14,11 +14,10 @@ import pytest
 
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.options.options import OPTIONS
-from tests.support.endpoint import Endpoint
 from tests.support.repository import Repository
+from tests.support.servers.endpoint import Endpoint
 
 ROOT = Path(__file__).resolve().parents[2]
-SLOW_PAGES = {"which-gate.md"}
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 
 
@@ -58,10 +57,13 @@ def test_the_example_project_passes_with_the_good_bot_only(
     monkeypatch.setenv("HELPBOT", bot)
     result = empty_repo.run("--personalens-sample", "30", "-n", "2")
     assert (result.ret == 0) == (bot == "remembers"), result.stdout
-    if bot == "remembers":
-        picture = (ROOT / "README.md").read_text(encoding="utf-8").split("$ make demo\n")[1].split("```")[0]
-        for line in picture.splitlines():
-            assert line in result.stdout.str() or line == "...", line
+    if bot == "forgets":
+        shown = result.stdout.str()
+        for page in ("README.md", "docs/how-to/read-a-failing-run.md"):
+            text = (ROOT / page).read_text(encoding="utf-8")
+            picture = text.split("$ HELPBOT=forgets make demo\n")[1].split("```")[0]
+            for line in picture.splitlines():
+                assert line in shown or line == "...", line
 
 
 def test_the_generated_reference_is_up_to_date() -> None:
@@ -104,7 +106,7 @@ def test_the_committed_records_are_what_a_fresh_run_gives(tmp_path: Path) -> Non
 
 def test_every_fixture_and_mark_keyword_is_in_the_reference() -> None:
     page = (ROOT / "docs/reference/fixtures-and-marks.md").read_text(encoding="utf-8")
-    source = (ROOT / "pytest_personalens/plugin/fixtures.py").read_text(encoding="utf-8")
+    source = (ROOT / "pytest_personalens/plugin/fixtures/fixtures.py").read_text(encoding="utf-8")
     fixtures = re.findall(r"@pytest\.fixture(?:\(.*\))?\ndef (personalens\w*)\(", source)
     assert len(fixtures) == 5
     assert all(f"| `{name}` |" in page for name in fixtures)
@@ -115,17 +117,22 @@ def test_every_hook_is_in_the_reference_and_in_a_how_to() -> None:
     import pytest_personalens.plugin.hookspecs as hookspecs
 
     reference = (ROOT / "docs/reference/hooks.md").read_text(encoding="utf-8")
-    guides = "".join(p.read_text(encoding="utf-8") for p in (ROOT / "docs/how-to").glob("*.md"))
+    guides = "".join(p.read_text(encoding="utf-8") for p in (ROOT / "docs/how-to").rglob("*.md"))
     for name in (n for n in vars(hookspecs) if n.startswith("pytest_personalens_")):
         assert f"`{name}`" in reference
         assert f"def {name}(" in guides, name
 
 
-@pytest.mark.parametrize(
-    "page",
-    [pytest.param(p, marks=[pytest.mark.slow] if p.name in SLOW_PAGES else []) for p in PAGES],
-    ids=lambda p: p.relative_to(ROOT).as_posix(),
-)
+@pytest.mark.slow
+def test_the_table_of_the_drop_gate_is_what_the_command_prints(empty_repo: Repository) -> None:
+    page = (ROOT / "docs/how-to/gates/thresholds-and-gates.md").read_text(encoding="utf-8")
+    table = page.split("sample-size --gate drop\n")[1].split("```")[0].splitlines()
+    printed = empty_repo.command("sample-size", "--gate", "drop").outlines
+    assert len(table) == 6
+    assert [row for row in table if row not in printed] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.relative_to(ROOT).as_posix())
 def test_the_code_in_the_docs_runs(
     page: Path, empty_repo: Repository, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -163,6 +170,21 @@ def test_the_code_in_the_docs_runs(
 
 
 def test_links_in_the_docs_lead_somewhere() -> None:
-    for page in PAGES:
-        for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8")):
-            assert (page.parent / target).exists(), f"{page}: {target}"
+    for page in [*PAGES, ROOT / "CONTRIBUTING.md", *(ROOT / "data").rglob("*.md")]:
+        for target in re.findall(r"\]\((?!https?:)([^)]+)\)", page.read_text(encoding="utf-8")):
+            path, _, section = target.partition("#")
+            found = page.parent / path if path else page
+            assert found.exists(), f"{page}: {target}"
+            assert not section or section in sections(found), f"{page}: {target}"
+
+
+def sections(page: Path) -> set[str]:
+    """The ids that GitHub gives the headings of a page."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    heads = re.findall(r"^#+ (.*)", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+def test_no_folder_of_the_docs_has_more_than_twelve_entries() -> None:
+    folders = [ROOT / "docs", *(path for path in (ROOT / "docs").rglob("*") if path.is_dir())]
+    assert {str(folder): n for folder in folders if (n := len(list(folder.iterdir()))) > 12} == {}

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.endpoint import Endpoint
 from tests.support.repository import ROOT, Repository
 from tests.support.scripted_agents import BOT
+from tests.support.servers.endpoint import Endpoint
 
 SAMPLE = ("--personalens-sample", "3")
 

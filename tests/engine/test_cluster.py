@@ -21,9 +21,9 @@ from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.engine.dask import work_there
 from pytest_personalens.engine.job import Job
 from pytest_personalens.engine.participant_specs import ParticipantSpecs
-from tests.support.endpoint import Endpoint
 from tests.support.repository import ROOT, Repository
-from tests.support.service import Service, json_answer
+from tests.support.servers.endpoint import Endpoint
+from tests.support.servers.service import Service, json_answer
 
 pytest.importorskip("distributed", reason="dask is an extra")
 pytestmark = pytest.mark.slow

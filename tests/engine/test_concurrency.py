@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.endpoint import Call, Endpoint, Reply, play
 from tests.support.repository import Repository
+from tests.support.servers.endpoint import Call, Endpoint, Reply, play
 
 #: An assistant that takes its time, counts how many of its replies are under way at once, and knows its user.
 SLOW = """

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.endpoint import Call, Endpoint, Reply, play, quote_of
 from tests.support.repository import Repository
+from tests.support.servers.endpoint import Call, Endpoint, Reply, play, quote_of
 
 LIVE = (
     "--personalens-sample=3",

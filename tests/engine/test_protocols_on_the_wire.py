@@ -1,6 +1,6 @@
 """Who sees what under each protocol, by the requests that reach the endpoint and nothing else.
 
-Every value of the data tells what it is (tests/support/official_tree.py), so that it can be looked for in
+Every value of the data tells what it is (tests/support/datasets/official_tree.py), so that it can be looked for in
 what was sent.
 """
 
@@ -11,9 +11,9 @@ from typing import Final
 
 import pytest
 
-from tests.support.endpoint import Call, Endpoint, Reply
-from tests.support.official_tree import write_code, write_data
+from tests.support.datasets.official_tree import write_code, write_data
 from tests.support.repository import Repository
+from tests.support.servers.endpoint import Call, Endpoint, Reply
 
 SITUATION: Final = {"situ-location", "situ-device", "situ-time", "situ-day", "situ-room"}
 PEOPLE: Final = {"demo-age", "demo-country"}

@@ -15,7 +15,7 @@ from tests.frameworks.scripted_model import ARGUMENTS, ScriptedModel
 from tests.support.repository import ROOT, Repository
 from tests.support.scripted_agents import TOLD, TOLD_AGENTS
 
-PAGE = (ROOT / "docs/how-to/frameworks.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs/how-to/assistant/frameworks.md").read_text(encoding="utf-8")
 BOTS = Path(__file__).parent / "bots"
 SNIPPETS = dict(re.findall(r"```python\n# conftest\.py \((\w+)\)\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL))
 #: Framework -> the module by which it is known to be installed.

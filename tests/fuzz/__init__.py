@@ -1,3 +1,1 @@
-"""The project's own fuzzer: seeded, mutated inputs over all files, options and fixtures that a user may give
-(``make fuzz``).
-"""
+"""The project's own fuzzer: seeded, mutated inputs over all files, options and fixtures (``make fuzz``)."""

@@ -1,6 +1,4 @@
-"""``python -m tests.fuzz``: run mutated inputs and say what came of them; exit code 1 if anything that may
-not.
-"""
+"""``python -m tests.fuzz``: run mutated inputs; exit code 1 if anything came of one that may not."""
 
 from __future__ import annotations
 
@@ -21,7 +19,8 @@ from tests.fuzz.base import free_port, make_base
 from tests.fuzz.case import Case, Setup
 from tests.fuzz.kinds import KINDS, kind_of
 from tests.fuzz.oracle import FAULTS, ending, faults
-from tests.fuzz.runner import Outcome, Runner, preload
+from tests.fuzz.runner import Outcome, Runner
+from tests.support.processes.preloaded import import_package
 
 CASES: Final = 1500
 SEED: Final = "personalens"
@@ -49,11 +48,9 @@ class Fuzzer:
         )
 
     def prepare(self, kinds: Iterable[str]) -> None:
-        """Make what every case begins with, and prove of each kind that it passes where nothing is wrong, and
-        fails where all do badly.
-        """
+        """Make the base, and prove that each kind passes where nothing is wrong, and fails else."""
         make_base(self._base, self._make)
-        preload(self._imported())
+        import_package()
         self.runner.measure = lambda: self._control("options", good=False)
         for kind in kinds:
             for good in (True, False):
@@ -80,38 +77,11 @@ class Fuzzer:
 
     def _make(self, case: Case, folder: Path, good: bool) -> None:
         outcome = self.runner.run(case, folder, good=good)
-        if outcome.status not in (
-            (9,) if dict(case.environment).get("FUZZ_DIES") else (0,) if good else (0, 1)
-        ):
+        dies = dict(case.environment).get("FUZZ_DIES")
+        if outcome.status not in ((9,) if dies else (0,) if good else (0, 1)):
             raise SystemExit(
                 f"what the cases begin with cannot be made: {shlex.join(case.arguments)}\n{outcome.text}"
             )
-
-    def _imported(self) -> list[str]:
-        """The names of all modules that runs with every report import."""
-        folder = Path(tempfile.mkdtemp(dir=self._folder)) / "case"
-        setup = Setup(self._base, folder, Random(0), good=True)
-        names = folder / "names.txt"
-        setup.write(
-            "test_names.py",
-            "import sys, atexit\n\n\ndef test_names(request):\n    request.config.add_cleanup(lambda:"
-            f" open({str(names)!r}, 'w').write('\\n'.join(sys.modules)))\n",
-        )
-        reports = ("--personalens-report=x.html", "--personalens-report=x.md", "--personalens-report=x.json")
-        self.runner.run(Case("", ("--personalens-sample=2", *reports)), folder, good=True)
-        more = [
-            "cli.merge",
-            "cli.report",
-            "cli.agreement",
-            "cli.draw_for_annotation",
-            "judge_quality.annotation",
-            "datasets.quality",
-            "plugin.judge_check",
-            "judge_quality.drift",
-            "plugin.cost_estimate",
-            "plugin.prefetch",
-        ]
-        return [*names.read_text(encoding="utf-8").split(), *(f"pytest_personalens.{name}" for name in more)]
 
 
 def main() -> int:

@@ -1,6 +1,4 @@
-"""What every case begins with: a chatbot's repository with files of every kind that a user may have, made
-once by runs without a fault.
-"""
+"""What every case begins with: a chatbot's repository with files of every kind, made once."""
 
 from __future__ import annotations
 
@@ -13,7 +11,7 @@ from textwrap import dedent
 from typing import Final
 
 from tests.fuzz.case import Case, Setup
-from tests.fuzz.official import write_official
+from tests.fuzz.inputs.official import write_official
 from tests.support.repository import ROOT
 
 #: The bot, the agents and the models of every case. What FUZZ says decides whether all of them do well or
@@ -102,11 +100,7 @@ Runs = Callable[[Case, Path, bool], None]
 
 
 def make_base(folder: Path, run: Runs) -> None:
-    """Fill the folder.
-
-    `run` runs a case in the folder of one, with everybody good or bad, and raises where it ends in another
-    way.
-    """
+    """Fill the folder; `run` runs a case with everybody good or bad, and raises for another ending."""
     repo = folder / "repo"
     repo.mkdir(parents=True)
     for name, text in {
@@ -138,15 +132,8 @@ def make_base(folder: Path, run: Runs) -> None:
 
 
 def _own_data(own: Path) -> None:
-    folders = ("domains", "histories/kit", "histories/aino")
-    for name in (
-        "dataset.toml",
-        "multi.toml",
-        "limits.toml",
-        *folders,
-        "profiles/kit.toml",
-        "profiles/aino.toml",
-    ):
+    files = ("dataset.toml", "multi.toml", "limits.toml", "profiles/kit.toml", "profiles/aino.toml")
+    for name in (*files, "domains", "histories/kit", "histories/aino"):
         source, target = ROOT / "data" / name, own / name
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copytree(source, target) if source.is_dir() else shutil.copy(source, target)

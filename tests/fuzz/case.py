@@ -16,9 +16,7 @@ DEVICES: Final = {"null": 3, "zero": 5, "full": 7}
 
 
 def make_device(path: Path, name: str) -> None:
-    """A device that a case may do anything to: for root, who could replace that of the machine, one of its
-    own, where that can be made.
-    """
+    """A device that a case may do anything to; for root, one of its own where that can be made."""
     if os.geteuid():
         path.symlink_to(f"/dev/{name}")
         return

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from random import Random
 from typing import Final
 
-from tests.fuzz import of_data, of_options, of_processes, of_python, of_replies, of_runs
 from tests.fuzz.case import Maker
+from tests.fuzz.cases import of_data, of_options, of_processes, of_python, of_replies, of_runs
 
 #: Kind -> what makes its cases, and how many of them there are in a round.
 KINDS: Final[Mapping[str, tuple[Maker, int]]] = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
 import os
 import resource
 import signal
@@ -14,7 +13,6 @@ import time
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, NamedTuple, NoReturn, TextIO
 
@@ -31,9 +29,7 @@ _WITHOUT: Final = ("-p", "no:hypothesispytest")
 
 
 class Outcome(NamedTuple):
-    """How a case ended: its exit status, below 0 for a signal, what it wrote to either stream, and the files
-    it touched or left.
-    """
+    """How a case ended: exit status (below 0 for a signal), output, and files it touched or left."""
 
     status: int
     out: str
@@ -153,17 +149,6 @@ def command(case: Case) -> int:
         return ended.code if isinstance(ended.code, int) else int(ended.code is not None)
 
 
-def preload(names: list[str]) -> None:
-    """Import modules by name: those that a control needed.
-
-    What belongs to the control's own repository is passed over.
-    """
-    for name in names:
-        with suppress(Exception):
-            if name not in sys.modules and find_spec(name) is not None:
-                importlib.import_module(name)
-
-
 def _redirect(number: int, path: Path) -> TextIO:
     os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), number)
     return open(
@@ -195,9 +180,7 @@ def digests(folder: Path) -> dict[str, str]:
 
 
 def _is_ours(path: str) -> bool:
-    """True for what pytest, Python and records of ours may write at any time; a draft that was left is not
-    among it.
-    """
+    """True for what pytest, Python and records may write at any time, except a draft that was left."""
     return bool(
         {".pytest_cache", "__pycache__", "__personalens__"} & set(Path(path).parts)
     ) and not path.endswith(".tmp")

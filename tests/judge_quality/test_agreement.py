@@ -1,6 +1,4 @@
-"""Agreement of a judge with labels: the formulas against scikit-learn and statsmodels, the file format, the
-command.
-"""
+"""Agreement of a judge with labels: formulas against other packages, the file format, the command."""
 
 from __future__ import annotations
 
@@ -16,7 +14,7 @@ from pytest_personalens.cli.judges.agreement import main
 from pytest_personalens.core.dialogue.dialogue import Dialogue
 from pytest_personalens.core.errors import DataError, JudgeFault
 from pytest_personalens.core.judging.verdict import Dimension, Verdict
-from pytest_personalens.core.scenario import Scenario
+from pytest_personalens.core.scenario import DOMAINS, Scenario
 from pytest_personalens.datasets.embedded.files import data_folder
 from pytest_personalens.judge_quality import measure, read_labels
 from pytest_personalens.judge_quality.agreement.kappa import cohen, fleiss, interval
@@ -74,9 +72,7 @@ def test_an_interval_draws_whole_groups() -> None:
     alone = interval({i: [p] for i, p in enumerate(pairs)}, cohen)
     grouped = interval({i: pairs[i : i + 20] for i in range(0, 200, 20)}, cohen)
     value = cohen(pairs)
-    assert alone is not None
-    assert grouped is not None
-    assert value is not None
+    assert alone and grouped and value
     assert alone[0] < value < alone[1]
     assert alone == interval({i: [p] for i, p in enumerate(pairs)}, cohen), "the same every time"
     assert grouped != alone
@@ -84,9 +80,7 @@ def test_an_interval_draws_whole_groups() -> None:
 
 
 class Echo:
-    """Gives each dialogue the majority's label, except for one that it gets wrong and one that it cannot
-    judge.
-    """
+    """Gives the majority's label, except for one that it gets wrong and one that it cannot judge."""
 
     identity, paid = "echo", False
 
@@ -138,7 +132,7 @@ def test_the_labelled_dialogues_are_whole() -> None:
         i.scenario.preferences and i.scenario.task.goal and i.majority(Dimension.PERSONALIZATION)
         for i in labelled
     )
-    assert {d for i in labelled for d in i.scenario.domains} == set(EVERY)
+    assert {d for i in labelled for d in i.scenario.domains} == set(DOMAINS)
 
 
 def test_the_dialogues_over_embedded_scenarios_come_in_threes() -> None:
@@ -148,11 +142,6 @@ def test_the_dialogues_over_embedded_scenarios_come_in_threes() -> None:
     assert {i.majority(Dimension.PERSONALIZATION) for i in labelled} == {1, 2, 3, 4}
     assert {i.majority(Dimension.TASK_COMPLETION) for i in labelled} == {0, 1}
 
-
-EVERY = [
-    "Alarm", "Books", "Buses", "Calendar", "Events", "Finance", "Flights", "Games", "Hotels", "Media", "Messaging", "Movies", "Music",
-    "Rental Cars", "Restaurants", "Services", "Shopping", "Sports", "Train", "Travel",
-]  # fmt: skip
 
 ENTRY: dict[str, Any] = {
     "id": "one",
@@ -180,12 +169,8 @@ def test_the_majority_is_the_commonest_label_or_the_lower_median(tmp_path: Path)
     labels = {name: {"personalization": p} for name, p in zip("abcd", (1, 3, 3, 4), strict=True)}
     tied = {name: {"personalization": p} for name, p in zip("abcd", (1, 1, 3, 3), strict=True)}
     three = {name: {"personalization": p} for name, p in zip("abc", (1, 2, 4), strict=True)}
-    file = write(
-        tmp_path / "l.jsonl",
-        {**ENTRY, "labels": labels},
-        {**ENTRY, "id": "b", "labels": tied},
-        {**ENTRY, "id": "c", "labels": three},
-    )
+    entries = [{**ENTRY, "id": name, "labels": of} for name, of in (("a", labels), ("b", tied), ("c", three))]
+    file = write(tmp_path / "l.jsonl", *entries)
     assert [i.majority(Dimension.PERSONALIZATION) for i in read_labels(file)] == [3, 1, 2]
     assert read_labels(file)[0].majority(Dimension.TASK_COMPLETION) is None
 
@@ -222,20 +207,8 @@ def test_two_dialogues_of_one_id_are_refused(tmp_path: Path) -> None:
 
 def test_the_command_reports_and_writes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = write(tmp_path / "l.jsonl", *LABELS.read_text(encoding="utf-8").splitlines()[:12])
-    assert (
-        main(
-            [
-                str(file),
-                "--dimensions",
-                "tc,p",
-                "--report",
-                str(tmp_path / "a.json"),
-                "--report",
-                str(tmp_path / "a.md"),
-            ]
-        )
-        == 0
-    )
+    reports = [word for name in ("a.json", "a.md") for word in ("--report", str(tmp_path / name))]
+    assert main([str(file), "--dimensions", "tc,p", *reports]) == 0
     out = capsys.readouterr().out
     assert re.search(r"^embedded-judge \d+: 12 dialogues over 12 scenarios$", out, re.MULTILINE)
     assert re.search(r"^p +12 +[-\d.]+ +", out, re.MULTILINE)
@@ -252,14 +225,11 @@ def test_the_command_reports_and_writes(tmp_path: Path, capsys: pytest.CaptureFi
         (["--judge-model", "bedrock:nova-lite"], "bedrock:nova-lite costs money: add --live to call it"),
         (["--judge-model", "gpt"], "--judge-model: expected embedded, bedrock:MODEL"),
         (["--judge-model", "nowhere:judge"], "cannot take 'judge' from 'nowhere': ModuleNotFoundError"),
-        (
-            ["--judge-model", "json:loads"],
-            "what is offered as a judge is function, whose identity is no text",
-        ),
+        (["--judge-model", "json:loads"], "what is offered as a judge is function, whose identity is no text"),
         (["--dimensions", "q"], "unknown dimension 'q'"),
         (["--report", "/dev/null/x.json", "--dimensions", "tc"], "--report: cannot write to /dev/null: "),
     ],
-)
+)  # fmt: skip
 def test_bad_arguments_are_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], problem: str
 ) -> None:

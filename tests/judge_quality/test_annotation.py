@@ -1,6 +1,4 @@
-"""Dialogues of a run drawn for people to label, labelled, and read back; and Table 5 of the paper from such
-labels.
-"""
+"""Dialogues of a run drawn for people to label, labelled and read back; and Table 5 from such labels."""
 
 from __future__ import annotations
 
@@ -15,9 +13,9 @@ from pytest_personalens.cli.judges import agreement, draw_for_annotation
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.judge_quality import read_labels
 from pytest_personalens.results.values.results import Results, read_results, write_json
-from tests.support.example_bot import BOT
 from tests.support.repository import Repository
-from tests.support.rich_results import rich_results
+from tests.support.results.rich_results import rich_results
+from tests.support.scripted_agents import REMEMBERS
 
 TC, P = Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION
 
@@ -82,7 +80,7 @@ def test_the_file_says_nothing_of_the_judge_or_the_run(stored: Path) -> None:
 def test_labels_that_are_the_judges_own_agree_with_it(
     repo: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    repo.write(conftest=BOT)  # its P differs from scenario to scenario
+    repo.write(conftest=REMEMBERS)  # its P differs from scenario to scenario
     args = ("--personalens-sample", "15", "--personalens-gate", "none")
     assert repo.inline(*args, "--personalens-report", "results.json").ret == 0
     assert draw_for_annotation.main(["results.json", "--count", "15", "--write", "labels.jsonl"]) == 0

@@ -10,14 +10,14 @@ import pytest
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.datasets.embedded.files import data_folder
 from pytest_personalens.judge_quality import read_labels
-from pytest_personalens.judge_quality.drift.adopted import AdoptedJudge, Scored
+from pytest_personalens.judge_quality.drift.adopted_judge import AdoptedJudge, Scored
 from pytest_personalens.judge_quality.drift.anchors import open_anchors
-from pytest_personalens.judge_quality.drift.chance import otherwise_p, sign_p
-from pytest_personalens.judge_quality.drift.drift import compare
+from pytest_personalens.judge_quality.drift.drift import detect_drift
+from pytest_personalens.judge_quality.drift.significance import permutation_test, sign_test
 from pytest_personalens.results.values.drift import DriftOutcome
 from pytest_personalens.results.values.results import Results
-from tests.support.endpoint import Call, Endpoint, Reply, play
 from tests.support.repository import Repository
+from tests.support.servers.endpoint import Call, Endpoint, Reply, play
 
 #: A judge and a bot that change with the environment: the judge's mood is for task completion (tc) or
 #: personalization (p).
@@ -162,10 +162,7 @@ def test_no_item_is_needed_to_check_a_judge(adopted: Repository, monkeypatch: py
     result = adopted.inline(*ARGS[:-2], *CHECK, "-q", "-k", "nothing")
     result.stdout.fnmatch_lines(
         [
-            (
-                "the judge did not change: the scores cannot be compared, because no scenario was scored in both"
-                " runs"
-            )
+            "the judge did not change: the scores cannot be compared, because no scenario was scored in both runs"
         ]
     )
 
@@ -224,36 +221,27 @@ def test_two_tests_of_one_scenario_are_kept_apart(
     assert [s["compared"] for s in results(adopted)["drift"]["scores"]] == [24, 24]
 
 
+NOT_ONE = "not a baseline of --personalens-adopt-judge of this version: its schema is"
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
         (None, "cannot be read: No such file or directory; write it with --personalens-adopt-judge"),
-        ("", "not valid JSON (*); restore it, or adopt the judge again"),
-        ('{"schema": "personalens-judge/1", "ver', "not valid JSON (*"),
-        (
-            "[]",
-            (
-                "not a baseline of --personalens-adopt-judge of this version: its schema is 'None', not"
-                " 'personalens-judge/1'*"
-            ),
-        ),
-        (
-            '{"schema": "personalens-results/2"}',
-            (
-                "not a baseline of --personalens-adopt-judge of this version: its schema is"
-                " 'personalens-results/2'*"
-            ),
-        ),
-        ('{"schema": "personalens-judge/1"}', "judge: field required; restore it, or adopt the judge again"),
+        (b"", "not valid JSON (*); restore it, or adopt the judge again"),
+        (b'{"schema": "personalens-judge/1", "ver', "not valid JSON (*"),
+        (b"[]", f"{NOT_ONE} 'None', not 'personalens-judge/1'*"),
+        (b'{"schema": "personalens-results/2"}', f"{NOT_ONE} 'personalens-results/2'*"),
+        (b'{"schema": "personalens-judge/1"}', "judge: field required; restore it, or adopt the judge again"),
         (b"\xff\xfe", "not valid JSON (*"),
     ],
 )
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
 def test_a_bad_baseline_is_one_line(
-    moody: Repository, text: str | bytes | None, problem: str, workers: tuple[str, ...]
+    moody: Repository, text: bytes | None, problem: str, workers: tuple[str, ...]
 ) -> None:
     if text is not None:
-        (moody.path / "judge.json").write_bytes(text if isinstance(text, bytes) else text.encode())
+        (moody.path / "judge.json").write_bytes(text)
     run = moody.run if workers else moody.inline
     result = run(*ARGS, *CHECK, *workers)
     assert result.ret == 4
@@ -275,39 +263,19 @@ def test_bad_options_are_one_line(adopted: Repository) -> None:
     (adopted.path / "own.jsonl").write_text("\n".join(lines[:5]), encoding="utf-8")
     (adopted.path / "broken.jsonl").write_text("{}", encoding="utf-8")
     (adopted.path / "folder").mkdir()
-    for args, problem in (
+    rows: tuple[tuple[tuple[str, ...], str], ...] = (
         ((*ADOPT, *CHECK), "--personalens-adopt-judge and --personalens-check-judge: give one of them*"),
-        (
-            (*CHECK, "--personalens-dimensions", "tc"),
-            "*was adopted with the dimensions tc,p, this run reads tc; give --personalens-dimensions tc,p*",
-        ),
-        (
-            (*CHECK, "-o", "personalens_anchors=own.jsonl"),
-            "*was adopted with other anchors (*); give them with personalens_anchors*",
-        ),
-        (
-            (*CHECK, "-o", "personalens_anchors=none.jsonl"),
-            "personalens_anchors: *none.jsonl: cannot be read*",
-        ),
+        ((*CHECK, "--personalens-dimensions", "tc"), "*was adopted with the dimensions tc,p, this run reads tc; give --personalens-dimensions tc,p*"),
+        ((*CHECK, "-o", "personalens_anchors=own.jsonl"), "*was adopted with other anchors (*); give them with personalens_anchors*"),
+        ((*CHECK, "-o", "personalens_anchors=none.jsonl"), "personalens_anchors: *none.jsonl: cannot be read*"),
         ((*CHECK, "-o", "personalens_anchors=broken.jsonl"), "personalens_anchors: *broken.jsonl: line 1*"),
-        (
-            ("--personalens-check-judge", "folder"),
-            "--personalens-check-judge: *folder: cannot be read: Is a directory*",
-        ),
-        (
-            ("--personalens-adopt-judge", "folder"),
-            "--personalens-adopt-judge: *folder is a folder; give the path of a file",
-        ),
-        (
-            ("--personalens-adopt-judge", "own.jsonl/judge.json"),
-            "--personalens-adopt-judge: cannot write to *",
-        ),
+        (("--personalens-check-judge", "folder"), "--personalens-check-judge: *folder: cannot be read: Is a directory*"),
+        (("--personalens-adopt-judge", "folder"), "--personalens-adopt-judge: *folder is a folder; give the path of a file"),
+        (("--personalens-adopt-judge", "own.jsonl/judge.json"), "--personalens-adopt-judge: cannot write to *"),
         (("--personalens-adopt-judge", ""), "--personalens-adopt-judge: expected a path, not ''"),
-        (
-            (*CHECK, "--personalens-judge-model", "nobody:x"),
-            "*--personalens-judge-model: no provider knows 'nobody:x'*",
-        ),
-    ):
+        ((*CHECK, "--personalens-judge-model", "nobody:x"), "*--personalens-judge-model: no provider knows 'nobody:x'*"),
+    )  # fmt: skip
+    for args, problem in rows:
         result = adopted.inline(*ARGS, *args)
         assert result.ret == 4, args
         result.stderr.fnmatch_lines([f"ERROR: {problem}"])
@@ -327,14 +295,7 @@ def test_anchors_of_ones_own(moody: Repository, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_the_embedded_judge_has_not_changed_since_just_now(repo: Repository) -> None:
-    common = (
-        "--personalens-sample",
-        "4",
-        "--personalens-gate",
-        "valid >= 0.9",
-        "--personalens-dimensions",
-        "all",
-    )
+    common = ("--personalens-sample=4", "--personalens-gate=valid >= 0.9", "--personalens-dimensions=all")
     repo.inline(*common, *ADOPT)
     result = repo.inline(*common, *CHECK)
     assert result.ret == 0
@@ -352,15 +313,12 @@ def test_a_paid_judge_of_a_hook_is_not_asked_unasked(
         assert result.ret == 4
         result.stderr.fnmatch_lines(
             [
-                (
-                    "ERROR: --personalens-adopt-judge: moody costs money: add --personalens-record live to *24"
-                    " anchors on 2 *"
-                )
+                "ERROR: --personalens-adopt-judge: moody costs money: add --personalens-record live to *24 anchors on 2 *"
             ]
         )
     assert moody.inline(*ARGS, *ADOPT, "--collect-only").ret == 0
     assert not (moody.path / "judge.json").exists()
-    assert moody.inline(*ARGS, *ADOPT, "--personalens-record", "live").ret == 0
+    assert moody.inline(*ARGS, *ADOPT, *PAY).ret == 0
 
 
 LIVE = (
@@ -371,6 +329,7 @@ LIVE = (
     "--personalens-gate",
     "valid >= 0.9",
 )
+PAY = ("--personalens-record", "live")
 
 
 @pytest.mark.slow
@@ -380,28 +339,15 @@ def test_a_model_behind_an_endpoint(repo: Repository, endpoint: Endpoint, worker
     estimate = repo.run(*LIVE, *ADOPT, "--personalens-estimate")
     estimate.stdout.fnmatch_lines(["anchor judge p *24 *", "anchor judge tc *24 *"])
     assert endpoint.calls == []
-    assert repo.run(*LIVE, *ADOPT, "--personalens-record", "live", *workers).ret == 0
+    assert repo.run(*LIVE, *ADOPT, *PAY, *workers).ret == 0
     assert len(endpoint.calls) == 2 * 2 + 24 * 2, "once for the run, whatever the number of workers"
 
-    capped = repo.run(
-        *LIVE,
-        *CHECK,
-        "--personalens-record",
-        "live",
-        "--personalens-budget",
-        "20calls",
-        "-p",
-        "no:cacheprovider",
-        *workers,
-    )
+    capped = repo.run(*LIVE, *CHECK, *PAY, "--personalens-budget=20calls", "-p", "no:cacheprovider", *workers)
     assert len(endpoint.calls) == 52 + 20, "one cap for items and anchors"
     assert capped.ret == 1
     capped.stdout.fnmatch_lines(
         [
-            (
-                "the judge could not be checked: 16 of 48 anchor verdicts were read (the run has made 20 model"
-                " calls*"
-            )
+            "the judge could not be checked: 16 of 48 anchor verdicts were read (the run has made 20 model calls*"
         ]
     )
 
@@ -412,14 +358,11 @@ def test_a_model_behind_an_endpoint(repo: Repository, endpoint: Endpoint, worker
         return reply
 
     endpoint.answer = harsher
-    changed = repo.run(*LIVE, *CHECK, "--personalens-record", "live", *workers)
+    changed = repo.run(*LIVE, *CHECK, *PAY, *workers)
     assert changed.ret == 1
     changed.stdout.fnmatch_lines(
         [
-            (
-                "the judge changed: under the same identity it reads the anchors otherwise (p: 24 of 24, mean"
-                " -1.00)*"
-            )
+            "the judge changed: under the same identity it reads the anchors otherwise (p: 24 of 24, mean -1.00)*"
         ]
     )
     data = results(repo)
@@ -434,20 +377,12 @@ def test_anchors_are_read_side_by_side(repo: Repository, endpoint: Endpoint) -> 
         return reply
 
     repo.write(shared="def reply(messages):\n    return 'Done: booked for Thursday.'\n")
-    repo.run(*LIVE, *ADOPT, "--personalens-record", "live", "--personalens-assistant", "shared:reply")
+    shared = ("--personalens-assistant", "shared:reply")
+    repo.run(*LIVE, *ADOPT, *PAY, *shared)
     one_by_one, calls = (repo.path / ADOPT[1]).read_text(), len(endpoint.calls)
     assert endpoint.most_in_flight <= 2, "the two readings of a dialogue"
     endpoint.answer = slowly
-    repo.run(
-        *LIVE,
-        *ADOPT,
-        "--personalens-record",
-        "live",
-        "--personalens-assistant",
-        "shared:reply",
-        "--personalens-concurrency",
-        "8",
-    )
+    repo.run(*LIVE, *ADOPT, *PAY, *shared, "--personalens-concurrency=8")
     assert endpoint.most_in_flight == 8
     assert len(endpoint.calls) == 2 * calls
     assert (repo.path / ADOPT[1]).read_text() == one_by_one
@@ -455,7 +390,7 @@ def test_anchors_are_read_side_by_side(repo: Repository, endpoint: Endpoint) -> 
 
 def test_a_cap_on_money_holds_for_the_anchors(repo: Repository, endpoint: Endpoint) -> None:
     (repo.path / "pytest.ini").write_text("[pytest]\npersonalens_prices = openai:small = 1000, 1000\n")
-    result = repo.run(*LIVE, *ADOPT, "--personalens-record", "live", "--personalens-budget", "4usd")
+    result = repo.run(*LIVE, *ADOPT, *PAY, "--personalens-budget", "4usd")
     assert result.ret == 1
     result.stdout.fnmatch_lines(
         ["the judge could not be adopted: * of 48 *cap of --personalens-budget*; judge.json was not written"]
@@ -473,20 +408,20 @@ def test_the_anchors_are_spread_over_scores_and_domains() -> None:
 
 
 def test_the_sign_test_is_exact() -> None:
-    assert sign_p(0, 0) == 1
-    assert sign_p(3, 3) == 1
-    assert sign_p(0, 5) == pytest.approx(0.0625)
-    assert sign_p(1, 9) == pytest.approx(22 / 1024)
+    assert sign_test(0, 0) == 1
+    assert sign_test(3, 3) == 1
+    assert sign_test(0, 5) == pytest.approx(0.0625)
+    assert sign_test(1, 9) == pytest.approx(22 / 1024)
 
 
 def test_moving_otherwise_is_told_from_moving_alike() -> None:
     stricter = [(4, 3)] * 6 + [(3, 2)] * 6 + [(1, 1)] * 6
-    assert otherwise_p(stricter, [(4, 3)] * 20) > 0.9, (
+    assert permutation_test(stricter, [(4, 3)] * 20) > 0.9, (
         "nobody can fall below the lowest score; that is no difference"
     )
-    assert otherwise_p(stricter, [(4, 2)] * 10 + [(3, 1)] * 10) < 0.01
-    assert otherwise_p(stricter, [(2, 1)]) == 1
-    assert otherwise_p([], []) == 1
+    assert permutation_test(stricter, [(4, 2)] * 10 + [(3, 1)] * 10) < 0.01
+    assert permutation_test(stricter, [(2, 1)]) == 1
+    assert permutation_test([], []) == 1
 
 
 def baseline(
@@ -503,22 +438,22 @@ def baseline(
 
 def test_small_changes_that_lean_one_way_are_found() -> None:
     then = baseline(0, 0, "a")
-    assert compare(then, baseline(5, 0, "b")).outcome == "neither changed"
-    assert compare(then, baseline(6, 0, "b")).outcome == "the judge changed"
-    assert compare(then, baseline(0, 6, "b")).outcome == "your assistant changed"
+    assert detect_drift(then, baseline(5, 0, "b")).outcome == "neither changed"
+    assert detect_drift(then, baseline(6, 0, "b")).outcome == "the judge changed"
+    assert detect_drift(then, baseline(0, 6, "b")).outcome == "your assistant changed"
     assert (
-        compare(baseline(0, 0, "a", exact=True), baseline(1, 0, "b", exact=True)).outcome
+        detect_drift(baseline(0, 0, "a", exact=True), baseline(1, 0, "b", exact=True)).outcome
         == "the judge changed"
     )
 
 
 def test_the_same_words_scored_otherwise_are_not_the_assistants_doing() -> None:
-    found = compare(baseline(0, 0, "a"), baseline(0, 30, "a"))
+    found = detect_drift(baseline(0, 0, "a"), baseline(0, 30, "a"))
     assert found.outcome == "neither changed"
     assert found.notes == ("p: 30 scores differ on the same words: not the assistant's doing",)
-    assert compare(baseline(0, 0, "a"), baseline(24, 30, "b")).outcome == "the judge changed", (
+    assert detect_drift(baseline(0, 0, "a"), baseline(24, 30, "b")).outcome == "the judge changed", (
         "the judge explains it all"
     )
-    assert compare(baseline(0, 0, "a"), baseline(6, 30, "b")).outcome == "both changed", (
+    assert detect_drift(baseline(0, 0, "a"), baseline(6, 30, "b")).outcome == "both changed", (
         "more than the judge explains"
     )

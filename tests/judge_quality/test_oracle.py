@@ -13,12 +13,12 @@ from pytest_personalens.agents import EmbeddedJudge, EmbeddedUserAgent
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.datasets import EmbeddedDataset, draw
 from pytest_personalens.datasets.embedded.files import data_folder
-from pytest_personalens.datasets.world.values import said
+from pytest_personalens.datasets.world.values import say
 from pytest_personalens.judge_quality.oracle import FAULTS, TaskWordings, play, read_wordings, replies, table
 from pytest_personalens.judge_quality.oracle.faults import Case, right
 from pytest_personalens.judge_quality.oracle.filling import fits, names_in
 from pytest_personalens.judge_quality.oracle.wordings import SEEN
-from tests.support.own_world import write_own_world
+from tests.support.datasets.folders import write_own_world
 from tests.support.repository import Repository
 
 DATASET = EmbeddedDataset()
@@ -66,8 +66,8 @@ def test_the_oracle_says_right_values(scenario: Scenario) -> None:
         for text, filled in zip(case.wording.parts, reply.texts, strict=True):
             for name in set(names_in(text)) & set(facts):
                 fact = facts[name]
-                forms = {said(fact.kind, fact.example, form) for form in ("", "weekday", "digits", "times")}
-                forms |= {said(fact.kind, fact.example, form) for form in ("nights", "capital", "dayname")}
+                forms = {say(fact.kind, fact.example, form) for form in ("", "weekday", "digits", "times")}
+                forms |= {say(fact.kind, fact.example, form) for form in ("nights", "capital", "dayname")}
                 assert fact.every or any(form in filled for form in forms), (name, filled)
         for part, call in zip(scenario.task.parts, reply.calls, strict=True):
             assert (call is not None) == (part.kind == "done" and not part.never)

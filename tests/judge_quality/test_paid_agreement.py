@@ -1,6 +1,4 @@
-"""Agreement of a judge that is paid for: estimated, capped, side by side, recorded and replayed, by templates
-of one's own.
-"""
+"""Agreement of a judge that is paid for: estimated, capped, side by side, recorded and replayed."""
 
 from __future__ import annotations
 
@@ -12,8 +10,8 @@ import pytest
 
 from pytest_personalens.cli.judges.agreement import main
 from pytest_personalens.datasets.embedded.files import data_folder
-from tests.support.endpoint import Call, Endpoint, Reply, play
-from tests.support.official_tree import write_code
+from tests.support.datasets.official_tree import write_code
+from tests.support.servers.endpoint import Call, Endpoint, Reply, play
 
 #: Words of the first turn of a transcript, as a prompt holds them.
 QUOTED = re.compile(r'^{"turn": 0, .*}$', re.MULTILINE)
@@ -156,15 +154,9 @@ def test_records_lie_in_a_folder_and_are_not_trusted_once_edited(
     ("arguments", "problem"),
     [
         (("--prompts", "/nowhere"), "/nowhere: no such folder of prompt templates"),
-        (
-            ("--price", "dear"),
-            (
-                "expected 'MODEL = INPUT, OUTPUT[, CACHED[, WRITTEN]]' in dollars for a million tokens, found"
-                " 'dear'"
-            ),
-        ),
+        (("--price", "dear"), "expected 'MODEL = INPUT, OUTPUT[, CACHED[, WRITTEN]]' in dollars for a million tokens, found 'dear'"),
     ],
-)
+)  # fmt: skip
 def test_bad_arguments(
     labels: str, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], problem: str
 ) -> None:
@@ -222,15 +214,12 @@ def test_the_judge_of_each_protocol_can_be_measured(
 @pytest.mark.parametrize(
     ("more", "told"),
     [
-        (
-            ("--protocol", "paper"),
-            "--protocol: it shapes what a model is told, and 'embedded' is none of our",
-        ),
+        (("--protocol", "paper"), "--protocol: it shapes what a model is told, and 'embedded' is none of our"),
         (("--prompts", "official:/nowhere"), "--prompts: it shapes what a model is told, and 'embedded' is"),
         (("--prompts", "official:/nowhere", "--judge-model", "openai:small"), "/nowhere"),
         (("--protocol", "ours"), "invalid choice: 'ours'"),
     ],
-)
+)  # fmt: skip
 def test_prompts_that_no_model_gets_are_one_line(
     labels: str, capsys: pytest.CaptureFixture[str], more: tuple[str, ...], told: str
 ) -> None:

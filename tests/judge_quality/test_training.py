@@ -1,6 +1,4 @@
-"""The training of the embedded judge, on a slice: it runs, gives the same every time, and the held-out labels
-are held out.
-"""
+"""Training of the embedded judge on a slice: it repeats, and the held-out labels are held out."""
 
 from __future__ import annotations
 

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.endpoint import Endpoint, Reply, play
 from tests.support.repository import Repository
+from tests.support.servers.endpoint import Endpoint, Reply, play
 
-ARGS = (
+ARGS = [
     "--personalens-sample",
     "1",
     "--personalens-judge-model",
     "openai:small",
     "--personalens-record",
     "live",
-    "--personalens-report",
-    "r.json",
-)
+]
+ARGS += ("--personalens-report", "r.json")
 
 
 @pytest.fixture
@@ -28,10 +27,10 @@ def silent(repo: Repository, endpoint: Endpoint) -> Repository:
 
 
 def calls(repo: Repository) -> tuple[int, int]:
+    """All calls that were counted, and the fewest tokens of a purpose."""
     usage = repo.results("r.json")["usage"].values()
-    return sum(used["calls"] for used in usage), min(
-        used["input_tokens"] + used["cached_tokens"] for used in usage
-    )
+    tokens = [used["input_tokens"] + used["cached_tokens"] for used in usage]
+    return sum(used["calls"] for used in usage), min(tokens)
 
 
 def test_an_empty_answer_counts(silent: Repository, endpoint: Endpoint) -> None:
@@ -41,14 +40,11 @@ def test_an_empty_answer_counts(silent: Repository, endpoint: Endpoint) -> None:
     assert calls(silent)[1] > 0
 
 
-def test_empty_answers_to_the_end_count(
-    silent: Repository, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_empty_answers_to_the_end_count(silent: Repository, endpoint: Endpoint) -> None:
     endpoint.answer = lambda call: Reply("")
-    quick = "    import pytest_personalens.models.retry as r\n    r.FIRST_WAIT = 0.001\n"
-    (silent.path / "conftest.py").write_text(
-        (silent.path / "conftest.py").read_text() + quick.replace("    ", "")
-    )
+    conftest = (silent.path / "conftest.py").read_text()
+    quick = "\nimport pytest_personalens.models.retry as r\nr.FIRST_WAIT = 0.001\n"
+    silent.write(conftest=conftest + quick)
     silent.run(*ARGS, "--personalens-dimensions", "tc")
     assert len(endpoint.calls) > 2
     assert calls(silent)[0] == len(endpoint.calls)

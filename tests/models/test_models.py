@@ -4,7 +4,6 @@ meter, budget and specs.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -19,9 +18,10 @@ from pytest_personalens.models.open import open_model
 from pytest_personalens.models.rate_limit import COOLDOWN, Limiter
 from pytest_personalens.models.retry import Reliable
 from pytest_personalens.models.specs import read_parameters, read_spec
-from tests.support.endpoint import Endpoint, Reply
+from tests.support.servers.endpoint import Endpoint, Reply
 
-BOTH = pytest.mark.parametrize("spec", ["bedrock:claude-3-haiku-v1", "openai:small"])
+BEDROCK, OPENAI = "bedrock:claude-3-haiku-v1", "openai:small"
+BOTH = pytest.mark.parametrize("spec", [BEDROCK, OPENAI])
 ASK = Request("Be brief.", "Say hello.", temperature=0.5, max_tokens=50)
 
 
@@ -52,6 +52,10 @@ def patient(spec: str) -> tuple[Reliable, list[float]]:
     """A model that is tried again at once, and the waits it would have made."""
     waits: list[float] = []
     return Reliable(client(spec), sleep=waits.append, chance=lambda: 1.0), waits
+
+
+def refused(code: str, message: str = "as told", status: int = 400) -> Reply:
+    return Reply(status=status, code=code, message=message)
 
 
 # what is sent and what comes back
@@ -103,7 +107,7 @@ def test_an_answer_is_bound_to_its_schema_by_a_tool(endpoint: Endpoint, spec: st
 
 @BOTH
 def test_a_model_without_tools_is_asked_for_the_text_form(endpoint: Endpoint, spec: str) -> None:
-    refusal = Reply(status=400, code="ValidationException", message="This model does not support tool use.")
+    refusal = refused("ValidationException", "This model does not support tool use.")
     endpoint.replies = [refusal, Reply("Score: 3"), Reply("Score: 4")]
     model = client(spec)
     assert model.complete(ASK._replace(answer={"type": "object"})).text == "Score: 3"
@@ -113,7 +117,7 @@ def test_a_model_without_tools_is_asked_for_the_text_form(endpoint: Endpoint, sp
 
 def test_a_bedrock_model_without_caching_is_asked_without_it(endpoint: Endpoint) -> None:
     endpoint.replies = [
-        Reply(status=400, code="ValidationException", message="cachePoint is not supported by this model"),
+        refused("ValidationException", "cachePoint is not supported by this model"),
         Reply("ok"),
     ]
     assert client("bedrock:mistral-7b").complete(Request("", "ab", shared=1)).text == "ok"
@@ -124,11 +128,7 @@ def test_a_bedrock_model_without_caching_is_asked_without_it(endpoint: Endpoint)
 def test_a_bedrock_model_that_takes_no_system_text_is_told_it_in_its_first_message(
     endpoint: Endpoint, history: tuple[tuple[str, str], ...]
 ) -> None:
-    refusal = Reply(
-        status=400,
-        code="ValidationException",
-        message="This model doesn't support the system field. Remove it and try again.",
-    )
+    refusal = refused("ValidationException", "This model doesn't support the system field. Remove it.")
     endpoint.replies = [refusal, Reply("ok"), Reply("ok")]
     model = client("bedrock:mistral-7b-instruct-v2")
     for _ in range(2):
@@ -271,44 +271,34 @@ def test_the_provider_says_how_long_to_wait(endpoint: Endpoint, spec: str) -> No
     assert model.limiter.throttled == 3
 
 
+INVALID = "The provided model identifier is invalid."
+ON_DEMAND = "Invocation with on-demand throughput isn't supported"
+EXPIRED = r"does not accept the credentials \(ExpiredTokenException\); renew them"
+
+
 @pytest.mark.parametrize(
-    ("reply", "advice"),
+    ("spec", "reply", "advice"),
     [
-        (
-            Reply(status=403, code="ExpiredTokenException"),
-            r"does not accept the credentials \(ExpiredTokenException\); renew them",
-        ),
-        (Reply(status=403, code="UnrecognizedClientException"), "renew them"),
-        (
-            Reply(status=403, code="AccessDeniedException", message="not yours"),
-            r"denies access to anthropic.* \(not yours\); allow bedrock:Invoke",
-        ),
-        (
-            Reply(
-                status=400, code="ValidationException", message="The provided model identifier is invalid."
-            ),
-            "no model .* in region us-east-1",
-        ),
-        (Reply(status=404, code="ResourceNotFoundException"), r"no model .* check the id, or give \?region="),
-        (
-            Reply(
-                status=400,
-                code="ValidationException",
-                message="Invocation with on-demand throughput isn't supported",
-            ),
-            "inference profile",
-        ),
-        (
-            Reply(status=400, code="ValidationException", message="too long"),
-            "refuses the call: ValidationException: too long",
-        ),
-        (Reply(stop="content_filtered"), "blocked by a content filter"),
-        (Reply("no", stop="guardrail_intervened"), "blocked by a content filter"),
+        (BEDROCK, refused("ExpiredTokenException", status=403), EXPIRED),
+        (BEDROCK, refused("UnrecognizedClientException", status=403), "renew them"),
+        (BEDROCK, refused("AccessDeniedException", "not yours", 403), r"denies access to anthropic.* \(not yours\); allow bedrock:Invoke"),
+        (BEDROCK, refused("ValidationException", INVALID), "no model .* in region us-east-1"),
+        (BEDROCK, refused("ResourceNotFoundException", status=404), r"no model .* check the id, or give \?region="),
+        (BEDROCK, refused("ValidationException", ON_DEMAND), "inference profile"),
+        (BEDROCK, refused("ValidationException", "too long"), "refuses the call: ValidationException: too long"),
+        (BEDROCK, Reply(stop="content_filtered"), "blocked by a content filter"),
+        (BEDROCK, Reply("no", stop="guardrail_intervened"), "blocked by a content filter"),
+        (OPENAI, Reply(status=401, message="bad key"), "does not accept the key: .*bad key.*OPENAI_API_KEY"),
+        (OPENAI, Reply(status=403, message="no"), "does not accept the key"),
+        (OPENAI, Reply(status=404, message="no such model"), "no model 'small' there"),
+        (OPENAI, Reply(status=400, message="context length exceeded"), "refuses the call: .*context length"),
+        (OPENAI, Reply(status=429, code="insufficient_quota", message="insufficient_quota"), "no quota left"),
+        (OPENAI, Reply("x", stop="content_filter"), "blocked by a content filter"),
     ],
-)
-def test_bedrock_says_at_once_what_to_do(endpoint: Endpoint, reply: Reply, advice: str) -> None:
+)  # fmt: skip
+def test_a_client_says_at_once_what_to_do(endpoint: Endpoint, spec: str, reply: Reply, advice: str) -> None:
     endpoint.replies = [reply]
-    model, waits = patient("bedrock:claude-3-haiku-v1")
+    model, waits = patient(spec)
     with pytest.raises(ModelError, match=advice) as caught:
         model.complete(ASK)
     assert "\n" not in str(caught.value)
@@ -316,37 +306,13 @@ def test_bedrock_says_at_once_what_to_do(endpoint: Endpoint, reply: Reply, advic
     assert (len(endpoint.calls), waits) == (1, [])
 
 
-@pytest.mark.parametrize(
-    ("reply", "advice"),
-    [
-        (Reply(status=401, message="bad key"), "does not accept the key: .*bad key.*OPENAI_API_KEY"),
-        (Reply(status=403, message="no"), "does not accept the key"),
-        (Reply(status=404, message="no such model"), "no model 'small' there"),
-        (Reply(status=400, message="context length exceeded"), "refuses the call: .*context length"),
-        (Reply(status=429, code="insufficient_quota", message="insufficient_quota"), "no quota left"),
-        (Reply("x", stop="content_filter"), "blocked by a content filter"),
-    ],
-)
-def test_openai_says_at_once_what_to_do(endpoint: Endpoint, reply: Reply, advice: str) -> None:
-    endpoint.replies = [reply]
-    model, waits = patient("openai:small")
-    with pytest.raises(ModelError, match=advice) as caught:
-        model.complete(ASK)
-    assert "\n" not in str(caught.value)
-    assert (len(endpoint.calls), waits) == (1, [])
-
-
 def test_missing_credentials_region_and_key_are_one_line_each(
     endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in (
-        "AWS_ACCESS_KEY_ID",
-        "AWS_SECRET_ACCESS_KEY",
-        "AWS_REGION",
-        "AWS_DEFAULT_REGION",
-        "OPENAI_API_KEY",
-        "OPENAI_BASE_URL",
-    ):
+    names = (
+        "AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY AWS_REGION AWS_DEFAULT_REGION OPENAI_API_KEY OPENAI_BASE_URL"
+    )
+    for name in names.split():
         monkeypatch.delenv(name)
     with pytest.raises(ModelError, match=r"no AWS region is set; give \?region="):
         client("bedrock:nova-lite").complete(ASK)
@@ -435,9 +401,9 @@ def busy_round(limiter: Limiter, *, good: bool = True) -> None:
         slot.__enter__()
     for _ in slots:
         if good:
-            limiter.succeeded()
+            limiter.record_success()
         else:
-            limiter.was_throttled()
+            limiter.record_throttling()
     for slot in slots:
         slot.__exit__(None, None, None)
 
@@ -473,7 +439,7 @@ def test_one_call_in_twenty_refused_cuts_once() -> None:
     limiter = Limiter(start=30, most=64, clock=Clock())
     for number in range(400):
         with limiter.slot():
-            limiter.was_throttled() if number % 20 == 7 else limiter.succeeded()
+            limiter.record_throttling() if number % 20 == 7 else limiter.record_success()
     assert limiter.limit == 24
 
 
@@ -481,9 +447,9 @@ def test_an_idle_limit_does_not_grow_and_a_failure_cuts_nothing() -> None:
     limiter = Limiter(start=10)
     for _ in range(50):
         with limiter.slot():
-            limiter.succeeded()
+            limiter.record_success()
     assert limiter.limit == 10
-    limiter.failed()
+    limiter.record_failure()
     assert limiter.limit == 10
 
 
@@ -498,16 +464,22 @@ def test_no_more_calls_are_in_flight_than_the_limit(endpoint: Endpoint) -> None:
 # meter, prices, budget
 
 
+class Fake:
+    """A model that always answers the same."""
+
+    name, paid = "fake", True
+
+    def __init__(self, completion: Completion) -> None:
+        self.completion = completion
+
+    def complete(self, request: Request) -> Completion:
+        return self.completion
+
+
 def test_the_meter_counts_by_purpose() -> None:
-    class Fake:
-        name, paid = "fake", True
-
-        def complete(self, request: Request) -> Completion:
-            return Completion("x", 10, 2, 5, 1)
-
     meter = Meter()
     for purpose in ("judge tc", "judge tc", "user agent"):
-        meter.complete(Fake(), ASK, purpose)
+        meter.complete(Fake(Completion("x", 10, 2, 5, 1)), ASK, purpose)
     one = Usage(calls=1, input_tokens=10, output_tokens=2, cached_tokens=5, written_tokens=1)
     assert meter.usage == {"judge tc": one + one, "user agent": one}
 
@@ -517,12 +489,13 @@ def test_prices() -> None:
         ["bedrock:nova-lite = 0.06, 0.24, 0.015", "openai:x?temperature=0.0 = 1, 2, 0.5, 1.25"]
     )
     assert prices["bedrock:nova-lite"] == Price(0.06, 0.24, 0.015, 0.06)
+    million = 1_000_000
     usage = Usage(
         calls=1,
-        input_tokens=1_000_000,
-        output_tokens=500_000,
-        cached_tokens=2_000_000,
-        written_tokens=1_000_000,
+        input_tokens=million,
+        output_tokens=million // 2,
+        cached_tokens=2 * million,
+        written_tokens=million,
     )
     assert prices["openai:x?temperature=0.0"].of(usage) == pytest.approx(1 + 1 + 1 + 1.25)
     assert price_of("bedrock:nova-lite?temperature=0.5", prices) == prices["bedrock:nova-lite"]
@@ -542,35 +515,24 @@ def test_prices() -> None:
 
 def test_a_cap_on_calls_holds_across_processes_and_threads(tmp_path: Path) -> None:
     budgets = [Budget(tmp_path / "run", max_calls=10) for _ in range(4)]  # as four workers would have
-    taken, refused = [], []
 
-    def take(budget: Budget) -> None:
-        for _ in range(5):
-            try:
-                budget.reserve()
-                taken.append(1)
-            except BudgetSpent:
-                refused.append(1)
+    def take(budget: Budget) -> bool:
+        try:
+            budget.reserve()
+        except BudgetSpent:
+            return False
+        return True
 
-    threads = [threading.Thread(target=take, args=(b,)) for b in budgets]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
-    assert (len(taken), len(refused)) == (10, 10)
+    with ThreadPoolExecutor(4) as pool:
+        assert sum(pool.map(take, budgets * 5)) == 10
 
 
 def test_a_cap_on_money_counts_what_calls_cost(tmp_path: Path) -> None:
-    class Fake:
-        name, paid = "fake", True
-
-        def complete(self, request: Request) -> Completion:
-            return Completion("x", 1_000_000)
-
+    fake = Fake(Completion("x", 1_000_000))
     budget = Budget(tmp_path / "run", max_usd=2.5)
     meter = Meter(budget=budget, prices={"fake": Price(1.0, 1.0, 1.0, 1.0)})
     for _ in range(3):
-        meter.complete(Fake(), ASK, "judge tc")
+        meter.complete(fake, ASK, "judge tc")
     with pytest.raises(BudgetSpent, match=r"has spent \$3.00, the cap of --personalens-budget is \$2.50"):
-        meter.complete(Fake(), ASK, "judge tc")
+        meter.complete(fake, ASK, "judge tc")
     assert meter.usage["judge tc"].calls == 3

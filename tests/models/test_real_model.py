@@ -41,19 +41,8 @@ def server() -> Iterator[str]:
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         port = s.getsockname()[1]
-    command = [
-        sys.executable,
-        "-m",
-        "llama_cpp.server",
-        "--model",
-        str(model),
-        "--model_alias",
-        "smollm2",
-        "--port",
-        str(port),
-        "--n_ctx",
-        "8192",
-    ]
+    options = f"--model_alias smollm2 --port {port} --n_ctx 8192".split()
+    command = [sys.executable, "-m", "llama_cpp.server", "--model", str(model), *options]
     process = subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, "HOST": "127.0.0.1"}
     )
@@ -77,17 +66,8 @@ def test_a_bad_model_in_all_roles_makes_an_orderly_run(
 ) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", server)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    result = empty_repo.run(
-        "--personalens-sample",
-        "3",
-        *ROLES,
-        "--personalens-record",
-        "live",
-        "-o",
-        "personalens_max_turns=2",
-        "--personalens-report",
-        "r.json",
-    )
+    more = ("--personalens-record", "live", "-o", "personalens_max_turns=2", "--personalens-report", "r.json")
+    result = empty_repo.run("--personalens-sample", "3", *ROLES, *more)
     out = result.stdout.str()
     assert "Traceback" not in out
     assert "INTERNALERROR" not in out

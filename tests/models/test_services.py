@@ -6,11 +6,12 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
+import boto3
 import pytest
 
 from tests.support.repository import Repository
 from tests.support.scripted_agents import TOLD, TOLD_AGENTS
-from tests.support.service import Answer, Service, agent_turn, events, json_answer
+from tests.support.servers.service import Answer, Service, agent_turn, events, json_answer
 
 RUN: Final = ("--personalens-sample", "1", *TOLD_AGENTS)
 CALL: Final = {"id": "c1", "type": "function", "function": {"name": "book", "arguments": '{"people": 2}'}}
@@ -58,9 +59,13 @@ def first_turn(repo: Repository, *args: str) -> dict[str, Any]:
     return found
 
 
-def agentcore(monkeypatch: pytest.MonkeyPatch) -> str:
-    import boto3
+def http(service: Service, path: str = "") -> tuple[str, str]:
+    return ("--personalens-assistant", f"http:{service.url}{path}")
 
+
+@pytest.fixture
+def agentcore() -> str:
+    """The spec of a runtime."""
     if "bedrock-agentcore" not in boto3.Session().get_available_services():
         pytest.skip("this boto3 does not know bedrock-agentcore")
     return "agentcore:arn:aws:bedrock-agentcore:eu-west-1:123456789012:runtime/bot-x1"
@@ -71,7 +76,7 @@ def agentcore(monkeypatch: pytest.MonkeyPatch) -> str:
 
 def test_a_service_is_sent_who_speaks_and_what_was_said(told: Repository, service: Service) -> None:
     service.answer = lambda asked: json_answer(f"Answer {len(asked.body['messages'])}.")
-    turn = first_turn(told, "--personalens-assistant", f"http:{service.url}/chat?v=2")
+    turn = first_turn(told, *http(service, "/chat?v=2"))
     assert turn == {"role": "assistant", "content": "Answer 1."}
     asked, _ = service.asked
     assert asked.path == "/chat?v=2"
@@ -82,7 +87,7 @@ def test_a_service_is_sent_who_speaks_and_what_was_said(told: Repository, servic
 
 def test_the_session_is_another_one_in_each_run(told: Repository, service: Service) -> None:
     for _ in range(2):
-        first_turn(told, "--personalens-assistant", f"{service.url}/chat")
+        first_turn(told, *http(service, "/chat"))
     one, same, other, _ = (asked.body["session"] for asked in service.asked)
     assert one == same != other
 
@@ -93,7 +98,7 @@ def test_a_template_says_what_is_sent_and_a_path_where_the_reply_is(
     service.answer = lambda asked: json_answer({"data": [{"reply": "Fine."}], "id": 7})
     template = {"input": {"text": "<{message}> by {user}", "n": 1}, "history": ["{messages}"], "braces": "{}"}
     turn = first_turn(
-        told, "--personalens-assistant", f"http:{service.url}",
+        told, *http(service),
         "-o", f"personalens_assistant_request={json.dumps(template)}", "-o", "personalens_assistant_reply=data.0.reply",
     )  # fmt: skip
     assert turn["content"] == "Fine."
@@ -107,7 +112,7 @@ def test_what_is_said_is_no_place_of_the_template(told: Repository, service: Ser
     """A user who writes a place, or JSON, changes nothing of the request but the text."""
     said = 'hello {context} "}, {"'
     told.write(conftest=(told.path / "conftest.py").read_text().replace('"hello"', repr(said)))
-    first_turn(told, "--personalens-assistant", f"http:{service.url}", "-opersonalens_assistant_request={\"m\": \"{message}\"}")  # fmt: skip
+    first_turn(told, *http(service), "-opersonalens_assistant_request={\"m\": \"{message}\"}")  # fmt: skip
     assert service.asked[0].body == {"m": said}
 
 
@@ -132,7 +137,7 @@ def test_answers_are_read_to_their_end(
 ) -> None:
     service.answer = lambda asked: answer
     args = ("-o", f"personalens_assistant_reply={path}") if path else ()
-    turn = first_turn(told, "--personalens-assistant", f"http:{service.url}", *args)
+    turn = first_turn(told, *http(service), *args)
     assert turn["content"] == said
 
 
@@ -145,7 +150,7 @@ def test_the_calls_of_a_service_are_kept(told: Repository, service: Service, pat
     ]
     service.answer = lambda asked: json_answer({path: steps} if path else steps)
     args = ("-o", f"personalens_assistant_reply={path}") if path else ()
-    turn = first_turn(told, "--personalens-assistant", f"http:{service.url}", *args)
+    turn = first_turn(told, *http(service), *args)
     assert turn["content"] == "Booked."
     assert turn["steps"][0]["tool_calls"][0]["function"] == CALL["function"]
     assert turn["steps"][1]["content"] == "QX77"
@@ -156,7 +161,7 @@ def test_streamed_calls_are_put_together(told: Repository, service: Service) -> 
     rest = {"index": 0, "function": {"arguments": 'le": 2}'}}
     pieces = [{"choices": [{"delta": {"tool_calls": [call]}}]} for call in (first, rest)]
     service.answer = lambda asked: events(*pieces, *DELTAS)
-    turn = first_turn(told, "--personalens-assistant", f"http:{service.url}")
+    turn = first_turn(told, *http(service))
     assert (turn["content"], turn["tool_calls"][0]["function"]["arguments"]) == (
         "It is booked.",
         '{"people": 2}',
@@ -171,9 +176,7 @@ def test_headers_come_from_the_environment_and_are_shown_nowhere(
         "[pytest]\npersonalens_assistant_headers =\n  Authorization: Bearer ${BOT_PASS}\n  X-Team: chat\n"
     )
     service.answer = lambda asked: json_answer({"error": asked.headers["authorization"]}, status=422)
-    result = told.inline(
-        *RUN, "--personalens-assistant", f"http:{service.url}", "--personalens-report", "results.json"
-    )
+    result = told.inline(*RUN, *http(service), "--personalens-report", "results.json")
     result.assert_outcomes(failed=1)
     assert service.asked[0].headers["authorization"] == "Bearer s3cr3t-of-the-bot"
     assert service.asked[0].headers["x-team"] == "chat"
@@ -191,7 +194,7 @@ def test_what_may_pass_is_asked_again(told: Repository, service: Service) -> Non
         Answer([b'"half', b'"'], cut=True),
         Answer([b'{"half":'], "application/json"),
     ]
-    turn = first_turn(told, "--personalens-assistant", f"http:{service.url}")
+    turn = first_turn(told, *http(service))
     assert turn["content"].startswith("Done")
     assert len(service.asked) == 6
 
@@ -217,7 +220,7 @@ def test_what_will_not_pass_is_the_assistants_fault_at_once(
     told: Repository, service: Service, answer: Answer, problem: str
 ) -> None:
     service.answer = lambda asked: answer
-    result = told.inline(*RUN, "--personalens-assistant", f"http:{service.url}", "-rA")
+    result = told.inline(*RUN, *http(service), "-rA")
     result.assert_outcomes(failed=1)
     assert problem in result.stdout.str()
     assert len(service.asked) == 1
@@ -226,7 +229,7 @@ def test_what_will_not_pass_is_the_assistants_fault_at_once(
 def test_a_path_that_leads_nowhere_names_what_is_there(told: Repository, service: Service) -> None:
     for answer in (json_answer({"text": "Fine."}), events({"text": "Fine."})):
         service.answers = [answer]
-        result = told.inline(*RUN, "--personalens-assistant", f"http:{service.url}", "-opersonalens_assistant_reply=data.reply")  # fmt: skip
+        result = told.inline(*RUN, *http(service), "-opersonalens_assistant_reply=data.reply")  # fmt: skip
         result.stdout.fnmatch_lines(
             ["*nothing at 'data.reply' (personalens_assistant_reply)*with the keys text*"]
         )
@@ -237,21 +240,19 @@ def test_a_turn_has_a_time_limit_and_is_not_sent_twice(told: Repository, service
     """A service that keeps its session would hear the message again."""
     slow = Answer([b'"'], pause=3) if kind == "silent" else Answer([b" "] * 100, pause=0.1)
     service.answer = lambda asked: slow
-    result = told.inline(
-        *RUN, "--personalens-assistant", f"http:{service.url}", "-opersonalens_turn_timeout=0.3"
-    )
+    result = told.inline(*RUN, *http(service), "-opersonalens_turn_timeout=0.3")
     result.stdout.fnmatch_lines(["*the assistant did not answer within 0.3 s (personalens_turn_timeout)*"])
     assert len(service.asked) == 1
 
 
 def test_an_answer_without_end_is_given_up(told: Repository, service: Service) -> None:
     service.answer = lambda asked: Answer([b"x" * 1_000_000] * 60, "text/plain")
-    result = told.inline(*RUN, "--personalens-assistant", f"http:{service.url}")
+    result = told.inline(*RUN, *http(service))
     result.stdout.fnmatch_lines(["*the service's answer has more than 50,000,000 bytes, which is the limit*"])
 
 
 def test_a_budget_caps_the_calls_of_a_service(told: Repository, service: Service) -> None:
-    args = ("--personalens-sample", "4", *TOLD_AGENTS, "--personalens-assistant", f"http:{service.url}")
+    args = ("--personalens-sample", "4", *TOLD_AGENTS, *http(service))
     result = told.inline(*args, "--personalens-budget", "2calls")
     assert len(service.asked) == 2
     result.stdout.fnmatch_lines(["*the cap of --personalens-budget*"])
@@ -260,7 +261,7 @@ def test_a_budget_caps_the_calls_of_a_service(told: Repository, service: Service
 def test_dialogues_side_by_side_and_in_workers_each_have_their_session(
     told: Repository, service: Service
 ) -> None:
-    args = ("--personalens-sample", "6", *TOLD_AGENTS, "--personalens-assistant", f"http:{service.url}")
+    args = ("--personalens-sample", "6", *TOLD_AGENTS, *http(service))
     told.run(*args, "-n", "2", "--personalens-concurrency", "3").assert_outcomes(passed=6)
     assert len({asked.body["session"] for asked in service.asked}) == 6
 
@@ -268,7 +269,7 @@ def test_dialogues_side_by_side_and_in_workers_each_have_their_session(
 def test_a_service_is_called_in_every_run_and_the_rest_is_replayed(
     told: Repository, service: Service
 ) -> None:
-    args = (*RUN, "--personalens-assistant", f"http:{service.url}")
+    args = (*RUN, *http(service))
     told.inline(*args, "--personalens-record", "new").assert_outcomes(passed=1)
     (record,) = told.path.glob("__personalens__/**/*.json")
     before = record.read_bytes()
@@ -378,14 +379,13 @@ def test_without_credentials_no_run_begins(
 
 @pytest.mark.parametrize("streamed", [False, True])
 def test_a_runtime_of_agentcore_is_read_to_its_end(
-    told: Repository, service: Service, monkeypatch: pytest.MonkeyPatch, streamed: bool
+    told: Repository, service: Service, agentcore: str, streamed: bool
 ) -> None:
-    spec = agentcore(monkeypatch)
     message = {"role": "assistant", "content": [{"text": "It is booked."}]}
     service.answer = lambda asked: (
         events("It is ", "booked.", end=False) if streamed else json_answer(message)
     )
-    turn = first_turn(told, "--personalens-assistant", f"{spec}?qualifier=TEST")
+    turn = first_turn(told, "--personalens-assistant", f"{agentcore}?qualifier=TEST")
     assert turn["content"] == "It is booked."
     asked, _ = service.asked
     assert asked.path.endswith("/invocations?qualifier=TEST")
@@ -396,22 +396,18 @@ def test_a_runtime_of_agentcore_is_read_to_its_end(
 
 
 def test_a_runtime_has_a_template_and_a_path_of_its_own(
-    told: Repository, service: Service, monkeypatch: pytest.MonkeyPatch
+    told: Repository, service: Service, agentcore: str
 ) -> None:
-    spec = agentcore(monkeypatch)
     service.answer = lambda asked: json_answer({"result": "Fine."})
     template = 'personalens_assistant_request={"input": "{message}"}'
     turn = first_turn(
-        told, "--personalens-assistant", spec, "-o", template, "-opersonalens_assistant_reply=result"
+        told, "--personalens-assistant", agentcore, "-o", template, "-opersonalens_assistant_reply=result"
     )
     assert (turn["content"], service.asked[0].body) == ("Fine.", {"input": "hello"})
 
 
-def test_a_runtime_that_fails_is_asked_again(
-    told: Repository, service: Service, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    spec = agentcore(monkeypatch)
+def test_a_runtime_that_fails_is_asked_again(told: Repository, service: Service, agentcore: str) -> None:
     busy = json_answer({"message": "slow down"}, 429, x_amzn_ErrorType="ThrottlingException", Retry_After="0")
     service.answers = [busy, json_answer({"message": "oh"}, 500, x_amzn_ErrorType="InternalServerException")]
-    first_turn(told, "--personalens-assistant", spec)
+    first_turn(told, "--personalens-assistant", agentcore)
     assert len(service.asked) == 4

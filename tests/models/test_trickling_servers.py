@@ -49,27 +49,20 @@ def trickle(request: pytest.FixtureRequest) -> Iterator[str]:
 def test_a_call_has_a_time_limit_as_a_whole(
     repo: Repository, monkeypatch: pytest.MonkeyPatch, trickle: str, provider: str
 ) -> None:
-    for name, value in (
-        ("OPENAI_BASE_URL", f"{trickle}/v1"),
-        ("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", trickle),
-        ("AWS_REGION", "us-east-1"),
-    ):
+    environment = {
+        "OPENAI_BASE_URL": f"{trickle}/v1", "AWS_ENDPOINT_URL_BEDROCK_RUNTIME": trickle, "AWS_REGION": "us-east-1",
+        "AWS_DEFAULT_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test",
+        "OPENAI_API_KEY": "test",
+    }  # fmt: skip
+    for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "OPENAI_API_KEY", "AWS_DEFAULT_REGION"):
-        monkeypatch.setenv(name, "us-east-1" if "REGION" in name else "test")
     # One attempt is enough to tell.
     repo.write(
         sitecustomize="",
         conftest=(repo.path / "conftest.py").read_text()
         + "\nfrom pytest_personalens.models import retry\nretry.ATTEMPTS = 1\n",
     )
-    result = repo.run(
-        "--personalens-sample",
-        "1",
-        "--personalens-record",
-        "live",
-        "--personalens-user-model",
-        f"{provider}:nova-lite?timeout=0.5",
-    )
+    model = ("--personalens-record", "live", "--personalens-user-model", f"{provider}:nova-lite?timeout=0.5")
+    result = repo.run("--personalens-sample", "1", *model)
     assert result.ret == 1
     result.stdout.fnmatch_lines(["*no whole answer within 0.5 s (?timeout=)*"])

@@ -9,17 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.own_domains import write_own_domains
+from tests.support.datasets.folders import write_own_domains
 from tests.support.repository import Repository
 from tests.support.scripted_agents import TOLD, TOLD_AGENTS
 
-ARGS = (
-    "--personalens-sample",
-    "4",
-    *TOLD_AGENTS,
-    "--personalens-gate",
-    "valid >= 0.9",
-)
+ARGS = ("--personalens-sample", "4", *TOLD_AGENTS, "--personalens-gate", "valid >= 0.9")
 LINKS: dict[str, Callable[[Path, Path], None]] = {
     "the same": lambda link, target: None,
     "a symbolic link": lambda link, target: link.symlink_to(target.name),
@@ -124,14 +118,7 @@ def test_reports_of_an_earlier_run_and_the_summary_of_a_step_are_replaced(
     for _ in range(2):
         for more in ((), ("--table", "3"), ("--table", "4")):
             assert (
-                told.command(
-                    "report",
-                    "r.json",
-                    "--report",
-                    f"t{len(more and more[1])}.md",
-                    *more,
-                ).ret
-                == 0
+                told.command("report", "r.json", "--report", f"t{len(more and more[1])}.md", *more).ret == 0
             )
     (told.path / "step.md").write_text("what an earlier command of the step wrote")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(told.path / "step.md"))

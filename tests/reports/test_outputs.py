@@ -11,13 +11,7 @@ import pytest
 from tests.support.repository import Repository
 from tests.support.scripted_agents import TOLD, TOLD_AGENTS
 
-ARGS = (
-    "--personalens-sample",
-    "6",
-    *TOLD_AGENTS,
-    "--personalens-gate",
-    "tcr >= 0.9",
-)
+ARGS = ("--personalens-sample", "6", *TOLD_AGENTS, "--personalens-gate", "tcr >= 0.9")
 ALL = (
     "--personalens-report",
     "out/r.json",
@@ -42,6 +36,7 @@ def test_every_report_is_written_and_equal_with_workers(told: Repository) -> Non
     first = {name: (told.path / "out" / name).read_bytes() for name in ("r.json", "r.html", "r.md")}
     assert told.run(*ARGS, *ALL, "-n", "2").ret == 1
     assert {name: (told.path / "out" / name).read_bytes() for name in first} == first
+    assert b"\n\n**TCR 0.83, P 4.00**\n" in first["r.md"], "no score is folded"
     for name in first:
         (told.path / "out" / name).unlink()
     alone = told.inline(*ARGS, "--personalens-report", "out/r.md")
@@ -78,14 +73,7 @@ def test_a_merged_report_that_cannot_be_written_takes_no_other_with_it(told: Rep
     assert merged.ret == 4
     merged.stderr.fnmatch_lines(["error: summary could not be written to full.md: *"])
     merged.stdout.fnmatch_lines(["overall *", "results: out/m.json", "report: out/m.html"])
-    again = told.command(
-        "report",
-        "out/m.json",
-        "--report",
-        "full.md",
-        "--report",
-        "made/again.html",
-    )
+    again = told.command("report", "out/m.json", "--report", "full.md", "--report", "made/again.html")
     assert again.ret == 4
     again.stderr.fnmatch_lines(["error: summary could not be written to full.md: *"])
     assert (told.path / "made" / "again.html").read_bytes() == (told.path / "out" / "m.html").read_bytes()

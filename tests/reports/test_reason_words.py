@@ -50,10 +50,7 @@ PARTS = Verdict(
 
 
 def item(user: str, reasons: tuple[Reason, ...], *, then: tuple[ReasonCode, ...], said: str = "No.") -> Item:
-    messages = (
-        Message(role="user", content="An alarm, please."),
-        Message(role="assistant", content=said),
-    )
+    messages = (Message(role="user", content="An alarm, please."), Message(role="assistant", content=said))
     before = (
         messages[0],
         Message(role="assistant", content=said.removeprefix("I remember you. ") + " Done."),

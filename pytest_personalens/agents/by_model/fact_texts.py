@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.datasets.world.values import said
+from pytest_personalens.datasets.world.values import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,5 +69,5 @@ def _moment(scenario: Scenario) -> Iterator[str]:
 
 
 def _wrong(fact: Fact) -> str:
-    values = [said(fact.kind, value) for value in fact.wrong[:_WRONG]]
+    values = [say(fact.kind, value) for value in fact.wrong[:_WRONG]]
     return f" (wrong would be {', '.join(values)})" if values else ""

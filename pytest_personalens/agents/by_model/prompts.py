@@ -13,7 +13,7 @@ from string import Template
 from typing import TYPE_CHECKING, Final, Literal
 
 from pytest_personalens.agents.by_model.fact_texts import with_knowledge, with_limits, with_values
-from pytest_personalens.core.dialogue.tool_calls import pairs
+from pytest_personalens.core.dialogue.tool_calls import call_texts
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.files.devices import no_device
 from pytest_personalens.core.judging.verdict import Dimension
@@ -239,7 +239,7 @@ def _calls(message: Message) -> dict[str, object]:
     """What the assistant did before it said its turn, as a judge is shown it."""
     calls = [
         {"call": _cut(call), "result": None if result is None else _cut(result)}
-        for call, result in pairs(message)
+        for call, result in call_texts(message)
     ]
     return {"calls": calls} if calls else {}
 

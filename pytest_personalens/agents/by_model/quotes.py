@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.core.dialogue.tool_calls import pairs
+from pytest_personalens.core.dialogue.tool_calls import call_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -41,7 +41,7 @@ def with_found_quotes(verdict: Verdict, messages: Sequence[Message]) -> Verdict:
 
 def _calls(message: Message) -> Iterator[str]:
     """The calls of a turn and their results, which a judge is shown too."""
-    for call, result in pairs(message):
+    for call, result in call_texts(message):
         yield call
         yield result or ""
 

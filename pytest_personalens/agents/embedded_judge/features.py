@@ -131,6 +131,15 @@ class Features:
         findings = knowledge.findings(self.scenario, self.messages, self.spoken)
         return findings if self.backed is None else self.backed.with_preferences(findings)
 
+    @property
+    def applied_by_call(self) -> bool:
+        """True if a call holds the value of a preference that nobody said, and nothing goes against one."""
+        said = knowledge.findings(self.scenario, self.messages, self.spoken) if self.backed else ()
+        silent = {(f.domain, f.type) for f in said if f.code == "ignores"}
+        codes = {f.code for f in self.findings}
+        applied = any(f.code == "applies" and (f.domain, f.type) in silent for f in self.findings)
+        return applied and "contradicts" not in codes
+
     @cached_property
     def conflicts(self) -> tuple[Conflict, ...]:
         """Return the deeds with other values than the user asked for.

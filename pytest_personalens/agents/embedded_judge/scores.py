@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 #: A part of a goal is reached from this probability on.
 REACHED: Final = 0.5
+#: The least personalization of an assistant whose calls hold a value that was known and not told.
+_APPLIES: Final = 3
 
 
 def score(features: Features, dimension: Dimension) -> int:
@@ -29,7 +31,10 @@ def score(features: Features, dimension: Dimension) -> int:
     if dimension is Dimension.TASK_COMPLETION and features.backed is not None:
         return int(min(features.reached) >= REACHED)
     steps = table(dimension.value).steps(numbers(features, dimension))
-    return capped(features, dimension, dimension.scale.low + steps)
+    raw_score = dimension.scale.low + steps
+    if dimension is Dimension.PERSONALIZATION and features.applied_by_call:
+        raw_score = max(raw_score, _APPLIES)
+    return capped(features, dimension, raw_score)
 
 
 def numbers(features: Features, dimension: Dimension) -> Mapping[str, float]:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.embedded_judge.tool_calls.actions import values
 from pytest_personalens.agents.embedded_judge.tool_calls.state_completion import by_state
-from pytest_personalens.core.dialogue.tool_calls import in_one_line
+from pytest_personalens.agents.language.text import fold
+from pytest_personalens.core.dialogue.tool_calls import call_line
 from pytest_personalens.core.judging.verdict import Dimension, Evidence, Reason, Verdict
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from pytest_personalens.agents.reading.work import Stand, Work
     from pytest_personalens.core.dialogue.state import State
     from pytest_personalens.core.judging.verdict import PartState
+    from pytest_personalens.core.scenario import GoalPart
 
 _MOST_EVIDENCE: Final = 4
 #: A part by its last state, in a line of justification.
@@ -107,22 +109,34 @@ def _by_call(stand: Stand, call: BackedPart, called: Sequence[tuple[Action, tupl
             None,
         )
         backing = "done" if action is not None else backing
-    turn, quote = (action.call.turn, in_one_line(action.call)) if action else (stand.turn, stand.quote)
+    turn, quote = (action.call.turn, call_line(action.call)) if action else (stand.turn, stand.quote)
+    wrong = _wrong_values(stand.part, action, called) if action else ()
     if stand.part.never or backing != "done" or action is None:
         state = _BY_CALLS[backing]
         if state == "missing" and stand.state in ("done", "wrong"):
             state = "claimed"
-        return stand._replace(state=state, turn=turn, quote=quote)
-    found = next((one for a, one in called if a is action), ())
-    right = {f.fact.name for f in found if f.right}
-    wrong = tuple(
-        f
-        for f in found
-        if f.fact.name in stand.part.facts and not (f.right or f.of_taste) and f.fact.name not in right
-    )
+        return stand._replace(state=state, turn=turn, quote=quote, wrong=wrong if state == "wrong" else ())
     if wrong:
         return stand._replace(state="wrong", turn=turn, quote=quote, wrong=wrong)
     return stand if stand.state == "wrong" else stand._replace(state="done", turn=turn, quote=quote)
+
+
+def _wrong_values(
+    part: GoalPart, action: Action, called: Sequence[tuple[Action, tuple[Finding, ...]]]
+) -> tuple[Finding, ...]:
+    """Return what the arguments of a call say against the facts of a part, with the argument that says it."""
+    found = next((one for a, one in called if a is action), ())
+    right = {f.fact.name for f in found if f.right}
+    wrong = [f for f in found if f.fact.name in part.facts and not (f.right or f.of_taste)]
+    return tuple(f._replace(said=_argument(action, f.said)) for f in wrong if f.fact.name not in right)
+
+
+def _argument(action: Action, said: str) -> str:
+    """Return the argument that holds a value: ``book(when='Saturday 19:30')``."""
+    for name, value in action.call.arguments.items():
+        if fold(said) in fold(f"{name}: {value}"):
+            return f"{action.call.name}({name}={value!r})"
+    return said
 
 
 #: The state of a part by what its tool calls make of it.
@@ -148,4 +162,4 @@ def _detail(work: Work, stand: Stand) -> str:
         for fact, missing in work.short
         if fact.name in stand.part.facts
     ]
-    return "; ".join(said)
+    return "; ".join(dict.fromkeys(said))

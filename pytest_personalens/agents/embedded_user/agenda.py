@@ -50,6 +50,8 @@ _PARTS: Final = {
     "Movies": "film", "Music": "music", "Rental Cars": "rental car", "Restaurants": "food", "Services": "appointment", "Shopping": "thing to order",
     "Sports": "match", "Travel": "trip itself",
 }  # fmt: skip
+#: The words of a message that the assistant shows. What it asks is for somebody else.
+_DRAFT: Final = re.compile(r"[\"“„][^\"”“„]{24,}[\"”]|^> .*$", re.MULTILINE)
 #: An abbreviation in a name. Its full stop ends no sentence.
 _SHORTENED: Final = re.compile(r"\b(Bros|Mr|Mrs|Ms|Dr|St|Jr|Sr|Inc|Ltd|Mt|Vol|No|Pt|Op)\.(?= [A-Z\d])")
 
@@ -152,7 +154,7 @@ class Agenda:
 
         A full stop in a name, such as "Super Mario Bros. Wonder", would end the sentence.
         """
-        text = _SHORTENED.sub(r"\1", self.last)
+        text = _SHORTENED.sub(r"\1", _DRAFT.sub("it", self.last))
         for value in {v for t in self.reading.types for v in (*t[3], *t[2].values) if re.search(r"[.!?]", v)}:
             text = text.replace(value, re.sub(r"[.!?]+", "", value))
         return text

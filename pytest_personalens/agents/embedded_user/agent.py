@@ -35,7 +35,7 @@ class EmbeddedUserAgent:
 
             return UserTurn(opening(scenario))
         if scenario.task.facts:
-            from pytest_personalens.agents.embedded_user.errand import Errand
+            from pytest_personalens.agents.embedded_user.errand.errand import Errand
 
             return Errand(scenario, transcript).next()
         from pytest_personalens.agents.embedded_user.agenda import Agenda

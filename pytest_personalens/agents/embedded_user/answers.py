@@ -61,6 +61,17 @@ _FITS: Final = re.compile(
 )
 #: A request for an option by its number.
 _BY_NUMBER: Final = re.compile(r"\b(?:reply|answer|type|press)\b|\b\d or \d\W*$", re.IGNORECASE)
+#: A question that lets the user choose from a list.
+_PICKS: Final = re.compile(
+    r"\b(?:which|what would you (?:like|prefer)|one of|any of|either of|pick|choose|appeals?|suits?|prefer|your (?:choice|pick)|(?:shall|should|can) i (?:book|take|order|reserve|go))\b|\b(?:reply|answer|type|press)\b",
+    re.IGNORECASE,
+)
+#: An alternative that is the middle of a sentence, and so many words are one.
+_UNCLEAR: Final = re.compile(
+    r"(?:you|your|i|we|at|on|in|with|for|to|is|are|any|all|both|just|only|leave|keep|have|has|something|other|another|two others|not|too|\w+ing|(?:the )?\w+er(?: one)?$)\b",
+    re.IGNORECASE,
+)
+_LONG: Final = 4
 _EXTRA: Final = ("yes_no", "confirm", "known")
 
 
@@ -100,7 +111,9 @@ class Answers:
             kind == "yes_no" and own_named and any(" and " in v for v in own_named[1])
         )  # "between Darra and Oxley" is no list
         if kind in ("which", "what", "either", "yes_no") and not whole:
-            choice = self._choice(text, listed=kind != "either" or bool(_BY_NUMBER.search(text)))
+            choice = self._choice(
+                text, listed=bool((_BY_NUMBER if kind == "either" else _PICKS).search(text))
+            )
             if choice:
                 return choice
         if kind in _EXTRA or (kind == "either" and not alternatives(text)[1:]):
@@ -113,7 +126,11 @@ class Answers:
             if other_type or types:
                 named = other_type or types[0]
                 return self._value(named, named[3], bank="instead")
-            parts = alternatives(text)
+            parts = [
+                part for part in alternatives(text) if not _UNCLEAR.match(part) and len(part.split()) <= _LONG
+            ]
+            if not parts[1:]:
+                return Answer("either_way")
             best = max(
                 parts,
                 key=lambda p: (

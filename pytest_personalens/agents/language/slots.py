@@ -52,7 +52,7 @@ _CLOCK: Final = re.compile(
 _SPOKEN: Final = re.compile(
     rf"\b(half past|half|quarter past|quarter to|(?:{NUMBER_WORD})(?:[ -](?:one|two|three|four|five|six|seven|eight|nine))? (?:minutes )?(?:past|to)|\d{{1,2}} (?:past|to)) ({NUMBER_WORD}|\d{{1,2}})\b(?![:.]\d){_AMPM}"
     rf"|\b(one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)[ -]((?:oh[ -])?(?:five|ten|fifteen|twenty|thirty|forty|fifty)(?:[ -](?:five))?)\b{_AMPM}"
-    rf"|\b(?:at|by|from|until|till|for|around|about|before|after) (one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\d{{1,2}})(?! ?[%$€£:.,]?\d|\s(?:people|persons|tickets|nights|days|euros?|dollars?|of|more|weeks|hours|minutes|seats|guests|other|st|th))\b{_AMPM}"
+    rf"|\b(?:at|by|from|until|till|for|around|about|before|after) (one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\d{{1,2}})(?! ?[%$€£:.,]?\d|\s(?:minutes )?(?:past|to) (?:{NUMBER_WORD}|\d)|\s(?:people|persons|tickets|nights|days|euros?|dollars?|of|more|weeks|hours|minutes|seats|guests|other|st|th))\b{_AMPM}"
     rf"|\b(one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve) (o'clock|in the (?:morning|evening|afternoon)|at night|a\.?m\b\.?|p\.?m\b\.?)"
 )
 _NOON: Final = re.compile(r"\b(noon|midday|midnight)\b")

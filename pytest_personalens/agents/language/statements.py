@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 import tomllib
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.agents.language.text import fold
+from pytest_personalens.agents.language.text import content, fold, stem
 from pytest_personalens.agents.language.visible import cut, shown, speaks_of_judging
 from pytest_personalens.core.runtime.once import once
 from pytest_personalens.datasets.embedded.files import data_folder
@@ -112,7 +112,27 @@ def substance(content: str) -> tuple[tuple[str, str], ...]:
     ]
     deed = any(_DEED.search(folded[i]) and not beside.fullmatch(folded[i]) for i in kept)
     kept = [i for i in kept if not (deed and beside.fullmatch(folded[i]))]
-    return tuple(statements[i] for i in kept)
+    # Beside anything else, talk of remembering, caring and listening counts neither way.
+    telling = [i for i in kept if not _is_idle(statements[i][0])]
+    return tuple(statements[i] for i in (telling if telling or len(kept) < len(statements) else kept))
+
+
+#: What details, refusals and questions have, and talk about oneself has not.
+_TELLS: Final = re.compile(r"\d|\b(?:no|not|cannot)\b")
+_ASKS: Final = re.compile(r"\b(?:what|which|when|where|who|whose|how (?:many|much|long|often))\b.*\?")
+
+
+@lru_cache(maxsize=4096)
+def _is_idle(text: str) -> bool:
+    """True for a statement whose words are all idle: it has no topic, no name and no number."""
+    folded = plain(text)
+    tells = _TELLS.search(folded) or _ASKS.search(folded)
+    return not tells and content(folded) <= _idle_words()
+
+
+@once
+def _idle_words() -> frozenset[str]:
+    return frozenset(stem(word) for word in _listed()["idle_words"].split())
 
 
 def _is_opener(text: str) -> bool:
@@ -124,8 +144,13 @@ def _is_opener(text: str) -> bool:
 
 
 @once
+def _listed() -> dict[str, Any]:
+    return tomllib.loads((data_folder() / "judge" / "courtesies.toml").read_text(encoding="utf-8"))
+
+
+@once
 def _courtesies() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    listed = tomllib.loads((data_folder() / "judge" / "courtesies.toml").read_text(encoding="utf-8"))
+    listed = _listed()
     always, beside = (
         "|".join(f"(?:{pattern})" for pattern in listed[name]) for name in ("always", "beside_a_deed")
     )

@@ -82,7 +82,10 @@ def act(text: str, model: Table | None = None) -> Act:
         behind = _of_words(tail, model)
         if behind in _LEAVES_OPEN:
             return behind
-    return _of_words(text, model)
+    found = _of_words(text, model)
+    if colon and found == "promised" and _of_words(head, model) == "done":
+        return "done"  # "Your alert is on: I'll write to you when it moves"
+    return found
 
 
 @lru_cache(maxsize=16384)

@@ -13,7 +13,7 @@ from pytest_personalens.agents.language.text import content, fold, mentions, ste
 from pytest_personalens.agents.language.value_mentions import OF_PERSONS
 from pytest_personalens.agents.reading.typed_values import TYPED, TypedValue, agrees, typed_values
 from pytest_personalens.core.facts import RANGE
-from pytest_personalens.datasets.world.values import UNITS, size
+from pytest_personalens.datasets.world.values import UNITS, ordinal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -97,11 +97,12 @@ class FactReader:
                 if keeps_limit(value, fact):
                     continue
                 if fact.name not in self._of_parts:
-                    if value.kind == "money" and fact.known == "said" and len(alike) == 1:
+                    limits = value.kind == "money" or (value.kind == "duration" and MOST_OF.search(fact.what))
+                    if limits and fact.known == "said" and len(alike) == 1:
                         yield Finding(fact, value.said, right=False, beside=True)
                     continue
                 named = any(agrees(value, wrong, self.today) for wrong in fact.wrong)
-                if value.kind == "duration" and not (named or _of_a_size(value, fact)):
+                if value.kind == "duration" and not (named or of_a_size(value, fact)):
                     continue
                 if fact.name not in rights:
                     beside = beside and (not named or _is_vague(value))
@@ -120,7 +121,7 @@ class FactReader:
         (first, last), fact = dates, lengths[0]
         days = (last - first).days
         low, _, high = fact.right[0].partition(RANGE)
-        least, most = size("duration", low) / UNITS["day"], size("duration", high or low) / UNITS["day"]
+        least, most = ordinal("duration", low) / UNITS["day"], ordinal("duration", high or low) / UNITS["day"]
         if days > 1 and least / 3 <= days <= most * 3:
             right = least * 0.9 - 1 <= days <= most * 1.1 + 1
             yield Finding(fact, f"{days} days", right=right, beside=True)
@@ -179,7 +180,7 @@ class FactReader:
         thing = stem(value.thing)
         if thing in _UNITS:  # five nights are none of ten days
             return [f for f in facts if thing in {stem(word) for word in f.what.split()} or f.kind != "count"]
-        if value.value == 1 and thing not in _OF_PEOPLE:  # "one leaves at 7:25" counts nothing
+        if value.value == 1 and thing not in _OF_PEOPLE | _PLACES:  # "one leaves at 7:25" counts nothing
             return [f for f in facts if thing in {stem(word) for word in f.what.split()}]
         return [f for f in facts if thing in self._things[f.name]]
 
@@ -233,18 +234,18 @@ def keeps_limit(value: TypedValue, fact: Fact) -> bool:
     """True if the fact is the most that something may take or cost, and the value is less."""
     if not MOST_OF.search(fact.what) or not isinstance(value.value, int | float) or len(fact.right) != 1:
         return False
-    return RANGE not in fact.right[0] and value.value <= size(value.kind, fact.right[0])
+    return RANGE not in fact.right[0] and value.value <= ordinal(value.kind, fact.right[0])
 
 
 #: Facts that are the most that something may take or cost.
 MOST_OF: Final = re.compile(r"\b(?:most|longest|at most|may cost|may be paid|how much time|budget|limit)\b")
 
 
-def _of_a_size(value: TypedValue, fact: Fact) -> bool:
+def of_a_size(value: TypedValue, fact: Fact) -> bool:
     """True if a duration is of the size of the fact's: ten minutes are none of a rental for a month."""
     assert isinstance(value.value, float)
     first, _, last = fact.right[0].partition(RANGE)
-    low, high = size("duration", first), size("duration", last or first)
+    low, high = ordinal("duration", first), ordinal("duration", last or first)
     return low / 3 <= value.value <= high * 3
 
 
@@ -322,6 +323,7 @@ _UNITS: Final = frozenset(
     map(stem, ("night", "nights", "day", "days", "week", "weeks", "month", "hour", "minute", "year", "years"))
 )
 _OF_PEOPLE: Final = frozenset(map(stem, OF_PERSONS)) | {"people", "chair", "member", "person"}
+_PLACES: Final = frozenset(map(stem, ("tickets", "seats")))
 _NO_THINGS: Final = frozenset(
     map(stem, ("table", "the", "for", "of", "how", "many", "on", "in", "a", "is", "are"))
 )

@@ -13,7 +13,7 @@ from pytest_personalens.agents.reading.findings import FactReader, Finding, keep
 from pytest_personalens.agents.reading.typed_values import TYPED, TypedValue, agrees, typed_values
 from pytest_personalens.core.dialogue.state import facts_at, stored_records
 from pytest_personalens.core.facts import RANGE
-from pytest_personalens.datasets.world.values import said
+from pytest_personalens.datasets.world.values import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -159,7 +159,7 @@ def _in_words(value: Any, text: str) -> str:
 
     def day(match: re.Match[str]) -> str:
         try:
-            return said("date", match[0])
+            return say("date", match[0])
         except ValueError:
             return match[0]
 

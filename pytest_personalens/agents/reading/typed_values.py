@@ -34,7 +34,7 @@ _NUMBERED: Final = re.compile(
     r"|\b(?P<percent>\d{1,3}) ?(?:%|percent\b|per cent\b)|\b(?P<times>once|twice)\b"
     rf"|\b(?P<label>people|guests?|persons?|adults?|party|seats?|tickets?|places?|nights?|titles?|rooms?|age|hours|entries|copies|hints|number of \w+)(?: \(\w+\))?(?:(?: count| number)?(?: is| are| ?[:=]) ?| (?<=nights )| (?<=tickets )| (?<=guests )| (?<=people ))(?P<value>{_NUMBER})\b(?![:.,]\d)"
     rf"|\bnumber of (?P<numbered>\w+)\b(?:[^.,;:\d]{{0,34}}?\b(?:to|is|at|of|now)|:) (?P<many>{_NUMBER})\b(?![:.]\d)"
-    rf"|\b(?:table|tables|dinner|lunch|brunch|booking|reservation|party) (?:booked |reserved )?(?:for|of) (?P<party>{_NUMBER})\b(?![:.]\d| ?(?:nights?|days?|hours?|o'clock|[ap]\.?m))"
+    rf"|\b(?:table|tables|breakfast|dinner|lunch|brunch|food|meals?|takeaway|sushi|pizzas?|curry|booking|reservation|party) (?:booked |reserved )?(?:for|of) (?P<party>{_NUMBER})\b(?![:.]\d| ?(?:nights?|days?|hours?|o'clock|[ap]\.?m))"
     rf"|\b(?P<aged>{_NUMBER})[- ]years?[- ]olds?\b"
 )
 _LASTS: Final = re.compile(
@@ -72,7 +72,9 @@ def typed_values(folded: str, today: str) -> tuple[TypedValue, ...]:
     """Return the typed values of a folded text, in the order of the text. `today` is an ISO date."""
     found = [*_durations(folded), *_dates(folded, today), *_money(folded)]
     taken = [(v.start, v.end) for v in found]
-    found += [v for v in _counts(folded) if not _within(v, taken)]
+    found += [
+        v for v in _counts(folded) if not _within(v, taken) and not folded[: v.start].endswith(" past ")
+    ]
     taken = [(v.start, v.end) for v in found if v.kind != "date"]
     found += [v for v in _times(folded) if not _within(v, taken)]
     return tuple(sorted(found, key=lambda v: v.start))
@@ -203,7 +205,7 @@ def agrees(found: TypedValue, written: str, today: str) -> bool:
     last = last if dots else first
     if found.kind == "date":
         return _agrees_date(found, first, last, today)
-    low, high = values.size(found.kind, first), values.size(found.kind, last)
+    low, high = values.ordinal(found.kind, first), values.ordinal(found.kind, last)
     if found.kind == "time":
         time = found.value
         assert isinstance(time, slots.Time)

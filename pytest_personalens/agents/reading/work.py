@@ -158,6 +158,11 @@ class Work:
                         and f.fact.kind == fact.kind
                         and "." in f.fact.name
                         and f.fact.name not in part.facts
+                        # The old hour may do on the new day.
+                        and not any(
+                            self.facts.fits(v, fact) and RANGE in fact.right[0]
+                            for v in typed_values(plain(f.said), self.facts.today)
+                        )
                     ]
                     if s.act == "done" and old and at == i:
                         found.append((Finding(fact, old[0].said, right=False), s))

@@ -6,11 +6,10 @@ Without --write it tells how well such judges agree with the labels.
 from __future__ import annotations
 
 from collections import defaultdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.language.weights import words
-from pytest_personalens.cli.command import Parser, errors_told
+from pytest_personalens.cli.command import command
 from pytest_personalens.core.files.atomic_write import write_atomically
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.datasets import EmbeddedDataset
@@ -26,102 +25,61 @@ from pytest_personalens.judge_quality.training.examples import (
 )
 from pytest_personalens.judge_quality.training.fitting import SCORED, Tagged, train
 from pytest_personalens.judge_quality.training.reading_training import train_reading
-from pytest_personalens.judge_quality.training.train import Scores, cross_validate
+from pytest_personalens.judge_quality.training.train import cross_validate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    import argparse
+    from collections.abc import Sequence
 
 TC, P = Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION
-#: An example with its scores under its own profile and under another user's.
-Scored = tuple[Example, tuple[Scores, Scores]]
 #: A voice has a row of its own from this number of dialogues on.
 _ENOUGH: Final = 30
 
 
-def _report(named: Iterable[tuple[str, Sequence[Example]]], statements: Sequence[Tagged]) -> str:
-    named = list(named)
-    chosen = [e for _, part in named for e in part]
-    scores = cross_validate(chosen, statements)
-    scored = list(zip(chosen, scores, strict=True))
-    rows: list[str] = []
-    start = 0
-    for name, part in named:
-        rows += _rows(name, scored[start : start + len(part)], SCORED)
-        start += len(part)
-    rows += _rows("all", scored, SCORED)
-    by_voice: dict[str, list[Scored]] = defaultdict(list)
-    for one in scored:
-        by_voice[one[0].labelled.voice].append(one)
-    for voice, of_voice in sorted(by_voice.items()):
-        if voice and len(of_voice) >= _ENOUGH:
-            rows += _rows(f"voice: {voice}", of_voice, (TC, P))
-    others = [s[1][P] for s in scores]
-    own = [s[0][P] for s in scores]
-    rows.append(
-        f"mean P: {sum(own) / len(own):.2f}, under a stranger's profile {sum(others) / len(others):.2f}"
-    )
-    return "\n".join([f"{'labels':24} {'reading':14} {'n':>5}  kappa  weighted", *rows])
-
-
-def _rows(name: str, scored: Sequence[Scored], dimensions: Iterable[Dimension]) -> Iterator[str]:
-    for dimension in dimensions:
-        pairs = [(e.labelled.majority(dimension), own[dimension]) for e, (own, _) in scored]
-        both = [(a, b) for a, b in pairs if a is not None]
-        if both:
-            plain, weighted = cohen(both), cohen(both, quadratic=True)
-            yield f"{name:24} {dimension.short:14} {len(both):5}  {_two(plain)}  {_two(weighted)}"
-
-
-def _two(value: float | None) -> str:
-    return "    -" if value is None else f"{value:5.2f}"
-
-
-@errors_told
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command.
-
-    Return 0, or 4 if the labels cannot be read or are too few to learn from.
-    """
-    parser = Parser(
-        prog="personalens train",
-        description=__doc__,
-        example="personalens train data/agreement/calibration.jsonl",
-    )
-    parser.add_argument("labels", nargs="+", type=Path, help="labelled dialogues")
-    parser.add_argument(
-        "--statements",
-        type=Path,
-        metavar="FILE",
-        help="single statements with tags, to learn acts from as well",
-    )
-    parser.add_argument(
-        "--reading",
-        type=Path,
-        metavar="FILE",
-        help="train only the reader of work, on these tagged statements too and on data/wordings/",
-    )
-    parser.add_argument(
-        "--write", type=Path, metavar="FOLDER", help="train on all of them and write the tables here"
-    )
-    args = parser.parse_args(argv)
-    everything = [(path.stem, read_labels(path)) for path in args.labels]
-    labelled = [one for _, part in everything for one in part]
-    if args.write is None:
-        statements = tagged_statements(args.statements) if args.statements else []
-        known = {id(e.labelled): e for e in examples(labelled)}
-        print(_report(((name, [known[id(one)] for one in part]) for name, part in everything), statements))
+@command("train")
+def main(options: argparse.Namespace) -> int:
+    """Return 0, or 4 if the labels cannot be read or are too few to learn from."""
+    files = [(path.stem, read_labels(path)) for path in options.labels]
+    labelled = [one for _, part in files for one in part]
+    statements = tagged_statements(options.statements) if options.statements else []
+    if options.write is None:
+        by_dialogue = {id(e.labelled): e for e in examples(labelled)}
+        print(_report([(name, [by_dialogue[id(one)] for one in part]) for name, part in files], statements))
         return 0
-    if args.reading is not None:
-        tagged = [one for file in (args.statements, args.reading) if file for one in tagged_statements(file)]
+    if options.reading is not None:
+        statements = [*statements, *tagged_statements(options.reading)]
         wordings = read_wordings(data_folder() / "wordings")
-        for name, table in train_reading(labelled, tagged, EmbeddedDataset(), wordings).items():
-            write_atomically(args.write / f"{name}.tsv", table.render())
-        return 0
-    for name, listed in word_lists(labelled).items():
-        write_atomically(args.write / f"{name}.txt", "\n".join(listed) + "\n")
-    # If these are the lists of the package itself, the features of the dialogues depend on them.
-    words.cache_clear()
-    statements = tagged_statements(args.statements) if args.statements else []
-    for name, table in train(examples(labelled), statements).tables.items():
-        write_atomically(args.write / f"{name}.tsv", table.render())
+        tables = train_reading(labelled, statements, EmbeddedDataset(), wordings)
+    else:
+        for name, words_of_list in word_lists(labelled).items():
+            write_atomically(options.write / f"{name}.txt", "\n".join(words_of_list) + "\n")
+        # If these are the lists of the package itself, the features of the dialogues depend on them.
+        words.cache_clear()
+        tables = train(examples(labelled), statements).tables
+    for name, table in tables.items():
+        write_atomically(options.write / f"{name}.tsv", table.render())
     return 0
+
+
+def _report(files: Sequence[tuple[str, Sequence[Example]]], statements: Sequence[Tagged]) -> str:
+    """Return the agreement of judges that are trained without the dialogues that they score, as a table."""
+    every = [example for _, part in files for example in part]
+    scores = cross_validate(every, statements)
+    own_scores = {id(example): own for example, (own, _) in zip(every, scores, strict=True)}
+    by_voice: dict[str, list[Example]] = defaultdict(list)
+    for example in every:
+        by_voice[example.labelled.voice].append(example)
+    voices = [(v, of) for v, of in sorted(by_voice.items()) if v and len(of) >= _ENOUGH]
+    groups: list[tuple[str, Sequence[Example], Sequence[Dimension]]]
+    groups = [(name, part, SCORED) for name, part in [*files, ("all", every)]]
+    groups += [(f"voice: {voice}", of_voice, (TC, P)) for voice, of_voice in voices]
+    rows = [f"{'labels':24} {'reading':14} {'n':>5}  kappa  weighted"]
+    for name, part, dimensions in groups:
+        for dimension in dimensions:
+            labels = [(e.labelled.majority(dimension), own_scores[id(e)][dimension]) for e in part]
+            if pairs := [(a, b) for a, b in labels if a is not None]:
+                kappas = (cohen(pairs), cohen(pairs, quadratic=True))
+                cells = "  ".join("    -" if kappa is None else f"{kappa:5.2f}" for kappa in kappas)
+                rows.append(f"{name:24} {dimension.short:14} {len(pairs):5}  {cells}")
+    own, other = (sum(s[side][P] for s in scores) / len(scores) for side in (0, 1))
+    return "\n".join([*rows, f"mean P: {own:.2f}, under a stranger's profile {other:.2f}"])

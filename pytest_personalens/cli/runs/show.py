@@ -1,14 +1,13 @@
-"""``python -m pytest_personalens show ITEM``: the transcript, the scores and the reasons of one item."""
+"""The command ``show``: the transcript, the scores and the reasons of one item."""
 
 from __future__ import annotations
 
-import argparse
 from difflib import get_close_matches
 from pathlib import Path
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING
 
-from pytest_personalens.cli.command import Parser, errors_told
+from pytest_personalens.cli.command import command
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.text.node_ids import holds_case
 from pytest_personalens.core.text.safe_text import harmless
@@ -17,7 +16,8 @@ from pytest_personalens.results.files.last_run import last_run
 from pytest_personalens.results.values.results import read_results
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    import argparse
+    from collections.abc import Iterator
 
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
@@ -25,37 +25,33 @@ if TYPE_CHECKING:
 _STATUS = {"passed": "passed", "low": "below a threshold", "uncounted": "not scored"}
 
 
-@errors_told
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command.
-
-    Return 0, or 4 for an item that the results do not have.
-    """
-    options = _parser().parse_args(arguments)
+@command("show")
+def main(options: argparse.Namespace) -> int:
+    """Return 0, or 4 for an item that the results do not have."""
     path = options.results or last_run(Path.cwd())
     results = read_results(path)
-    for item in _wanted(results, options.item, path):
+    for item in _find_items(results, options.item, path):
         print(*(harmless(line) for line in _lines(results, item)), sep="\n")
     return 0
 
 
-def _wanted(results: Results, wanted: str, path: Path) -> list[Item]:
+def _find_items(results: Results, name: str, path: Path) -> list[Item]:
     """Return the item with this node id, or every item with this id of a scenario, control or trial.
 
     Raise `SpecError` if there is none.
     """
-    found = [i for i in results.items if i.nodeid == wanted] or [
-        i for i in results.items if wanted == i.nodeid.rpartition("::")[2] or holds_case(i.nodeid, wanted)
+    found = [i for i in results.items if i.nodeid == name] or [
+        i for i in results.items if name == i.nodeid.rpartition("::")[2] or holds_case(i.nodeid, name)
     ]
     if found:
         return found
-    known = sorted({name for i in results.items for name in (i.evaluation.scenario, i.nodeid)})
-    near = get_close_matches(wanted, known, 1, cutoff=0.5)
+    known = sorted({known for i in results.items for known in (i.evaluation.scenario, i.nodeid)})
+    near = get_close_matches(name, known, 1, cutoff=0.5)
     meant = f"; did you mean {near[0]!r}?" if near else ""
     missing = {*results.lost, *results.unevaluated}
-    if any(nodeid == wanted or holds_case(nodeid, wanted) for nodeid in missing):
-        raise SpecError(f"{wanted} brought no result in this run: its test ended before its dialogue")
-    raise SpecError(f"no item {wanted!r} among the {len(results.items):,} of {path}{meant}")
+    if any(nodeid == name or holds_case(nodeid, name) for nodeid in missing):
+        raise SpecError(f"{name} brought no result in this run: its test ended before its dialogue")
+    raise SpecError(f"no item {name!r} among the {len(results.items):,} of {path}{meant}")
 
 
 def _lines(results: Results, item: Item) -> Iterator[str]:
@@ -72,19 +68,3 @@ def _lines(results: Results, item: Item) -> Iterator[str]:
         width=get_terminal_size().columns,
         whole=True,
     )
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = Parser(
-        prog="personalens show",
-        description=(
-            "Print the transcript, the scores and the reasons of an item, also of one that passed. The item"
-            " is of the last run in this folder, or of stored results."
-        ),
-        example="personalens show movies-1-amara",
-    )
-    parser.add_argument("item", metavar="ITEM", help="a node id, or the id in its brackets: movies-1-amara")
-    parser.add_argument(
-        "--results", type=Path, metavar="RESULTS.json", help="JSON results (default: those of the last run)"
-    )
-    return parser

@@ -1,20 +1,18 @@
-"""The command ``python -m pytest_personalens sample-size``.
-
-It shows how many scenarios a comparison needs to find a drop of a given size, or to exclude one.
-"""
+"""The command ``sample-size``: how many scenarios a comparison needs to find a drop, or to exclude one."""
 
 from __future__ import annotations
 
-import argparse
+from contextlib import suppress
 from math import sqrt
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.cli.command import Parser, at_least
-from pytest_personalens.results.stats.limit_power import smallest_limit
+from pytest_personalens.cli.command import argument_type, command
+from pytest_personalens.results.stats.non_inferiority import smallest_limit
 from pytest_personalens.results.stats.power import Noise, smallest_drop
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    import argparse
+    from collections.abc import Callable, Iterator
 
 SCENARIOS: Final = (10, 20, 30, 50, 100, 200, 500, 1000)
 #: Task completion: the share of scenarios that flip between identical runs.
@@ -23,9 +21,18 @@ FLIPS: Final = (0.0, 0.1, 0.2)
 DEVIATIONS: Final = (0.0, 0.5, 0.8)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command: print the table, and return 0."""
-    options = _parser().parse_args(arguments)
+def _share(text: str) -> float:
+    number = 0.0
+    with suppress(ValueError):
+        number = float(text)
+    if not 0 < number < 1:
+        raise ValueError("expected a number between 0 and 1")
+    return number
+
+
+@command("sample-size", {"share": argument_type(_share, "found")})
+def main(options: argparse.Namespace) -> int:
+    """Print the table, and return 0."""
     if options.gate == "drop":
         lines = drop_gate_table(level=options.level, power=options.power)
     else:
@@ -73,52 +80,3 @@ def _table(smallest: Callable[[Noise, int, int], float | None]) -> Iterator[str]
 
 def _cell(drop: float | None, times: int, digits: int) -> str:
     return "-" if drop is None else f"{times * drop:.{digits}f}"
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = Parser(
-        prog="personalens sample-size",
-        description=(
-            "Print, as Markdown, the smallest drop of the task completion rate (TCR, in percentage points)"
-            " and of the mean personalization (P, in points) that a comparison of two runs finds, by the"
-            " number of scenarios and by how much the scores of identical runs differ. With --gate drop: the"
-            " smallest VALUE of a gate drop(METRIC) <= VALUE that a run without a change passes."
-        ),
-        example="personalens sample-size --gate drop",
-    )
-    parser.add_argument(
-        "--gate",
-        choices=("regression", "drop"),
-        default="regression",
-        help="which gate: the one against a baseline, or drop(METRIC) <= VALUE (default: regression)",
-    )
-    parser.add_argument(
-        "--level",
-        type=_share,
-        default=0.05,
-        help="the gate's error: false alarms in all comparisons, or of a drop gate, passes (default: 0.05)",
-    )
-    parser.add_argument(
-        "--power",
-        type=_share,
-        default=0.8,
-        help="the probability to find the drop, or to pass (default: 0.8)",
-    )
-    parser.add_argument(
-        "--tests",
-        type=at_least(1),
-        default=2,
-        metavar="N",
-        help="scores compared, which share the level; drop gates do not (default: 2)",
-    )
-    return parser
-
-
-def _share(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = 0.0
-    if not 0 < number < 1:
-        raise argparse.ArgumentTypeError(f"expected a number between 0 and 1, found {text!r}")
-    return number

@@ -7,17 +7,15 @@ import json
 import sysconfig
 import traceback
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
-
-from pydantic import SerializerFunctionWrapHandler, model_serializer
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple, Protocol
 
 from pytest_personalens.core.dialogue.message import AssistantMessages as AssistantMessages
 from pytest_personalens.core.dialogue.message import Message as Message
-from pytest_personalens.core.dialogue.message import texts
+from pytest_personalens.core.dialogue.message import strip_tool_calls
 from pytest_personalens.core.dialogue.reply import MAX_REPLY_CHARS as MAX_REPLY_CHARS
 from pytest_personalens.core.dialogue.reply import Reply, read_reply
 from pytest_personalens.core.dialogue.state import State
-from pytest_personalens.core.dialogue.stream import drained
+from pytest_personalens.core.dialogue.stream import read_stream
 from pytest_personalens.core.dialogue.tool_calls import Call, calls_of
 from pytest_personalens.core.errors import (
     AssistantFault,
@@ -27,12 +25,12 @@ from pytest_personalens.core.errors import (
     error_text,
     short_repr,
 )
-from pytest_personalens.core.frozen import Frozen, clean
+from pytest_personalens.core.frozen import Sparse, clean
 from pytest_personalens.core.scenario import BaseScenario
-from pytest_personalens.core.text.redaction import redacted
+from pytest_personalens.core.text.redaction import redact
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from types import FrameType
 
 #: Number of characters that are kept of an exception's text.
@@ -43,7 +41,7 @@ _LIBRARIES: Final = tuple(
 )
 
 
-class Dialogue(Frozen):
+class Dialogue(Sparse):
     """The transcript of one simulated dialogue between the user and the assistant.
 
     `end` says how the dialogue ended:
@@ -53,18 +51,13 @@ class Dialogue(Frozen):
     - "limit": the turn limit ended it. The last user message has no answer.
     - "fault": the dialogue broke off. `messages` holds the transcript so far.
 
-    `state` is what the team's system held after the dialogue, or None if nothing says so. It is stored only
-    if it is not None.
+    `state` is what the team's system held after the dialogue, or None if nothing says so.
     """
 
     messages: tuple[Message, ...] = ()
     end: Literal["user", "silence", "limit", "fault"] = "user"
     state: State | None = None
-
-    @model_serializer(mode="wrap")
-    def _without_no_state(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        data: dict[str, Any] = serialize(self)
-        return {name: value for name, value in data.items() if name != "state" or value is not None}
+    rare: ClassVar[Mapping[str, object]] = {"state": None}
 
     @property
     def truncated(self) -> bool:
@@ -82,15 +75,12 @@ class Dialogue(Frozen):
 
     @property
     def user_turns(self) -> int:
-        """Return the number of messages by the user."""
+        """Number of messages by the user."""
         return sum(m.role == "user" for m in self.messages)
 
 
 class UserTurn(NamedTuple):
-    """The next message of a user agent.
-
-    `done` ends the dialogue after one last reply of the assistant.
-    """
+    """The next message of a user agent; `done` ends the dialogue after one last reply of the assistant."""
 
     content: str
     done: bool = False
@@ -110,10 +100,9 @@ class UserAgent(Protocol):
     paid: bool
 
     def turn(self, scenario: Any, transcript: Sequence[Message]) -> UserTurn:
-        """Return the next turn of the user.
+        """Return the next turn of the user; it is the opening if `transcript` is empty.
 
-        `scenario` is a `Scenario`, or the class that its suite uses instead. If `transcript` is empty, the
-        turn is the opening. Raise `UserAgentFault` if the agent fails.
+        `scenario` is the scenario of the suite. Raise `UserAgentFault` if the agent fails.
         """
         ...
 
@@ -186,7 +175,7 @@ def converse(
 
 def _user_turn(user_agent: UserAgent, scenario: BaseScenario, messages: Sequence[Message]) -> UserTurn:
     try:
-        turn = user_agent.turn(scenario, texts(messages))
+        turn = user_agent.turn(scenario, strip_tool_calls(messages))
         said, done = getattr(turn, "content", turn), bool(getattr(turn, "done", False))
     except PersonalensError:
         raise
@@ -197,9 +186,8 @@ def _user_turn(user_agent: UserAgent, scenario: BaseScenario, messages: Sequence
     if said is turn:
         raise UserAgentFault(f"the user agent returned {type(turn).__name__}; it must return a UserTurn")
     if not isinstance(said, str):
-        raise UserAgentFault(
-            f"the user agent returned {type(said).__name__} as its message; it must be text (str)"
-        )
+        kind = type(said).__name__
+        raise UserAgentFault(f"the user agent returned {kind} as its message; it must be text (str)")
     content = clean(said).strip()
     if not content and not (done and messages):
         raise UserAgentFault("the user agent said nothing and did not end the dialogue")
@@ -212,13 +200,13 @@ def _reply(
     # The assistant gets a new copy each turn, because it may change its list and must not change the
     # transcript.
     try:
-        reply = drained(assistant(copy.deepcopy(history)))
+        reply = read_stream(assistant(copy.deepcopy(history)))
     except PersonalensError:
         raise
     except Exception as error:
         if ends_the_run(error):
             raise
-        raise AssistantFault(f"the assistant raised {raised_text(error)}") from error
+        raise AssistantFault(f"the assistant raised {describe_exception(error)}") from error
     if scenario.takes_answers and isinstance(reply, dict) and "answer" in reply:
         reply = _answer_text(reply)
     elif scenario.takes_answers and isinstance(reply, dict) and "content" not in reply:
@@ -228,44 +216,31 @@ def _reply(
     except PersonalensError:
         raise
     except Exception as error:  # an object of another library may raise anything when it is read
-        raise AssistantFault(
-            f"the assistant's reply cannot be read: {_shortened(error_text(error))}"
-        ) from error
+        told = _shortened(error_text(error))
+        raise AssistantFault(f"the assistant's reply cannot be read: {told}") from error
 
 
 def _answer_text(reply: dict[object, object]) -> str:
-    """Return the JSON text of a mapping that holds an answer.
-
-    Raise `AssistantFault` if the mapping cannot be written as JSON.
-    """
     try:
         return json.dumps(reply, ensure_ascii=False)
     except (TypeError, ValueError, RecursionError) as error:
-        raise AssistantFault(
-            f"the assistant returned a mapping that is no JSON ({_shortened(error_text(error))})"
-        ) from None
+        told = _shortened(error_text(error))
+        raise AssistantFault(f"the assistant returned a mapping that is no JSON ({told})") from None
 
 
-def raised_text(error: Exception) -> str:
+def describe_exception(error: Exception) -> str:
     """Return an exception of the team's code in a line: what it says, and where it was raised."""
     return f"{_shortened(error_text(error))}{_place(error)}"
 
 
 def _shortened(text: str) -> str:
-    """Return the text without secrets, cut to leave room for the place after it.
-
-    Secrets are removed before the text is cut, because half of a secret could not be recognized.
-    """
-    line = redacted(text)
+    """Return the text cut to leave room for a place; half of a secret could not be recognized after that."""
+    line = redact(text)
     return line if len(line) <= _LONGEST_ERROR else f"{line[:_LONGEST_ERROR]}..."
 
 
-def own_place(error: BaseException) -> tuple[FrameType, int] | None:
-    """Return the frame and the line of the assistant's own code where the error was raised.
-
-    It is the last one that is not in a library. Return None if the call failed before the assistant's first
-    line.
-    """
+def find_own_frame(error: BaseException) -> tuple[FrameType, int] | None:
+    """Return the last frame that is in no library, with its line; None if no line of the assistant ran."""
     package = str(Path(__file__).parents[2])
     frames = [
         (frame, line)
@@ -282,11 +257,8 @@ def own_place(error: BaseException) -> tuple[FrameType, int] | None:
 
 
 def _place(error: Exception) -> str:
-    """Return where the error was raised, by module file and line.
-
-    The path starts at the top package of the module, because the folders above it differ between machines.
-    """
-    place = own_place(error)
+    """Return file and line of the error; the path starts at its package, so that it is the same anywhere."""
+    place = find_own_frame(error)
     if place is None:
         return "; it is called with one argument, the messages so far" if isinstance(error, TypeError) else ""
     frame, line = place
@@ -294,7 +266,6 @@ def _place(error: Exception) -> str:
 
 
 def _module_file(frame: FrameType) -> str:
-    """Return a path such as ``app/memory.py`` for the module ``app.memory``."""
     path, packages = Path(frame.f_code.co_filename), str(frame.f_globals.get("__name__", "")).split(".")
     if path.stem == "__init__":
         packages.append(path.stem)

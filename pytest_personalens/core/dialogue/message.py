@@ -3,45 +3,36 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import Field
 
-from pytest_personalens.core.frozen import Frozen, Text
+from pytest_personalens.core.frozen import Frozen, Sparse, Text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 Role = Literal["user", "assistant", "tool"]
 #: The messages so far, in the form in which an assistant gets them.
 AssistantMessages = list[dict[str, Any]]
 
-#: Fields that only a message of an assistant with tools has.
-_OF_TOOLS: Final = ("tool_calls", "tool_call_id", "steps", "left_out")
-
 
 class Function(Frozen):
-    """The tool that the assistant called, with its arguments.
-
-    `arguments` is the text that the assistant sent. It is JSON if it is well formed.
-    """
+    """The tool that the assistant called; `arguments` is the text that it sent, JSON if well formed."""
 
     name: Text
     arguments: Text = ""
 
 
 class ToolCall(Frozen):
-    """One call of a tool.
-
-    `id` links the call to the message with its result.
-    """
+    """One call of a tool; `id` links it to the message with its result."""
 
     id: Text = ""
     type: Literal["function"] = "function"
     function: Function
 
 
-class Message(Frozen):
+class Message(Sparse):
     """One turn of a dialogue, or one step of the assistant before a turn.
 
     A turn is a message that the user or the assistant says; its role is user or assistant. `steps` holds what
@@ -62,22 +53,20 @@ class Message(Frozen):
     steps: tuple[Message, ...] | None = None
     left_out: int = Field(default=0, ge=0)
 
-    @model_serializer(mode="wrap")
-    def _without_what_says_nothing(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        # Records of assistants that return text must stay the same, byte for byte.
-        data: dict[str, Any] = serialize(self)
-        return {
-            name: value
-            for name, value in data.items()
-            if name not in _OF_TOOLS or value or (name == "steps" and value is not None)
-        }
+    #: Only a message of an assistant with tools has these fields.
+    rare: ClassVar[Mapping[str, object]] = {
+        "tool_calls": (),
+        "tool_call_id": "",
+        "steps": None,
+        "left_out": 0,
+    }
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
-        return ((name, value) for name, value in super().__repr_args__() if value or name not in _OF_TOOLS)
+        return ((name, value) for name, value in super().__repr_args__() if value or name not in self.rare)
 
     @property
     def path(self) -> tuple[Message, ...]:
-        """Return the steps, then the turn itself, in the order of their making."""
+        """The steps, then the turn itself, in the order of their making."""
         return (*(self.steps or ()), self)
 
     @property
@@ -87,19 +76,16 @@ class Message(Frozen):
 
     @property
     def calls(self) -> int:
-        """Return the number of tool calls of the turn, with those that were not kept."""
+        """Number of tool calls of the turn, with those that were not kept."""
         return sum(len(m.tool_calls) for m in self.path) + self.left_out
 
     @property
     def said(self) -> Message:
-        """Return the turn as the user hears it, without the calls."""
+        """The turn as the user hears it, without the calls."""
         return Message(role=self.role, content=self.content) if self.acts else self
 
     def returned(self) -> object:
-        """Return a value that an assistant may have returned for this turn.
-
-        It is a text, a message, or a list of messages.
-        """
+        """Return what an assistant may have returned: a text, a message, or a list of messages."""
         if not self.acts:
             return self.content
         messages = [_plain(message) for message in self.path]
@@ -113,16 +99,13 @@ def _plain(message: Message) -> dict[str, Any]:
     return data | ({"tool_call_id": message.tool_call_id} if message.role == "tool" else {})
 
 
-def texts(messages: Iterable[Message]) -> tuple[Message, ...]:
+def strip_tool_calls(messages: Iterable[Message]) -> tuple[Message, ...]:
     """Return the messages as the user hears them."""
     return tuple(message.said for message in messages)
 
 
-def numbered(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """Return the messages with numbers as the ids of their calls.
-
-    Frameworks make new ids in every run. Two dialogues that differ only in these ids are the same evidence.
-    """
+def number_call_ids(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """Return the messages with numbers for call ids, because frameworks make new ids in every run."""
     numbers: dict[str, str] = {}
 
     def number(name: str) -> str:
@@ -139,11 +122,10 @@ def numbered(messages: Sequence[Message]) -> tuple[Message, ...]:
     return tuple(map(of, messages))
 
 
-def folded(messages: Iterable[Message]) -> list[Message]:
-    """Return the turns of a list of messages in OpenAI's format.
+def group_turns(messages: Iterable[Message]) -> list[Message]:
+    """Return the turns of messages in OpenAI's format, each with its steps inside.
 
-    The steps of each turn are inside the turn. Raise ValueError if no text of the assistant follows the calls
-    or results.
+    Raise ValueError if no text of the assistant follows the calls or results.
     """
     turns: list[Message] = []
     steps: list[Message] = []
@@ -160,11 +142,8 @@ def folded(messages: Iterable[Message]) -> list[Message]:
     return turns
 
 
-def results(messages: Iterable[Message]) -> Iterator[tuple[ToolCall | None, str | None]]:
-    """Yield each call of a turn's path with its result, in order.
-
-    The result is None if there is none. The call is None for a result that no call asked for.
-    """
+def calls_with_results(messages: Iterable[Message]) -> Iterator[tuple[ToolCall | None, str | None]]:
+    """Yield each call of a turn with its result, None if there is none, and results without a call."""
     path = list(messages)
     tool_results = [(m.tool_call_id, m.content) for m in path if m.role == "tool"]
     wanted = Counter(call.id for m in path for call in m.tool_calls)

@@ -14,20 +14,14 @@ def is_message(value: object) -> bool:
 
 
 def has(value: object, name: str) -> bool:
-    """True if a mapping has the key, or an object has the attribute.
-
-    The class or the instance must define the attribute. An object that invents every attribute is no message.
-    """
+    """True if a mapping has the key, or the class or instance defines the attribute, not invents it."""
     if isinstance(value, Mapping):
         return name in value
     return name in {*dir(type(value)), *getattr(value, "__dict__", {})}
 
 
 def field(value: object, name: str) -> Any:
-    """Return the value of a mapping's key or of an object's attribute.
-
-    Return None if there is none.
-    """
+    """Return the value of a mapping's key or of an object's attribute, or None if there is none."""
     if isinstance(value, Mapping):
         return value.get(name)
     # A class may name an attribute, as slots do, that an object of it does not have.
@@ -35,10 +29,7 @@ def field(value: object, name: str) -> Any:
 
 
 def text_of(content: object) -> str | None:
-    """Return the text of a message's content.
-
-    The content is a text, or a list of parts with texts among them. Return None for anything else.
-    """
+    """Return the text of a content, which is a text or a list of parts; None for anything else."""
     if content is None or isinstance(content, str):
         return content or ""
     if isinstance(content, (list, tuple)):

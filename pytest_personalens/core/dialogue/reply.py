@@ -1,7 +1,4 @@
-"""Reads the value that an assistant returned as its turn.
-
-The value is a text, a message, or a list of messages.
-"""
+"""Reads the value that an assistant returned as its turn: a text, a message, or a list of messages."""
 
 from __future__ import annotations
 
@@ -10,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from pytest_personalens.core.dialogue.message import AssistantMessages, Function, Message, ToolCall
-from pytest_personalens.core.dialogue.message_fields import field, has, is_message, text_of
-from pytest_personalens.core.dialogue.odd_reply import problem_of
+from pytest_personalens.core.dialogue.message_fields import field, has, is_message, text_of, text_of_part
 from pytest_personalens.core.errors import AssistantFault, short_repr
 from pytest_personalens.core.frozen import clean
 
@@ -49,21 +45,17 @@ def read_reply(reply: object) -> Reply:
     if is_message(reply):
         role = field(reply, "role")
         if role not in (None, "assistant"):
-            raise AssistantFault(
-                f"the assistant returned a message of role {short_repr(role, 40)}; it must be assistant"
-            )
+            odd = short_repr(role, 40)
+            raise AssistantFault(f"the assistant returned a message of role {odd}; it must be assistant")
         return Reply(_turn([reply], listed=False), [_whole_message(reply)])
     if isinstance(reply, (list, tuple)) and reply and all(map(is_message, reply)):
         new_messages = _after_what_was_given(reply)
         return Reply(_turn(new_messages, listed=True), [_whole_message(message) for message in new_messages])
-    raise AssistantFault(problem_of(reply))
+    raise AssistantFault(_problem_of(reply))
 
 
-def heard(messages: AssistantMessages) -> list[tuple[str, str]]:
-    """Return the role and the text of each turn in an assistant's messages.
-
-    The steps between the turns are left out.
-    """
+def spoken_turns(messages: AssistantMessages) -> list[tuple[str, str]]:
+    """Return the role and the text of each turn in an assistant's messages, without the steps between."""
     turns = [
         message
         for message, after in zip(messages, [*messages[1:], None], strict=True)
@@ -73,14 +65,9 @@ def heard(messages: AssistantMessages) -> list[tuple[str, str]]:
 
 
 def _spoken(text: str) -> str:
-    """Return the text that is said in a turn.
-
-    Raise `AssistantFault` if it is empty or too long.
-    """
     if len(text) > MAX_REPLY_CHARS:
-        raise AssistantFault(
-            f"the assistant's reply has {len(text):,} characters; the limit is {MAX_REPLY_CHARS:,}"
-        )
+        limit = f"the limit is {MAX_REPLY_CHARS:,}"
+        raise AssistantFault(f"the assistant's reply has {len(text):,} characters; {limit}")
     content = clean(text).strip()
     if not content:
         raise AssistantFault("the assistant returned an empty text")
@@ -89,32 +76,24 @@ def _spoken(text: str) -> str:
 
 def _after_what_was_given(messages: Sequence[object]) -> list[object]:
     roles = [field(message, "role") for message in messages]
+    where = "the list that the assistant returned"
     for number, role in enumerate(roles, 1):
         if role not in ("assistant", "tool", *_GIVEN):
-            raise AssistantFault(
-                f"message {number} of the list that the assistant returned has the role"
-                f" {short_repr(role, 40)}; it must be assistant or tool"
-            )
+            odd = f"message {number} of {where} has the role {short_repr(role, 40)}"
+            raise AssistantFault(f"{odd}; it must be assistant or tool")
     if roles[-1] != "assistant":
-        raise AssistantFault(
-            f"the list that the assistant returned ends with a {roles[-1]} message; the last one must be the"
-            " assistant's text"
-        )
+        must = "the last one must be the assistant's text"
+        raise AssistantFault(f"{where} ends with a {roles[-1]} message; {must}")
     first = max((i for i, role in enumerate(roles) if role in _GIVEN), default=-1) + 1
     return list(messages[first:])
 
 
 def _turn(messages: Sequence[object], *, listed: bool) -> Message:
-    """Return the messages as one turn.
-
-    The turn has the text of the last message. The others are its steps.
-    """
+    """Return the last message as a turn with the others as its steps."""
     text = _content(messages[-1])
     if not text.strip() and _calls(messages[-1]):
-        raise AssistantFault(
-            "the last message that the assistant returned has tool calls and no text; the last one must be"
-            " its text"
-        )
+        last = "the last message that the assistant returned has tool calls and no text"
+        raise AssistantFault(f"{last}; the last one must be its text")
     kept = _Kept()
     steps = [step for message in messages[:-1] if (step := kept.step(message)) is not None]
     calls = kept.calls(_calls(messages[-1]))
@@ -168,9 +147,9 @@ def _content(message: object) -> str:
     if text is None and field(message, "role") == "tool":
         return clean(_json(content))  # some tools return data instead of text
     if text is None:
+        kind = type(content).__name__
         raise AssistantFault(
-            f"the assistant returned a message whose content is {type(content).__name__}; it must be text"
-            " (str)"
+            f"the assistant returned a message whose content is {kind}; it must be text (str)"
         )
     refusal = field(message, "refusal")
     return clean(text or (refusal if isinstance(refusal, str) else ""))
@@ -212,10 +191,7 @@ def _cut(text: str) -> str:
 
 
 def _whole_message(message: object) -> dict[str, Any]:
-    """Return a message in the form in which the assistant gets it back.
-
-    It is whole, with the extra fields that the assistant's provider needs.
-    """
+    """Return a message as the assistant gets it back, with the extra fields that its provider needs."""
     mapping = message if isinstance(message, Mapping) else _data(message)
     plain: dict[str, Any] = json.loads(_json(dict(mapping)))
     return {"role": "assistant", "content": None, **plain}
@@ -230,3 +206,31 @@ def _data(value: object) -> Any:
         return vars(value)
     slots = [name for kind in type(value).__mro__ for name in getattr(kind, "__slots__", ())]
     return {name: getattr(value, name) for name in slots if hasattr(value, name)} or str(value)
+
+
+def _problem_of(reply: object) -> str:
+    if isinstance(reply, (list, tuple)) and any(map(is_message, reply)):
+        number, odd = next((n, message) for n, message in enumerate(reply, 1) if not is_message(message))
+        return (
+            f"message {number} of the list that the assistant returned is {type(odd).__name__} without"
+            " content or tool_calls; it must have one of them"
+        )
+    return f"the assistant returned {type(reply).__name__}; it must return text (str){_text_in(reply)}"
+
+
+def _text_in(reply: object) -> str:
+    """Return where the text is in a value of a framework; empty for an unknown kind of value."""
+    if isinstance(reply, dict):
+        if isinstance(reply.get("messages"), (list, tuple)):
+            return ": the text is that of the last message, such as result['messages'][-1].content"
+        if "choices" in reply:
+            return ": the text is response['choices'][0]['message']['content']"
+        return next((f": the text may be reply[{key!r}]" for key in ("text", "output") if key in reply), "")
+    if isinstance(reply, (list, tuple)):
+        return ": join the texts of its parts" if reply and all(map(text_of_part, reply)) else ""
+    if hasattr(reply, "choices"):
+        return ": the text is response.choices[0].message.content"
+    return next(
+        (f": the text may be reply.{name}" for name in ("text", "output", "output_text") if has(reply, name)),
+        "",
+    )

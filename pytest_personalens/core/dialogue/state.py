@@ -14,7 +14,7 @@ from pydantic_core import to_jsonable_python
 from pytest_personalens.core.errors import AssistantFault, SpecError, short_repr
 from pytest_personalens.core.frozen import Frozen, clean
 from pytest_personalens.core.suite_names import STATE
-from pytest_personalens.core.text.redaction import scrubber
+from pytest_personalens.core.text.redaction import make_redactor
 from pytest_personalens.core.text.safe_text import one_line
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Leaf(NamedTuple):
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """Return the keys of the path, without the numbers of list items."""
+        """The keys of the path, without the numbers of list items."""
         return tuple(re.sub(r"(?:\[\d+\])+", "", self.path).split("."))
 
 
@@ -62,12 +62,12 @@ class StoredRecord(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """Return the key under which such things stand, such as ``bookings``; it may be empty."""
+        """The key under which such things stand, such as ``bookings``; it may be empty."""
         return re.sub(r"(?:\[\d+\])+", "", self.path).rpartition(".")[2]
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """Return the values by their keys, as the arguments of a call."""
+        """The values by their keys, as the arguments of a call."""
         return {leaf.path.removeprefix(self.path).lstrip(".") or "value": leaf.value for leaf in self.leaves}
 
     def in_one_line(self) -> str:
@@ -94,13 +94,12 @@ class _Plain:
 
     def __init__(self) -> None:
         self._values = self._chars = 0
-        self._scrub: Callable[[str], str] = scrubber()
+        self._scrub: Callable[[str], str] = make_redactor()
 
     def of(self, value: Any, path: str, depth: int) -> Any:
         if depth > DEEPEST:
-            raise AssistantFault(
-                f"{STATE}: {_shown(path)} lies more than {DEEPEST} levels deep, or holds itself; give less"
-            )
+            deep = f"{_shown(path)} lies more than {DEEPEST} levels deep, or holds itself"
+            raise AssistantFault(f"{STATE}: {deep}; give less")
         if _is_mapping(value):
             return {
                 self._text(str(key)): self.of(value[key], f"{path}.{key}" if path else str(key), depth + 1)
@@ -115,9 +114,7 @@ class _Plain:
     def _scalar(self, value: Any, path: str, depth: int) -> Any:
         self._values += 1
         if self._values > MOST_VALUES:
-            raise AssistantFault(
-                f"{STATE} gave more than {MOST_VALUES:,} values; give only what belongs to this user"
-            )
+            raise _too_many(f"{MOST_VALUES:,} values")
         if value is None or isinstance(value, bool):
             return value
         if isinstance(value, str):
@@ -142,10 +139,12 @@ class _Plain:
     def _text(self, text: str) -> str:
         self._chars += len(text)
         if self._chars > MOST_CHARS:
-            raise AssistantFault(
-                f"{STATE} gave more than {MOST_CHARS:,} characters; give only what belongs to this user"
-            )
+            raise _too_many(f"{MOST_CHARS:,} characters")
         return self._scrub(clean(text))
+
+
+def _too_many(most: str) -> AssistantFault:
+    return AssistantFault(f"{STATE} gave more than {most}; give only what belongs to this user")
 
 
 def _is_mapping(value: object) -> bool:
@@ -189,10 +188,7 @@ def facts_at(leaf: Leaf, fields: Mapping[str, tuple[str, ...]]) -> tuple[str, ..
 
 
 def stored_records(data: Mapping[str, Any]) -> tuple[StoredRecord, ...]:
-    """Return the things that a state holds.
-
-    What is nested in a thing belongs to it, but a list of mappings holds things of its own.
-    """
+    """Return the things that a state holds; a list of mappings in a thing holds things of its own."""
     return tuple(record for record in _records("", data) if record.leaves)
 
 
@@ -233,7 +229,7 @@ def leaves_of(path: str, value: Any) -> list[Leaf]:
     return [Leaf(path, value)]
 
 
-def first_apart(before: State | None, now: State | None) -> str:
+def state_difference(before: State | None, now: State | None) -> str:
     """Return where two states first differ, in a line; empty where they are the same."""
     if before == now:
         return ""

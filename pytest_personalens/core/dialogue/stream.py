@@ -13,11 +13,8 @@ from pytest_personalens.core.errors import AssistantFault, PersonalensError, err
 _MOST_ARGUMENTS: Final = 10_000_000
 
 
-def drained(reply: object) -> object:
-    """Return the whole reply if `reply` is an iterator, else `reply` itself.
-
-    The function reads the iterator to its end and joins its pieces.
-    """
+def read_stream(reply: object) -> object:
+    """Return the joined pieces of an iterator, or `reply` itself if it is none."""
     if not isinstance(reply, Iterator):
         return reply
     stream = Stream()
@@ -26,11 +23,8 @@ def drained(reply: object) -> object:
     return stream.reply()
 
 
-async def awaited(reply: Any) -> object:
-    """Return the result of an awaitable.
-
-    An async iterator is read to its end, and its pieces are joined.
-    """
+async def await_reply(reply: Any) -> object:
+    """Return the result of an awaitable, or the joined pieces of an async iterator."""
     if not isinstance(reply, AsyncIterable):
         reply = await reply
     if not isinstance(reply, AsyncIterable):
@@ -42,10 +36,7 @@ async def awaited(reply: Any) -> object:
 
 
 class Stream:
-    """The pieces of a reply so far.
-
-    A result of a tool ends the message before it. A stream may therefore hold several messages.
-    """
+    """The pieces of a reply so far; a result of a tool ends the message before it."""
 
     def __init__(self) -> None:
         self._messages: list[object] = []
@@ -55,11 +46,7 @@ class Stream:
         self._arguments = 0
 
     def add(self, piece: object) -> None:
-        """Add a piece.
-
-        Raise `AssistantFault` for a piece that is neither text nor a delta, and for a stream that is too
-        long.
-        """
+        """Add a piece; raise `AssistantFault` if it is no text and no delta, or makes the stream too long."""
         try:
             self._add(piece)
         except PersonalensError:
@@ -109,10 +96,7 @@ class Stream:
             )
 
     def _call(self, piece: object) -> None:
-        """Add a piece of a call.
-
-        The first piece has the call's id and name. Each piece has a part of its arguments.
-        """
+        """Add a piece of a call: the first has its id and name, each has a part of its arguments."""
         function, name = field(piece, "function"), field(piece, "id")
         index = field(piece, "index")
         # Without an index, a piece with an id begins a new call.
@@ -144,10 +128,7 @@ class Stream:
 
 
 def _delta(piece: object) -> object | None:
-    """Return the delta of a chunk.
-
-    A piece that is no chunk is returned as it is. Return None for a chunk without a delta.
-    """
+    """Return the delta of a chunk, None if it has none, and a piece that is no chunk as it is."""
     if piece is None:
         return None
     if has(piece, "choices"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pytest_personalens.core.dialogue.message import results
+from pytest_personalens.core.dialogue.message import calls_with_results
 from pytest_personalens.core.text.safe_text import one_line
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def called(name: str, /, **arguments: Any) -> Called:
     return Called(name, arguments)
 
 
-def explained(calls: Sequence[object]) -> list[str]:
+def describe_calls(calls: Sequence[object]) -> list[str]:
     """What to print where a call that was wanted is not among these, or one is that must not be."""
     shown = [f"  turn {call.turn}: {call!r}" for call in calls if isinstance(call, Call)]
     return ["the assistant called:", *shown] if shown else ["the assistant called no tool"]
@@ -70,32 +70,29 @@ def explained(calls: Sequence[object]) -> list[str]:
 def calls_of(messages: Sequence[Message]) -> Iterator[Call]:
     """The calls of a dialogue, in the order in which they were made."""
     for turn, message in enumerate(messages):
-        for call, result in results(message.path):
+        for call, result in calls_with_results(message.path):
             if call is not None:
                 yield _call(call, result, turn)
 
 
-def pairs(message: Message) -> list[tuple[str, str | None]]:
-    """What the assistant did in a turn: each call as text, and its result, None where there is none.
-
-    A result that no call asked for stands beside "(no call)".
-    """
+def call_texts(message: Message) -> list[tuple[str, str | None]]:
+    """Return each call of a turn as text with its result, and "(no call)" for a result without a call."""
     done = [
         (repr(_call(call, result, 0)) if call is not None else "(no call)", result)
-        for call, result in results(message.path)
+        for call, result in calls_with_results(message.path)
     ]
     return [*done, *([(f"({message.left_out:,} more, not kept)", None)] if message.left_out else ())]
 
 
-def shown(message: Message, longest: int = 300) -> list[str]:
+def call_lines(message: Message, longest: int = 300) -> list[str]:
     """The same, a line a call, the call and the result each cut to `longest` characters."""
     return [
         _short(call, longest) + (f" -> {_short(result, longest)}" if result is not None else "")
-        for call, result in pairs(message)
+        for call, result in call_texts(message)
     ]
 
 
-def in_one_line(call: Call) -> str:
+def call_line(call: Call) -> str:
     """A call with its result."""
     return f"{call!r}" + (f" -> {one_line(call.result)}" if call.result is not None else "")
 

@@ -1,7 +1,4 @@
-"""Writes files that are read again, so that each is whole or absent.
-
-All such files are written by this one function.
-"""
+"""Writes files that are read again, so that each is whole or absent."""
 
 from __future__ import annotations
 
@@ -50,10 +47,7 @@ def write_atomically(path: Path, content: str | bytes) -> None:
 
 
 def _remove_old_drafts(folder: Path, stem: str) -> None:
-    """Remove old drafts of a file, left by processes that were killed.
-
-    The function searches a folder once, not at every write.
-    """
+    """Remove drafts left by killed processes; a folder is searched once, not at every write."""
     if folder not in _DRAFTS:
         _DRAFTS[folder] = {}
         with suppress(OSError):

@@ -1,7 +1,4 @@
-"""Decides where files may be written.
-
-A file must not replace a file of somebody else, a file that the run reads, or another file of the run.
-"""
+"""Decides where files may be written, so that none replaces another's, or one that the run reads."""
 
 from __future__ import annotations
 
@@ -33,10 +30,7 @@ _OURS: Final = {
 
 
 def file_kind(path: Path | str) -> str | None:
-    """Return the kind of a report by the ending of its path.
-
-    The kind is json, html or markdown. It is None for any other ending.
-    """
+    """Return the kind of a report by its ending: json, html or markdown; None for any other."""
     return ENDINGS.get(Path(path).suffix.lower())
 
 
@@ -54,9 +48,8 @@ def refuse_shared_files(
     for name, path in written:
         for other_name, place in read.items():
             if (name, other_name) != replaces and _same(path, place):
-                raise SpecError(
-                    f"{name}: {path} is what {other_name} reads, and would be replaced; give another path"
-                )
+                why = f"{path} is what {other_name} reads, and would be replaced"
+                raise SpecError(f"{name}: {why}; give another path")
 
 
 def _same(first: Path, second: Path) -> bool:
@@ -82,9 +75,8 @@ def writable(path: Path, flag: str, *, kind: str = "json") -> Path:
     except (FileNotFoundError, NotADirectoryError):
         pass
     except (OSError, ValueError) as error:  # the path is too long, has a loop of links, or contains a NUL
-        raise SpecError(
-            f"{flag}: {str(path)[:200]!r} is no path of a file: {getattr(error, 'strerror', None) or error}"
-        ) from None
+        why = getattr(error, "strerror", None) or error
+        raise SpecError(f"{flag}: {str(path)[:200]!r} is no path of a file: {why}") from None
     if path.is_dir():
         raise SpecError(f"{flag}: {path} is a folder; give the path of a file")
     if path.exists() and not path.is_file():

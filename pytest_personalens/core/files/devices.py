@@ -11,10 +11,7 @@ if TYPE_CHECKING:
 
 
 def no_device(path: Path) -> Path:
-    """Return the path if it is safe to read.
-
-    Raise `OSError` for a device such as ``/dev/zero``. A device may have no end, and would fill the memory.
-    """
+    """Return the path; raise `OSError` for a device such as ``/dev/zero``, which may have no end."""
     mode = path.stat().st_mode
     if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
         raise OSError(errno.EINVAL, "a device, and no file", str(path))

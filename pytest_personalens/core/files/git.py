@@ -13,11 +13,7 @@ _PATIENCE: Final = 20.0
 
 
 def git(root: Path, *words: str) -> str | None:
-    """Return the output of a git command in the folder `root`.
-
-    Return None if git is not installed, if the command fails (also because the folder is no checkout), or if
-    it takes more than 20 seconds.
-    """
+    """Return the output of a git command in `root`, or None if it fails or takes more than 20 seconds."""
     command = ["git", "--no-optional-locks", "-C", str(root), *words]
     try:
         done = subprocess.run(command, capture_output=True, check=False, timeout=_PATIENCE)

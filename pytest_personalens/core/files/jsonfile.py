@@ -6,8 +6,7 @@ If a file cannot be used, the error says so in one line.
 from __future__ import annotations
 
 import json
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -15,26 +14,16 @@ from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.files.devices import no_device
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
     from pathlib import Path
 
 _Model = TypeVar("_Model", bound=BaseModel)
 
 
-def read_versioned(
-    path: Path,
-    model: type[_Model],
-    schema: str,
-    *,
-    what: str,
-    advice: str,
-    upgrade: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]] = MappingProxyType({}),
-) -> _Model:
+def read_versioned(path: Path, model: type[_Model], schema: str, *, what: str, advice: str) -> _Model:
     """Return the value in the file, whose field ``schema`` must be `schema`.
 
-    `upgrade` maps an older schema to a function that turns its data into the present form. Raise `DataError`
-    with a text of one line. In that text, `what` names such a file ("a results file"), and `advice` says what
-    to do about a bad one.
+    Raise `DataError` with a text of one line. In that text, `what` names such a file ("a results file"), and
+    `advice` says what to do about a bad one.
     """
     try:
         data = json.loads(no_device(path).read_text(encoding="utf-8"))
@@ -44,9 +33,7 @@ def read_versioned(
         problem = "nested too deeply" if isinstance(error, RecursionError) else error
         raise DataError(path, f"not valid JSON ({problem}); {advice}") from None
     stated = data.get("schema") if isinstance(data, dict) else None
-    if isinstance(stated, str) and stated in upgrade:
-        data = {**upgrade[stated](data), "schema": schema}
-    elif stated != schema:
+    if stated != schema:
         raise DataError(
             path, f"not {what} of this version: its schema is {str(stated)[:60]!r}, not {schema!r}; {advice}"
         )
@@ -58,10 +45,7 @@ def read_versioned(
 
 
 def first_problem(error: ValidationError, *, count_from: int = 0) -> tuple[str, str]:
-    """Return the first problem: the field, with dots, and what is wrong with it.
-
-    `count_from` is the number of the first element of a list.
-    """
+    """Return the first problem: the field, with dots, and what is wrong; lists count from `count_from`."""
     return all_problems(error, count_from=count_from)[0]
 
 
@@ -76,11 +60,8 @@ def all_problems(error: ValidationError, *, count_from: int = 0) -> list[tuple[s
     return problems
 
 
-def text_of(value: BaseModel, *, indent: int = 1, sort_keys: bool = False) -> str:
-    """Return the content of the file for a value.
-
-    Equal values give equal files.
-    """
+def to_json(value: BaseModel, *, indent: int = 1, sort_keys: bool = False) -> str:
+    """Return the content of the file for a value; equal values give equal files."""
     return (
         json.dumps(
             value.model_dump(mode="json", by_alias=True),
@@ -93,10 +74,7 @@ def text_of(value: BaseModel, *, indent: int = 1, sort_keys: bool = False) -> st
 
 
 def schema_of(path: Path) -> str:
-    """Return the schema that the file states, or an empty string.
-
-    It is empty if the file cannot be read; `read_versioned` then explains the problem.
-    """
+    """Return the schema that the file states; empty if it cannot be read."""
     try:
         data = json.loads(no_device(path).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):

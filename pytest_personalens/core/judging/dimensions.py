@@ -81,7 +81,7 @@ class Dimension(Measure, ReprEnum):
 
     @property
     def scale(self) -> Scale:
-        """Return the lowest and the highest score."""
+        """Lowest and highest score."""
         return _SCALES[self.value]
 
 
@@ -97,24 +97,16 @@ LABELLED: Final = (*READINGS, Dimension.UNBACKED)
 DEFAULT_DIMENSIONS: Final = (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION)
 
 
-def dimension(name: str) -> Dimension:
-    """Return the dimension with that long or short name.
-
-    Raise `SpecError` if there is none; the text names the known ones.
-    """
-    key = name.strip().lower().replace("_", "-")
-    for dim in Dimension:
-        if key in (dim.short, dim.value.replace("_", "-")):
-            return dim
-    raise SpecError(f"unknown dimension {name!r}; known: {', '.join(d.short for d in Dimension)}")
-
-
 def dimensions(names: Iterable[str]) -> tuple[Dimension, ...]:
-    """Return dimensions by name, in the benchmark's order, each once.
+    """Return dimensions by long or short name, in the benchmark's order; "all" means the six `READINGS`.
 
-    The name "all" means the six `READINGS`. Raise `SpecError` for an unknown name.
+    Raise `SpecError` for an unknown name; the text names the known ones.
     """
-    wanted = {
-        d for name in names for d in (READINGS if name.strip().lower() == "all" else (dimension(name),))
-    }
-    return tuple(d for d in Dimension if d in wanted)
+    by_name = {name: (d,) for d in Dimension for name in (d.short, d.value.replace("_", "-"))}
+    chosen: set[Dimension] = set()
+    for name in names:
+        key = name.strip().lower().replace("_", "-")
+        if key != "all" and key not in by_name:
+            raise SpecError(f"unknown dimension {name!r}; known: {', '.join(d.short for d in Dimension)}")
+        chosen.update(READINGS if key == "all" else by_name[key])
+    return tuple(d for d in Dimension if d in chosen)

@@ -1,7 +1,4 @@
-"""Evaluates one scenario: simulates the dialogue, then judges it.
-
-This module does not use pytest, files or networks.
-"""
+"""Evaluates one scenario, without pytest, files or networks: simulates the dialogue, then judges it."""
 
 from __future__ import annotations
 
@@ -33,6 +30,7 @@ from pytest_personalens.core.judging.verdict import (
     MeasureField,
     Verdict,
 )
+from pytest_personalens.core.runtime.threads import Threads
 from pytest_personalens.core.scenario import BaseScenario
 
 if TYPE_CHECKING:
@@ -98,10 +96,7 @@ class Evaluation(Frozen):
 
     @property
     def scored(self) -> bool:
-        """True if at least one verdict that was asked for is there.
-
-        An evaluation that is not scored never passes.
-        """
+        """True if a verdict that was asked for is there; an evaluation without one never passes."""
         return not self.cause
 
     def gives(self, measure: Measure | None) -> bool:
@@ -110,10 +105,7 @@ class Evaluation(Frozen):
 
     @property
     def share(self) -> float:
-        """Return the share of its readings that have a verdict, 0 to 1.
-
-        It is 0 without scores, and 1 if nothing was asked for.
-        """
+        """Share of its readings that have a verdict: 0 without scores, 1 if nothing was asked for."""
         if not self.scored:
             return 0.0
         return len(self.verdicts) / (len(self.verdicts) + len(self.unread)) if self.unread else 1.0
@@ -124,19 +116,19 @@ class Evaluation(Frozen):
 
     @property
     def task_completed(self) -> bool | None:
-        """Return task completion (TC), or None if it has no score."""
+        """Task completion (TC), or None if it has no score."""
         score = self.score(Dimension.TASK_COMPLETION)
         return None if score is None else bool(score)
 
     @property
     def personalization(self) -> int | None:
-        """Return personalization (P), 1 to 4, or None if it has no score."""
+        """Personalization (P), 1 to 4, or None if it has no score."""
         score = self.score(Dimension.PERSONALIZATION)
         return None if score is None else int(score)
 
     @property
     def lost_to_user(self) -> UserFault | None:
-        """Return the first fault of the user that may have cost the task, if the task is not completed."""
+        """The first fault of the user that may have cost the task, if the task is not completed."""
         if self.task_completed is not False:
             return None
         return next((fault for fault in self.user_faults or () if fault.code != HARMLESS), None)
@@ -166,7 +158,7 @@ def evaluate(
     A fault of the assistant, the user agent or the judge is stored in `cause` and `detail`. It is never an
     exception and never a low score.
     """
-    start = unscored(scenario, user_agent.identity, judge.identity)
+    start = empty_evaluation(scenario, user_agent.identity, judge.identity)
     if identity := getattr(assistant, "identity", ""):
         start = start.model_copy(update={"assistant": identity})
 
@@ -179,26 +171,21 @@ def evaluate(
     )
     evaluation = start.model_copy(update={"dialogue": outcome.dialogue})
     if outcome.fault is not None:
-        return evaluation.model_copy(
-            update={"cause": _cause(outcome.fault, "user-agent"), "detail": _line(outcome.fault)}
-        )
+        return _failed(evaluation, outcome.fault, "user-agent")
     try:
         if state is not None:
             dialogue = outcome.dialogue.model_copy(update={"state": state(outcome.dialogue)})
             evaluation = evaluation.model_copy(update={"dialogue": dialogue})
         so_far(evaluation.dialogue)
     except PersonalensError as fault:
-        return evaluation.model_copy(update={"cause": _cause(fault, "judge"), "detail": _line(fault)})
+        return _failed(evaluation, fault, "judge")
     return _judged(evaluation, scenario, judge, dimensions, progress)
 
 
-def unscored(
+def empty_evaluation(
     scenario: BaseScenario, user_agent: str = "", judge: str = "", *, cause: Cause = "", detail: str = ""
 ) -> Evaluation:
-    """Return an evaluation of `scenario` with an empty dialogue.
-
-    `cause` says why it stays without a score, if it does.
-    """
+    """Return an evaluation without a dialogue; `cause` says why it stays without a score, if it does."""
     return Evaluation(
         scenario=scenario.id,
         user=scenario.user,
@@ -221,54 +208,34 @@ def _judged(
     dimensions: Sequence[Measure],
     progress: Callable[[Evaluation], None] | None,
 ) -> Evaluation:
-    """Return the evaluation with its verdicts and with the first fault, if there is one.
-
-    The verdicts are in the order of `dimensions`, even if the judge gave them in another order. A reading
-    that the judge did not give is no fault of the others.
-    """
-    read: dict[Measure, Verdict] = {}
+    """Return the evaluation with its verdicts in the order of `dimensions`, and its first fault."""
+    verdicts: dict[Measure, Verdict] = {}
     faults: dict[Measure, PersonalensError] = {}
-    ended: list[BaseException] = []
     one_at_a_time = threading.Lock()
 
-    def reading(dimension: Measure) -> None:
+    def with_verdicts() -> Evaluation:
+        given = tuple(verdicts[d] for d in dimensions if d in verdicts)
+        return evaluation.model_copy(update={"verdicts": given})
+
+    def read(dimension: Measure) -> None:
         try:
             verdict = read_dialogue(judge, scenario, evaluation.dialogue, dimension)
-        except PersonalensError as fault:
-            faults[dimension] = fault
-            return
-        with one_at_a_time:
-            read[dimension] = verdict
-            try:
+            with one_at_a_time:
+                verdicts[dimension] = verdict
                 if progress is not None:
                     progress(with_verdicts())
-            except PersonalensError as fault:
-                faults[dimension] = fault
-
-    def beside(dimension: Measure) -> None:
-        try:
-            reading(dimension)
-        except BaseException as error:  # a thread would lose an exit or the end of the run
-            ended.append(error)
-
-    def with_verdicts() -> Evaluation:
-        return evaluation.model_copy(update={"verdicts": tuple(read[d] for d in dimensions if d in read)})
+        except PersonalensError as fault:
+            faults[dimension] = fault
 
     if getattr(judge, "parallel", False):
-        threads = [
-            threading.Thread(target=beside, args=(d,), name=f"personalens-{d.short}", daemon=True)
-            for d in dimensions[1:]
-        ]
-        for thread in threads:
-            thread.start()
-        reading(dimensions[0])
-        for thread in threads:
-            thread.join()
-        if ended:
-            raise ended[0]
+        pool = Threads(len(dimensions))
+        try:
+            list(pool.map(read, dimensions))
+        finally:
+            pool.shutdown(wait=False)
     else:
         for dimension in dimensions:
-            reading(dimension)
+            read(dimension)
             if any(not isinstance(fault, JudgeFault) for fault in faults.values()):
                 break
     evaluation = with_verdicts()
@@ -279,22 +246,11 @@ def _judged(
     if failed is None and evaluation.verdicts:
         return evaluation.model_copy(update={"unread": unread}) if unread else evaluation
     failed = failed or next(iter(unread), None)
-    if failed is None:
-        return evaluation
-    return evaluation.model_copy(
-        update={
-            "cause": _cause(faults[failed], "judge"),
-            "detail": f"{failed.short}: {_line(faults[failed])}",
-        }
-    )
+    return evaluation if failed is None else _failed(evaluation, faults[failed], "judge", f"{failed.short}: ")
 
 
 def read_dialogue(judge: Judge, scenario: BaseScenario, dialogue: Dialogue, dimension: Measure) -> Verdict:
-    """Return the verdict of `judge`, after checking it.
-
-    Any exception and any wrong value of a custom judge becomes a `JudgeFault`. Raise `PersonalensError` if
-    there is no verdict.
-    """
+    """Return the verdict of `judge`; any exception or wrong value of a custom judge is a `JudgeFault`."""
     try:
         verdict = judge.verdict(scenario, dialogue, dimension)
     except PersonalensError:
@@ -309,10 +265,7 @@ def read_dialogue(judge: Judge, scenario: BaseScenario, dialogue: Dialogue, dime
 
 
 def _whole(verdict: Verdict) -> bool:
-    """True if the verdict holds valid values.
-
-    `model_construct` makes a verdict without these checks. Later code that reads such a verdict would fail.
-    """
+    """True if the values are valid; `model_construct` makes a verdict without checking them."""
     lists = (verdict.evidence, verdict.reasons, verdict.turns, verdict.votes)
     return (
         isinstance(verdict.dimension, Measure)
@@ -328,9 +281,10 @@ def _line(fault: PersonalensError) -> str:
     return " ".join(clean(str(fault)).split())[:_LONGEST_DETAIL]
 
 
-def _cause(fault: PersonalensError, otherwise: Cause) -> Cause:
-    if isinstance(fault, AssistantFault):
-        return "assistant"
-    if isinstance(fault, BudgetSpent):
-        return "budget"
-    return "record" if isinstance(fault, RecordError) else otherwise
+def _failed(evaluation: Evaluation, fault: PersonalensError, cause: Cause, prefix: str = "") -> Evaluation:
+    """Return the evaluation without scores; `cause` is the role at fault if the fault does not say it."""
+    own_causes: tuple[tuple[type[PersonalensError], Cause], ...] = (
+        (AssistantFault, "assistant"), (BudgetSpent, "budget"), (RecordError, "record"),
+    )  # fmt: skip
+    cause = next((name for kind, name in own_causes if isinstance(fault, kind)), cause)
+    return evaluation.model_copy(update={"cause": cause, "detail": f"{prefix}{_line(fault)}"})

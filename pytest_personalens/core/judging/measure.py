@@ -69,38 +69,32 @@ class Measure(str):
 
     @property
     def value(self) -> str:
-        """Return the long name, which files use."""
+        """The long name, which files use."""
         return str.__str__(self)
 
     @property
     def short(self) -> str:
-        """Return the short name, which options use."""
+        """The short name, which options use."""
         return self.names.short
 
     @property
     def in_steps(self) -> bool:
-        """True for whole scores between two ends.
-
-        Such scores can be counted and charted one by one.
-        """
+        """True for whole scores between two ends, which can be counted and charted one by one."""
         return self.grid == 1 and self.span is not None
 
     @property
     def span(self) -> float | None:
-        """Return the distance from the lowest to the highest score.
-
-        It is None if one of the two is missing.
-        """
+        """Distance from the lowest to the highest score; None if one of them is missing."""
         return None if self.low is None or self.high is None else self.high - self.low
 
     @property
     def worst(self) -> float | None:
-        """Return the worst possible score, or None if there is none."""
+        """Worst possible score, or None if there is none."""
         return self.low if self.better == "high" else self.high
 
     @property
     def sign(self) -> int:
-        """Return 1 if more is better, else -1."""
+        """1 if more is better, else -1."""
         return 1 if self.better == "high" else -1
 
     def is_read_in(self, kind: str) -> bool:
@@ -133,14 +127,10 @@ class Measure(str):
         return int(found) if found.is_integer() else found
 
     def exact(self, score: Score) -> Exact:
-        """Return a score on the grid as an exact number for calculations.
-
-        Sums of floats would differ in their last bits.
-        """
+        """Return a score as an exact number; sums of floats would differ in their last bits."""
         return int(score) if self.grid == 1 else round(Fraction(score) / self.grid) * self.grid
 
     def is_worse(self, score: float, other: float) -> bool:
-        """True if `score` is worse than `other`."""
         return score < other if self.better == "high" else score > other
 
 
@@ -149,21 +139,15 @@ _KNOWN: Final[dict[str, Measure]] = {}
 
 
 def add_measures(measures: Iterable[Measure]) -> None:
-    """Register measures by their names.
-
-    Raise `SpecError` if a different measure already has the name.
-    """
+    """Register measures; raise `SpecError` if a different measure already has the name."""
     for measure in measures:
         registered = _KNOWN.setdefault(measure.value, measure)
         if registered.__reduce__()[1] != measure.__reduce__()[1]:
             raise SpecError(f"two suites have different measures of the name {measure.value!r}; rename one")
 
 
-def measure_named(name: object) -> Measure:
-    """Return the measure with that long name.
-
-    Raise ValueError if no loaded suite has it.
-    """
+def get_measure(name: object) -> Measure:
+    """Return the measure with that long name; raise ValueError if no loaded suite has it."""
     if isinstance(name, Measure):
         return name
     if not isinstance(name, str) or name not in _KNOWN:
@@ -171,6 +155,6 @@ def measure_named(name: object) -> Measure:
     return _KNOWN[name]
 
 
-def measure_called(short: str) -> Measure | None:
+def find_measure(short: str) -> Measure | None:
     """Return the measure with that short name, or None if no loaded suite has it."""
     return next((measure for measure in _KNOWN.values() if measure.short == short), None)

@@ -30,7 +30,6 @@ class OfSums:
     uses: tuple[int, ...] = ()
 
     def __call__(self, answers: Sequence[Answer]) -> float | None:
-        """Return the figure of some answers."""
         return self.figure(self.used(total(self.rows(answers))))
 
     def used(self, sums: Row) -> Row:
@@ -86,5 +85,5 @@ class Metric:
 
     @property
     def read_in(self) -> tuple[str, ...]:
-        """Return the kinds of items that the figure is about; empty means all."""
+        """The kinds of items that the figure is about; empty for all."""
         return self.measure.kinds if self.measure is not None else self.kinds

@@ -15,11 +15,7 @@ _MILLION: Final = 1_000_000
 
 
 class Price(NamedTuple):
-    """US dollars for a million tokens.
-
-    The fields are the prices of input at full price, of output, of input that is read from a cache, and of
-    input that is written to one.
-    """
+    """US dollars for a million tokens: input, output, input read from a cache, and input written to one."""
 
     input: float
     output: float
@@ -37,11 +33,7 @@ class Price(NamedTuple):
 
 
 def read_prices(lines: Sequence[str]) -> dict[str, Price]:
-    """Return the price table of the ini file.
-
-    Each line is ``MODEL = INPUT, OUTPUT[, CACHED[, WRITTEN]]``. CACHED and WRITTEN default to INPUT. Raise
-    `SpecError` for a line that cannot be read.
-    """
+    """Read lines ``MODEL = INPUT, OUTPUT[, CACHED[, WRITTEN]]``; the last two default to INPUT."""
     prices: dict[str, Price] = {}
     for line in lines:
         model, equals, numbers = line.rpartition("=")
@@ -68,7 +60,7 @@ def price_of(name: str, prices: Mapping[str, Price]) -> Price | None:
     return prices.get(name) or prices.get(name.partition("?")[0])
 
 
-def together(first: Mapping[str, Usage], second: Mapping[str, Usage]) -> dict[str, Usage]:
+def add_usage(first: Mapping[str, Usage], second: Mapping[str, Usage]) -> dict[str, Usage]:
     """Return the sum of both for each purpose, sorted by name."""
     return {
         purpose: first.get(purpose, Usage()) + second.get(purpose, Usage())
@@ -77,11 +69,7 @@ def together(first: Mapping[str, Usage], second: Mapping[str, Usage]) -> dict[st
 
 
 class Usage(Frozen):
-    """The use of models: calls, and tokens if the models report them.
-
-    `input_tokens` were billed at full price. `cached_tokens` were read from a provider's cache, and
-    `written_tokens` were written to it.
-    """
+    """Calls of models, with tokens at full price, read from a provider's cache, and written to it."""
 
     calls: int = 0
     input_tokens: int = 0
@@ -91,7 +79,7 @@ class Usage(Frozen):
 
     @property
     def tokens(self) -> int:
-        """Return the number of all tokens."""
+        """Number of all tokens."""
         return self.input_tokens + self.output_tokens + self.cached_tokens + self.written_tokens
 
     def __add__(self, other: Usage) -> Usage:

@@ -2,32 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, Protocol
 
-from pydantic import (
-    AfterValidator,
-    Field,
-    PlainSerializer,
-    PlainValidator,
-    SerializerFunctionWrapHandler,
-    WithJsonSchema,
-    model_serializer,
-    model_validator,
-)
+from pydantic import AfterValidator, Field, PlainSerializer, PlainValidator, WithJsonSchema, model_validator
 
-from pytest_personalens.core.frozen import Frozen, Text
+from pytest_personalens.core.frozen import Frozen, Sparse, Text
 from pytest_personalens.core.judging.dimensions import DEFAULT_DIMENSIONS as DEFAULT_DIMENSIONS
 from pytest_personalens.core.judging.dimensions import LABELLED as LABELLED
 from pytest_personalens.core.judging.dimensions import READINGS as READINGS
 from pytest_personalens.core.judging.dimensions import Dimension as Dimension
-from pytest_personalens.core.judging.measure import Measure, Score, measure_named
+from pytest_personalens.core.judging.measure import Measure, Score, get_measure
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pytest_personalens.core.dialogue.dialogue import Dialogue
-
-
-def _by_name(value: object) -> Measure:
-    return measure_named(value)
 
 
 def _as_whole(score: Score) -> Score:
@@ -38,7 +27,7 @@ ScoreField = Annotated[Score, AfterValidator(_as_whole)]
 #: A measure as a field. Files hold its long name.
 MeasureField = Annotated[
     Measure,
-    PlainValidator(_by_name),
+    PlainValidator(get_measure),
     PlainSerializer(lambda measure: measure.value, return_type=str),
     WithJsonSchema({"type": "string"}),
 ]
@@ -48,10 +37,7 @@ _QUOTE: Final = 160
 
 
 class Evidence(Frozen):
-    """Evidence of a verdict: a `quote` of message number `turn`, and what it shows.
-
-    `turn` counts from 0.
-    """
+    """A `quote` of message number `turn` (from 0), and what it shows."""
 
     turn: int = Field(ge=0)
     quote: Text
@@ -73,7 +59,7 @@ PartState = Literal["done", "promised", "proposed", "refused", "handed-back", "w
 ReasonCode = Literal[PreferenceCode, PartState]
 
 
-class Reason(Frozen):
+class Reason(Sparse):
     """A reason that a program can read: a code, its subject and its message.
 
     A reason about a preference has `domain`, `type` and `value`. A reason about a part of the goal has
@@ -89,11 +75,7 @@ class Reason(Frozen):
     part: str = ""
     turn: int | None = Field(default=None, ge=0)
     detail: str = ""
-
-    @model_serializer(mode="wrap")
-    def _without_the_usual(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        data: dict[str, Any] = serialize(self)
-        return {name: value for name, value in data.items() if value or name != "detail"}
+    rare: ClassVar[Mapping[str, object]] = {"detail": ""}
 
 
 class Vote(Frozen):
@@ -103,11 +85,7 @@ class Vote(Frozen):
     justification: Text
 
 
-#: Fields that very few verdicts have.
-_RARE: Final = ("observations", "improvements", "unfound_quotes", "unsupported")
-
-
-class Verdict(Frozen):
+class Verdict(Sparse):
     """One reading of one dialogue.
 
     `score` lies on the measure's scale and grid. For task completion, 1 means done and 0 means not done.
@@ -118,8 +96,7 @@ class Verdict(Frozen):
 
     The quotes of a model are searched in the transcript. `unfound_quotes` is the number of quotes that are
     not in it and are no evidence. A verdict is `unsupported` if no quote was found, even after the model was
-    asked again. `observations`, `improvements`, `unfound_quotes` and `unsupported` are stored only if they
-    are not empty.
+    asked again.
     """
 
     dimension: MeasureField
@@ -133,12 +110,9 @@ class Verdict(Frozen):
     improvements: tuple[Text, ...] = ()
     unfound_quotes: int = Field(default=0, ge=0)
     unsupported: bool = False
-
-    @model_serializer(mode="wrap")
-    def _without_the_usual(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        # A record holds a rare field only if it has a value, so that existing records stay the same.
-        data: dict[str, Any] = serialize(self)
-        return {name: value for name, value in data.items() if value or name not in _RARE}
+    rare: ClassVar[Mapping[str, object]] = {
+        "observations": (), "improvements": (), "unfound_quotes": 0, "unsupported": False,
+    }  # fmt: skip
 
     @model_validator(mode="after")
     def _on_scale(self) -> Verdict:

@@ -28,14 +28,14 @@ class GateExpression(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Return a name such as ``Movies: p``, ``lift(p, other-user)`` or ``drop(p)``."""
+        """A name such as ``Movies: p``, ``lift(p, other-user)`` or ``drop(p)``."""
         of = ", ".join(filter(None, (self.of, self.arm)))
         metric = f"{self.metric}({of})" if of else self.metric
         return f"{self.group}: {metric}" if self.group else metric
 
     @property
     def text(self) -> str:
-        """Return the expression, such as ``Gaming: mae <= 60``; `read_gate` reads it."""
+        """The expression, such as ``Gaming: mae <= 60``; `read_gate` reads it."""
         return f"{self.name} {self.direction} {self.limit:g}"
 
     def passes(self, value: float) -> bool:

@@ -23,10 +23,7 @@ _RANGE = tuple[float | None, float | None]
 
 
 def read_gate(text: str, suite: Suite) -> GateExpression:
-    """Return the gate that ``[GROUP:] METRIC >= VALUE`` describes.
-
-    Raise ValueError for any other text; its message says what is expected.
-    """
+    """Return the gate of ``[GROUP:] METRIC >= VALUE``; raise ValueError with what is expected."""
     expression = _EXPRESSION.fullmatch(text)
     metric = "" if expression is None else _metric(expression["metric"], suite)
     if expression is None or (expression["of"] is not None and metric not in ("lift", "drop")):
@@ -122,10 +119,7 @@ def _lift_of(metric: str, word: str, suite: Suite) -> tuple[str, str]:
 
 
 def _range(name: str, suite: Suite, *, lift: bool = False) -> _RANGE:
-    """Return the lowest and the highest value of a metric.
-
-    None means that there is no limit. A lift may be a gain or a loss, so its range is symmetric around 0.
-    """
+    """Return the lowest and highest value, None for no limit; a lift is symmetric around 0."""
     metric = suite.metric(name)
     if lift and not name and suite.lift is not None:
         low, high = suite.lift[0].low, suite.lift[0].high

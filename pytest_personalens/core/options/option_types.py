@@ -1,21 +1,19 @@
-"""Readers of the texts of options and ini keys.
-
-Each reader turns a text into a value. It raises ValueError with what it expected if it cannot.
-"""
+"""Readers of the texts of options; each returns a value, or raises ValueError with what it expected."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.core.suite_names import SUITES
-from pytest_personalens.core.text.parse import BILLION, choice, number
+from pytest_personalens.core.text.parse import BILLION, number
 
 if TYPE_CHECKING:
     from pytest_personalens.core.options.gate import GateExpression
     from pytest_personalens.core.suite.suite import Suite
 
-_CAP: Final = re.compile(r"(?P<dollars>\$\s*)?(?P<number>[\d._]+)\s*(?P<unit>calls?|usd)?", re.IGNORECASE)
+_CAP: Final = re.compile(
+    r"(?P<calls>[\d._]+)\s*calls?|(?P<usd>[\d._]+)\s*usd|\$\s*(?P<dollars>[\d._]+)\s*(?:usd)?", re.IGNORECASE
+)
 
 
 def executor(text: str) -> str:
@@ -26,16 +24,8 @@ def executor(text: str) -> str:
     return address.strip()
 
 
-def suite_name(text: str) -> str:
-    """Return the name of a suite."""
-    return choice(*SUITES)(text)
-
-
 def threshold(text: str, suite: Suite) -> tuple[str, float]:
-    """Read ``MEASURE>=SCORE`` or ``MEASURE=SCORE`` as (measure, score).
-
-    The sign is ``<=`` if low scores are good.
-    """
+    """Read ``MEASURE>=SCORE`` or ``MEASURE=SCORE``; the sign is ``<=`` if low scores are good."""
     match = re.fullmatch(r"\s*([\w-]+)\s*(>=|<=|=)\s*(-?\d+(?:\.\d+)?)\s*", text)
     if match is None:
         raise ValueError(f"expected DIMENSION=SCORE, such as {suite.main[-1].short}=3")
@@ -49,74 +39,45 @@ def threshold(text: str, suite: Suite) -> tuple[str, float]:
 
 
 def dimension_name(text: str, suite: Suite) -> str:
-    """Return the long name of a measure, or ``all``."""
     return "all" if text.strip().lower() == "all" else suite.measure(text).value
 
 
 def gate(text: str, suite: Suite) -> GateExpression | None:
-    """Read ``[GROUP:] METRIC >= VALUE``.
-
-    Return None for ``none``, which means that no gate counts.
-    """
+    """Read ``[GROUP:] METRIC >= VALUE``; None for ``none``, which means that no gate counts."""
     from pytest_personalens.core.options.gate_expression import read_gate
 
     return None if text.strip().lower() == "none" else read_gate(text, suite)
 
 
 def control(text: str, suite: Suite) -> tuple[str, ...]:
-    """Return the controls that a word stands for.
-
-    A word stands for one control, or for several that belong together.
-    """
+    """Return the controls that a word stands for: one, or several that belong together."""
     by_word = suite.arms_by_word()
     by_lower_word, word = {name.lower(): arms for name, arms in by_word.items()}, text.strip().lower()
     if word not in by_lower_word:
-        now = suite.gone_words.get(word)
-        raise ValueError(f"write {now}" if now else f"expected one of: {', '.join(by_word)}")
+        raise ValueError(f"expected one of: {', '.join(by_word)}")
     return by_lower_word[word]
-
-
-def context(text: str, suite: Suite) -> str:
-    """Return the part of the context that the assistant may know."""
-    return suite.read_context(text)
 
 
 def kind(text: str, suite: Suite) -> str:
     """Read ``all``, a kind of the suite, or several kinds with commas."""
-    named = [part.strip().lower() for part in text.split(",")]
-    if not set(named) <= {*suite.kinds, "all"}:
+    names = {part.strip().lower() for part in text.split(",")}
+    if not names <= {*suite.kinds, "all"}:
         raise ValueError(f"expected one of: {', '.join((*suite.kinds, 'all'))}")
-    wanted = [name for name in suite.kinds if name in named]
-    return "all" if "all" in named or len(wanted) == len(suite.kinds) else ",".join(wanted)
-
-
-def protocol(text: str, suite: Suite) -> str:
-    """Return the name of a protocol of the suite."""
-    return choice(*suite.protocols)(text)
+    kinds = [name for name in suite.kinds if name in names]
+    return "all" if "all" in names or len(kinds) == len(suite.kinds) else ",".join(kinds)
 
 
 def budget(text: str) -> tuple[str, float]:
-    """Read ``200calls`` or ``5usd`` as (unit, cap).
-
-    Dollars may also be ``$5`` or ``5 USD``.
-    """
-    match = _CAP.fullmatch(text.strip())
-    if (
-        match is None
-        or bool(match["dollars"]) + bool(match["unit"]) == 0
-        or (match["dollars"] and "call" in (match["unit"] or "").lower())
-    ):
+    """Read ``200calls`` or ``5usd`` (also ``$5`` or ``5 USD``) as (unit, cap)."""
+    if (match := _CAP.fullmatch(text.strip())) is None:
         raise ValueError("expected a number of calls or of dollars, such as 200calls or 5usd")
-    if match["unit"] and "call" in match["unit"].lower():
-        return "calls", number(1, BILLION, kind=int)(match["number"])
-    return "usd", number(0.000001, BILLION)(match["number"])
+    if match["calls"]:
+        return "calls", number(1, BILLION, kind=int)(match["calls"])
+    return "usd", number(0.000001, BILLION)(match["usd"] or match["dollars"])
 
 
 def report(text: str) -> str:
-    """Return the path of a report, or the word ``github``.
-
-    Raise ValueError if the ending of the path is not that of a report.
-    """
+    """Return the path of a report, or the word ``github``."""
     from pytest_personalens.core.files.destinations import ENDINGS, GITHUB, file_kind
 
     if text.strip().lower() == GITHUB:
@@ -127,14 +88,11 @@ def report(text: str) -> str:
 
 
 def margin(text: str, suite: Suite) -> tuple[str, float]:
-    """Read ``DIMENSION=X`` as (dimension, X).
-
-    X is a difference of means. For task completion it is a difference of shares.
-    """
+    """Read ``DIMENSION=X`` as (dimension, X), a difference of means or, for task completion, of shares."""
     name, _, value = text.partition("=")
     metric = suite.metric(name.strip().lower())
     measure = metric.measure if metric is not None and metric.measure is not None else suite.measure(name)
-    span = None if measure.low is None or measure.high is None else measure.high - measure.low
+    span = measure.span
     try:
         least = float(number(0, BILLION if span is None else span)(value.strip()))
     except ValueError:

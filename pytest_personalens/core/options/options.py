@@ -6,16 +6,13 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from pytest_personalens.core.options.option_types import (
     budget,
-    context,
     control,
     dimension_name,
     executor,
     gate,
     kind,
     margin,
-    protocol,
     report,
-    suite_name,
     threshold,
 )
 from pytest_personalens.core.suite_names import FIRST_SUITE, SUITES
@@ -71,10 +68,7 @@ class Option(NamedTuple):
     read_for: Callable[[str, Suite], Any] | None = None
 
     def value(self, text: str, suite: Suite) -> Any:
-        """Return the value of a text.
-
-        Raise ValueError or `SpecError` for a text that cannot be read.
-        """
+        """Return the value of a text; raise ValueError or `SpecError` for one that cannot be read."""
         if self.read is not None:
             return self.read(text)
         assert self.read_for is not None
@@ -82,28 +76,22 @@ class Option(NamedTuple):
 
     @property
     def long(self) -> str:
-        """Return the name on the command line, such as ``--personalens-user-model``."""
+        """The name on the command line, such as ``--personalens-user-model``."""
         return f"--personalens-{self.name}"
 
     @property
     def ini(self) -> str:
-        """Return the name in the ini file, such as ``personalens_max_turns``.
-
-        pytest also stores the value of the command line under this name.
-        """
+        """The ini key, such as ``personalens_max_turns``; pytest also keeps the option under it."""
         return f"personalens_{self.key}"
 
     @property
     def called(self) -> str:
-        """Return the name of the option for messages.
-
-        It is the name on the command line, or the ini key of an option that exists only there.
-        """
+        """The name for messages: that of the command line, or the ini key of an option that is only there."""
         return self.ini if self.on == "ini" else self.long
 
     @property
     def key(self) -> str:
-        """Return the field of `Settings` and the keyword of the mark, such as ``max_turns``."""
+        """The field of `Settings` and the keyword of the mark, such as ``max_turns``."""
         return self.name.replace("-", "_")
 
 
@@ -112,7 +100,7 @@ _PATH: Final = some("a path")
 
 OPTIONS: Final = (
     Option("sample", "N|all", None, sample, "Draw N scenarios, or all there are, and make one test item of each; without it the plugin does nothing", "select", "sample", mark=True, type="int or all"),
-    Option("suite", "|".join(SUITES), FIRST_SUITE, suite_name, "What is tested: the suite whose items are drawn", "select", "sample", mark=True),
+    Option("suite", "|".join(SUITES), FIRST_SUITE, lambda text: choice(*SUITES)(text), "What is tested: the suite whose items are drawn", "select", "sample", mark=True),
     Option("seed", "TEXT", DEFAULT_SEED, some("a text"), "Seed of the draw; another text gives another sample", "select", "sample", mark=True),
     Option("data", "embedded|PATH", "embedded", some("'embedded' or a path"), "The embedded benchmark, a dataset added by a plugin, or the path of an official PersonaLens checkout, of its data folder, or of a folder in the embedded layout; in personaconv a file or folder of posts", "select", "sample", path=True),
     Option("users", "LIST", (), some("user ids"), "Only these users: ids (of the official data user7, 7, or a range such as 0-49), official-20, -30, -50 or -100, or file:PATH with an id a line", "select", "sample", many=True, type="linelist"),
@@ -121,11 +109,11 @@ OPTIONS: Final = (
     Option("shard", "K/N", None, shard, "Run part K of N of the sample, such as 3/10; the command personalens merge puts the parts together and decides the gates", "select", "sample"),
     Option("assistant", "SPEC|MODULE:ATTR", None, some("a model spec or module:attribute"), "The assistant under test without a fixture: a model, a service (http:URL, bedrock-agent:AGENT/ALIAS or agentcore:ARN), or a callable by its place; in personaconv also outputs:FILE.jsonl, stored outputs by item", "run", "dialogue"),
     Option("user-model", "SPEC", "embedded", some("a model spec"), "Who plays the user: embedded, bedrock:MODEL, openai:MODEL, or PROVIDER:MODEL of a provider added by a plugin", "run", "dialogue"),
-    Option("protocol", "NAME", "default", None, "What models are told: default is ours, paper is what the paper's figures give each role, in our words. In personaconv, what the items are and how they are read: fixed (default), or official, as the benchmark's own scripts", "run", "dialogue", read_for=protocol),
+    Option("protocol", "NAME", "default", None, "What models are told: default is ours, paper is what the paper's figures give each role, in our words. In personaconv, what the items are and how they are read: fixed (default), or official, as the benchmark's own scripts", "run", "dialogue", read_for=lambda text, suite: choice(*suite.protocols)(text)),
     Option("user-agent", "plain|reasoning|state", "plain", choice("plain", "reasoning", "state"), "What a model that plays the user writes before a message: plain, reasoning or state (default: plain)", "run", "dialogue", on="ini"),
     Option("trials", "K", 1, number(1, 100, kind=int), "Run each scenario K times, each with a record of its own (default: 1)", "run", "sample", type="int"),
     Option("control", "LIST", (), None, "Run the same scenarios again and report the lift: no-context withholds the context, other-user gives another user's, D, I or S that part alone; ablation is no-context,D,I,S. In personaconv: P-Conv, P-NonConv, NP-Conv or none", "run", "sample", many=True, type="linelist", read_for=control),
-    Option("context", "LETTERS", "DIS", None, "What the assistant may know: any of D (demographics), I (past interactions), S (situation), or none; in personaconv one of P-Conv (default), P-NonConv, NP-Conv and none", "run", "dialogue", mark=True, read_for=context),
+    Option("context", "LETTERS", "DIS", None, "What the assistant may know: any of D (demographics), I (past interactions), S (situation), or none; in personaconv one of P-Conv (default), P-NonConv, NP-Conv and none", "run", "dialogue", mark=True, read_for=lambda text, suite: suite.read_context(text)),
     Option("concurrency", "N", 1, number(1, 10_000, kind=int), "Dialogues that run side by side in one process (default: 1); more needs an assistant of session or module scope", "run", "execution", type="int"),
     Option("executor", "dask=ADDRESS", None, executor, "Run the dialogues on a Dask cluster, by the address of its scheduler; needs the option assistant", "run", "execution"),
     Option("record", "none|live|new|all", "none", choice("none", "live", "new", "all"), "Records of dialogues and verdicts: none replays them and never pays; live pays for what no record answers, and writes none; new writes what no fitting record answers; all records everything anew (default: none)", "run", "record"),
@@ -161,26 +149,6 @@ OPTIONS: Final = (
 )  # fmt: skip
 
 BY_KEY: Final = {o.key: o for o in OPTIONS}
-
-#: Removed option -> the option and the value to write instead.
-REPLACED: Final = {
-    "min-tcr": ("gate", "'tcr >= X'"),
-    "min-p": ("gate", "'p >= X'"),
-    "min-valid": ("gate", "'valid >= X'"),
-    "gates": ("gate", "EXPRESSION"),
-    "fail-on": (
-        "gate",
-        "none: report only; else gates decide where there are any, and items where there are none",
-    ),
-    "ablation": ("control", "ablation"),
-    "json": ("report", "PATH.json"),
-    "html": ("report", "PATH.html"),
-    "markdown": ("report", "PATH.md"),
-    "github": ("report", "github"),
-    "live": ("record", "live"),
-    "max-calls": ("budget", "Ncalls"),
-    "max-usd": ("budget", "Xusd"),
-}
 
 
 def keys_of(*shapes: Shape) -> tuple[str, ...]:

@@ -16,10 +16,7 @@ OFFICIAL_PROMPTS: Final = "official:"
 
 
 class Settings(NamedTuple):
-    """The settings of a run or of one test.
-
-    If `sample` is None, the plugin does nothing.
-    """
+    """The settings of a run or of one test; without a `sample` the plugin does nothing."""
 
     suite: str
     sample: int | None
@@ -85,27 +82,25 @@ class Settings(NamedTuple):
 
     @property
     def protocol_in_force(self) -> str:
-        """Return the protocol, which is "official" for the prompts of a checkout."""
+        """The protocol, which is "official" for the prompts of a checkout."""
         return "official" if (self.prompts or "").startswith(OFFICIAL_PROMPTS) else self.protocol
 
     @property
     def may_spend(self) -> bool:
-        """True if the run may call paid models."""
         return self.record != "none"
 
     @property
     def writes_records(self) -> bool:
-        """True if the run writes records."""
         return self.record in ("new", "all")
 
     @property
     def max_calls(self) -> int | None:
-        """Return the cap on model calls, or None if there is none."""
+        """Cap on model calls, or None."""
         return next((int(cap) for unit, cap in self.budget if unit == "calls"), None)
 
     @property
     def max_usd(self) -> float | None:
-        """Return the cap on the cost of model calls in US dollars, or None."""
+        """Cap on the cost of model calls in US dollars, or None."""
         return next((cap for unit, cap in self.budget if unit == "usd"), None)
 
     @property
@@ -120,42 +115,31 @@ class Settings(NamedTuple):
 
     @property
     def fails_on(self) -> Literal["item", "gate", "nothing"]:
-        """Return what makes the run fail.
-
-        It is "nothing" for a run that only reports, "gate" for a run with gates, and else "item": low items.
-        """
+        """What makes the run fail: gates, if there are any, else low items; nothing if it only reports."""
         return "nothing" if self.report_only else "gate" if self.asks_for_gates else "item"
 
     @property
     def asks_for_gates(self) -> bool:
-        """True if the settings ask for any gate."""
         return any(getattr(self, key) not in (None, ()) for key in keys_of("gate"))
 
     @property
     def valid_floor(self) -> float:
-        """Return the share of items that must be scored, 0 to 1.
-
-        It is the limit of the gate ``valid``, or 0.9 without such a gate.
-        """
+        """Share of items that must be scored, 0 to 1: the limit of the gate ``valid``, or 0.9."""
         return next((gate.limit for gate in self.gate if gate.name == "valid"), VALID_FLOOR)
 
     @property
     def of_suite(self) -> "Suite":
-        """Return the suite of the run."""
-        from pytest_personalens.core.suite.suite import suite_named
+        from pytest_personalens.core.suite.suite import get_suite
 
-        return suite_named(self.suite)
+        return get_suite(self.suite)
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """Return the kinds of the draw; empty means all kinds."""
+        """The kinds of the draw; empty for all kinds."""
         return () if self.kind == "all" else tuple(self.kind.split(","))
 
     @property
     def thresholds(self) -> dict[str, int | float]:
-        """Return the worst score with which an item passes, by measure.
-
-        Only measures that the run reads are included. Some of them have defaults.
-        """
+        """Worst score with which an item passes, by measure that the run reads; some have defaults."""
         defaults = {measure.value: score for measure, score in self.of_suite.thresholds.items()}
         return {d: s for d, s in {**defaults, **dict(self.threshold)}.items() if d in self.dimensions}

@@ -17,11 +17,7 @@ _MANY: Final = 500_000
 
 @contextmanager
 def no_collection(*, kept: bool = False) -> Iterator[None]:
-    """Leave the garbage collector out.
-
-    It would search all new objects again and again, which takes longer than making them. Objects that are
-    `kept` until the process ends are never searched afterwards (`gc.freeze`).
-    """
+    """Leave the garbage collector out; what is `kept` until the end is never searched (`gc.freeze`)."""
     enabled = gc.isenabled()
     gc.disable()
     try:

@@ -12,11 +12,7 @@ if TYPE_CHECKING:
 
 
 class Threads(Executor):
-    """A pool of daemon threads.
-
-    Python joins the threads of the standard library's pool when it exits. Ctrl-C would then wait for every
-    running call.
-    """
+    """A pool of daemon threads; Python would join those of `ThreadPoolExecutor` after Ctrl-C."""
 
     def __init__(self, size: int) -> None:
         self._size = size
@@ -24,7 +20,6 @@ class Threads(Executor):
         self._threads: list[threading.Thread] = []
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Return a future of the call, which begins when a thread is free."""
         future: Future[Any] = Future()
         self._queue.put((future, lambda: fn(*args, **kwargs)))
         if len(self._threads) < self._size:
@@ -35,7 +30,6 @@ class Threads(Executor):
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """End the threads, each after its current call."""
         while cancel_futures and not self._queue.empty():
             waiting = self._queue.get_nowait()
             if waiting is not None:
@@ -57,19 +51,13 @@ class Threads(Executor):
 
 
 class ThreadBeside:
-    """One extra thread for each calling thread, so that a call can be abandoned.
-
-    Each caller always uses the same extra thread, so its thread-local values stay with it.
-    """
+    """One extra thread for each calling thread, always the same, whose call can be abandoned."""
 
     def __init__(self) -> None:
         self._of = threading.local()
 
     def call(self, timeout: float, call: Callable[..., Any], *args: Any) -> Future[Any] | None:
-        """Return the finished call, or None if it takes longer than `timeout` seconds.
-
-        In the second case the call goes on in a thread that nobody waits for.
-        """
+        """Return the finished call, or None after `timeout` seconds; the call then goes on unattended."""
         thread: Threads | None = getattr(self._of, "thread", None)
         if thread is None:
             thread = self._of.thread = Threads(1)

@@ -1,4 +1,4 @@
-"""What a suite shows of its items beside their figures, as values that any page can draw."""
+"""What a suite shows beside the figures of a run, as values that any page can draw."""
 
 from __future__ import annotations
 
@@ -39,3 +39,15 @@ class ScatterPanel(NamedTuple):
 
 
 ItemsPanel = CountsPanel | ScatterPanel
+
+
+class Published(NamedTuple):
+    """The published figures of a kind of item.
+
+    `metrics` names the columns. A row is its name and its figures, as they are printed there. `notes` say
+    where they are from, and why each row is not comparable with a run.
+    """
+
+    metrics: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[str, ...]], ...]
+    notes: tuple[str, ...]

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.judging.verdict import Judge
     from pytest_personalens.core.scenario import BaseScenario, Context
     from pytest_personalens.core.suite.data_check import DataCheck
-    from pytest_personalens.core.suite.panels import ItemsPanel
-    from pytest_personalens.core.suite.published import Published
+    from pytest_personalens.core.suite.panels import ItemsPanel, Published
 
     #: The settings of a run, by name.
     SettingsByName = Mapping[str, Any]
@@ -32,23 +31,17 @@ class StoredReplies(Protocol):
 
     @property
     def items(self) -> Collection[str]:
-        """Return the ids of the items with a reply."""
+        """The ids of the items with a reply."""
         ...
 
     def of_item(self, item: str) -> Callable[[Any], object]:
-        """Return the assistant of an item.
-
-        It raises `AssistantFault` if there is no reply for it.
-        """
+        """Return the assistant of an item; it raises `AssistantFault` if there is no reply."""
         ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class Arm:
-    """A control: the same items again, with less context or with another user's.
-
-    `name` is used in items and results, `word` on the command line and in reports, and `title` on the page.
-    """
+    """A control: the same items with less context or another user's. Options and reports use its `word`."""
 
     name: str
     word: str
@@ -63,10 +56,7 @@ def _no_other_user(dataset: Any, seed: str, ref: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Suite:
-    """A suite: its items, its measures, its gates, and how to run it.
-
-    Results and reports need the first block of fields, and a run needs the second.
-    """
+    """A suite: its items, measures and gates (all that results and reports need), and how to run it."""
 
     name: str
     #: The words for one of its items, for what the assistant does in it, and for who scores that.
@@ -91,8 +81,6 @@ class Suite:
     arms: tuple[Arm, ...] = ()
     #: Word -> the arms that it stands for together.
     arm_groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    #: Removed word -> the present word.
-    gone_words: Mapping[str, str] = field(default_factory=dict)
     #: The worst score with which an item passes, by measure.
     thresholds: Mapping[Measure, float] = field(default_factory=dict)
     #: True if it makes sense to count the turns of its dialogues.
@@ -187,11 +175,10 @@ class Suite:
 
     @property
     def gated(self) -> tuple[Measure, ...]:
-        """Return the measures that are compared between results."""
+        """The measures that are compared between results."""
         return self.compared or self.measures
 
     def metric(self, name: str) -> Metric | None:
-        """Return the metric with that name or alias, or None."""
         return next((m for m in self.metrics if name in (m.name, *m.aliases)), None)
 
     def metric_of(self, measure: Measure) -> str:
@@ -199,10 +186,7 @@ class Suite:
         return next((m.name for m in self.metrics if m.measure == measure), measure.short)
 
     def measure(self, name: str) -> Measure:
-        """Return the measure with that long or short name.
-
-        Raise `SpecError` if there is none; the text names the known ones.
-        """
+        """Return the measure with that long or short name; raise `SpecError` if there is none."""
         key = name.strip().lower().replace("_", "-")
         for measure in self.measures:
             if key in (measure.short, measure.value.replace("_", "-")):
@@ -211,10 +195,7 @@ class Suite:
         raise SpecError(f"unknown dimension {name!r}; known: {names}")
 
     def measures_named(self, names: Collection[str]) -> tuple[Measure, ...]:
-        """Return measures by name, in their own order, each once.
-
-        The name "all" means those that are compared.
-        """
+        """Return measures by name in their own order; "all" means those that are compared."""
         wanted = {
             m
             for name in names
@@ -223,22 +204,15 @@ class Suite:
         return tuple(m for m in self.measures if m in wanted)
 
     def headings(self) -> dict[str, str]:
-        """Return the heading of the column of each figure, by the figure's key.
-
-        The order is that of tables.
-        """
+        """Return the column heading of each figure by its key, in the order of tables."""
         columns = {measure.value: measure.names.heading for measure in self.measures}
         return columns | {m.name: m.heading or m.name for m in self.metrics if m.of is not None}
 
     def arm(self, name: str) -> Arm:
-        """Return the arm with that name.
-
-        For an unknown name, the result is an arm with that name as its word and title.
-        """
+        """Return the arm with that name; an unknown name is its own word and title."""
         return next((arm for arm in self.arms if arm.name == name), Arm(name=name, word=name, title=name))
 
     def arm_word(self, name: str) -> str:
-        """Return the word for an arm in options and reports."""
         return self.arm(name).word
 
     def arms_by_word(self) -> dict[str, tuple[str, ...]]:
@@ -247,10 +221,7 @@ class Suite:
         return {arm.word: (arm.name,) for arm in telling_first} | dict(self.arm_groups)
 
     def draw_order(self, drawn: Mapping[str, int]) -> Sequence[str]:
-        """Return the strata of the draw, beginning with the one to draw next.
-
-        Without strata of its own, a suite draws its kinds in turn.
-        """
+        """Return the strata of the draw, the next one first; by default the kinds take turns."""
         if self.strata is not None:
             return self.strata(drawn)
         return sorted(self.kinds, key=lambda kind: drawn.get(kind, 0))
@@ -259,11 +230,8 @@ class Suite:
 _OPEN: Final[dict[str, Suite]] = {}
 
 
-def suite_named(name: str) -> Suite:
-    """Return the suite with that name, and register its measures.
-
-    Raise `SpecError` for an unknown suite; the text names the known ones.
-    """
+def get_suite(name: str) -> Suite:
+    """Return the suite with that name and register its measures; raise `SpecError` if it is unknown."""
     if name not in _OPEN:
         if name not in SUITES:
             raise SpecError(f"unknown suite {name!r}; known: {', '.join(SUITES)}")
@@ -274,5 +242,4 @@ def suite_named(name: str) -> Suite:
 
 
 def other_suites(name: str) -> Iterator[Suite]:
-    """Return every suite except the one with that name."""
-    return (suite_named(suite_name) for suite_name in SUITES if suite_name != name)
+    return (get_suite(suite_name) for suite_name in SUITES if suite_name != name)

@@ -7,12 +7,12 @@ from typing import Annotated
 from pydantic import AfterValidator
 
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.suite.suite import suite_named
+from pytest_personalens.core.suite.suite import get_suite
 
 
 def _open(name: str) -> str:
     try:
-        return suite_named(name).name
+        return get_suite(name).name
     except SpecError as error:
         raise ValueError(str(error)) from None
 

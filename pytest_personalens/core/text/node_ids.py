@@ -1,7 +1,4 @@
-"""Writes and parses the node ids of items and gates.
-
-If a worker dies, the node id is all that remains of an item.
-"""
+"""Writes and parses the node ids of items and gates; of an item whose worker died, only its id remains."""
 
 from __future__ import annotations
 
@@ -18,20 +15,14 @@ _APART: Final = re.compile(r"(?:\+(?P<control>(?!t[0-9]+[+-])[^+-]+))?(?:\+t(?P<
 
 
 class CaseId(NamedTuple):
-    """The parameter of an item: the scenario's id, its control and its trial.
-
-    `control` is empty for the run itself. `trial` counts from 1.
-    """
+    """The parameter of an item: scenario, control (empty for the run itself) and trial (from 1)."""
 
     scenario: str
     control: str = ""
     trial: int = 1
 
     def __str__(self) -> str:
-        """Return the text of the parameter, such as ``movies-1-user7+swapped+t2``.
-
-        Trial 1 of the run itself is the plain scenario id, so that later runs can use its record too.
-        """
+        """Return such as ``movies-1-user7+swapped+t2``; trial 1 of the run is the plain id."""
         return (
             self.scenario
             + (f"+{self.control}" if self.control else "")
@@ -54,52 +45,38 @@ def parse_case(nodeid: str, scenarios: Iterable[str]) -> CaseId | None:
 
 
 def holds_case(nodeid: str, case: str) -> bool:
-    """True if the item has exactly this case.
-
-    pytest joins the ids of all parameters with hyphens, and case ids contain hyphens too.
-    """
+    """True if the item has this case; pytest joins parameters with hyphens, which cases hold too."""
     return f"-{case}-" in f"-{_parameters(nodeid)}-"
 
 
 def without_case(nodeid: str, parameters: str, case: str) -> str:
-    """Return the node id of the test without the case.
-
-    It is the same for every sample. It holds the file, the function, and the `parameters` other than the
-    case.
-    """
+    """Return the test's node id without the case, the same for every sample, with its other `parameters`."""
     before, _, after = f"-{parameters}-".partition(f"-{case}-")
     other_parameters = "-".join(part for part in (before.strip("-"), after.strip("-")) if part)
     return nodeid[: -len(parameters) - 2] + (f"[{other_parameters}]" if other_parameters else "")
 
 
 def without_parameters(nodeid: str) -> str:
-    """Return the test without any parameter: file and function."""
+    """Return file and function of the test."""
     return nodeid.partition("[")[0]
 
 
 def file_of(nodeid: str) -> str:
-    """Return the file of the test, as a path from the root folder.
-
-    It is `BUILT_IN` for an item of the built-in suite.
-    """
+    """Return the test's file, from the root folder; `BUILT_IN` for an item of the built-in suite."""
     return nodeid.partition("::")[0]
 
 
 def within_file(nodeid: str) -> str:
-    """Return the part after the file: classes, function and parameters."""
+    """Return classes, function and parameters."""
     return nodeid.partition("::")[2]
 
 
 def gate_id(name: str) -> str:
-    """Return the node id of the test report of a gate."""
     return f"{BUILT_IN}::gate[{name}]"
 
 
 def skipped_id(file: str, scenario: str) -> str:
-    """Return a node id for an item that was never made.
-
-    Such an item has no test because its file skipped itself.
-    """
+    """Return a node id for an item that was never made, because its file skipped itself."""
     return f"{file}::skipped[{scenario}]"
 
 

@@ -1,7 +1,4 @@
-"""Readers of short texts.
-
-Each reader turns a text into a value. It raises ValueError with what it expected if it cannot.
-"""
+"""Readers of short texts; each returns a value, or raises ValueError with what it expected."""
 
 from __future__ import annotations
 
@@ -87,10 +84,7 @@ def judge_specs(text: str) -> dict[str, str]:
 
 
 def judge_spec(text: str) -> str:
-    """Return the text of an option that names one judge, or one for each reading.
-
-    Raise ValueError as `judge_specs`.
-    """
+    """Check the text of an option that names one judge or several, as `judge_specs` does."""
     judge_specs(text)
     return text.strip()
 
@@ -141,10 +135,7 @@ def shard(text: str) -> tuple[int, int]:
 
 
 def odd(high: int) -> Callable[[str], int]:
-    """Return a reader of an odd whole number from 1 to `high`.
-
-    An odd number of votes cannot tie.
-    """
+    """Return a reader of an odd number from 1 to `high`; an odd number of votes cannot tie."""
 
     def read(text: str) -> int:
         value: int = number(1, high, kind=int)(text)
@@ -156,10 +147,7 @@ def odd(high: int) -> Callable[[str], int]:
 
 
 def list_parts(text: str) -> list[str]:
-    """Return the parts of a list, split at commas outside parentheses.
-
-    Blank parts are left out.
-    """
+    """Return the parts of a list that are not blank, split at commas outside parentheses."""
     texts, depth = [""], 0
     for letter in text:
         depth = max(0, depth + (letter == "(") - (letter == ")"))

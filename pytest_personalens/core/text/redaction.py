@@ -1,7 +1,4 @@
-"""Removes secrets from every text that is shown or stored.
-
-Secrets are the keys, tokens and passwords that this process knows.
-"""
+"""Removes the keys, tokens and passwords that this process knows from texts that are shown or stored."""
 
 from __future__ import annotations
 
@@ -31,24 +28,18 @@ _LOOKS_SECRET: Final = re.compile(
 _kept_secrets: set[str] = set()
 
 
-def keep_secret(value: str | None) -> None:
-    """Add a secret that `redacted` must remove.
-
-    This is for secrets outside the environment, such as one in a credentials file.
-    """
+def add_secret(value: str | None) -> None:
+    """Add a secret from outside the environment, such as one in a credentials file."""
     _kept_secrets.update(_parts(value or ""))
 
 
-def redacted(text: str) -> str:
-    """Return `text` with every secret replaced by ``***``.
-
-    This covers every known secret, and texts that look like one.
-    """
-    return scrubber()(text)
+def redact(text: str) -> str:
+    """Return `text` with ``***`` for every known secret, and for texts that look like one."""
+    return make_redactor()(text)
 
 
-def scrubber() -> Callable[[str], str]:
-    """Return `redacted` for many texts: it looks the secrets up only once."""
+def make_redactor() -> Callable[[str], str]:
+    """Return `redact` for many texts, which looks the secrets up only once."""
     secrets = _all_secrets()
 
     def scrub(text: str) -> str:
@@ -60,10 +51,7 @@ def scrubber() -> Callable[[str], str]:
 
 
 def _all_secrets() -> list[str]:
-    """Return every secret in all forms in which a server may repeat it.
-
-    The longest come first, because one secret may be the beginning of another.
-    """
+    """Return every secret in all forms in which a server may repeat it, the longest first."""
     values = {
         part for name, value in os.environ.items() if _NAMED.search(name) for part in _parts(value)
     } | _kept_secrets

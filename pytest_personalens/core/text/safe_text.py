@@ -12,11 +12,7 @@ _COMMAND: Final = re.compile(r"^(\s*):(?=:)|##(?=\[)", re.MULTILINE)
 
 
 def harmless(text: str) -> str:
-    """Return `text` without characters that could control a terminal or a CI runner.
-
-    Control and formatting characters are written as escapes. So are the marks of a command to a CI runner. A
-    model's text must not control a terminal or a program that reads the log.
-    """
+    """Return `text` with escapes for what could control a terminal or a CI runner."""
     written = "".join(
         (
             c

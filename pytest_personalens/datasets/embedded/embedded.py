@@ -13,8 +13,13 @@ from pytest_personalens.core.text.slugs import slug
 from pytest_personalens.datasets.embedded.files import EmbeddedFiles, data_folder
 from pytest_personalens.datasets.embedded.situations import situation
 from pytest_personalens.datasets.world.dates import clock
-from pytest_personalens.datasets.world.filling import filled, of_facts
-from pytest_personalens.datasets.world.histories import arranged, on_file, sessions, summary
+from pytest_personalens.datasets.world.histories import (
+    arrangement_sessions,
+    records_sentence,
+    sessions,
+    summary,
+)
+from pytest_personalens.datasets.world.placeholders import fill_placeholders, placeholder_values
 from pytest_personalens.datasets.world.resolve import Resolver
 from pytest_personalens.datasets.world.surroundings import Surroundings, UnresolvedError
 
@@ -24,7 +29,6 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.facts import Clock, Fact, Session, Thing
     from pytest_personalens.datasets.embedded.entries import ProfileEntry, TaskEntry
-    from pytest_personalens.datasets.world.entries import LimitEntry
 
 
 class EmbeddedDataset(EmbeddedFiles):
@@ -57,7 +61,7 @@ class EmbeddedDataset(EmbeddedFiles):
 
     @cached_property
     def _tasks(self) -> list[tuple[str, Kind, tuple[str, ...]]]:
-        """The name, the kind and the domains of each task."""
+        """Name, kind and domains of each task."""
         single: list[tuple[str, Kind, tuple[str, ...]]] = [
             (f"{slug(name)}-{task.number}", "single", (name,))
             for name in self.domains()
@@ -66,10 +70,7 @@ class EmbeddedDataset(EmbeddedFiles):
         return [*single, *((f"multi-{task.number}", "multi", task.domains) for task in self.multi().tasks)]
 
     def load(self, ref: ScenarioRef) -> Scenario:
-        """Return the whole scenario.
-
-        Its situation is derived from the routine of the person and from the task.
-        """
+        """Return the whole scenario; its situation follows from the routine of the person and the task."""
         profile = self.profile(ref.user)
         task, relevant = self._task(ref)
         key = f"{ref.user}\x1f{ref.task}"
@@ -79,7 +80,7 @@ class EmbeddedDataset(EmbeddedFiles):
         preferences = {d: profile.preferences(d) for d in ref.domains}
         summaries = {d: self.summary(ref.user, d) for d in ref.domains}
         facts, things = self._facts(ref, task, profile, now, preferences, summaries)
-        places = of_facts(facts)
+        places = placeholder_values(facts)
         others = [d for d in profile.domains if d not in ref.domains] if self.whole else []
         return Scenario(
             id=ref.id,
@@ -90,16 +91,16 @@ class EmbeddedDataset(EmbeddedFiles):
             domains=ref.domains,
             demographics=profile.demographics.model_dump(),
             preferences=preferences,
-            summaries={d: f"{summaries[d]} {on_file(d, things)}".rstrip() for d in ref.domains},
+            summaries={d: f"{summaries[d]} {records_sentence(d, things)}".rstrip() for d in ref.domains},
             situation=where,
             task=Task(
                 id=ref.task,
                 description=task.description,
-                intent=filled(task.intent, places, now.date),
-                goal=filled(task.goal, places, now.date),
+                intent=fill_placeholders(task.intent, places, now.date),
+                goal=fill_placeholders(task.goal, places, now.date),
                 relevant=relevant,
                 parts=tuple(
-                    part.part(*(filled(text, places, now.date) for text in (part.text, part.ask)))
+                    part.part(*(fill_placeholders(text, places, now.date) for text in (part.text, part.ask)))
                     for part in task.parts
                 ),
                 facts=facts,
@@ -110,7 +111,7 @@ class EmbeddedDataset(EmbeddedFiles):
             limits=tuple(
                 limit for domains, limit in self.limits(ref.user) if not domains.isdisjoint(ref.domains)
             ),
-            sessions=self._sessions(ref, (*ref.domains, *others), things, now),
+            sessions=self._sessions(ref.user, (*ref.domains, *others), things, now),
             others={d: self.summary(ref.user, d) for d in others},
         )
 
@@ -119,18 +120,16 @@ class EmbeddedDataset(EmbeddedFiles):
         return tuple(
             (
                 frozenset(x.domains),
-                unchecked(Limit, kind=x.kind, name=x.name, text=x.text, words=self._words(x)),
+                unchecked(
+                    Limit, kind=x.kind, name=x.name, text=x.text, words=x.words or self.limit_words[x.name]
+                ),
             )
             for x in self.profile(user).limits
         )
 
-    def _words(self, limit: LimitEntry) -> tuple[str, ...]:
-        return limit.words or self.limit_words[limit.name]
-
     def _summary_of(self, user: str, domain: str) -> str:
         """Return what an assistant remembers of the user in a domain."""
-        history = self.history(user, domain)
-        if history is not None:
+        if (history := self.history(user, domain)) is not None:
             return summary(history)
         return " ".join(str(self.profile(user).domains[domain]["summary"]).split())
 
@@ -143,12 +142,13 @@ class EmbeddedDataset(EmbeddedFiles):
         return {name: t.values or t.others for name, t in self.domain(domain).preferences.items()}
 
     def _sessions(
-        self, ref: ScenarioRef, domains: Sequence[str], things: Sequence[Thing], now: Clock
+        self, user: str, domains: Sequence[str], things: Sequence[Thing], now: Clock
     ) -> tuple[Session, ...]:
-        found: list[Session] = []
-        for domain in domains:
-            found += self._past(ref.user, domain)
-            found += arranged(domain, things, now)
+        found = (
+            session
+            for domain in domains
+            for session in (*self._past(user, domain), *arrangement_sessions(domain, things, now))
+        )
         return tuple(sorted(found, key=lambda session: session.date))
 
     def _facts(

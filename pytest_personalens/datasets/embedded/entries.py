@@ -24,10 +24,7 @@ Day = Literal["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"
 
 
 class PreferenceType(Entry):
-    """One preference type of a domain.
-
-    `values` lists the values that a profile may hold, if the type is categorical.
-    """
+    """One preference type of a domain; `values` are those of a profile, if the type is categorical."""
 
     kind: Literal["categorical", "open"]
     multiple: bool
@@ -39,10 +36,7 @@ class PreferenceType(Entry):
 
 
 class PartEntry(Entry):
-    """One part of a goal.
-
-    It has either an action to be `done` or a fact to be `told`.
-    """
+    """One part of a goal: an action to be `done` or a fact to be `told`."""
 
     done: str = ""
     told: str = ""
@@ -61,23 +55,12 @@ class PartEntry(Entry):
 
     @property
     def text(self) -> str:
-        """Return what is to be done or told."""
         return self.done or self.told
 
     def part(self, text: str, ask: str) -> GoalPart:
         """Return the part in the form that scenarios hold, with the facts put into its texts."""
-        kind: Literal["done", "told"] = "done" if self.done else "told"
-        return unchecked(
-            GoalPart,
-            text=text,
-            kind=kind,
-            slots=self.slots,
-            words=self.words,
-            domain=self.domain,
-            never=self.never,
-            facts=self.facts,
-            ask=ask,
-        )
+        shared = {name: getattr(self, name) for name in ("slots", "words", "domain", "never", "facts")}
+        return unchecked(GoalPart, text=text, kind="done" if self.done else "told", **shared, ask=ask)
 
 
 class TaskEntry(Entry):
@@ -113,10 +96,7 @@ class MultiTaskEntry(TaskEntry):
 
 
 class Domain(Entry):
-    """One file of ``data/domains``.
-
-    The `words` and the name of the domain show that a sentence is about the domain.
-    """
+    """One file of ``data/domains``; a sentence with one of its `words` or its name is about the domain."""
 
     name: str
     description: str
@@ -179,11 +159,7 @@ class Demographics(Entry):
 
 
 class ProfileEntry(Entry):
-    """One file of ``data/profiles``: a person.
-
-    `domains` maps a domain of interest to its preferences, and to its ``summary`` if no file of
-    ``histories/`` tells of it.
-    """
+    """One person; a domain without a history has a ``summary`` beside its preferences."""
 
     name: FilledText
     demographics: Demographics

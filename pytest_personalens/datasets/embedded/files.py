@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from pydantic import BaseModel, ValidationError
 
 from pytest_personalens.core.errors import DataError
+from pytest_personalens.core.files.jsonfile import all_problems
 from pytest_personalens.core.text.slugs import slug
-from pytest_personalens.datasets.base import readable_name, sound
+from pytest_personalens.datasets.base import check_user_name, parse_file, value_or_raise
 from pytest_personalens.datasets.embedded.entries import Domain, MultiTasks, ProfileEntry
-from pytest_personalens.datasets.embedded.entry_files import examined_file, name_in, read_table
 from pytest_personalens.datasets.embedded.layout import (
     domain_problems,
     history_problems,
@@ -20,6 +22,7 @@ from pytest_personalens.datasets.embedded.layout import (
     profile_problems,
     unknown,
 )
+from pytest_personalens.datasets.toml_cache import read_toml
 from pytest_personalens.datasets.world.entries import HistoryEntry, LimitWords
 
 if TYPE_CHECKING:
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.datasets.embedded.layout import Problem
 
+_Model = TypeVar("_Model", bound=BaseModel)
 _PACKAGE: Final = Path(__file__).resolve().parents[2]
 
 
@@ -38,123 +42,98 @@ class EmbeddedFiles:
     """
 
     def __init__(self, root: Path, *, shipped: bool = False) -> None:
-        self.root = root
-        self._shipped = shipped
-        head = read_table(self.root / "dataset.toml")
+        self.root, self._shipped = root, shipped
+        self.multi_file, self.limits_file = root / "multi.toml", root / "limits.toml"
+        head = _read_table(root / "dataset.toml")
         for field in ("name", "version"):
             if not isinstance(head.get(field), str) or not head[field].strip():
-                raise DataError(
-                    self.root / "dataset.toml", f'expected a text, such as {field} = "..."', field=field
-                )
+                problem = f'expected a text, such as {field} = "..."'
+                raise DataError(root / "dataset.toml", problem, field=field)
         self.name, self.version = str(head["name"]), str(head["version"])
-        self.multi = cache(self._read_multi)
-        self._limits = cache(self._examined_limits)
+        self.multi = cache(lambda: value_or_raise(*self._examine_multi(self._catalogue)))
         self.profile = lru_cache(maxsize=256)(self._read_profile)
         self.history = lru_cache(maxsize=4096)(self._read_history)
         self.histories = lru_cache(maxsize=256)(self._find_histories)
-
-    @property
-    def multi_file(self) -> Path:
-        """Return the path of the file with the tasks over several domains."""
-        return self.root / "multi.toml"
-
-    @property
-    def limits_file(self) -> Path:
-        """Return the path of the file with the words that break limits."""
-        return self.root / "limits.toml"
+        self._limits = cache(self._examine_limits)
 
     def history_file(self, user: str, name: str) -> Path:
         """Return the path of the file that tells of a domain, by the slug of its name."""
         return Path(self.root, "histories", user, f"{name}.toml")
+
+    def domain_file(self, name: str) -> Path:
+        """Return the path of the file of a domain."""
+        return self.root / "domains" / f"{slug(name)}.toml"
 
     def domain_files(self) -> list[Path]:
         """Return the files of ``domains/``, in the order of the domains."""
         return sorted((self.root / "domains").glob("*.toml"), key=lambda file: file.stem)
 
     def problems(self) -> list[DataError]:
-        """Return every problem with the files.
-
-        The other methods raise one such problem at a time.
-        """
+        """Return every problem with the files; the other methods raise one at a time."""
         if self._shipped:
             return EmbeddedFiles(self.root).problems()
-        domains, errors = self._examined_domains()
-        errors += self._examined_multi(domains)[1]
-        errors += self._limits()[1]
+        domains, errors = self._examine_domains()
+        errors += self._examine_multi(domains)[1] + self._limits()[1]
         for user in self.users():
-            errors += self._examined_profile(user, domains)[1]
+            errors += self._examine_profile(user, domains)[1]
             for domain in self.histories(user):
-                errors += self._examined_history(user, domain)[1]
+                errors += self._examine_history(user, domain)[1]
         if not self.users():
-            errors.append(
-                DataError(
-                    self.root / "profiles",
-                    "nobody in it; write a file for each person, such as profiles/ada.toml",
-                )
-            )
+            problem = "nobody in it; write a file for each person, such as profiles/ada.toml"
+            errors.append(DataError(self.root / "profiles", problem))
         return errors
 
     def domains(self) -> tuple[str, ...]:
-        """Return the domain names of the files in ``domains/``, in the order of the files.
-
-        These are the twenty of the benchmark, or those of a folder.
-        """
+        """Return the domain names of the files in ``domains/``, in the order of the files."""
         return tuple(self._catalogue)
 
     def domain(self, name: str) -> Domain:
-        """Return the domain with this name.
-
-        Raise `DataError` if there is none, or if a file of a domain has a problem.
-        """
+        """Return a domain; raise `DataError` if there is none, or if a file of a domain has a problem."""
         domain = self._catalogue.get(name)
         if domain is None:
             raise DataError(self.root / "domains", unknown(name, self.domains()))
         return domain
 
-    @cached_property
-    def limit_words(self) -> dict[str, tuple[str, ...]]:
-        """Return the words that break each limit of ``limits.toml``. The file may be missing."""
-        return sound(*self._limits())
-
-    def domain_file(self, name: str) -> Path:
-        """Return the path of the file of a domain."""
-        return self.root / "domains" / f"{slug(name)}.toml"
-
-    def _examined_limits(self) -> tuple[dict[str, tuple[str, ...]] | None, list[DataError]]:
-        file = self.limits_file
-        if not os.path.lexists(file):
-            return {}, []
-        limits, errors = examined_file(file, LimitWords)
-        return (limits.words if limits is not None else None), errors
-
-    @cached_property
-    def _catalogue(self) -> dict[str, Domain | None]:
-        domains, errors = self._examined_domains()
-        return sound(domains, errors)
-
     def users(self) -> tuple[str, ...]:
         """Return the names of the files in ``profiles/``, in alphabetical order."""
         folder = self.root / "profiles"
-        return tuple(sorted(readable_name(folder, name) for name in _stems(folder)))
+        return tuple(sorted(check_user_name(folder, name) for name in _stems(folder)))
 
-    def _read_multi(self) -> MultiTasks:
-        return sound(*self._examined_multi(self._catalogue))
+    @cached_property
+    def limit_words(self) -> dict[str, tuple[str, ...]]:
+        """The words that break each limit of ``limits.toml``. The file may be missing."""
+        return value_or_raise(*self._limits())
+
+    @cached_property
+    def _catalogue(self) -> dict[str, Domain | None]:
+        return value_or_raise(*self._examine_domains())
 
     def _read_profile(self, user: str) -> ProfileEntry:
-        return sound(*self._examined_profile(user, self._catalogue))
+        return value_or_raise(*self._examine_profile(user, self._catalogue))
 
-    def _examined_domains(self) -> tuple[dict[str, Domain | None], list[DataError]]:
-        """Return the domains by name, and every problem with their files.
+    def _read_history(self, user: str, domain: str) -> HistoryEntry | None:
+        name = slug(domain)
+        return value_or_raise(*self._examine_history(user, name)) if name in self.histories(user) else None
 
-        A domain is None if only its name could be read.
-        """
+    def _find_histories(self, user: str) -> frozenset[str]:
+        """Return the slugs of the domains of which a file of ``histories/`` tells."""
+        return frozenset(_stems(Path(self.root, "histories", user)))
+
+    def _examine_limits(self) -> tuple[dict[str, tuple[str, ...]] | None, list[DataError]]:
+        if not os.path.lexists(self.limits_file):
+            return {}, []
+        limits, errors = examine_file(self.limits_file, LimitWords)
+        return (limits.words if limits is not None else None), errors
+
+    def _examine_domains(self) -> tuple[dict[str, Domain | None], list[DataError]]:
+        """Return the domains by name (None if only its name could be read), and every problem."""
         domains: dict[str, Domain | None] = {}
         errors: list[DataError] = []
         slugs: dict[str, str] = {}
         for file in self.domain_files():
-            domain, wrong = examined_file(file, Domain)
+            domain, wrong = examine_file(file, Domain)
             errors += wrong
-            name = domain.name if domain is not None else name_in(file)
+            name = domain.name if domain is not None else _name_in(file)
             if name is None:
                 continue
             errors += self._errors(file, name_problems(file.stem, name, slugs))
@@ -163,24 +142,44 @@ class EmbeddedFiles:
             slugs.setdefault(slug(name), name)
             domains.setdefault(name, domain)
         if not domains and not errors:
-            errors.append(
-                DataError(
-                    self.root / "domains",
-                    "no domain in it; write a file for each, such as domains/billing.toml",
-                )
-            )
+            problem = "no domain in it; write a file for each, such as domains/billing.toml"
+            errors.append(DataError(self.root / "domains", problem))
         return domains, errors
 
-    def _examined_multi(
+    def _examine_multi(
         self, domains: Mapping[str, Domain | None]
     ) -> tuple[MultiTasks | None, list[DataError]]:
-        file = self.multi_file
-        if not os.path.lexists(file):
+        if not os.path.lexists(self.multi_file):
             return MultiTasks(tasks=()), []  # a folder may have no such tasks
-        multi, errors = examined_file(file, MultiTasks)
+        multi, errors = examine_file(self.multi_file, MultiTasks)
         if multi is not None:
-            errors += self._errors(file, multi_problems(multi, domains))
+            errors += self._errors(self.multi_file, multi_problems(multi, domains))
         return multi, errors
+
+    def _examine_history(self, user: str, domain: str) -> tuple[HistoryEntry | None, list[DataError]]:
+        file = self.history_file(user, domain)
+        history, errors = examine_file(file, HistoryEntry)
+        if history is not None:
+            errors += self._errors(file, history_problems(history))
+        return history, errors
+
+    def _examine_profile(
+        self, user: str, domains: Mapping[str, Domain | None]
+    ) -> tuple[ProfileEntry | None, list[DataError]]:
+        file = Path(self.root, "profiles", f"{user}.toml")
+        if Path(user).name != user or not file.is_file():
+            raise DataError(self.root / "profiles", f"no such user: {user!r}")
+        profile, errors = examine_file(file, ProfileEntry)
+        if self._shipped:
+            return profile, errors
+        if profile is not None:
+            with_history = {name for name in domains if slug(name) in self.histories(user)}
+            limits = self._limits()[0] or {} if profile.limits else {}
+            problems = profile_problems(profile, domains, histories=with_history, limits=limits)
+            errors += self._errors(file, problems)
+        strange = self.histories(user) - {slug(name) for name in (profile.domains if profile else domains)}
+        problem = "this person has no such domain of interest"
+        return profile, errors + [DataError(self.history_file(user, n), problem) for n in sorted(strange)]
 
     def _errors(self, file: Path, problems: Iterator[Problem]) -> list[DataError]:
         """Return the problems with what a file says, beside those with its form."""
@@ -188,43 +187,29 @@ class EmbeddedFiles:
             return []
         return [DataError(file, message, field=field) for field, message in problems]
 
-    def _find_histories(self, user: str) -> frozenset[str]:
-        """Return the slugs of the domains of which a file of ``histories/`` tells."""
-        return frozenset(_stems(Path(self.root, "histories", user)))
 
-    def _read_history(self, user: str, domain: str) -> HistoryEntry | None:
-        return (
-            sound(*self._examined_history(user, slug(domain)))
-            if slug(domain) in self.histories(user)
-            else None
-        )
+def examine_file(file: Path, model: type[_Model]) -> tuple[_Model | None, list[DataError]]:
+    """Return the value in a file, or None, and every problem with its fields."""
+    try:
+        return model.model_validate(_read_table(file)), []
+    except DataError as error:
+        return None, [error]
+    except ValidationError as error:
+        problems = all_problems(error, count_from=1)
+        return None, [DataError(file, problem, field=field) for field, problem in problems]
 
-    def _examined_history(self, user: str, domain: str) -> tuple[HistoryEntry | None, list[DataError]]:
-        file = self.history_file(user, domain)
-        history, errors = examined_file(file, HistoryEntry)
-        if history is not None:
-            errors += self._errors(file, history_problems(history))
-        return history, errors
 
-    def _examined_profile(
-        self, user: str, domains: Mapping[str, Domain | None]
-    ) -> tuple[ProfileEntry | None, list[DataError]]:
-        file = Path(self.root, "profiles", f"{user}.toml")
-        if Path(user).name != user or not file.is_file():
-            raise DataError(self.root / "profiles", f"no such user: {user!r}")
-        profile, errors = examined_file(file, ProfileEntry)
-        if self._shipped:
-            return profile, errors
-        told = {name for name in domains if slug(name) in self.histories(user)}
-        limits = self._limits()[0] or {} if profile is not None and profile.limits else {}
-        if profile is not None:
-            errors += self._errors(file, profile_problems(profile, domains, histories=told, limits=limits))
-        strange = self.histories(user) - {slug(name) for name in (profile.domains if profile else domains)}
-        errors += [
-            DataError(self.history_file(user, name), "this person has no such domain of interest")
-            for name in sorted(strange)
-        ]
-        return profile, errors
+def _name_in(file: Path) -> str | None:
+    """Return the name in a file, even if other fields of it are wrong; None if it cannot be read."""
+    try:
+        name = _read_table(file).get("name")
+    except DataError:
+        return None
+    return name if isinstance(name, str) else None
+
+
+def _read_table(file: Path) -> dict[str, Any]:
+    return parse_file(file, "TOML", read_toml)
 
 
 def _stems(folder: Path) -> list[str]:
@@ -237,10 +222,9 @@ def _stems(folder: Path) -> list[str]:
 
 
 def data_folder() -> Path:
-    """Return the folder of the embedded data.
+    """Return the folder of the embedded data, in the installed package or in a checkout.
 
-    It is inside the installed package, or at the top of a source checkout. Raise `DataError` if it is
-    missing.
+    Raise `DataError` if it is missing.
     """
     for folder in (_PACKAGE / "data", _PACKAGE.parent / "data"):
         if (folder / "dataset.toml").is_file():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, get_args
 from pytest_personalens.core.scenario import Kind
 from pytest_personalens.core.text.slugs import slug
 from pytest_personalens.datasets.world.dates import FIRST_DAY
-from pytest_personalens.datasets.world.filling import placeholder_problems
+from pytest_personalens.datasets.world.placeholders import placeholder_problems
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -27,8 +27,7 @@ def name_problems(
 ) -> Iterator[Problem]:
     """Yield the problems with the name of a domain in the file `stem`.
 
-    `earlier` maps slugs to the names of the domains before it. `kinds` are names of kinds, which no domain
-    may have.
+    `earlier` maps slugs to the domains before it. `kinds` are names that no domain may have.
     """
     own_slug = slug(name)
     if not name.strip():
@@ -36,10 +35,8 @@ def name_problems(
     elif own_slug in kinds:
         yield "name", f"{name!r} is a kind of task; give the domain another name"
     elif own_slug in earlier:
-        yield (
-            "name",
-            f"{name!r} and {earlier[own_slug]!r} share the slug {own_slug!r}; give one of them another name",
-        )
+        same = f"{name!r} and {earlier[own_slug]!r} share the slug {own_slug!r}"
+        yield "name", f"{same}; give one of them another name"
     elif own_slug != stem:
         yield "name", f"the domain {name!r} belongs in the file {own_slug}.toml"
 
@@ -48,12 +45,11 @@ def domain_problems(domain: Domain) -> Iterator[Problem]:
     """Yield the problems with the preference types and the tasks of a domain."""
     for name, spec in domain.preferences.items():
         if (spec.kind == "categorical") != bool(spec.values):
-            expected = (
-                "a categorical type needs the list of its values"
-                if not spec.values
-                else "an open type has no list of values"
+            needs, has = (
+                "a categorical type needs the list of its values",
+                "an open type has no list of values",
             )
-            yield f"preferences.{name}.values", expected
+            yield f"preferences.{name}.values", has if spec.values else needs
         yield from ((f"preferences.{name}.values", f"{v!r} stands there twice") for v in _twice(spec.values))
         if name == "summary":
             yield f"preferences.{name}", "'summary' is a field of profiles; give the type another name"
@@ -62,57 +58,40 @@ def domain_problems(domain: Domain) -> Iterator[Problem]:
         yield from task_problems(task)
         field = f"tasks.{task.number}.relevant"
         yield from ((field, f"{name!r} stands there twice") for name in _twice(task.relevant))
-        yield from (
-            (field, f"no preference type {n!r} in this domain")
-            for n in task.relevant
-            if n not in domain.preferences
-        )
+        strange = [name for name in task.relevant if name not in domain.preferences]
+        yield from ((field, f"no preference type {name!r} in this domain") for name in strange)
 
 
 def multi_problems(multi: MultiTasks, domains: Mapping[str, Domain | None]) -> Iterator[Problem]:
-    """Yield the problems with tasks over several domains.
-
-    `domains` maps the name of a domain to None if the domain could not be read.
-    """
+    """Yield the problems with tasks over several domains; an unreadable domain is None in `domains`."""
     yield from _numbers(multi.tasks)
     for task in multi.tasks:
         yield from task_problems(task)
         field = f"tasks.{task.number}"
         if len(set(task.domains)) < len(task.domains):
             yield f"{field}.domains", "a domain stands there twice"
-        yield from (
-            (f"{field}.domains", unknown(name, domains)) for name in task.domains if name not in domains
-        )
+        strange = [name for name in task.domains if name not in domains]
+        yield from ((f"{field}.domains", unknown(name, domains)) for name in strange)
         for name, types in task.relevant.items():
             if name not in task.domains:
                 yield f"{field}.relevant", f"{name!r} is not among the task's domains"
-            yield from (
-                (f"{field}.relevant.{name}", f"{twice!r} stands there twice") for twice in _twice(types)
-            )
-            read = domains.get(name)
-            has = types if read is None else read.preferences
-            yield from (
-                (f"{field}.relevant.{name}", f"no preference type {n!r} in {name}")
-                for n in types
-                if n not in has
-            )
+            here, domain = f"{field}.relevant.{name}", domains.get(name)
+            yield from ((here, f"{twice!r} stands there twice") for twice in _twice(types))
+            lacking = [t for t in types if domain is not None and t not in domain.preferences]
+            yield from ((here, f"no preference type {t!r} in {name}") for t in lacking)
 
 
 def task_problems(task: TaskEntry) -> Iterator[Problem]:
     """Yield the problems with the places of facts in the texts of a task."""
     names = task.fact_names()
-    for field, text in (("intent", task.intent), ("goal", task.goal)):
-        yield from (
-            (f"tasks.{task.number}.{field}", problem) for problem in placeholder_problems(text, names)
-        )
+    parts = [(f"parts.{number}", part.text) for number, part in enumerate(task.parts, 1)]
+    for field, text in (("intent", task.intent), ("goal", task.goal), *parts):
+        problems = placeholder_problems(text, names)
+        yield from ((f"tasks.{task.number}.{field}", problem) for problem in problems)
     for number, part in enumerate(task.parts, 1):
-        field = f"tasks.{task.number}.parts.{number}"
-        yield from ((field, problem) for problem in placeholder_problems(part.text, names))
-        yield from (
-            (f"{field}.facts", f"no fact {name!r}; known: {', '.join(names) or 'none'}")
-            for name in part.facts
-            if name not in names
-        )
+        for name in (name for name in part.facts if name not in names):
+            problem = f"no fact {name!r}; known: {', '.join(names) or 'none'}"
+            yield f"tasks.{task.number}.parts.{number}.facts", problem
 
 
 def profile_problems(
@@ -124,8 +103,7 @@ def profile_problems(
 ) -> Iterator[Problem]:
     """Yield the problems with the interests, preferences and limits of a person.
 
-    `domains` has the same form as for `multi_problems`. `histories` are the domains of which a file of
-    ``histories/`` tells, `limits` the names that ``limits.toml`` knows.
+    `histories` are the domains with a file of ``histories/``, `limits` the names in ``limits.toml``.
     """
     if not profile.domains:
         yield "domains", "no domain of interest"
@@ -137,33 +115,26 @@ def profile_problems(
         if name in histories and "summary" in entry:
             yield f"domains.{name}.summary", "a file of histories/ tells of it too; leave out one of them"
         elif name not in histories and (not isinstance(summary, str) or not summary.strip()):
-            yield (
-                f"domains.{name}.summary",
-                "expected one text" if "summary" in entry else "the field is missing",
-            )
+            problem = "expected one text" if "summary" in entry else "the field is missing"
+            yield f"domains.{name}.summary", problem
         if (domain := domains[name]) is not None:
             yield from _preferences(domain, entry)
     for number, limit in enumerate(profile.limits, 1):
         if not limit.words and limit.name not in limits:
-            yield (
-                f"limits.{number}.words",
-                f"a limit without words, and limits.toml does not know {limit.name!r}; list what breaks it",
+            problem = (
+                f"a limit without words, and limits.toml does not know {limit.name!r}; list what breaks it"
             )
-        yield from (
-            (f"limits.{number}.domains", f"{name!r} is no domain of interest of this person")
-            for name in limit.domains
-            if name not in profile.domains
-        )
+            yield f"limits.{number}.words", problem
+        for name in (name for name in limit.domains if name not in profile.domains):
+            yield f"limits.{number}.domains", f"{name!r} is no domain of interest of this person"
 
 
 def history_problems(history: HistoryEntry) -> Iterator[Problem]:
     """Yield the problems with the dates of a person's dealings."""
     for number, dealing in enumerate(history.dealings, 1):
         if dealing.date >= FIRST_DAY.isoformat():
-            yield (
-                f"dealings.{number}.date",
-                f"{dealing.date} lies after the first day of the scenarios, {FIRST_DAY.isoformat()}",
-            )
+            problem = f"{dealing.date} lies after the first day of the scenarios, {FIRST_DAY.isoformat()}"
+            yield f"dealings.{number}.date", problem
 
 
 def unknown(name: str, names: Iterable[str]) -> str:
@@ -174,10 +145,8 @@ def unknown(name: str, names: Iterable[str]) -> str:
 def _numbers(tasks: Sequence[TaskEntry]) -> Iterator[Problem]:
     for expected, task in enumerate(tasks, 1):
         if task.number != expected:
-            yield (
-                f"tasks.{task.number}.number",
-                f"expected {expected}: tasks are numbered 1, 2, 3, ... in the file",
-            )
+            problem = f"expected {expected}: tasks are numbered 1, 2, 3, ... in the file"
+            yield f"tasks.{task.number}.number", problem
 
 
 def _preferences(domain: Domain, entry: Mapping[str, str | tuple[str, ...]]) -> Iterator[Problem]:
@@ -196,11 +165,8 @@ def _preferences(domain: Domain, entry: Mapping[str, str | tuple[str, ...]]) -> 
         elif _twice(values):
             yield field, "a value stands there twice"
         elif spec.kind == "categorical":
-            yield from (
-                (field, f"{v!r} is not one of: {', '.join(spec.values)}")
-                for v in values
-                if v not in spec.values
-            )
+            strange = [v for v in values if v not in spec.values]
+            yield from ((field, f"{v!r} is not one of: {', '.join(spec.values)}") for v in strange)
     for name in entry:
         if name != "summary" and name not in domain.preferences:
             yield f"domains.{domain.name}.{name}", f"no such preference type in {domain.name}"

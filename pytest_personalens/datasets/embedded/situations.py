@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, get_args
 
 from pytest_personalens.core.scenario import Situation
+from pytest_personalens.datasets.draws import pick
+from pytest_personalens.datasets.embedded.entries import Day
 
 if TYPE_CHECKING:
-    from pytest_personalens.datasets.embedded.entries import Day, Routine, TaskEntry
+    from pytest_personalens.datasets.embedded.entries import Routine, TaskEntry
 
-_DAYS: Final[tuple[Day, ...]] = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_DAYS: Final = get_args(Day)
 
 
 def situation(routine: Routine, task: TaskEntry, *, key: str) -> Situation:
@@ -36,8 +37,7 @@ def situation(routine: Routine, task: TaskEntry, *, key: str) -> Situation:
     # A few pairs have no fitting situation (a task for the office and a person without one). They get one at
     # home.
     options = options or [("home", routine.devices[0], time, day) for time in task.times for day in _DAYS]
-    number = int.from_bytes(hashlib.sha256(key.encode()).digest()[:8], "big")
-    place, device, time, day = options[number % len(options)]
+    place, device, time, day = pick(options, key)
     return Situation(
         location=places[place],
         device=device,

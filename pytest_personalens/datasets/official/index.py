@@ -1,7 +1,4 @@
-"""An index of the official data in the user's cache folder.
-
-With the index, a draw from many users does not have to read all their files.
-"""
+"""An index of the official data in the cache folder, so that a draw does not read all users' files."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ from pydantic import BaseModel, NonNegativeInt, model_validator
 
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.scenario import ScenarioRef
-from pytest_personalens.datasets.cached import cache_folder, write_cached
+from pytest_personalens.datasets.toml_cache import cache_folder, write_cached
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -40,10 +37,7 @@ class IndexedUser(BaseModel):
 
 
 class Index(BaseModel):
-    """The scenarios of many users.
-
-    Users share nearly all scenarios: the official data has about a hundred different ones.
-    """
+    """The scenarios of many users, who share nearly all of them (the official data has about a hundred)."""
 
     format: Literal[1] = FORMAT
     scenarios: list[tuple[str, str, tuple[str, ...]]] = []
@@ -56,16 +50,10 @@ class Index(BaseModel):
         return self
 
     def refs(self, user: str) -> tuple[ScenarioRef, ...] | None:
-        """Return the scenarios of a user, or None if the index lacks the user.
-
-        The scenarios have the order of the files.
-        """
-        entry = self.users.get(user)
-        return (
-            None
-            if entry is None
-            else tuple([ScenarioRef(user, *self.scenarios[place]) for place in entry.places])
-        )
+        """Return the scenarios of a user in the order of the files, or None if the index lacks the user."""
+        if (entry := self.users.get(user)) is None:
+            return None
+        return tuple([ScenarioRef(user, *self.scenarios[place]) for place in entry.places])
 
 
 def open_index(root: Path, users: Sequence[str], read: Callable[[str], Sequence[ScenarioRef]]) -> Index:
@@ -90,12 +78,8 @@ def open_index(root: Path, users: Sequence[str], read: Callable[[str], Sequence[
             )
         if shown and (number % SHOWN_FROM == 0 or number == len(changed)):
             end = "" if number < len(changed) else "\n"
-            print(
-                f"\rpersonalens: indexing the data, {number:,} of {len(changed):,} users",
-                end=end,
-                file=sys.stderr,
-                flush=True,
-            )
+            line = f"\rpersonalens: indexing the data, {number:,} of {len(changed):,} users"
+            print(line, end=end, file=sys.stderr, flush=True)
     index = Index(scenarios=list(places), users=current)
     with suppress(OSError, ValueError, RuntimeError):  # a name may be invalid Unicode
         write_cached(index_file(root), index.model_dump_json().encode("utf-8"))
@@ -103,10 +87,7 @@ def open_index(root: Path, users: Sequence[str], read: Callable[[str], Sequence[
 
 
 def index_file(root: Path) -> Path:
-    """Return the path of the index for the data under `root`.
-
-    Raise `RuntimeError` if the user has no home folder.
-    """
+    """Return the path of the index for the data; raise `RuntimeError` without a home folder."""
     digest = hashlib.sha256(os.fsencode(root.resolve())).hexdigest()[:16]
     return cache_folder() / f"official-{digest}.json"
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.files.devices import no_device
 from pytest_personalens.core.scenario import DOMAINS, Scenario, ScenarioRef, Situation, Task
-from pytest_personalens.datasets.base import readable_name
+from pytest_personalens.datasets.base import check_user_name, parse_file
 from pytest_personalens.datasets.official.index import Index, open_index
 
 #: For up to this many users it is faster to read their files than the index. For more users, all are looked
@@ -55,7 +55,7 @@ class OfficialDataset:
         """Return the names of the folders in ``profile/``, in the order of their numbers."""
         folder = self.root / "profile"
         names = (
-            readable_name(folder, p.name)
+            check_user_name(folder, p.name)
             for p in folder.iterdir()
             if p.is_dir() and not p.name.startswith(".")
         )
@@ -75,8 +75,14 @@ class OfficialDataset:
         if ref not in tasks:
             raise DataError(self._folder(ref.user), f"no such scenario: {ref.task!r}")
         file, raw = tasks[ref]
-        profile_file = self._folder(ref.user) / "profile.json"
-        profile = self._profile(ref.user)
+        profile_file, profile = self._folder(ref.user) / "profile.json", self._profile(ref.user)
+
+        def task_text(label: str, table: dict[str, Any] = raw, prefix: str = "") -> str:
+            return text_in(file, table.get(label), f"{raw['task_id']}: {prefix}{label}")
+
+        def summary(domain: str) -> str:
+            return text_in(profile_file, interactions.get(domain), f"interactions.{domain}")
+
         demographics = table_in(profile_file, profile, "demographics")
         affinities = table_in(profile_file, profile, "affinities")
         interactions = table_in(profile_file, profile, "interactions")
@@ -84,9 +90,8 @@ class OfficialDataset:
             d: _preferences(profile_file, d, table_in(profile_file, affinities, d, "affinities."))
             for d in ref.domains
         }
-        relevant = texts_in(
-            file, raw.get("Relevant Affinity Types"), f"{raw['task_id']}: Relevant Affinity Types"
-        )
+        types = raw.get("Relevant Affinity Types")
+        relevant = texts_in(file, types, f"{raw['task_id']}: Relevant Affinity Types")
         situations = table_in(file, raw, "situations", f"{raw['task_id']}: ")
         return Scenario(
             id=ref.id,
@@ -95,30 +100,21 @@ class OfficialDataset:
             kind=ref.kind,
             domains=ref.domains,
             demographics={
-                k: text_in(profile_file, v, f"demographics.{k}")
-                for k, v in demographics.items()
-                if k != "user_id"
+                name: text_in(profile_file, value, f"demographics.{name}")
+                for name, value in demographics.items()
+                if name != "user_id"
             },
             preferences=preferences,
-            summaries={
-                d: text_in(profile_file, interactions.get(d), f"interactions.{d}") for d in ref.domains
-            },
-            others={
-                d: text_in(profile_file, text, f"interactions.{d}")
-                for d, text in (interactions.items() if self.whole else ())
-                if d not in ref.domains
-            },
+            summaries={d: summary(d) for d in ref.domains},
+            others={d: summary(d) for d in interactions if self.whole and d not in ref.domains},
             situation=Situation(
-                **{
-                    field: text_in(file, situations.get(label), f"{raw['task_id']}: situations.{label}")
-                    for field, label in SITUATION.items()
-                }
+                **{field: task_text(label, situations, "situations.") for field, label in SITUATION.items()}
             ),
             task=Task(
                 id=ref.task,
-                description=text_in(file, raw.get("Task Description"), f"{raw['task_id']}: Task Description"),
-                intent=text_in(file, raw.get("User Intent"), f"{raw['task_id']}: User Intent"),
-                goal=text_in(file, raw.get("Task Goal"), f"{raw['task_id']}: Task Goal"),
+                description=task_text("Task Description"),
+                intent=task_text("User Intent"),
+                goal=task_text("Task Goal"),
                 relevant=tuple(pair for name in relevant for pair in _resolve(name, preferences)),
             ),
         )
@@ -179,31 +175,16 @@ def _ref(file: Path, position: str, user: str, raw: dict[str, Any]) -> ScenarioR
 
 
 def read_json(file: Path, kind: type[list[Any] | dict[str, Any]] = dict) -> Any:
-    """Return the JSON object of a file, or its array if `kind` is a list.
-
-    Raise `DataError` for anything else.
-    """
-    try:
-        data = json.loads(no_device(file).read_bytes())
-    except FileNotFoundError:
-        raise DataError(file, "the file is missing") from None
-    except OSError as error:
-        raise DataError(file, f"cannot be read: {error.strerror}") from None
-    except RecursionError:
-        raise DataError(file, "not valid JSON: nested too deeply") from None
-    except ValueError as error:  # no JSON, no UTF-8, or a number with thousands of digits
-        raise DataError(file, f"not valid JSON: {error}") from None
+    """Return the object, or the array if `kind` is a list, of a JSON file; raise `DataError` else."""
+    data = parse_file(file, "JSON", lambda path: json.loads(no_device(path).read_bytes()))
     if not isinstance(data, kind):
-        wanted = "object" if kind is dict else "array"
-        raise DataError(file, f"expected a JSON {wanted}, found {type(data).__name__}")
+        expected = "object" if kind is dict else "array"
+        raise DataError(file, f"expected a JSON {expected}, found {type(data).__name__}")
     return data
 
 
 def table_in(file: Path, data: dict[str, Any], key: str, prefix: str = "") -> dict[str, Any]:
-    """Return the table `key` of a file's data.
-
-    Raise `DataError` if it is missing or is no table.
-    """
+    """Return the table `key` of a file's data; raise `DataError` if it is missing or no table."""
     value = data.get(key)
     if not isinstance(value, dict):
         raise DataError(
@@ -213,20 +194,14 @@ def table_in(file: Path, data: dict[str, Any], key: str, prefix: str = "") -> di
 
 
 def text_in(file: Path, value: object, field: str) -> str:
-    """Return the value, which must be a text that is not blank.
-
-    Raise `DataError` for anything else.
-    """
+    """Return the value; raise `DataError` if it is no text, or blank."""
     if not isinstance(value, str) or not value.strip():
         raise DataError(file, "the field is missing" if value is None else "expected a text", field=field)
     return value
 
 
 def texts_in(file: Path, value: object, field: str) -> tuple[str, ...]:
-    """Return the value as a tuple.
-
-    The value must be a list of texts that are not blank. Raise `DataError` for anything else.
-    """
+    """Return the value as a tuple; raise `DataError` if it is no list of texts that are not blank."""
     if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
         raise DataError(
             file, "the field is missing" if value is None else "expected a list of texts", field=field
@@ -246,10 +221,9 @@ def _preferences(file: Path, domain: str, types: dict[str, Any]) -> dict[str, tu
 
 
 def _resolve(name: str, preferences: dict[str, dict[str, tuple[str, ...]]]) -> list[tuple[str, str]]:
-    """Return the pairs (domain, type) that a reference of a task means.
+    """Return the pairs (domain, type) that a reference of a task means, none for an unknown type.
 
-    There are none if the profile has no such type. Tasks write "Favorite" where profiles write "Favourite".
-    They write "Preferred Genres (Music)" for the type of one domain.
+    Tasks write "Favorite" for "Favourite", and "Preferred Genres (Music)" for the type of one domain.
     """
     match = re.fullmatch(r"(?P<type>.*?)(?: \((?P<domain>[^()]+)\))?", name, re.DOTALL)
     assert match is not None  # the pattern matches every text

@@ -1,37 +1,32 @@
-"""The user samples of the benchmark, as numbers of users (official code, ``src/*.py``).
-
-Each sample contains the smaller ones.
-"""
+"""The user samples of the benchmark, as numbers of users (official code, ``src/*.py``)."""
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import Final
 
+#: The users of each sample that the smaller ones do not have.
 _NUMBERS: Final = {
     "official-20": (
-        66, 132, 139, 207, 230, 340, 386, 389, 415, 428, 597, 746, 774, 854, 900, 1111, 1197, 1231,
-        1322, 1458,
+        66, 132, 139, 207, 230, 340, 386, 389, 415, 428, 597, 746, 774, 854, 900, 1111, 1197, 1231, 1322,
+        1458,
     ),
     "official-30": (
-        7, 66, 132, 139, 207, 230, 251, 313, 340, 376, 386, 389, 415, 428, 597, 746, 774, 788, 822, 854,
-        900, 1111, 1142, 1150, 1197, 1231, 1322, 1458, 1492, 1495,
+        7, 251, 313, 376, 788, 822, 1142, 1150, 1492, 1495,
     ),
     "official-50": (
-        7, 53, 66, 107, 132, 139, 167, 195, 207, 230, 251, 313, 340, 376, 386, 389, 415, 418, 428, 439,
-        517, 532, 597, 630, 641, 660, 674, 701, 746, 774, 788, 802, 822, 854, 900, 1111, 1142, 1145,
-        1150, 1197, 1231, 1322, 1335, 1362, 1377, 1439, 1458, 1492, 1493, 1495,
+        53, 107, 167, 195, 418, 439, 517, 532, 630, 641, 660, 674, 701, 802, 1145, 1335, 1362, 1377, 1439,
+        1493,
     ),
     "official-100": (
-        7, 21, 53, 66, 86, 107, 132, 139, 157, 166, 167, 168, 195, 207, 230, 248, 251, 312, 313, 340,
-        352, 363, 365, 376, 386, 389, 394, 415, 418, 428, 431, 439, 470, 482, 517, 532, 597, 619, 630,
-        641, 657, 659, 660, 664, 674, 686, 689, 701, 744, 745, 746, 774, 788, 802, 813, 822, 838, 840,
-        842, 847, 854, 857, 870, 878, 880, 900, 913, 928, 942, 954, 997, 1069, 1111, 1114, 1118, 1120,
-        1142, 1145, 1150, 1151, 1167, 1184, 1197, 1231, 1246, 1322, 1330, 1335, 1345, 1362, 1377, 1384,
-        1434, 1439, 1458, 1461, 1492, 1493, 1495, 1496,
+        21, 86, 157, 166, 168, 248, 312, 352, 363, 365, 394, 431, 470, 482, 619, 657, 659, 664, 686, 689,
+        744, 745, 813, 838, 840, 842, 847, 857, 870, 878, 880, 913, 928, 942, 954, 997, 1069, 1114, 1118,
+        1120, 1151, 1167, 1184, 1246, 1330, 1345, 1384, 1434, 1461, 1496,
     ),
 }  # fmt: skip
 
 #: The ids of the users by the name of the sample. The experiments of the paper use fifty users (section 4.1).
-OFFICIAL_SAMPLES: Final[dict[str, tuple[str, ...]]] = {
-    name: tuple(f"user{number}" for number in numbers) for name, numbers in _NUMBERS.items()
+OFFICIAL_SAMPLES: Final = {
+    name: tuple(f"user{number}" for number in sorted(numbers))
+    for name, numbers in zip(_NUMBERS, accumulate(_NUMBERS.values()), strict=True)
 }

@@ -1,7 +1,4 @@
-"""Measures the quality of a dataset: its diversity, balance and consistency.
-
-The command is ``python -m pytest_personalens check-dataset``.
-"""
+"""Measures the diversity, balance and consistency of a dataset, for the command ``check-dataset``."""
 
 from pytest_personalens.core.suite.data_check import Finding
 from pytest_personalens.datasets.quality.assess import Quality, assess

@@ -21,35 +21,35 @@ from pytest_personalens.datasets.quality.demography import Share
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from pytest_personalens.datasets.quality.corpus import Corpus, TypeName
+    from pytest_personalens.datasets.quality.corpus import Corpus, Place, TypeName
 
-#: All rules. The docstring of a rule says what must hold. The rule yields a finding for each case where it
-#: does not.
-RULES: Final[Sequence[Callable[[Corpus], Iterator[Finding]]]] = (
-    rules_tasks.references,
-    rules_tasks.ambiguous,
-    rules_tasks.without_type,
-    rules_tasks.unused_types,
-    rules_people.interest_keys,
-    rules_people.outside_mask,
-    rules_tasks.mask_tasks,
-    rules_tasks.copies,
-    rules_tasks.situations,
-    rules_tasks.small_screens,
-    rules_people.age_employment,
-    rules_people.undisclosed,
-    rules_people.timezone_country,
-    rules_people.diet,
-    rules_people.spelling,
-    rules_people.off_list,
-    rules_text.missing,
-    rules_text.preamble,
-    rules_text.language,
-    rules_text.repeated,
-    rules_world.contradicting,
-    rules_world.limits_untold,
-    rules_world.devices_of_dealings,
-    rules_world.few_facts,
+#: The name of a rule's findings, and the rule. Its docstring says what must hold; it yields each place where
+#: that does not hold.
+RULES: Final[Sequence[tuple[str, Callable[[Corpus], Iterator[Place]]]]] = (
+    ("reference", rules_tasks.references),
+    ("ambiguous", rules_tasks.ambiguous),
+    ("no-type", rules_tasks.without_type),
+    ("unused-type", rules_tasks.unused_types),
+    ("interest-key", rules_people.interest_keys),
+    ("outside-mask", rules_people.outside_mask),
+    ("mask-tasks", rules_tasks.mask_tasks),
+    ("task-copy", rules_tasks.copies),
+    ("situation", rules_tasks.situations),
+    ("situation", rules_tasks.small_screens),
+    ("age", rules_people.age_employment),
+    ("undisclosed", rules_people.undisclosed),
+    ("timezone", rules_people.timezone_country),
+    ("diet", rules_people.diet),
+    ("spelling", rules_people.spelling),
+    ("off-list", rules_people.off_list),
+    ("summary", rules_text.missing),
+    ("preamble", rules_text.preamble),
+    ("language", rules_text.language),
+    ("repeated", rules_text.repeated),
+    ("contradiction", rules_world.contradicting),
+    ("limit", rules_world.limits_untold),
+    ("device", rules_world.devices_of_dealings),
+    ("facts", rules_world.few_facts),
 )
 
 
@@ -58,10 +58,7 @@ class _Part(BaseModel):
 
 
 class DomainCount(_Part):
-    """The number of users, tasks and scenarios of one domain.
-
-    A scenario over several domains counts in each of them.
-    """
+    """Users, tasks and scenarios of one domain; a scenario over several counts in each of them."""
 
     domain: str
     users: int
@@ -71,10 +68,9 @@ class DomainCount(_Part):
 
 
 class TypeSpread(_Part):
-    """The spread of the values of one preference type.
+    """The spread of the values of one preference type, in shares from 0 to 1.
 
-    `top_share` and `verbatim` are shares from 0 to 1. `possible` is the number of values in the list of the
-    type, or None if it has no list.
+    `possible` is the number of values in the list of the type, or None if it has no list.
     """
 
     domain: str
@@ -90,10 +86,7 @@ class TypeSpread(_Part):
 
 
 class Texts(_Part):
-    """The summaries of the domains of interest.
-
-    The four measures of diversity use `sample_words` words of them.
-    """
+    """The summaries of the domains of interest; the diversity is that of `sample_words` words of them."""
 
     summaries: int
     words_mean: float
@@ -149,15 +142,12 @@ class Quality(_Part):
 
     @property
     def top(self) -> TypeSpread | None:
-        """Return the categorical type with the value that the largest share of users has."""
+        """The categorical type with the value that the largest share of users has."""
         return max((t for t in self.types if t.categorical), key=lambda t: t.top_share, default=None)
 
     @property
     def farthest(self) -> Share | None:
-        """Return the demographic category with the largest difference from the paper.
-
-        Only categories with at least 5 % in the paper count.
-        """
+        """The demographic category (5 % or more in the paper) that differs most from the paper."""
         rows = [s for s in self.demographics if (s.paper or 0) >= 0.05 and s.attribute in _HELD]
         return max(rows, key=lambda s: abs(s.share - (s.paper or 0)), default=None)
 
@@ -166,13 +156,13 @@ _HELD: Final = ("age", "gender", "region", "religion", "employment_status", "edu
 
 
 def assess(corpus: Corpus, *, words: int = 50_000) -> Quality:
-    """Return the measures of a corpus.
-
-    The text measures use about `words` words, or all words if there are fewer.
-    """
+    """Return the measures of a corpus; those of texts use about `words` words, or all if there are fewer."""
     sizes = [len(p.mask) for p in corpus.people] or [0]
     named = _named(corpus)
     types = _types(corpus, named)
+    facts = [task.facts for task in corpus.tasks if task.facts is not None]
+    deeds = sum(task.deeds for task in corpus.tasks)
+    found = (Finding(name, *place) for name, rule in RULES for place in rule(corpus))
     categorical = [t.evenness for t in types if t.categorical]
     return Quality(
         dataset=corpus.name,
@@ -185,8 +175,8 @@ def assess(corpus: Corpus, *, words: int = 50_000) -> Quality:
         single_tasks=sum(len(t.domains) == 1 for t in corpus.tasks),
         multi_tasks=sum(len(t.domains) > 1 for t in corpus.tasks),
         scenarios=len(corpus.assignments),
-        facts_mean=_facts_mean(corpus),
-        deeds_on_facts=_deeds_on_facts(corpus),
+        facts_mean=sum(facts) / len(facts) if facts else None,
+        deeds_on_facts=sum(t.deeds_on_facts for t in corpus.tasks) / deeds if deeds else None,
         dealings=sum(len(p.dealing_devices) for p in corpus.people),
         limits=sum(len(p.limits) for p in corpus.people),
         evenness_mean=sum(categorical) / max(1, len(categorical)),
@@ -195,18 +185,8 @@ def assess(corpus: Corpus, *, words: int = 50_000) -> Quality:
         types=types,
         situations=tuple(_situations(corpus)),
         demographics=tuple(demography.marginals(corpus.people)),
-        findings=(*corpus.problems, *(finding for rule in RULES for finding in rule(corpus))),
+        findings=(*corpus.problems, *found),
     )
-
-
-def _facts_mean(corpus: Corpus) -> float | None:
-    counts = [task.facts for task in corpus.tasks if task.facts is not None]
-    return sum(counts) / len(counts) if counts else None
-
-
-def _deeds_on_facts(corpus: Corpus) -> float | None:
-    deeds = sum(task.deeds for task in corpus.tasks)
-    return sum(task.deeds_on_facts for task in corpus.tasks) / deeds if deeds else None
 
 
 def _domains(corpus: Corpus) -> Iterator[DomainCount]:
@@ -222,10 +202,7 @@ def _domains(corpus: Corpus) -> Iterator[DomainCount]:
 
 
 def _named(corpus: Corpus) -> dict[TypeName, list[bool]]:
-    """Return, for each preference type, whether the summary has each value word for word.
-
-    Only values in a domain of interest count.
-    """
+    """Return, for each type, whether the summary has each value of a domain of interest word for word."""
     named: dict[TypeName, list[bool]] = defaultdict(list)
     for person in corpus.people:
         for key, held in person.preferences.items():

@@ -1,7 +1,4 @@
-"""A whole dataset in one form, with the file and the field of everything.
-
-The form is the same for the embedded layout and for the official one.
-"""
+"""A whole dataset in one form for all layouts, with the file and the field of everything."""
 
 from __future__ import annotations
 
@@ -23,14 +20,13 @@ if TYPE_CHECKING:
 
 #: The key of a preference type: its domain and its name. The same name may occur in several domains.
 TypeName = tuple[str, str]
+#: The file and the field of a problem, and what is wrong there.
+Place = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
 class Person:
-    """One profile.
-
-    `interests` has the values of the file. `dealing_devices` holds (file, number of the dealing, device).
-    """
+    """One profile; `dealing_devices` holds (file, number of the dealing, device)."""
 
     id: str
     file: str
@@ -45,7 +41,7 @@ class Person:
 
     @property
     def mask(self) -> frozenset[str]:
-        """Return the domains of interest."""
+        """The domains of interest."""
         return frozenset(d for d, on in self.interests.items() if on)
 
     def field_of(self, domain: str, name: str | None = None) -> str:
@@ -55,10 +51,9 @@ class Person:
 
 @dataclass(frozen=True)
 class TaskText:
-    """One task in the words of its author.
+    """One task in the words of its author; the domain of a `relevant` type may be empty.
 
-    `relevant` holds pairs (domain, type). The domain is empty if the file names only the type. `facts` is
-    the number of facts, or None if the format has none; `deeds_on_facts` of the `deeds` rest on one.
+    `facts` is None if the format has none; `deeds_on_facts` of the `deeds` rest on one.
     """
 
     id: str
@@ -75,10 +70,7 @@ class TaskText:
 
 @dataclass(frozen=True)
 class Assignment:
-    """One scenario: a task as a user has it.
-
-    `at_home` is None if the data does not tell.
-    """
+    """One scenario, a task as a user has it; `at_home` is None if the data does not tell."""
 
     user: str
     task: str
@@ -90,11 +82,6 @@ class Assignment:
     situation: Mapping[str, str]
     at_home: bool | None = None
     contradictions: tuple[str, ...] = ()
-
-    @property
-    def id(self) -> str:
-        """Return the name of the scenario: its task and its user."""
-        return f"{self.task}-{self.user}"
 
 
 @dataclass
@@ -124,23 +111,24 @@ class Corpus:
 
     @cached_property
     def catalogue(self) -> defaultdict[str, frozenset[str]]:
-        """Return the names of the preference types of each domain.
-
-        They come from the catalogue and from the profiles. An unknown domain has none.
-        """
+        """The names of the preference types of each domain, from the catalogue and the profiles."""
         names: dict[str, set[str]] = {d: set() for d in self.domains}
         for domain, name in [*self.types, *(key for p in self.people for key in p.preferences)]:
             names.setdefault(domain, set()).add(name)
         return defaultdict(frozenset, {d: frozenset(n) for d, n in names.items()})
 
+    def summaries(self) -> Iterator[Place]:
+        """Yield each summary with its file and its field."""
+        for person in self.people:
+            yield from ((person.file, person.field_of(d), text) for d, text in person.summaries.items())
+
     @contextmanager
-    def telling(self) -> Iterator[None]:
+    def recording_errors(self) -> Iterator[None]:
         """Record a `DataError` raised inside as a problem, and raise nothing."""
         try:
             yield
         except DataError as error:
-            self.tell([error])
+            self.record_errors([error])
 
-    def tell(self, errors: Iterable[DataError]) -> None:
-        """Add the errors to the problems."""
+    def record_errors(self, errors: Iterable[DataError]) -> None:
         self.problems += [Finding("unreadable", e.file, e.field, e.problem) for e in errors]

@@ -21,15 +21,11 @@ def words_in(text: str) -> list[str]:
 
 
 def grams(tokens: Sequence[str], n: int) -> Counter[Gram]:
-    """Return how often each run of `n` words occurs."""
     return Counter(tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1))
 
 
 def evenness(counts: Iterable[int]) -> float:
-    """Return the Shannon evenness, 0 to 1 (PersonaLens, Eq. 1).
-
-    It is the entropy over its maximum for the number of different values. It is 0 for a single value.
-    """
+    """Return the Shannon evenness, 0 to 1 (PersonaLens, Eq. 1); it is 0 for a single value."""
     seen = [c for c in counts if c > 0]
     total = sum(seen)
     if len(seen) < 2:
@@ -38,33 +34,24 @@ def evenness(counts: Iterable[int]) -> float:
 
 
 def distinct(texts: Sequence[Sequence[str]], n: int) -> float:
-    """Return Dist-n, 0 to 1 (Li et al., NAACL 2016; PersonaLens, A.4).
-
-    It is the number of distinct n-grams over the number of all n-grams, for all texts together.
-    """
+    """Return Dist-n, 0 to 1: distinct n-grams over all n-grams (Li et al., NAACL 2016; PersonaLens, A.4)."""
     counts = _pooled(texts, n)
     total = counts.total()
     return len(counts) / total if total else 0.0
 
 
 def entropy(texts: Sequence[Sequence[str]], n: int = 4) -> float:
-    """Return Ent-n in nats (Zhang et al., NeurIPS 2018; PersonaLens, A.4).
-
-    It is the entropy of the n-grams of all texts together.
-    """
+    """Return Ent-n in nats, of the n-grams of all texts (Zhang et al., NeurIPS 2018; PersonaLens, A.4)."""
     counts = _pooled(texts, n)
     total = counts.total()
     return -sum(c / total * math.log(c / total) for c in counts.values()) if total else 0.0
 
 
 def self_bleu(texts: Sequence[Sequence[str]], n: int = 4) -> float:
-    """Return Self-BLEU, 0 to 1 (Zhu et al., SIGIR 2018; PersonaLens, A.4).
+    """Return Self-BLEU, 0 to 1; lower is more diverse (Zhu et al., SIGIR 2018; PersonaLens, A.4).
 
-    It is the mean BLEU-n of each text against all the others. A lower value means more diversity. Counts of
-    zero are smoothed to 0.1 (Chen and Cherry 2014, method 1), as in NLTK.
-
-    The function passes over the texts once. For each n-gram it keeps the two highest counts. They suffice to
-    clip the count of any text by all the others.
+    It is the mean BLEU-n of each text against all others. Counts of zero are smoothed to 0.1 (Chen and Cherry
+    2014, method 1). The two highest counts of an n-gram suffice to clip the count of any text.
     """
     if len(texts) < 2:
         return 0.0
@@ -75,11 +62,7 @@ def self_bleu(texts: Sequence[Sequence[str]], n: int = 4) -> float:
 
 
 def within_words(texts: Mapping[str, str], limit: int) -> list[list[str]]:
-    """Return texts of about `limit` words in total, drawn by the digest of their keys.
-
-    The draw is the same on every machine. The measures above depend on the amount of text, so a comparison of
-    two datasets needs the same number of words.
-    """
+    """Return texts of about `limit` words, drawn by the digest of their keys, to compare datasets with."""
     chosen: list[list[str]] = []
     left = limit
     for key in sorted(texts, key=lambda k: hashlib.sha256(k.encode()).digest()):
@@ -104,11 +87,7 @@ def _pooled(texts: Sequence[Sequence[str]], n: int) -> Counter[Gram]:
 
 
 def _two_highest(counts: Sequence[Counter[Gram]]) -> dict[Gram, tuple[int, int, int]]:
-    """Return three numbers for each n-gram.
-
-    They are its highest count, the index of the text that has it, and the highest count among the other
-    texts.
-    """
+    """Return, for each n-gram, its highest count, the index of that text, and the highest of the others."""
     best: dict[Gram, tuple[int, int, int]] = {}
     for i, counter in enumerate(counts):
         for gram, count in counter.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_personalens.core.text.slugs import slug
-from pytest_personalens.datasets.checked import CheckedDataset
+from pytest_personalens.datasets.checked_dataset import CheckedDataset
 from pytest_personalens.datasets.embedded.embedded import EmbeddedDataset
 from pytest_personalens.datasets.embedded.entries import PreferenceType
 from pytest_personalens.datasets.official.official import OfficialDataset
@@ -23,12 +23,7 @@ if TYPE_CHECKING:
 
 
 def read_corpus(spec: str, *, offered: Callable[[str], Dataset | None] = lambda spec: None) -> Corpus:
-    """Return the whole dataset that a spec names.
-
-    A spec is ``embedded``, a folder in the embedded layout, official data, or the name of a dataset that is
-    `offered`. Raise `DataError` if there is no such dataset. A problem inside the dataset is one of the
-    problems of the corpus.
-    """
+    """Return the dataset that a spec names; raise `DataError` if there is none. Its errors are problems."""
     dataset = open_dataset(spec, offered=offered)
     if isinstance(dataset, OfficialDataset):
         return read_official(dataset)
@@ -39,7 +34,7 @@ def read_corpus(spec: str, *, offered: Callable[[str], Dataset | None] = lambda 
 
 def _read_embedded(data: EmbeddedDataset) -> Corpus:
     corpus = Corpus(f"{data.name} {data.version}")
-    corpus.tell(wrong := data.problems())
+    corpus.record_errors(wrong := data.problems())
     spoilt = {error.file for error in wrong}
     if spoilt & {str(data.multi_file), str(data.limits_file), *map(str, data.domain_files())}:
         return corpus  # people and tasks depend on these files
@@ -97,7 +92,7 @@ def _read_person(data: EmbeddedDataset, user: str, file: str, corpus: Corpus) ->
         )
     )  # fmt: skip
     for ref in data.refs(user):
-        with corpus.telling():
+        with corpus.recording_errors():
             scenario = data.load(ref)
             at_home = scenario.situation.location == profile.routine.home
             corpus.assignments.append(_assignment(scenario, file, "routine", at_home=at_home))
@@ -125,20 +120,20 @@ def _assignment(scenario: Scenario, file: str, field: str, *, at_home: bool | No
 def _read_offered(data: CheckedDataset) -> Corpus:
     """Return a user's own dataset, read from the scenarios that it gives."""
     corpus = Corpus(f"{data.name} {data.version}", shared=False)
-    names, wrong = data.examined_domains()
+    names, wrong = data.check_domains()
     corpus.domains = tuple(names)
-    corpus.tell(wrong)
+    corpus.record_errors(wrong)
     users: Sequence[str] = ()
-    with corpus.telling():
+    with corpus.recording_errors():
         users = data.users()
     tasks: dict[tuple[object, ...], TaskText] = {}
     for user in users:
-        refs, wrong = data.examined_refs(user)
-        corpus.tell(wrong)
+        refs, wrong = data.check_refs(user)
+        corpus.record_errors(wrong)
         scenarios = []
         for ref in refs:
-            scenario, wrong = data.examined(ref)
-            corpus.tell(wrong)
+            scenario, wrong = data.check_scenario(ref)
+            corpus.record_errors(wrong)
             if scenario is None:
                 continue
             scenarios.append(scenario)

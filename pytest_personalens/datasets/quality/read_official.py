@@ -1,7 +1,4 @@
-"""Reads the whole official data as it stands in the files.
-
-It keeps irregularities, so that the rules can report them.
-"""
+"""Reads the official data as it stands in the files, so that the rules can report irregularities."""
 
 from __future__ import annotations
 
@@ -30,24 +27,20 @@ if TYPE_CHECKING:
 
 
 def read_official(data: OfficialDataset) -> Corpus:
-    """Return the official data as a corpus.
-
-    The function checks less than `OfficialDataset`. It takes the content of the files as it is, so that the
-    rules can report on it.
-    """
+    """Return the official data as a corpus."""
     corpus = Corpus(f"{data.name} {data.version}")
     embedded = EmbeddedDataset()
     type_specs = {(d, t): spec for d in DOMAINS for t, spec in embedded.domain(d).preferences.items()}
     for tasks_file in sorted((data.root / "task").glob("*/task.jsonl")):
-        with corpus.telling():
+        with corpus.recording_errors():
             corpus.tasks += list(_official_tasks(tasks_file))
-    with corpus.telling():
+    with corpus.recording_errors():
         listed = _catalogue(data.root.parent / "res" / "schema.json")
         corpus.possible = {name: count for name, count in listed.items() if count is not None}
         corpus.kinds = {name: "open" if count is None else "categorical" for name, count in listed.items()}
     for user in data.users():
         folder = data.root / "profile" / user
-        with corpus.telling():
+        with corpus.recording_errors():
             person = _official_person(user, folder / "profile.json")
             corpus.people.append(person)
             for d, t in person.preferences:
@@ -55,32 +48,26 @@ def read_official(data: OfficialDataset) -> Corpus:
                 if spec is not None:
                     corpus.types.setdefault((d, t), spec.model_copy(update={"values": ()}))
         for name in ("tasks.json", "tasks_md.json"):
-            with corpus.telling():
+            with corpus.recording_errors():
                 for position, task in read_json(folder / name).items():
-                    with corpus.telling():
+                    with corpus.recording_errors():
                         corpus.assignments.append(_official_assignment(user, folder / name, position, task))
     return corpus
 
 
 def _catalogue(file: Path) -> dict[TypeName, int | None]:
-    """Return the preference types of the official catalogue, each with its number of `possible_values`.
-
-    The number is None for an open type: its values are examples only. The result is empty if the file does
-    not exist. Raise `DataError` if it has another form.
-    """
+    """Return each official preference type with its number of possible values, None for an open type."""
     if not file.is_file():
         return {}
     types: dict[TypeName, int | None] = {}
-    domains = read_json(file, list)
-    for place, entry in enumerate(domains):
+    for place, entry in enumerate(read_json(file, list)):
         affinities = entry.get("affinities") if isinstance(entry, dict) else None
         if not isinstance(affinities, list) or not isinstance(entry.get("domain"), str):
             raise DataError(file, "expected an object with domain and affinities", field=f"[{place}]")
         for number, spec in enumerate(affinities):
             if not isinstance(spec, dict) or not isinstance(spec.get("name"), str):
-                raise DataError(
-                    file, "expected an object with a name", field=f"[{place}].affinities[{number}]"
-                )
+                here = f"[{place}].affinities[{number}]"
+                raise DataError(file, "expected an object with a name", field=here)
             values: Any = spec.get("possible_values")
             listed = isinstance(values, list) and spec.get("is_categorical") in (True, "True", "true")
             types[entry["domain"], spec["name"]] = len(values) if listed else None
@@ -97,9 +84,8 @@ def _official_person(user: str, file: Path) -> Person:
                 raise DataError(file, "expected a text", field=f"{name}.{key}")
     for domain, interest in interests.items():
         if interest not in (0, 1):
-            raise DataError(
-                file, f"expected 0 or 1, found {short_repr(interest, 40)}", field=f"interests.{domain}"
-            )
+            problem = f"expected 0 or 1, found {short_repr(interest, 40)}"
+            raise DataError(file, problem, field=f"interests.{domain}")
     return Person(
         user, str(file), {k: v for k, v in demographics.items() if k != "user_id"},
         {(d, t): _values(file, d, t, v) for d in affinities for t, v in table_in(file, affinities, d,

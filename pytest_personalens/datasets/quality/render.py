@@ -62,10 +62,7 @@ def _too_few(data: Quality) -> tuple[str, ...]:
 
 
 def overview(checks: Sequence[DataCheck]) -> Iterator[str]:
-    """Yield one line for each measure, with one column for each dataset.
-
-    All have the same measures. The last column is the goal for the embedded data.
-    """
+    """Yield a line for each measure: a column for each dataset, and the goal for the embedded data."""
     columns = [[check.dataset, *(value for _, value, _ in check.rows)] for check in checks]
     widths = [max(16, *map(len, column)) + 2 for column in columns]
     labels = [("", "goal"), *((label, goal) for label, _, goal in checks[0].rows)]

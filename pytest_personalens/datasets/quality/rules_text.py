@@ -1,7 +1,4 @@
-"""Rules for summaries.
-
-A summary tells a person's own story in English, and does not sound like a model's answer.
-"""
+"""Rules for summaries: each tells a person's own story in English, and not like a model's answer."""
 
 from __future__ import annotations
 
@@ -9,20 +6,19 @@ import re
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.core.suite.data_check import Finding
-from pytest_personalens.datasets.quality.corpus import Corpus
 from pytest_personalens.datasets.quality.diversity import words_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from pytest_personalens.datasets.quality.corpus import Corpus, Place
+
 #: Typical openings of a model that answers a request instead of telling a story. We wrote the list after
 #: reading such openings.
 _PREAMBLE: Final = re.compile(
-    r"\s*(?:here (?:is|are)\b|here's\b|based on\b|sure\b|certainly\b|of course\b|below (?:is|are)\b|the"
-    r" following\b|"
-    r"(?:this|the) (?:is a )?summary\b|summary:|in summary\b|as an ai\b|as a language model\b|i"
-    r" (?:have|will|can|cannot)\b|\*\*|#)",
+    r"\s*(?:here (?:is|are)\b|here's\b|based on\b|sure\b|certainly\b|of course\b|below (?:is|are)\b"
+    r"|the following\b|(?:this|the) (?:is a )?summary\b|summary:|in summary\b|as an ai\b"
+    r"|as a language model\b|i (?:have|will|can|cannot)\b|\*\*|#)",
     re.IGNORECASE,
 )
 _ENGLISH: Final = frozenset(
@@ -38,58 +34,43 @@ _ENGLISH_SHARE: Final = 0.2
 _SENTENCE_WORDS: Final = 8
 
 
-def preamble(corpus: Corpus) -> Iterator[Finding]:
+def preamble(corpus: Corpus) -> Iterator[Place]:
     """A summary must tell of the person from its first word on."""
-    for person in corpus.people:
-        for domain, text in person.summaries.items():
-            if _PREAMBLE.match(text):
-                yield Finding(
-                    "preamble",
-                    person.file,
-                    person.field_of(domain),
-                    f"begins like a model's answer: {_cut(text)!r}",
-                )
+    for file, field, text in corpus.summaries():
+        if _PREAMBLE.match(text):
+            yield file, field, f"begins like a model's answer: {_cut(text)!r}"
 
 
-def language(corpus: Corpus) -> Iterator[Finding]:
+def language(corpus: Corpus) -> Iterator[Place]:
     """A summary must be in English."""
-    for person in corpus.people:
-        for domain, text in person.summaries.items():
-            tokens = words_in(text)
-            if tokens and sum(t in _ENGLISH for t in tokens) / len(tokens) < _ENGLISH_SHARE:
-                yield Finding(
-                    "language", person.file, person.field_of(domain), f"not English: {_cut(text)!r}"
-                )
+    for file, field, text in corpus.summaries():
+        tokens = words_in(text)
+        if tokens and sum(t in _ENGLISH for t in tokens) / len(tokens) < _ENGLISH_SHARE:
+            yield file, field, f"not English: {_cut(text)!r}"
 
 
-def missing(corpus: Corpus) -> Iterator[Finding]:
+def missing(corpus: Corpus) -> Iterator[Place]:
     """Each domain of interest must have a summary."""
     for person in corpus.people:
         for domain in sorted(person.mask):
             if not person.summaries.get(domain, "").strip():
-                yield Finding("summary", person.file, person.field_of(domain), "the summary is missing")
+                yield person.file, person.field_of(domain), "the summary is missing"
 
 
-def repeated(corpus: Corpus) -> Iterator[Finding]:
-    """No two summaries may share a sentence.
-
-    The finding reports the copy, and names the place of the first.
-    """
+def repeated(corpus: Corpus) -> Iterator[Place]:
+    """No two summaries may share a sentence; the finding is at the copy, and names the place of the first."""
     first: dict[str, str] = {}
-    copies: dict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
+    copies: dict[tuple[str, str], list[str]] = defaultdict(list)
     for person in corpus.people:
         for domain, text in person.summaries.items():
             for sentence in re.split(r"(?<=[.!?:])\s+", text):
                 tokens = words_in(sentence)
-                key = " ".join(tokens)
-                if len(tokens) < _SENTENCE_WORDS:
-                    continue
-                here = f"{person.id}, {domain}"
-                if first.setdefault(key, here) != here:
-                    copies[person.file, person.field_of(domain)].append((sentence, first[key]))
-    for (file, field), sentences in copies.items():
-        for sentence, where in sentences:
-            yield Finding("repeated", file, field, f"stands in {where} too: {_cut(sentence)!r}")
+                here, key = f"{person.id}, {domain}", " ".join(tokens)
+                if len(tokens) >= _SENTENCE_WORDS and first.setdefault(key, here) != here:
+                    message = f"stands in {first[key]} too: {_cut(sentence)!r}"
+                    copies[person.file, person.field_of(domain)].append(message)
+    for (file, field), messages in copies.items():
+        yield from ((file, field, message) for message in messages)
 
 
 def _cut(text: str, width: int = 60) -> str:

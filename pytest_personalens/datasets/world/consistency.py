@@ -25,11 +25,8 @@ def contradictions(scenario: Scenario) -> Iterator[str]:
     for fact in scenario.task.facts:
         yield from (f"task.facts.{fact.name}: {problem}" for problem in _fact(fact))
     for number, part in enumerate(scenario.task.parts, 1):
-        yield from (
-            f"task.parts.{number}: no fact {name!r}; known: {', '.join(names) or 'none'}"
-            for name in part.facts
-            if name not in names
-        )
+        for name in (name for name in part.facts if name not in names):
+            yield f"task.parts.{number}: no fact {name!r}; known: {', '.join(names) or 'none'}"
     last = ""
     for session in scenario.sessions:
         if session.date < last:
@@ -44,7 +41,7 @@ def _clock(now: Clock, situation: Situation) -> Iterator[str]:
     if situation.day_of_week in WEEKDAYS and day != situation.day_of_week:
         yield f"now.date: {now.date} is a {day}, and the situation says {situation.day_of_week}"
     hours = HOURS.get(situation.time_of_day)
-    minute = values.size("time", now.time)
+    minute = values.ordinal("time", now.time)
     # A time of day has no sharp ends: five in the afternoon may be called evening.
     if hours is not None and not hours[0] - 120 <= minute <= hours[1] + 120:
         yield f"now.time: {now.time} is no {situation.time_of_day.lower()}, as the situation says"
@@ -54,14 +51,14 @@ def _fact(fact: Fact) -> Iterator[str]:
     if not fact.right and fact.known != "open":
         yield "a fact without a value; write what is right, or that it is open"
     for value in (*fact.right, *fact.wrong):
-        first, last = values.ends(value)
+        first, last = values.range_ends(value)
         try:
-            values.read(fact.kind, first)
-            values.read(fact.kind, last)
+            values.parse(fact.kind, first)
+            values.parse(fact.kind, last)
         except ValueError as error:
             yield str(error)
             continue
-        if first != last and values.size(fact.kind, first) > values.size(fact.kind, last):
+        if first != last and values.ordinal(fact.kind, first) > values.ordinal(fact.kind, last):
             yield f"the range {value!r} is upside down"
     both = set(fact.right) & set(fact.wrong)
     yield from (f"{value!r} is right and wrong" for value in sorted(both))

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.facts import Clock
-from pytest_personalens.datasets.world.draws import number
+from pytest_personalens.datasets.draws import number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,10 +40,7 @@ Span = tuple[dt.date, dt.date]
 
 
 def clock(situation: Situation, *, zone: str, key: str, birthday: str = "") -> Clock:
-    """Return a moment that agrees with the situation, chosen by the digest of `key`.
-
-    With a `birthday` (MM-DD) it lies one to three weeks before it.
-    """
+    """Return a moment that agrees with the situation, by digest, one to three weeks before a `birthday`."""
     weekday = WEEKDAYS.index(situation.day_of_week)
     drawn = number(key, "clock")
     if birthday:
@@ -60,10 +57,7 @@ def clock(situation: Situation, *, zone: str, key: str, birthday: str = "") -> C
 
 
 def days_of(words: str, today: dt.date, birthday: str = "") -> Span:
-    """Return the first and the last day that the words mean, which are mostly the same day.
-
-    Weekdays lie after today. Raise ValueError if the words mean no day.
-    """
+    """Return the first and last day that the words mean, weekdays after today; raise ValueError for none."""
     if words in _NAMED:
         return _NAMED[words](today)
     if match := _COUNTED.fullmatch(words):

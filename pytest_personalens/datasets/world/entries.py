@@ -10,7 +10,7 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from pytest_personalens.core.facts import RANGE, Day, FactKind, Known, LimitKind
-from pytest_personalens.datasets.world.values import size
+from pytest_personalens.datasets.world.values import ordinal
 
 
 def _filled(text: str) -> str:
@@ -73,7 +73,7 @@ class FactEntry(Entry):
             if not dots or "@" in value or self.kind not in ("count", "time", "duration", "money"):
                 continue
             try:
-                upside_down = size(self.kind, first) > size(self.kind, last)
+                upside_down = ordinal(self.kind, first) > ordinal(self.kind, last)
             except (ValueError, AssertionError):
                 raise ValueError(f"{value!r} is no range of the kind {self.kind}") from None
             if upside_down:

@@ -20,10 +20,7 @@ _ARRANGED: Final = 4
 
 
 def summary(history: HistoryEntry) -> str:
-    """Return what an assistant remembers of a domain: the dealings in order of date, then the notes.
-
-    The year stands at the first day and wherever it changes.
-    """
+    """Return what an assistant remembers: dealings by date, then notes, with the year where it changes."""
     texts = []
     year = 0
     for dealing in history.dealings:
@@ -54,16 +51,16 @@ def sessions(domain: str, history: HistoryEntry) -> tuple[Session, ...]:
     )
 
 
-def on_file(domain: str, things: Sequence[Thing]) -> str:
+def records_sentence(domain: str, things: Sequence[Thing]) -> str:
     """Return the sentence of a summary that says which things of a domain exist, or an empty text."""
     own = [thing for thing in things if thing.domain == domain]
     records = [record for thing in own for record in (thing.record, thing.other) if record]
     return f"On file now: {'; '.join(records)}." if records else ""
 
 
-def arranged(domain: str, things: Sequence[Thing], now: Clock) -> tuple[Session, ...]:
+def arrangement_sessions(domain: str, things: Sequence[Thing], now: Clock) -> tuple[Session, ...]:
     """Return the conversation in which the things of a domain were put on file."""
-    said = on_file(domain, things)
+    said = records_sentence(domain, things)
     if not said:
         return ()
     day = dt.date.fromisoformat(now.date) - dt.timedelta(days=_ARRANGED)

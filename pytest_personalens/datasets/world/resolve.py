@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.facts import RANGE, Fact, Thing
 from pytest_personalens.core.frozen import unchecked
+from pytest_personalens.datasets.draws import pick, reference
 from pytest_personalens.datasets.world import values
 from pytest_personalens.datasets.world.dates import days_of
-from pytest_personalens.datasets.world.draws import pick, reference
 from pytest_personalens.datasets.world.entries import FactEntry, ThingEntry
-from pytest_personalens.datasets.world.filling import filled
+from pytest_personalens.datasets.world.placeholders import fill_placeholders
 from pytest_personalens.datasets.world.surroundings import (
     Surroundings,
     UnresolvedError,
@@ -22,7 +23,7 @@ from pytest_personalens.datasets.world.surroundings import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_personalens.core.facts import FactKind, Known
 
@@ -39,24 +40,17 @@ _PEOPLE: Final = (
 _PLACES: Final = ("trip_city", "family_town", "sister_city", "wedding_city", "old_friend_city", "city")
 
 
-class _Telling:
-    """Names the fact at a value that cannot be read, or that lies outside the calendar."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
-        if isinstance(error, (ValueError, OverflowError)):
-            raise UnresolvedError(self._name, str(error)) from None
+@contextmanager
+def _errors_of(name: str) -> Iterator[None]:
+    """Name the fact at a value that cannot be read, or that lies outside the calendar."""
+    try:
+        yield
+    except (ValueError, OverflowError) as error:
+        raise UnresolvedError(name, str(error)) from None
 
 
 class Resolver:
-    """The facts and things of one task, for one person at one moment.
-
-    Raise `UnresolvedError` for a fact that has no value here.
-    """
+    """The facts and things of one task for one person and moment; `UnresolvedError` if one has no value."""
 
     def __init__(self, entries: Mapping[str, FactEntry | ThingEntry], around: Surroundings) -> None:
         self._around = around
@@ -84,6 +78,8 @@ class Resolver:
         right = self.right(name)
         example = self.example(name)
         known = entry.known or self._where_known(name, entry, right)
+        with _errors_of(name):
+            wrong = self._wrong(name, entry, right)
         # Its values come from entries that are checked already, and a run makes thousands of facts.
         return unchecked(
             Fact,
@@ -93,7 +89,7 @@ class Resolver:
             kind=entry.kind,
             known=known,
             right=right,
-            wrong=self._wrong(name, entry, right),
+            wrong=wrong,
             every=entry.every,
             rule=next((v for v in (entry.value, *entry.open) if self._on_open(v)), ""),
             example=example,
@@ -106,7 +102,7 @@ class Resolver:
             entry = self._entry(name)
             self._under_way.append(name)
             try:
-                with _Telling(name):
+                with _errors_of(name):
                     self._right[name] = self._values(name, entry)
             finally:
                 self._under_way.pop()
@@ -115,7 +111,7 @@ class Resolver:
     def example(self, name: str) -> str:
         """Return one right value, which an assistant could choose."""
         if name not in self._examples:
-            with _Telling(name):
+            with _errors_of(name):
                 self._examples[name] = self._example(name, self._entry(name))
         return self._examples[name]
 
@@ -148,7 +144,10 @@ class Resolver:
             return (self._span(name, entry.kind, entry.value),)
         if entry.life:
             return self._of_life(name, entry.life)
-        return self._preferred(name, entry.preference)
+        if not (preferred := self._around.preferred(entry.preference)):
+            domain, kind = named_type(entry.preference, self._around.domains)
+            raise UnresolvedError(name, f"the person has no preference {kind!r} in {domain}")
+        return preferred
 
     def _of_life(self, name: str, field: str) -> tuple[str, ...]:
         if field == "name":
@@ -159,25 +158,18 @@ class Resolver:
         value = self._around.life[field]
         return (value,) if isinstance(value, str) else tuple(value)
 
-    def _preferred(self, name: str, preference: str) -> tuple[str, ...]:
-        held = self._around.preferred(preference)
-        if not held:
-            domain, kind = named_type(preference, self._around.domains)
-            raise UnresolvedError(name, f"the person has no preference {kind!r} in {domain}")
-        return held
-
     def _written(self, kind: FactKind, value: str) -> str:
-        first, last = values.ends(value)
-        return value if first != last else values.read(kind, value)
+        first, last = values.range_ends(value)
+        return value if first != last else values.parse(kind, value)
 
     def _span(self, name: str, kind: FactKind, text: str, *, by_example: bool = False) -> str:
         """Return a value or a range in its written form, with references put in."""
         first, dots, last = text.partition(RANGE)
         if not dots:
             return self._one(kind, text, by_example=by_example)
-        low = values.ends(self._one(kind, first, by_example=by_example))[0]
-        high = values.ends(self._one(kind, last, by_example=by_example))[1]
-        if values.size(kind, low) > values.size(kind, high):
+        low = values.range_ends(self._one(kind, first, by_example=by_example))[0]
+        high = values.range_ends(self._one(kind, last, by_example=by_example))[1]
+        if values.ordinal(kind, low) > values.ordinal(kind, high):
             raise UnresolvedError(name, f"the range {low}{RANGE}{high} is upside down")
         return f"{low}{RANGE}{high}" if low != high else low
 
@@ -188,7 +180,7 @@ class Resolver:
             birthday = str(self._around.life.get("birthday", ""))
             first, last = days_of(text, self._today, birthday)
             return first.isoformat() if first == last else f"{first.isoformat()}{RANGE}{last.isoformat()}"
-        return values.read(kind, text)
+        return values.parse(kind, text)
 
     def _referred(self, kind: FactKind, match: re.Match[str], *, by_example: bool) -> str:
         name = match["name"]
@@ -201,13 +193,15 @@ class Resolver:
         else:
             base = (self.right(name) or (self.example(name),))[0]
         if match["unit"]:  # "@days days": a number as a duration
-            return values.read(kind, f"{base}{match['unit']}")
+            return values.parse(kind, f"{base}{match['unit']}")
         if not match["step"]:
             return base
         step = match["step"]
         if match["by"]:
             step = step.replace(f"@{match['by']}", self.example(match["by"]))
-        ends = dict.fromkeys(values.moved(kind, end, f"{match['sign']}{step}") for end in values.ends(base))
+        ends = dict.fromkeys(
+            values.shift(kind, end, f"{match['sign']}{step}") for end in values.range_ends(base)
+        )
         return RANGE.join(ends)
 
     def _on_open(self, text: str) -> bool:
@@ -228,17 +222,13 @@ class Resolver:
             excluded = self._excluded(name, entry)
             return inside(entry.kind, span, excluded)
         if entry.every:
-            return values.listed([values.said(entry.kind, v) for v in self.right(name)])
-        return values.ends(pick(self.right(name), key, name))[0]
+            return values.join_words([values.say(entry.kind, v) for v in self.right(name)])
+        return values.range_ends(pick(self.right(name), key, name))[0]
 
     def _excluded(self, name: str, entry: FactEntry) -> tuple[str, ...]:
         return (self._span(name, entry.kind, entry.excluded),) if entry.excluded else ()
 
     def _wrong(self, name: str, entry: FactEntry, right: Sequence[str]) -> tuple[str, ...]:
-        with _Telling(name):
-            return self._wrong_values(name, entry, right)
-
-    def _wrong_values(self, name: str, entry: FactEntry, right: Sequence[str]) -> tuple[str, ...]:
         found = [*self._excluded(name, entry), *entry.wrong]
         thing, _, field = name.rpartition(".")
         if thing and field in self._things[thing].other:
@@ -275,8 +265,8 @@ class Resolver:
             name=name,
             what=entry.what,
             domain=entry.domain or self._around.domains[0],
-            record=filled(entry.record, own, today),
-            other=filled(entry.record, own | other, today) if entry.other else "",
+            record=fill_placeholders(entry.record, own, today),
+            other=fill_placeholders(entry.record, own | other, today) if entry.other else "",
         )
 
     def _where_known(self, name: str, entry: FactEntry, right: Sequence[str]) -> Known:

@@ -57,12 +57,8 @@ def named_type(name: str, domains: Sequence[str]) -> tuple[str, str]:
 
 
 def inside(kind: FactKind, span: str, excluded: Sequence[str]) -> str:
-    """Return a value inside a range, and none of the excluded ones.
-
-    The value lies near the beginning, where an assistant would choose it; a price lies below the most that
-    it may be.
-    """
-    first, last = values.ends(span)
+    """Return a value near the beginning of a range, not an excluded one; a price lies below the most."""
+    first, last = values.range_ends(span)
     if first == last:
         return first
     if kind == "money":
@@ -71,10 +67,10 @@ def inside(kind: FactKind, span: str, excluded: Sequence[str]) -> str:
     value = first
     while kind != "duration":
         try:
-            later = values.moved(kind, value, step)
+            later = values.shift(kind, value, step)
         except ValueError:
             break
-        if values.size(kind, later) > values.size(kind, last):
+        if values.ordinal(kind, later) > values.ordinal(kind, last):
             break
         if later not in excluded:
             return later
@@ -84,4 +80,4 @@ def inside(kind: FactKind, span: str, excluded: Sequence[str]) -> str:
 
 def says(kind: FactKind, right: Sequence[str], *, every: bool) -> str:
     """Return how a person says what is right; empty if any value is."""
-    return values.listed([values.said(kind, v) for v in right], "and" if every else "or") if right else ""
+    return values.join_words([values.say(kind, v) for v in right], "and" if every else "or") if right else ""

@@ -25,11 +25,8 @@ _CLOCK: Final = re.compile(r"(?P<hour>\d{1,2}):(?P<minute>\d\d)(?: (?P<half>[AP]
 _STEP: Final = re.compile(r"(?P<number>\d+)(?: (?P<unit>minute|hour|day|week)s?)?")
 
 
-def read(kind: FactKind, text: str) -> str:
-    """Return the value in its written form, such as ``19:30`` for ``7:30 PM``.
-
-    Raise ValueError for a text that is no value of this kind. A date must be an ISO text already.
-    """
+def parse(kind: FactKind, text: str) -> str:
+    """Return the value as it is written, such as ``19:30`` for ``7:30 PM``; raise ValueError for none."""
     if kind in ("count", "money"):
         if not text.isdecimal():
             raise ValueError(f"{text!r} is no number, such as 3")
@@ -55,11 +52,8 @@ def read(kind: FactKind, text: str) -> str:
     return text
 
 
-def size(kind: FactKind, value: str) -> float:
-    """Return a number by which two values of a kind can be ordered.
-
-    Days count from year 1, times and durations in minutes.
-    """
+def ordinal(kind: FactKind, value: str) -> float:
+    """Return a number that orders the values of a kind: days from year 1, times and durations in minutes."""
     if kind == "date":
         return dt.date.fromisoformat(value).toordinal()
     if kind == "time":
@@ -72,11 +66,8 @@ def size(kind: FactKind, value: str) -> float:
     return float(value)
 
 
-def moved(kind: FactKind, value: str, step: str) -> str:
-    """Return the value and a step, such as ``-1 hour`` or ``+2``.
-
-    Raise ValueError for a step that does not fit the kind, and for a time on another day.
-    """
+def shift(kind: FactKind, value: str, step: str) -> str:
+    """Return the value and a step such as ``-1 hour``; raise ValueError if the step does not fit."""
     sign = -1 if step[0] == "-" else 1
     match = _STEP.fullmatch(step.lstrip("+-").strip())
     if match is None:
@@ -86,7 +77,7 @@ def moved(kind: FactKind, value: str, step: str) -> str:
         days = number * (7 if unit == "week" else 1)
         return (dt.date.fromisoformat(value) + dt.timedelta(days=days)).isoformat()
     if kind == "time" and unit in ("minute", "hour"):
-        minute = int(size(kind, value)) + number * UNITS[unit]
+        minute = int(ordinal(kind, value)) + number * UNITS[unit]
         if not 0 <= minute < UNITS["day"]:
             raise ValueError(f"{value} {step} lies on another day")
         return f"{minute // 60:02}:{minute % 60:02}"
@@ -97,7 +88,7 @@ def moved(kind: FactKind, value: str, step: str) -> str:
     raise ValueError(f"{step!r} does not fit a {kind}")
 
 
-def ends(value: str) -> tuple[str, str]:
+def range_ends(value: str) -> tuple[str, str]:
     """Return the ends of a range, or twice the value if it is none."""
     first, dots, last = value.partition(RANGE)
     return (first, last) if dots else (value, value)
@@ -105,12 +96,8 @@ def ends(value: str) -> tuple[str, str]:
 
 @lru_cache(maxsize=4096)
 def neighbours(kind: FactKind, value: str) -> tuple[str, ...]:
-    """Return values beside a value or a range that look right and are wrong.
-
-    They are the days around, one fewer and one more, an hour earlier and later, half as much money again.
-    Only the kinds that can be ordered have neighbours.
-    """
-    first, last = ends(value)
+    """Return values beside a value or a range that look right and are wrong, of kinds that have an order."""
+    first, last = range_ends(value)
     below, above = _BESIDE.get(kind, ((), ()))
     found = []
     for end, steps in ((first, below), (last, above)):
@@ -134,23 +121,23 @@ _BESIDE: Final[dict[FactKind, tuple[tuple[str, ...], tuple[str, ...]]]] = {
 
 def _beside(kind: FactKind, value: str, step: str) -> str:
     if kind != "duration":
-        return moved(kind, value, step)
+        return shift(kind, value, step)
     number, _, unit = value.partition(" ")
     other = int(number) + (int(step) if UNITS[unit.rstrip("s")] > 1 else 15 * int(step))
-    return read(kind, f"{other} {unit}") if other > 0 else ""
+    return parse(kind, f"{other} {unit}") if other > 0 else ""
 
 
 def _money(value: str, step: str) -> str:
     return str(int(value) // 2 if step == "half" else int(value) + max(10, int(value) // 2))
 
 
-def said(kind: FactKind, value: str, form: str = "") -> str:
+def say(kind: FactKind, value: str, form: str = "") -> str:
     """Return the value in a person's words, such as ``Friday 10 April``.
 
     `form` asks for another: ``weekday`` or ``dayname`` (Friday), ``digits``, ``times`` (twice), ``nights``
     (two nights) or ``capital``. A range is said as "between ... and ...".
     """
-    first, last = ends(value)
+    first, last = range_ends(value)
     if first != last:
         form = "digits" if kind == "count" else form
         return f"between {_say(kind, first, form)} and {_say(kind, last, form)}"
@@ -170,7 +157,7 @@ def _say(kind: FactKind, value: str, form: str) -> str:
         return _TIMES.get(value, f"{number_word(value)} times")
     if form == "nights" and kind == "count":
         return f"{number_word(value)} night{'' if value == '1' else 's'}"
-    text = _SAY[kind](value)
+    text = _SAY[kind](value) if kind in _SAY else value
     return text[:1].upper() + text[1:] if form == "capital" else text
 
 
@@ -193,24 +180,15 @@ def _duration(value: str) -> str:
     return f"{number_word(number)} {unit}"
 
 
-def _text(value: str) -> str:
-    return value
-
-
+#: How the values of a kind are said; others are said as they are written.
 _SAY: Final[dict[FactKind, Callable[[str], str]]] = {
     "count": number_word,
     "date": _date,
-    "time": _text,
     "duration": _duration,
     "money": lambda value: f"${value}",
-    "place": _text,
-    "person": _text,
-    "item": _text,
-    "provider": _text,
-    "text": _text,
 }
 
 
-def listed(texts: list[str], word: str = "and") -> str:
+def join_words(texts: list[str], word: str = "and") -> str:
     """Return the texts as a list in a sentence."""
     return f" {word} ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)

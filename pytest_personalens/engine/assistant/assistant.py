@@ -11,7 +11,7 @@ from concurrent import futures
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.core.dialogue.stream import awaited, drained
+from pytest_personalens.core.dialogue.stream import await_reply, read_stream
 from pytest_personalens.core.errors import AssistantFault
 from pytest_personalens.engine.assistant.time_limit import OutOfTime, call_within
 
@@ -50,7 +50,7 @@ def guarded(
     is_async = inspect.iscoroutinefunction(assistant)
 
     def call_to_the_end(messages: Any) -> Any:
-        return drained(assistant(messages))
+        return read_stream(assistant(messages))
 
     def remaining(started: float) -> float:
         return max(0.001, timeout - (time.monotonic() - started))
@@ -62,9 +62,9 @@ def guarded(
             # A call of an async function does not run its code yet.
             reply = assistant(messages) if is_async else call_within(call_to_the_end, messages, timeout)
             if inspect.isawaitable(reply) or isinstance(reply, AsyncIterable):
-                reply = loop.run(awaited(reply), remaining(started))
+                reply = loop.run(await_reply(reply), remaining(started))
             if isinstance(reply, Iterator):
-                reply = call_within(drained, reply, remaining(started))
+                reply = call_within(read_stream, reply, remaining(started))
         except (OutOfTime, TimeoutError):
             # A timeout of the assistant itself (of its database, for example) is an error like any other.
             if time.monotonic() - started < timeout:

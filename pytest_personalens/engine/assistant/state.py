@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from concurrent.futures import CancelledError
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pytest_personalens.core.dialogue.dialogue import raised_text
+from pytest_personalens.core.dialogue.dialogue import describe_exception
 from pytest_personalens.core.dialogue.state import State, read_state
 from pytest_personalens.core.errors import AssistantFault, PersonalensError, ends_the_run
 from pytest_personalens.core.suite_names import STATE
@@ -91,6 +91,6 @@ class StateSource(NamedTuple):
                     ) from None
                 if ends_the_run(error) or not isinstance(error, Exception):
                     raise
-                raise AssistantFault(f"{STATE} raised {raised_text(error)}") from error
+                raise AssistantFault(f"{STATE} raised {describe_exception(error)}") from error
 
         return take

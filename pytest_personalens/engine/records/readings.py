@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_personalens.core.errors import RecordError
 from pytest_personalens.core.files.atomic_write import write_atomically
-from pytest_personalens.core.files.jsonfile import text_of
+from pytest_personalens.core.files.jsonfile import to_json
 from pytest_personalens.engine.records.record import EvidenceDigests, Record, StoredVerdict, read_record
 from pytest_personalens.engine.records.replay import Replay, ReplayJudge
 
@@ -98,7 +98,7 @@ class RecordedJudge:
             self._records[file] = record
             try:
                 self._folder.mkdir(parents=True, exist_ok=True)
-                write_atomically(file, text_of(record))
+                write_atomically(file, to_json(record))
             except OSError as error:
                 if self._strict:
                     raise RecordError(f"{file}: cannot be written: {error.strerror}") from None

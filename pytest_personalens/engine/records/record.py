@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from pydantic import Field, ValidationError
 
 from pytest_personalens.core.dialogue.dialogue import Dialogue
-from pytest_personalens.core.dialogue.message import numbered
-from pytest_personalens.core.dialogue.tool_calls import shown
+from pytest_personalens.core.dialogue.message import number_call_ids
+from pytest_personalens.core.dialogue.tool_calls import call_lines
 from pytest_personalens.core.errors import RecordError
 from pytest_personalens.core.files.jsonfile import first_problem
 from pytest_personalens.core.frozen import Frozen
@@ -144,7 +144,9 @@ def earlier_by(record: Record | None, evaluation: Evaluation) -> Earlier | None:
 
     Scores of another judge are no measure of these.
     """
-    if record is None or numbered(record.dialogue.messages) == numbered(evaluation.dialogue.messages):
+    if record is None or number_call_ids(record.dialogue.messages) == number_call_ids(
+        evaluation.dialogue.messages
+    ):
         return None
     verdicts = [s.verdict for s in record.verdicts] if record.judge == evaluation.judge else []
     return Earlier(
@@ -197,11 +199,11 @@ def first_difference(before: Sequence[Message], now: Sequence[Message]) -> TurnD
 
     `now` may be only the beginning of a dialogue. The ids of tool calls do not count.
     """
-    for turn, (stored, message) in enumerate(zip_longest(numbered(before), numbered(now))):
+    for turn, (stored, message) in enumerate(zip_longest(number_call_ids(before), number_call_ids(now))):
         if stored == message or message is None:
             continue
         if stored is not None and stored.content == message.content:
-            then, today = ("; ".join(shown(m)) or "no tool call" for m in (stored, message))
+            then, today = ("; ".join(call_lines(m)) or "no tool call" for m in (stored, message))
             return TurnDifference(turn, message.role, then, today, calls=True)
         return TurnDifference(turn, message.role, stored.content if stored else "", message.content)
     return None
@@ -240,7 +242,7 @@ class EvidenceDigests:
 
 def _seen(dialogue: Dialogue) -> str:
     """Return everything that a judge can see of a dialogue, as JSON."""
-    same = dialogue.model_copy(update={"messages": numbered(dialogue.messages)})
+    same = dialogue.model_copy(update={"messages": number_call_ids(dialogue.messages)})
     return _json(same.model_dump(mode="json"))
 
 

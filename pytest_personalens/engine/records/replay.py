@@ -6,9 +6,9 @@ import threading
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from pytest_personalens.core.dialogue.dialogue import Dialogue, UserAgent, UserTurn
-from pytest_personalens.core.dialogue.message import Message, texts
-from pytest_personalens.core.dialogue.reply import heard
-from pytest_personalens.core.dialogue.state import first_apart
+from pytest_personalens.core.dialogue.message import Message, strip_tool_calls
+from pytest_personalens.core.dialogue.reply import spoken_turns
+from pytest_personalens.core.dialogue.state import state_difference
 from pytest_personalens.core.errors import JudgeFault, RecordError
 from pytest_personalens.core.judging.measure import Measure
 from pytest_personalens.core.judging.usage import Usage
@@ -142,7 +142,7 @@ class ReplayUserAgent:
         if same_user is None:
             what = self._replay.why_unknown("user_agent", self.identity)
         else:
-            difference = first_difference(texts(same_user.dialogue.messages), transcript)
+            difference = first_difference(strip_tool_calls(same_user.dialogue.messages), transcript)
             what = str(difference) if difference else f"it ends before turn {len(transcript)}"
         self._replay.admit(paid=self.paid, what=what)
         return self._agent.turn(scenario, transcript)
@@ -150,7 +150,7 @@ class ReplayUserAgent:
 
 def _stored_turn(dialogue: Dialogue, transcript: tuple[Message, ...]) -> UserTurn | None:
     messages, position = dialogue.messages, len(transcript)
-    if texts(messages[:position]) != transcript:
+    if strip_tool_calls(messages[:position]) != transcript:
         return None
     if position == len(messages):
         # Either the user left without a message, or the record breaks off here.
@@ -193,7 +193,7 @@ class ReplayJudge:
         else:
             before = same_judge.dialogue
             difference = first_difference(before.messages, dialogue.messages)
-            apart = first_apart(before.state, dialogue.state)
+            apart = state_difference(before.state, dialogue.state)
             what = str(difference or apart or f"no verdict on {dimension.short} for this dialogue")
         self._replay.admit(paid=self.paid, what=what)
         if (decide := getattr(self._judge, "decide", None)) is None:
@@ -246,7 +246,7 @@ class ResumedAssistant:
 
 
 def _stored_reply(dialogue: Dialogue, messages: AssistantMessages) -> Message | None:
-    said = heard(messages)
+    said = spoken_turns(messages)
     stored, position = dialogue.messages, len(said)
     same = len(stored) > position and all(
         (m.role, m.content) == turn for m, turn in zip(stored, said, strict=False)

@@ -1,17 +1,15 @@
-"""Draws dialogues of runs for people to label (paper, Table 5).
-
-Their labels show how far the judge agrees with people.
-"""
+"""Draws dialogues of runs for people to label, to show how far the judge agrees with them (Table 5)."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import Counter, defaultdict
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.judging.verdict import READINGS, Dimension
+from pytest_personalens.datasets.draws import digest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,11 +31,7 @@ class Candidate(NamedTuple):
 
 
 def candidates_of(runs: Sequence[Results]) -> dict[_Stratum, list[Candidate]]:
-    """Return the scored dialogues of the runs by stratum.
-
-    A stratum is a run, a kind of task, a task completion score and a personalization score. Only items of the
-    runs themselves count.
-    """
+    """Return the scored dialogues of the runs themselves, by run, kind of task, TC and P."""
     by_stratum: defaultdict[_Stratum, list[Candidate]] = defaultdict(list)
     for number, results in enumerate(runs):
         for item in results.own:
@@ -67,30 +61,24 @@ def draw_dialogues(runs: Sequence[Results], count: int, *, seed: str) -> list[Ca
     if total < count:
         raise SpecError(f"--count {count}: there are only {total} scored dialogues; give at most that")
     places = _places({stratum: len(candidates) for stratum, candidates in strata.items()}, count)
-    drawn = [
-        (digest, candidate)
-        for stratum, candidates in strata.items()
-        for digest, candidate in sorted((_digest(seed, stratum[0], c.item.nodeid), c) for c in candidates)[
-            : places[stratum]
-        ]
-    ]
-    return [candidate for _, candidate in sorted(drawn, key=lambda pair: _digest(seed, pair[0]))]
+    drawn: list[tuple[str, Candidate]] = []
+    for stratum, candidates in strata.items():
+        keyed = [(digest(seed, str(stratum[0]), c.item.nodeid).hex(), c) for c in candidates]
+        drawn += sorted(keyed, key=itemgetter(0))[: places[stratum]]
+    return [candidate for _, candidate in sorted(drawn, key=lambda pair: digest(seed, pair[0]))]
 
 
-def entries(drawn: Sequence[Candidate], annotators: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the drawn dialogues as entries of a label file without labels.
+def label_entries(drawn: Sequence[Candidate], annotators: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the dialogues as entries of a label file, null for each reading that is to be given.
 
-    The value is null for each reading that the run has and that an annotator is to give. The entries do not
-    show the scores of the judge, or the run of a dialogue.
+    They show neither the scores of the judge nor the run of a dialogue.
     """
     seen: Counter[str] = Counter()
     unlabelled = []
     for item, scenario in drawn:
         seen[scenario.id] += 1
-        number = seen[scenario.id]
-        unlabelled.append(
-            _entry(item, scenario, scenario.id if number == 1 else f"{scenario.id}-{number}", annotators)
-        )
+        number = f"-{seen[scenario.id]}" if seen[scenario.id] > 1 else ""
+        unlabelled.append(_entry(item, scenario, scenario.id + number, annotators))
     return unlabelled
 
 
@@ -112,11 +100,7 @@ def _entry(item: Item, scenario: Scenario, name: str, annotators: Sequence[str])
 
 
 def _places(sizes: dict[_Stratum, int], count: int) -> dict[_Stratum, int]:
-    """Return how many dialogues are drawn from each stratum.
-
-    Each number is the share of the stratum, rounded by the method of largest remainders, so that all numbers
-    add up to `count`.
-    """
+    """Return how many dialogues are drawn from each stratum, by the method of largest remainders."""
     total = sum(sizes.values())
     places = {stratum: count * size // total for stratum, size in sizes.items()}
     order = sorted(
@@ -125,10 +109,6 @@ def _places(sizes: dict[_Stratum, int], count: int) -> dict[_Stratum, int]:
     for stratum in order[: count - sum(places.values())]:
         places[stratum] += 1
     return places
-
-
-def _digest(*parts: object) -> str:
-    return hashlib.sha256("\x1f".join(map(str, parts)).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _short(scenario: Scenario) -> dict[str, Any]:

@@ -62,13 +62,9 @@ def interval(
     names = list(groups)
     chance = random.Random(seed)
     values = []
-    for _ in range(RESAMPLES):
-        value = (
-            statistic([pair for name in chance.choices(names, k=len(names)) for pair in groups[name]])
-            if names
-            else None
-        )
-        if value is not None:
+    for _ in range(RESAMPLES if names else 0):
+        drawn = chance.choices(names, k=len(names))
+        if (value := statistic([pair for name in drawn for pair in groups[name]])) is not None:
             values.append(value)
     if len(values) < RESAMPLES / 2:
         return None

@@ -1,8 +1,4 @@
-"""Reads labelled dialogues.
-
-A file has one JSON object on each line. An object holds a scenario, a dialogue and the labels of the
-annotators.
-"""
+"""Reads labelled dialogues: on each line a JSON object with a scenario, a dialogue and labels."""
 
 from __future__ import annotations
 
@@ -24,15 +20,16 @@ from pydantic import (
 
 from pytest_personalens.agents.language.text import sentences
 from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
-from pytest_personalens.core.dialogue.message import folded
+from pytest_personalens.core.dialogue.message import group_turns
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.files.devices import no_device
+from pytest_personalens.core.files.jsonfile import first_problem
 from pytest_personalens.core.frozen import clean
 from pytest_personalens.core.judging.verdict import LABELLED, Dimension
 from pytest_personalens.core.runtime.once import once
 from pytest_personalens.core.scenario import GoalPart, Scenario, Situation, Task
 from pytest_personalens.datasets.embedded.embedded import EmbeddedDataset
-from pytest_personalens.datasets.world.filling import goal_pattern, with_values
+from pytest_personalens.datasets.world.placeholders import fill_from_match, goal_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -74,7 +71,7 @@ class _Entry(_Line):
     scenario: _Scenario | None = None
     #: The whole scenario, with the facts of its task, as a record has it.
     whole: Scenario | None = None
-    dialogue: Annotated[list[Message], Field(min_length=2), AfterValidator(folded)]
+    dialogue: Annotated[list[Message], Field(min_length=2), AfterValidator(group_turns)]
     end: Literal["user", "silence", "limit"] | None = None
     labels: dict[str, dict[str, Any]] = {}
     acts: list[list[str]] = []
@@ -111,10 +108,7 @@ class Labelled(BaseModel):
     voice: str = ""
 
     def majority(self, dimension: Dimension) -> int | None:
-        """Return the label that most annotators gave, or None without labels.
-
-        If two labels are tied for the first place, return the (lower) median of all labels.
-        """
+        """Return the commonest label, the lower median of all if two are tied, or None without labels."""
         labels = [scores[dimension] for scores in self.labels.values() if dimension in scores]
         if not labels:
             return None
@@ -124,18 +118,12 @@ class Labelled(BaseModel):
 
     @property
     def group(self) -> str:
-        """Return a key that is the same for all dialogues over the same scenario.
-
-        Such dialogues are not independent of each other.
-        """
+        """A key of dialogues over the same scenario, which are not independent of each other."""
         return f"{self.scenario.task.intent}\x1f{sorted(self.scenario.summaries.items())}"
 
 
 def read_labels(path: Path) -> list[Labelled]:
-    """Return the labelled dialogues of a file.
-
-    Raise `DataError`, which names the file, the line and the field.
-    """
+    """Return the labelled dialogues of a file; `DataError` names the file, the line and the field."""
     try:
         # Not `splitlines`: a message may hold a line separator of Unicode, which does not end a line of such
         # a file.
@@ -150,11 +138,8 @@ def read_labels(path: Path) -> list[Labelled]:
         try:
             entry = _Entry.model_validate(json.loads(line))
         except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            field = ".".join(str(part) for part in first["loc"])
-            raise DataError(
-                path, first["msg"][0].lower() + first["msg"][1:], field=f"{where}: {field}"
-            ) from None
+            field, problem = first_problem(error)
+            raise DataError(path, problem, field=f"{where}: {field}") from None
         except RecursionError:
             raise DataError(path, "not valid JSON: nested too deeply", field=where) from None
         except ValueError as error:
@@ -223,11 +208,7 @@ def _labelled(entry: _Entry, path: Path, where: str) -> Labelled:
 
 
 def _relevant(scenario: _Scenario) -> tuple[tuple[str, str], ...]:
-    """Return the relevant preferences of the scenario as pairs (domain, type).
-
-    A type that is named alone counts in every domain of the task that has it. "Domain: Type" names the type
-    of one domain.
-    """
+    """Return the relevant pairs (domain, type); a type named alone counts in every domain that has it."""
     named = (
         (d, t)
         for name in scenario.task.relevant_preferences
@@ -251,7 +232,7 @@ def _parts_of(goal: str) -> tuple[GoalPart, ...]:
     for pattern, parts in _embedded_goals():
         if match := pattern.fullmatch(goal):
             values = match.groupdict()
-            return tuple(p.part(with_values(p.text, values), "") for p in parts)
+            return tuple(p.part(fill_from_match(p.text, values), "") for p in parts)
     return ()
 
 

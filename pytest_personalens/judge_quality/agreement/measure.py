@@ -1,12 +1,10 @@
-"""Measures the agreement of a judge with annotators over labelled dialogues.
-
-It also measures the agreement of the annotators with each other.
-"""
+"""Measures the agreement of a judge with annotators, and of the annotators with each other."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from functools import partial
+from itertools import combinations
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -28,10 +26,7 @@ class _Part(BaseModel):
 
 
 class Kappa(_Part):
-    """Cohen's kappa over `dialogues`, plain and with quadratic weights.
-
-    The intervals are 95 % intervals. A value is None where it is undefined.
-    """
+    """Cohen's kappa over `dialogues`, with 95 % intervals; a value is None where it is undefined."""
 
     dialogues: int
     plain: float | None
@@ -71,10 +66,7 @@ class Reading(_Part):
 
 
 class Agreement(_Part):
-    """The agreement of a judge with labels.
-
-    `faults` holds the dialogues that the judge could not judge, by id, and the reasons.
-    """
+    """The agreement of a judge with labels, and by id why it could not judge a dialogue."""
 
     schema_version: Literal["personalens-agreement/1"] = "personalens-agreement/1"
     judge: str
@@ -92,18 +84,14 @@ def measure(
     progress: Callable[[int], None] = lambda done: None,
     at_once: int = 1,
 ) -> Agreement:
-    """Return the agreement of `judge` with the labels.
-
-    The judge gives the `wanted` readings, `at_once` at a time if it can run in parallel. A reading that fails
-    counts nowhere.
-    """
+    """Return the agreement of `judge` with the labels; a reading that fails counts nowhere."""
     faults: dict[str, str] = {}
     verdicts: dict[tuple[str, Dimension], tuple[int, str]] = {}
     pool = Threads(at_once if getattr(judge, "parallel", False) else 1)
     try:
         under_way = [
             (i, d, pool.submit(judge.verdict, i.scenario, i.dialogue, d))
-            for i, d in wanted(labelled, dimensions)
+            for i, d in labelled_readings(labelled, dimensions)
         ]
         for item, dimension, reading in under_way:
             try:
@@ -127,7 +115,9 @@ def measure(
     )
 
 
-def wanted(labelled: Sequence[Labelled], dimensions: Sequence[Dimension]) -> list[tuple[Labelled, Dimension]]:
+def labelled_readings(
+    labelled: Sequence[Labelled], dimensions: Sequence[Dimension]
+) -> list[tuple[Labelled, Dimension]]:
     """Return the readings that have labels to compare with."""
     return [
         (item, dimension)
@@ -147,14 +137,21 @@ def _reading(
         (j for j in judged if _majority(j[0], dimension) != j[1]),
         key=lambda j: (-abs(_majority(j[0], dimension) - j[1]), j[0].id),
     )
+
+    def label(item: Labelled, name: str) -> int | None:
+        return item.labels.get(name, {}).get(dimension)
+
+    def between(a: str, b: str) -> Kappa:
+        pairs = [
+            (i.group, (x, y))
+            for i in labelled
+            if (x := label(i, a)) is not None
+            if (y := label(i, b)) is not None
+        ]
+        return _kappa(pairs, intervals=False)
+
     annotators = {
-        name: _kappa(
-            [
-                (i.group, (i.labels[name][dimension], score))
-                for i, score, _ in judged
-                if dimension in i.labels.get(name, {})
-            ]
-        )
+        name: _kappa([(i.group, (x, score)) for i, score, _ in judged if (x := label(i, name)) is not None])
         for name in names
     }
     return Reading(
@@ -163,18 +160,7 @@ def _reading(
         annotators=annotators,
         annotators_mean=_mean([k.plain for k in annotators.values()]),
         fleiss=fleiss([[s[dimension] for s in item.labels.values() if dimension in s] for item in labelled]),
-        between={
-            f"{a}, {b}": _kappa(
-                [
-                    (i.group, (i.labels[a][dimension], i.labels[b][dimension]))
-                    for i in labelled
-                    if dimension in i.labels.get(a, {}) and dimension in i.labels.get(b, {})
-                ],
-                intervals=False,
-            )
-            for n, a in enumerate(names)
-            for b in names[n + 1 :]
-        },
+        between={f"{a}, {b}": between(a, b) for a, b in combinations(names, 2)},
         confusion={f"{a} -> {b}": k for (a, b), k in sorted(Counter(pair for _, pair in against).items())},
         disagreements=tuple(
             Disagreement(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
@@ -16,24 +15,13 @@ if TYPE_CHECKING:
 
 
 def lines(agreement: Agreement, *, most: int = 5) -> Iterator[str]:
-    """Yield the lines of the agreement for a terminal.
-
-    They show at most `most` disagreements of each dimension.
-    """
+    """Yield the lines for a terminal, with at most `most` disagreements of each dimension."""
     yield f"{agreement.judge}: {agreement.dialogues} dialogues over {agreement.scenarios} scenarios"
     yield "Cohen's kappa against the majority of the annotators"
     yield f"{'':16}{'dialogues':>10}{'plain':>8}{'95 %':>16}{'weighted':>10}{'95 %':>16}{'annotators':>13}"
     for reading in agreement.readings:
-        k = reading.majority
-        weighted = (
-            (_number(k.weighted), _interval(k.weighted_interval))
-            if reading.dimension.scale.high > 1
-            else ("", "")
-        )
-        yield (
-            f"{reading.dimension.short:16}{k.dialogues:>10}{_number(k.plain):>8}{_interval(k.plain_interval):>16}"
-            f"{weighted[0]:>10}{weighted[1]:>16}{_number(reading.fleiss):>13}"
-        )
+        name, *cells = _cells(reading)
+        yield f"{name:16}" + "".join(map(str.rjust, cells, (10, 8, 16, 10, 16, 13)))
     yield "(annotators: Fleiss' kappa among themselves; weighted: by the square of the distance)"
     yield ""
     yield from _table_5(agreement).text().splitlines()
@@ -74,31 +62,24 @@ def _reading(reading: Reading, most: int) -> Iterator[str]:
 
 
 def markdown(agreement: Agreement) -> str:
-    """Return the figures as a Markdown table.
-
-    The table is for a pull request or a page.
-    """
+    """Return the figures as a Markdown table."""
     rows = [
         f"Judge: `{agreement.judge}`, {agreement.dialogues} dialogues over {agreement.scenarios} scenarios.",
         "",
         "| reading | dialogues | kappa | 95 % | weighted | 95 % | among annotators |",
         "| --- | --- | --- | --- | --- | --- | --- |",
     ]
-    for r in agreement.readings:
-        k = r.majority
-        weighted = (
-            (_number(k.weighted), _interval(k.weighted_interval)) if r.dimension.scale.high > 1 else ("", "")
-        )
-        cells = (
-            r.dimension.short,
-            str(k.dialogues),
-            _number(k.plain),
-            _interval(k.plain_interval),
-            *weighted,
-            _number(r.fleiss),
-        )
-        rows.append("| " + " | ".join(re.sub(r"\|", r"\\|", c) for c in cells) + " |")
+    rows += [f"| {' | '.join(_cells(reading))} |" for reading in agreement.readings]
     return "\n".join([*rows, "", _table_5(agreement).markdown()])
+
+
+def _cells(reading: Reading) -> tuple[str, ...]:
+    """Return the row of a reading: its name, dialogues, both kappas with intervals, and Fleiss' kappa."""
+    k = reading.majority
+    graded = reading.dimension.scale.high > 1
+    weighted = (_number(k.weighted), _interval(k.weighted_interval)) if graded else ("", "")
+    plain = (_number(k.plain), _interval(k.plain_interval))
+    return reading.dimension.short, str(k.dialogues), *plain, *weighted, _number(reading.fleiss)
 
 
 def _both(k: Kappa, high: int) -> str:

@@ -25,20 +25,14 @@ _GIVE_UP: Final = 3
 
 
 class Anchors(NamedTuple):
-    """The anchor dialogues, and a digest of everything that a judge may see of them.
-
-    The labels are not part of the digest.
-    """
+    """The anchor dialogues, and a digest of what a judge may see of them, which are not the labels."""
 
     dialogues: tuple[Labelled, ...]
     digest: str
 
 
 class Readings(NamedTuple):
-    """The scores by dimension and anchor, the faults, and the reason of an early end.
-
-    `faults` names each failed reading with its reason. `stopped` is empty if all anchors were read.
-    """
+    """The scores by dimension and anchor, the failed readings, and why they `stopped` early, if so."""
 
     verdicts: dict[Dimension, dict[str, int]]
     faults: tuple[str, ...]
@@ -46,10 +40,7 @@ class Readings(NamedTuple):
 
 
 def open_anchors(path: Path | None = None) -> Anchors:
-    """Return the anchors of a file of labelled dialogues, or the anchors of the package.
-
-    Raise `DataError` for a bad file.
-    """
+    """Return the anchors of a file, or those of the package; raise `DataError` for a bad file."""
     labelled = sorted(read_labels(path or data_folder() / "agreement" / "anchors.jsonl"), key=lambda a: a.id)
     # The parts of a goal belong to the embedded agents. A judge sees only the goal.
     hidden = {"task": {"parts"}}
@@ -65,11 +56,7 @@ def open_anchors(path: Path | None = None) -> Anchors:
 def read_anchors(
     anchors: Anchors, judge: Judge, dimensions: Sequence[Dimension], *, at_once: int = 1
 ) -> Readings:
-    """Return the readings of every anchor by `judge` on every dimension.
-
-    `at_once` anchors are read at the same time. Faults and a spent budget are part of the result and never
-    raised.
-    """
+    """Return the readings of every anchor, `at_once` at a time; faults and a spent budget are part of it."""
     verdicts: dict[Dimension, dict[str, int]] = {d: {} for d in dimensions}
     faults: list[str] = []
     in_a_row = 0

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.judging.verdict import Dimension
-from pytest_personalens.judge_quality.drift.chance import otherwise_p, sign_p
+from pytest_personalens.judge_quality.drift.significance import permutation_test, sign_test
 from pytest_personalens.results.values.drift import Drift, DriftOutcome, Shift
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_personalens.judge_quality.drift.adopted import AdoptedJudge
+    from pytest_personalens.judge_quality.drift.adopted_judge import AdoptedJudge
 
     Pairs = Sequence[tuple[int, int]]
 
@@ -27,11 +27,8 @@ _FEWEST: Final = 2
 ALPHA: Final = 0.05
 
 
-def compare(then: AdoptedJudge, now: AdoptedJudge) -> Drift:
-    """Return the changes from `then` to `now`.
-
-    Both have the same anchors and dimensions, and enough of them could be read.
-    """
+def detect_drift(then: AdoptedJudge, now: AdoptedJudge) -> Drift:
+    """Return the changes from `then` to `now`, which have the same anchors and dimensions."""
     exact, alpha = then.exact and now.exact, ALPHA / max(1, len(then.verdicts))
     common, why = _comparable(then, now)
     anchors, scores, notes = [], [], _identities(then, now)
@@ -42,17 +39,16 @@ def compare(then: AdoptedJudge, now: AdoptedJudge) -> Drift:
         anchors.append(reading)
         changed = reading.changed > 0 if exact else _differs(reading, alpha)
         pairs = [
-            (pair, same)
+            (pair, then.scores[key].dialogue == now.scores[key].dialogue)
             for key in common
             if (pair := _pair(then, now, key, dimension))
-            for same in (_same(then, now, key),)
         ]
         score = _shift(dimension, [pair for pair, _ in pairs])
         # On equal transcripts the assistant cannot be the cause of a different score.
         differing = [pair for pair, same in pairs if not same]
         if changed:
             judge.append(reading)
-            score = score.model_copy(update={"beyond_judge": round(otherwise_p(readings, differing), 6)})
+            score = score.model_copy(update={"beyond_judge": round(permutation_test(readings, differing), 6)})
         scores.append(score)
         # If the judge changed, its change must not already explain the change of the scores.
         if _differs(_shift(dimension, differing), alpha, of=score.compared) and (
@@ -92,10 +88,8 @@ def _comparable(then: AdoptedJudge, now: AdoptedJudge) -> tuple[Sequence[str], s
         if now.scores and then.scores and before != after:
             return (), f"the scores cannot be compared, because {part} was {before} and is {after}"
     common = sorted(then.scores.keys() & now.scores.keys())
-    return (
-        common,
-        "" if common else "the scores cannot be compared, because no scenario was scored in both runs",
-    )
+    why = "the scores cannot be compared, because no scenario was scored in both runs"
+    return common, "" if common else why
 
 
 def _say(
@@ -106,36 +100,23 @@ def _say(
     scores: Sequence[Shift],
     why: str,
 ) -> tuple[DriftOutcome, str]:
+    shifts, as_before = "; ".join(map(_shift_text, assistant)), "the judge reads the anchors as it did"
     if judge:
-        who = (
-            "under another identity" if then.judge != now.judge else "under the same identity"
-        )  # the endpoint may change the model and keep its name
+        # The endpoint may change the model and keep its name.
+        who = f"under {'another' if then.judge != now.judge else 'the same'} identity"
         sentence = f"{who} it reads the anchors otherwise ({'; '.join(map(_shift_text, judge))})"
         caution = "do not compare scores with the baseline until the judge is adopted again"
-        if assistant:
-            shifts = "; ".join(map(_shift_text, assistant))
-            return (
-                "both changed",
-                (
-                    f"the judge, {sentence}, and your assistant's scores moved in a way of their own"
-                    f" ({shifts}); {caution}"
-                ),
-            )
-        return "the judge changed", f"{sentence}; {caution}"
+        if not assistant:
+            return "the judge changed", f"{sentence}; {caution}"
+        own_way = f"and your assistant's scores moved in a way of their own ({shifts})"
+        return "both changed", f"the judge, {sentence}, {own_way}; {caution}"
     if why:
         return "the judge did not change", why
     if assistant:
-        shifts = "; ".join(map(_shift_text, assistant))
-        return (
-            "your assistant changed",
-            f"its scores differ ({shifts}), and the judge reads the anchors as it did",
-        )
-    small = sum(s.changed for s in scores)
-    return "neither changed", "the judge reads the anchors as it did, and " + (
-        f"the scores differ by no more than chance ({small} of {sum(s.compared for s in scores)})"
-        if small
-        else "the scores are the same"
-    )
+        return "your assistant changed", f"its scores differ ({shifts}), and {as_before}"
+    small, compared = sum(s.changed for s in scores), sum(s.compared for s in scores)
+    chance = f"the scores differ by no more than chance ({small} of {compared})"
+    return "neither changed", f"{as_before}, and {chance if small else 'the scores are the same'}"
 
 
 def _shift_text(s: Shift) -> str:
@@ -145,10 +126,6 @@ def _shift_text(s: Shift) -> str:
 def _pair(then: AdoptedJudge, now: AdoptedJudge, key: str, dimension: Dimension) -> tuple[int, int] | None:
     before, after = then.scores[key].scores, now.scores[key].scores
     return (before[dimension], after[dimension]) if dimension in before and dimension in after else None
-
-
-def _same(then: AdoptedJudge, now: AdoptedJudge, key: str) -> bool:
-    return then.scores[key].dialogue == now.scores[key].dialogue
 
 
 def _common(then: dict[str, int], now: dict[str, int]) -> Pairs:
@@ -165,7 +142,7 @@ def _shift(dimension: Dimension, pairs: Pairs) -> Shift:
         changed=up + down,
         far=sum(abs(d) > step for d in diffs),
         mean=round(sum(diffs) / len(diffs), 6) if diffs else 0.0,
-        p=round(sign_p(up, down), 6),
+        p=round(sign_test(up, down), 6),
     )
 
 

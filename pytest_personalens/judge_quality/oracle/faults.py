@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from pytest_personalens.datasets.world.draws import number, pick
+from pytest_personalens.datasets.draws import number, pick
 from pytest_personalens.judge_quality.oracle.filling import fill, in_texts, names_in, type_of
 
 if TYPE_CHECKING:

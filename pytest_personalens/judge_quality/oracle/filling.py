@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from pytest_personalens.datasets.draws import pick
 from pytest_personalens.datasets.world import values
-from pytest_personalens.datasets.world.draws import pick
 from pytest_personalens.datasets.world.surroundings import named_type
 
 if TYPE_CHECKING:
@@ -33,10 +33,10 @@ def fill(text: str, scenario: Scenario, changed: Mapping[str, str]) -> str:
         name, form = match["name"], match["form"] or ""
         fact = facts.get(name)
         if name in changed:
-            return values.said(fact.kind, changed[name], form) if fact else changed[name]
+            return values.say(fact.kind, changed[name], form) if fact else changed[name]
         if fact is None:
             return preferred(scenario, name)
-        return fact.example if fact.every else values.said(fact.kind, fact.example, form)
+        return fact.example if fact.every else values.say(fact.kind, fact.example, form)
 
     return _PLACE.sub(place, text)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal, Self
 from pydantic import Field, model_validator
 
 from pytest_personalens.core.errors import DataError
-from pytest_personalens.datasets.embedded.entry_files import examined_file
+from pytest_personalens.datasets.embedded.files import examine_file
 from pytest_personalens.datasets.world.entries import Entry, FilledText
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def read_wordings(folder: Path) -> dict[str, TaskWordings]:
     """
     found: dict[str, TaskWordings] = {}
     for file in sorted(folder.glob("*.toml")):
-        wordings, errors = examined_file(file, WordingFile)
+        wordings, errors = examine_file(file, WordingFile)
         if wordings is None:
             raise errors[0]
         found |= {task.task: task for task in wordings.tasks}

@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
+from pytest_personalens.core.dialogue.dialogue import AssistantMessages, Dialogue
 from pytest_personalens.core.errors import JudgeFault
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.judge_quality.agreement.labels import Labelled
-from pytest_personalens.judge_quality.robustness.changes import changes, pairs
-from pytest_personalens.judge_quality.robustness.moves import moves
+from pytest_personalens.judge_quality.robustness.meaning_changes import meaning_changes
+from pytest_personalens.judge_quality.robustness.wording_changes import altered_dialogues, wording_changes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,11 +28,8 @@ TC, P = Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION
 Scores = dict[Dimension, int]
 
 
-class Kept(NamedTuple):
-    """The result of one change.
-
-    It holds the number of dialogues, and the shares of them whose TC and whose P stay the same.
-    """
+class Stability(NamedTuple):
+    """Of the dialogues that a change alters, the shares whose TC and whose P stay the same."""
 
     dialogues: int
     tc: float
@@ -47,78 +44,65 @@ def scores(judge: Judge, scenario: Scenario, dialogue: Dialogue) -> Scores | Non
         return None
 
 
-def kept_under_changes(judge: Judge, labelled: Sequence[Labelled]) -> dict[tuple[str, bool], Kept]:
-    """Return, for each change, how often the verdicts stay the same.
-
-    The key is the name of the change and whether it is kept out of training.
-    """
+def stability(judge: Judge, labelled: Sequence[Labelled]) -> dict[tuple[str, bool], Stability]:
+    """Return how often the verdicts stay, by the change and whether it is kept out of training."""
     same: dict[tuple[str, bool], list[tuple[bool, bool]]] = defaultdict(list)
-    every = changes()
+    every = wording_changes()
     for entry in labelled:
         before = scores(judge, entry.scenario, entry.dialogue)
         if before is None:
             continue
-        for change, dialogue in pairs(entry.dialogue, every):
+        for change, dialogue in altered_dialogues(entry.dialogue, every):
             after = scores(judge, entry.scenario, dialogue)
             same[change.name, change.held].append(
                 (False, False) if after is None else (after[TC] == before[TC], after[P] == before[P])
             )
     return {
-        key: Kept(len(kept), sum(t for t, _ in kept) / len(kept), sum(p for _, p in kept) / len(kept))
+        key: Stability(len(kept), sum(t for t, _ in kept) / len(kept), sum(p for _, p in kept) / len(kept))
         for key, kept in same.items()
     }
 
 
-#: Bots that give everybody the same reply, or repeat the text that they received.
-CONSTANT: Final[Mapping[str, Callable[[Scenario, Sequence[Message]], str]]] = {
-    "All done.": lambda _s, _m: "All done.",
-    "booked for 19:30": lambda _s, _m: "I've booked it for 19:30, reference QX77.",
-    "the same, counted": lambda _s, m: (
-        f"I've booked it for 19:30, reference QX77. ({len(m)} messages so far)"
+_ALARM: Final = (
+    "I've set your alarm for 6:30 AM on weekdays with the sound of rain;"
+    " it rings for the first time tomorrow."
+)
+_TICKETS: Final = (
+    "Two tickets for Friday at 8 PM are booked, row F, seats 4 and 5, 24 euros in all;"
+    " the code is on your phone."
+)
+#: Bots that give everybody the same reply, one reply and another by turns, or the text that they received.
+CONSTANT: Final[Mapping[str, tuple[str, ...]]] = {
+    "All done.": ("All done.",),
+    "booked for 19:30": ("I've booked it for 19:30, reference QX77.",),
+    "the same, counted": ("I've booked it for 19:30, reference QX77. ({count} messages so far)",),
+    "two wordings by turns": (
+        "It's all booked for 19:30, code QX71.",
+        "That's confirmed for half past seven, number QX73.",
     ),
-    "two wordings by turns": lambda _s, m: (
-        "It's all booked for 19:30, code QX71."
-        if len(m) % 4 == 1
-        else "That's confirmed for half past seven, number QX73."
+    "here are some options": ("Here are some great options for you! Let me know which one you like best.",),
+    "everything taken care of": (
+        "I've taken care of everything for you, based on your preferences. You're all set! 🎉",
     ),
-    "here are some options": lambda _s, _m: (
-        "Here are some great options for you! Let me know which one you like best."
-    ),
-    "everything taken care of": lambda _s, _m: (
-        "I've taken care of everything for you, based on your preferences. You're all set! 🎉"
-    ),
-    "refusal": lambda _s, _m: "I'm sorry, but I'm not able to help with that.",
-    "a question for ever": lambda _s, _m: "Could you tell me a bit more about what you are looking for?",
-    "echo": lambda _s, m: m[-1].content,
-    "echo as a deed": lambda _s, m: f"Done: {m[-1].content}",
-    "the goal's words": lambda s, _m: s.task.goal,
-    "another domain's reply": lambda s, _m: (
-        "I've set your alarm for 6:30 AM on weekdays with the sound of rain; it rings for the first time"
-        " tomorrow."
-        if "Alarm" not in s.domains
-        else (
-            "Two tickets for Friday at 8 PM are booked, row F, seats 4 and 5, 24 euros in all; the code is on"
-            " your phone."
-        )
-    ),
+    "refusal": ("I'm sorry, but I'm not able to help with that.",),
+    "a question for ever": ("Could you tell me a bit more about what you are looking for?",),
+    "echo": ("{last}",),
+    "echo as a deed": ("Done: {last}",),
+    "the goal's words": ("{goal}",),
+    "another domain's reply": ("{strange}",),
 }
 
 
 def constant_bots(judge: Judge, scenarios: Iterable[Scenario]) -> dict[str, tuple[int, int, int]]:
-    """Return, for each constant bot, three numbers of scenarios.
-
-    They are all scenarios, those that the judge sees as completed, and those with P above 2. The bots talk to
-    the embedded user agent.
-    """
+    """Return the scenarios of each constant bot: all, those seen as completed, and those with P above 2."""
     from pytest_personalens.agents import EmbeddedUserAgent
     from pytest_personalens.core.dialogue.dialogue import converse
 
-    counts = {}
-    chosen = list(scenarios)
-    for name, reply in CONSTANT.items():
+    counts, chosen = {}, list(scenarios)
+    for name, replies in CONSTANT.items():
         completed = above = 0
         for scenario in chosen:
-            dialogue = converse(scenario, _played(reply, scenario), EmbeddedUserAgent()).dialogue
+            dialogue = converse(scenario, _constant_bot(replies, scenario), EmbeddedUserAgent()).dialogue
             result = scores(judge, scenario, dialogue)
             completed += bool(result and result[TC])
             above += bool(result and result[P] > 2)
@@ -126,35 +110,34 @@ def constant_bots(judge: Judge, scenarios: Iterable[Scenario]) -> dict[str, tupl
     return counts
 
 
-def _played(
-    reply: Callable[[Scenario, Sequence[Message]], str], scenario: Scenario
-) -> Callable[[Sequence[Mapping[str, str]]], str]:
-    return lambda messages: reply(scenario, [Message.model_validate(m) for m in messages])
+def _constant_bot(replies: Sequence[str], scenario: Scenario) -> Callable[[AssistantMessages], str]:
+    known = {"goal": scenario.task.goal, "strange": _TICKETS if "Alarm" in scenario.domains else _ALARM}
+
+    def reply(messages: AssistantMessages) -> str:
+        text = replies[len(messages) // 2 % len(replies)]
+        return text.format(count=len(messages), last=messages[-1]["content"], **known)
+
+    return reply
 
 
-class Fallen(NamedTuple):
-    """The result over pairs of dialogues that differ by a change of meaning.
-
-    `right` is the share of pairs whose affected score fell. `wrong` is the share of pairs whose other score
-    moved.
-    """
+class Sensitivity(NamedTuple):
+    """Of pairs that differ in meaning, the shares whose affected score fell, and whose other moved."""
 
     pairs: int
     right: float
     wrong: float
 
 
-def _fallen(falls: Sequence[tuple[bool, bool]]) -> Fallen:
+def _fallen(falls: Sequence[tuple[bool, bool]]) -> Sensitivity:
     """Return the shares over pairs: whether the right score fell, and whether the other one moved."""
     count = len(falls)
-    return Fallen(count, sum(right for right, _ in falls) / count, sum(wrong for _, wrong in falls) / count)
+    return Sensitivity(
+        count, sum(right for right, _ in falls) / count, sum(wrong for _, wrong in falls) / count
+    )
 
 
-def sensitivity(judge: Judge, labelled: Sequence[Labelled]) -> dict[Dimension, Fallen]:
-    """Return, for TC and P, the results over pairs ``X-a`` and ``X-c`` of the labels.
-
-    A pair counts if one of TC and P is lower in the labels of the second dialogue and the other is equal.
-    """
+def sensitivity(judge: Judge, labelled: Sequence[Labelled]) -> dict[Dimension, Sensitivity]:
+    """Return TC and P over pairs ``X-a`` and ``X-c`` of which one is lower in the labels of the second."""
     by_id = {entry.id: entry for entry in labelled}
     falls: dict[Dimension, list[tuple[bool, bool]]] = defaultdict(list)
     for entry in labelled:
@@ -164,29 +147,23 @@ def sensitivity(judge: Judge, labelled: Sequence[Labelled]) -> dict[Dimension, F
         gold = [(entry.majority(d) or 0, counterpart.majority(d) or 0) for d in (TC, P)]
         for (dimension, rest), (changed, still) in (((TC, P), gold), ((P, TC), gold[::-1])):
             if changed[1] < changed[0] and still[0] == still[1]:
-                before, after = (
-                    scores(judge, entry.scenario, entry.dialogue),
-                    scores(judge, counterpart.scenario, counterpart.dialogue),
-                )
+                pair = (entry, counterpart)
+                before, after = (scores(judge, each.scenario, each.dialogue) for each in pair)
                 # If the judge does not see that the first dialogue is good, its score cannot fall.
                 if before and after and before[dimension] >= changed[0]:
-                    falls[dimension].append(
-                        (after[dimension] < before[dimension], after[rest] != before[rest])
-                    )
+                    fell = after[dimension] < before[dimension]
+                    falls[dimension].append((fell, after[rest] != before[rest]))
     return {dimension: _fallen(of_dimension) for dimension, of_dimension in falls.items()}
 
 
-def fallen_under_moves(judge: Judge, labelled: Sequence[Labelled]) -> dict[str, Fallen]:
-    """Return, for each change that leaves the task undone, how often TC falls, and how often P moves.
-
-    A dialogue counts if the task is completed by its labels and by the judge.
-    """
+def sensitivity_to_faults(judge: Judge, labelled: Sequence[Labelled]) -> dict[str, Sensitivity]:
+    """Return how often TC falls and P moves where the task is left undone, for completed dialogues."""
     falls: dict[str, list[tuple[bool, bool]]] = defaultdict(list)
     for entry in labelled:
         before = scores(judge, entry.scenario, entry.dialogue) if entry.majority(TC) else None
         if before is None or not before[TC]:
             continue
-        for name, dialogue in moves(entry.scenario, entry.dialogue):
+        for name, dialogue in meaning_changes(entry.scenario, entry.dialogue):
             after = scores(judge, entry.scenario, dialogue)
             falls[name].append((after is not None and not after[TC], after is None or after[P] != before[P]))
     return {name: _fallen(of_name) for name, of_name in falls.items()}

@@ -24,8 +24,9 @@ _END: Final = "[DONE]"
 
 
 class Answer:
-    """Reads answers. `path` leads to the reply, by keys and numbers with dots between; empty for the answer
-    itself, or for what a chat completion says.
+    """Reads answers. `path` leads to the reply by keys and numbers, such as ``data.0.text``.
+
+    If it is empty, the reply is the answer itself, or what a chat completion says.
     """
 
     def __init__(self, path: str) -> None:
@@ -33,9 +34,9 @@ class Answer:
         self._steps = [step for step in self._path.split(".") if step]
 
     def reply(self, body: bytes, content_type: str) -> object:
-        """The reply: a text, a message, or a list of messages.
+        """Return the reply: a text, a message, or a list of messages.
 
-        Raises `ModelBusy` for what cannot be read, `ModelError` where the path leads nowhere.
+        Raise `ModelBusy` for what cannot be read, and `ModelError` if the path leads nowhere.
         """
         kind = content_type.partition(";")[0].strip().lower()
         text = body.decode("utf-8", "replace")
@@ -70,7 +71,7 @@ class Answer:
         raise ModelError(f"the service's answer is {_shape(data)}; say by {REPLY} where the reply is in it")
 
     def _of_stream(self, pieces: list[Any]) -> object:
-        """The pieces put together. One without anything at the path is about something else."""
+        """Put the pieces together. One without anything at the path is about something else."""
         stream, has_part = Stream(), False
         for piece in pieces:
             if isinstance(piece, dict) and piece.get("error"):
@@ -86,7 +87,7 @@ class Answer:
 
 
 def _at(data: Any, steps: list[str]) -> Any:
-    """What stands at a path; None for nothing."""
+    """Return what stands at a path, or None."""
     for step in steps:
         if isinstance(data, dict):
             data = data.get(step)
@@ -98,7 +99,7 @@ def _at(data: Any, steps: list[str]) -> Any:
 
 
 def _events(text: str) -> list[Any]:
-    """The data of each server-sent event: JSON where it is, and text else."""
+    """Return the data of each server-sent event, as JSON or as text."""
     events = []
     for block in "\n".join(text.splitlines()).split("\n\n"):
         lines = (line.removeprefix("data:") for line in block.split("\n") if line.startswith("data:"))
@@ -111,7 +112,7 @@ def _events(text: str) -> list[Any]:
 
 
 def json_or_text(text: str) -> Any:
-    """The data of a JSON text, and any other as it is."""
+    """Return the data of a JSON text, and any other text as it is."""
     try:
         return json.loads(text)
     except ValueError:
@@ -119,7 +120,7 @@ def json_or_text(text: str) -> Any:
 
 
 def _shape(data: Any) -> str:
-    """What an answer is, for somebody who looks for the reply in it."""
+    """Return what an answer is, for somebody who looks for the reply in it."""
     if isinstance(data, dict):
         keys = ", ".join(map(str, list(data)[:10]))
         return short(f"an object with the keys {keys}") if data else "an empty object"

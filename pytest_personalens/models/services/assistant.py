@@ -34,7 +34,7 @@ class ServiceAssistant:
         return bool(getattr(self._service.model, "tells_context", False))
 
     def reply(self, messages: AssistantMessages, timeout: float) -> object:
-        """The reply. Raises `AssistantFault` where none is to be had within `timeout` seconds."""
+        """Return the reply. Raise `AssistantFault` if there is none within `timeout` seconds."""
         talk = Conversation(messages, self._context.user, self._session, self._context.text(), timeout)
         request = Request("", messages[-1]["content"], conversation=talk)
         return self._meter.complete(self._service, request, "assistant", fault=AssistantFault).reply

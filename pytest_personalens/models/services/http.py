@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-import threading
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import ModelBusy, ModelError, SpecError
-from pytest_personalens.core.text.redaction import keep_secret
-from pytest_personalens.models.base import Completion, Request, late, retry_after
-from pytest_personalens.models.http import pool_for, problem_in, short
+from pytest_personalens.core.text.redaction import add_secret
+from pytest_personalens.models.base import Completion, Request, timeout_error
+from pytest_personalens.models.http import HttpClient, problem_in, short
 from pytest_personalens.models.services import FLAG
 from pytest_personalens.models.services.answer import MOST_BYTES, Answer, json_or_text
 from pytest_personalens.models.services.template import REQUEST as TEMPLATE
@@ -27,33 +26,24 @@ REQUEST: Final = (
     '{"messages": "{messages}", "user": "{user}", "session": "{session}", "context": "{context}"}'
 )
 _VARIABLE: Final = re.compile(r"\$\{(\w+)\}")
-#: Statuses below 500 that may pass: time-out, conflict, too early.
-_PASSING: Final = frozenset({408, 409, 425})
 
 
-class HttpService:
-    """An assistant behind ``http:URL``: it is sent a template filled in, and answers with JSON, text or a
-    stream of either.
-    """
+class HttpService(HttpClient):
+    """An assistant behind ``http:URL``, which answers with JSON, text or a stream of either."""
 
     paid = False
 
     def __init__(
         self, url: str, template: Template, answer: Answer, headers: Mapping[str, str], *, connections: int
     ) -> None:
+        super().__init__("the service", connections)
         self.name = url
         self.tells_context = template.tells_context
         self._url, self._template, self._answer = url, template, answer
         self._headers = {"Content-Type": "application/json", "Accept": "*/*", **headers}
-        self._connections = connections
-        self._pool: Any = None
-        self._lock = threading.Lock()
 
     def complete(self, request: Request) -> Completion:
-        """One POST, its answer read to the end.
-
-        Raises `ModelBusy` for what may pass, `ModelError` with advice for what will not.
-        """
+        """Make one POST. Raise `ModelBusy` for what may pass, and `ModelError` for what will not."""
         import urllib3
 
         assert request.conversation is not None
@@ -62,62 +52,41 @@ class HttpService:
             answer = self._connect().request(
                 "POST",
                 self._url,
-                body=self._template.filled(request.conversation),
+                body=self._template.fill(request.conversation),
                 headers=self._headers,
                 timeout=urllib3.Timeout(connect=min(10.0, timeout), read=timeout),
                 retries=False,
                 redirect=False,
                 preload_content=False,
             )
-            body = _whole(answer)
+            body = _read_whole(answer)
         except urllib3.exceptions.ReadTimeoutError as error:
-            raise late(timeout) from error
+            raise timeout_error(timeout) from error
         except urllib3.exceptions.HTTPError as error:
             raise ModelBusy(f"no answer from the service: {short(str(error))}") from error
         if answer.status >= 300:
-            raise self._error(answer.status, body, answer.headers)
+            problem = problem_in(json_or_text(body.decode("utf-8", "replace")))
+            raise self._error(answer.status, problem, answer.headers)
         return Completion("", reply=self._answer.reply(body, answer.headers.get("Content-Type", "")))
-
-    def check_ready(self) -> None:
-        """Nothing is known beforehand."""
-
-    def close(self) -> None:
-        """Close the connections there are."""
-        if self._pool is not None:
-            self._pool.clear()
 
     def _connect(self) -> Any:
         with self._lock:
-            if self._pool is None:
-                self._pool = pool_for(self._url, self._connections, 60.0)
+            self._pool = self._pool or self._open(self._url, 60.0)
             return self._pool
 
-    def _error(self, status: int, body: bytes, headers: Mapping[str, str]) -> Exception:
-        problem = problem_in(json_or_text(body.decode("utf-8", "replace")))
-        wait = retry_after(headers)
-        if status == 429:
-            return ModelBusy(f"the service throttles: {problem}", throttled=True, retry_after=wait)
-        if status >= 500 or status in _PASSING:
-            return ModelBusy(f"the service failed: {status}: {problem}", retry_after=wait)
+    def _error(self, status: int, problem: str, headers: Mapping[str, str]) -> Exception:
         if status in (401, 403):
             return ModelError(
                 f"the service lets nobody in without its key: {status}: {problem}; set {HEADERS}"
             )
         if status in (404, 405):
             return ModelError(f"the service takes no POST at this address: {status}: {problem}")
-        if status < 400:
-            place = headers.get("Location", "nowhere")
-            return ModelError(
-                f"the service sends this call elsewhere: {status} to {place}; give that address"
-            )
-        return ModelError(f"the service refuses the call: {status}: {problem}; see {TEMPLATE}")
+        refused = ModelError(f"the service refuses the call: {status}: {problem}; see {TEMPLATE}")
+        return self._common_error(status, problem, headers) or refused
 
 
 def read_url(spec: str) -> str | None:
-    """The address in ``http:URL``; None for another spec. An address as it stands will do.
-
-    Raises `SpecError` for what is no address.
-    """
+    """Return the address in ``http:URL``, or None for another spec. Raise `SpecError` for no address."""
     if spec.startswith(("http://", "https://")):
         url = spec
     elif spec.startswith("http:"):
@@ -139,10 +108,9 @@ def read_url(spec: str) -> str | None:
 
 
 def read_headers(lines: Sequence[str]) -> dict[str, str]:
-    """The headers of the ini file, a line ``NAME: VALUE`` each, in which ``${NAME}`` is a variable of the
-    environment.
+    """Return the headers of the ini file, a line ``NAME: VALUE`` each. Raise `SpecError` for any other line.
 
-    Raises `SpecError`.
+    ``${NAME}`` in a value is a variable of the environment.
     """
     headers: dict[str, str] = {}
     for line in lines:
@@ -161,11 +129,11 @@ def _variable(name: str, header: str) -> str:
     value = os.environ.get(name, "").strip()  # a secret is often pasted with its line break
     if not value:
         raise SpecError(f"{HEADERS}: {header} needs the environment variable {name}, which is not set")
-    keep_secret(value)
+    add_secret(value)
     return value
 
 
-def _whole(answer: Any) -> bytes:
+def _read_whole(answer: Any) -> bytes:
     body = bytearray()
     for piece in answer.stream(65_536):
         body += piece

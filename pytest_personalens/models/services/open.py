@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.models.services import FLAG, ServiceSettings
-from pytest_personalens.models.services.agentcore import ARN, AgentCore
-from pytest_personalens.models.services.agentcore import REQUEST as TO_AGENTCORE
 from pytest_personalens.models.services.answer import REPLY, Answer
-from pytest_personalens.models.services.bedrock_agent import BedrockAgent
+from pytest_personalens.models.services.aws_agents import ARN, AgentCore, BedrockAgent
+from pytest_personalens.models.services.aws_agents import REQUEST as TO_AGENTCORE
 from pytest_personalens.models.services.http import HEADERS, HttpService, read_headers, read_url
 from pytest_personalens.models.services.http import REQUEST as TO_HTTP
 from pytest_personalens.models.services.template import REQUEST as TEMPLATE
@@ -30,9 +29,9 @@ Service = HttpService | BedrockAgent | AgentCore
 def open_service(
     text: str, settings: ServiceSettings, defaults: Mapping[str, str], *, connections: int
 ) -> Service | None:
-    """The service of a spec; None for a spec of something else. Nothing is connected before its first call.
+    """Return the service of a spec, or None for a spec of something else. Raise `SpecError` for a bad one.
 
-    `defaults` are parameters for specs that do not name them. Raises `SpecError`.
+    Nothing is connected before its first call. `defaults` are parameters for specs that do not name them.
     """
     url = read_url(text)
     if url is not None:
@@ -42,9 +41,7 @@ def open_service(
     spec = read_spec(text, SERVICES)
     if spec is None:
         return None
-    definitions = SERVICES[spec.provider]
-    parameters: dict[str, Any] = {k: definitions[k].read(v) for k, v in defaults.items() if k in definitions}
-    parameters |= spec.parameters
+    parameters = spec.with_defaults(defaults, SERVICES).parameters
     unused: dict[str, object] = {HEADERS: settings.headers}
     if spec.provider == "bedrock-agent":
         unused |= {TEMPLATE: settings.request, REPLY: settings.reply}

@@ -18,10 +18,10 @@ _PLACE: Final = re.compile(r"\{([A-Za-z_]+)\}")
 
 
 class Template:
-    """A request body: JSON whose texts hold the places ``{message}``, ``{messages}``, ``{user}``,
-    ``{session}`` and ``{context}``. A text that is ``{messages}`` and nothing else becomes the list.
+    """A request body: JSON whose texts hold places such as ``{message}`` or ``{user}``.
 
-    Raises `SpecError` for what is no JSON, for an unknown place, and where nothing of what is said is sent.
+    A text that is ``{messages}`` and nothing else becomes the list. Raise `SpecError` for what is no JSON,
+    for an unknown place, and if nothing of what is said is sent.
     """
 
     def __init__(self, text: str) -> None:
@@ -42,8 +42,8 @@ class Template:
         #: True if the service is told what is known of the user.
         self.tells_context = "context" in places
 
-    def filled(self, conversation: Conversation) -> bytes:
-        """The body of one request."""
+    def fill(self, conversation: Conversation) -> bytes:
+        """Return the body of one request."""
         values = {
             "message": conversation.messages[-1]["content"],
             "user": conversation.user,
@@ -51,22 +51,21 @@ class Template:
             "context": conversation.context,
         }
 
-        def fill(value: Any) -> Any:
+        def fill_in(value: Any) -> Any:
             if isinstance(value, dict):
-                return {key: fill(part) for key, part in value.items()}
+                return {key: fill_in(part) for key, part in value.items()}
             if isinstance(value, list):
-                return [fill(part) for part in value]
+                return [fill_in(part) for part in value]
             if value == "{messages}":
                 return list(conversation.messages)
             return _PLACE.sub(lambda place: values[place[1]], value) if isinstance(value, str) else value
 
-        return json.dumps(fill(self._body)).encode()
+        return json.dumps(fill_in(self._body)).encode()
 
 
 def _texts(value: Any) -> list[str]:
-    """Every text in JSON data that is a value."""
+    """Return every text in JSON data that is a value."""
     if isinstance(value, (dict, list)):
-        return [
-            text for part in (value.values() if isinstance(value, dict) else value) for text in _texts(part)
-        ]
+        parts = value.values() if isinstance(value, dict) else value
+        return [text for part in parts for text in _texts(part)]
     return [value] if isinstance(value, str) else []

@@ -21,10 +21,7 @@ class Trace:
         self._calls = 0
 
     def add(self, event: Mapping[str, Any]) -> None:
-        """Take in an event.
-
-        Raises `ModelError` for an agent that leaves its tools to who calls it.
-        """
+        """Take in an event. Raises `ModelError` for an agent that leaves its tools to who calls it."""
         if "chunk" in event:
             self._text += event["chunk"].get("bytes", b"")
         if "returnControl" in event:
@@ -39,7 +36,7 @@ class Trace:
             self._result(step["observation"])
 
     def reply(self) -> list[dict[str, Any]]:
-        """The turn as a list of messages, the last of which is what the agent says."""
+        """Return the turn as a list of messages, the last of which is what the agent says."""
         text = self._text.decode("utf-8", "replace")
         return [*self._messages, {"role": "assistant", "content": text}]
 

@@ -71,9 +71,9 @@ def split_dimensions(values: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[
     wanted: tuple[str, ...] = values["dimensions"]
     if values["judge_model"] != "embedded" or wanted == BY_KEY["dimensions"].default:
         return wanted, ()
-    from pytest_personalens.core.suite.suite import suite_named
+    from pytest_personalens.core.suite.suite import get_suite
 
-    lacking = set(suite_named(values["suite"]).not_scored(values))
+    lacking = set(get_suite(values["suite"]).not_scored(values))
     dimensions_read = tuple(d for d in wanted if d not in lacking)
     if not dimensions_read:
         raise pytest.UsageError(

@@ -167,9 +167,9 @@ def _read_text(option: Option, text: str, suite: str | None, *, configured: bool
 
 
 def _suite(name: str | None) -> Suite:
-    from pytest_personalens.core.suite.suite import suite_named
+    from pytest_personalens.core.suite.suite import get_suite
 
-    return suite_named(name or FIRST_SUITE)
+    return get_suite(name or FIRST_SUITE)
 
 
 def _read_gates(config: pytest.Config, values: Mapping[str, Any]) -> tuple[tuple[GateExpression, ...], bool]:

@@ -11,7 +11,7 @@ import pytest
 from pytest_personalens.core.errors import PersonalensError
 from pytest_personalens.core.options.options import BY_KEY, keys_of
 from pytest_personalens.core.text.parse import ALL, size_text
-from pytest_personalens.core.text.redaction import redacted
+from pytest_personalens.core.text.redaction import redact
 from pytest_personalens.engine.assistant.source import origin
 from pytest_personalens.plugin.input_errors import errors_in_one_line
 from pytest_personalens.plugin.options.option_checks import refuse_an_empty_run
@@ -298,7 +298,7 @@ def _stored_settings(settings: Settings) -> dict[str, Any]:
     if stored["sample"] == ALL:
         stored["sample"] = size_text(ALL)
     return {
-        name: redacted(value) if isinstance(value, str) else value
+        name: redact(value) if isinstance(value, str) else value
         for name, value in stored.items()
         if name not in _NOT_STORED
     }

@@ -15,7 +15,7 @@ from pytest_personalens.agents.by_model.placeholder import (
 from pytest_personalens.core.dialogue.dialogue import UserAgent, UserTurn
 from pytest_personalens.core.judging.dimensions import dimensions
 from pytest_personalens.core.judging.evaluation import evaluate
-from pytest_personalens.core.judging.measure import Measure, measure_named
+from pytest_personalens.core.judging.measure import Measure, get_measure
 from pytest_personalens.core.judging.usage import Usage
 from pytest_personalens.core.judging.verdict import Verdict
 from pytest_personalens.models import Model
@@ -81,7 +81,7 @@ def estimate_cost(run: Run) -> dict[str, Usage]:
         if "assistant" in models:
             context = run.context(case, scenario)
             assistant = run.participants.played(models["assistant"], meter, context, scenario.kind)
-        wanted = [m for m in map(measure_named, settings.dimensions) if m.is_read_in(scenario.kind)]
+        wanted = [m for m in map(get_measure, settings.dimensions) if m.is_read_in(scenario.kind)]
         evaluate(scenario, assistant, asker, judge, dimensions=wanted)
         for purpose, used in meter.usage.items():
             tokens = output_tokens(purpose) + (beside if purpose == "user agent" else 0)

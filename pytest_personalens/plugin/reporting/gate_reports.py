@@ -33,7 +33,7 @@ class RedGates(NamedTuple):
 def red_gates(config: pytest.Config, run: Run, results: Results, pages: Sequence[str]) -> RedGates:
     """Why the gates failed that did; `pages` are the HTML reports that this run wrote."""
     from pytest_personalens.reports.content.explanation import sentence_of
-    from pytest_personalens.reports.terminal.gate_failure import gate_failure
+    from pytest_personalens.reports.terminal.failure_layout import gate_failure
     from pytest_personalens.results.reasons.explanation import explanations
 
     explained_gates = explanations(results)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_personalens.core.judging.measure import measure_named
-from pytest_personalens.core.text.redaction import redacted
+from pytest_personalens.core.judging.measure import get_measure
+from pytest_personalens.core.text.redaction import redact
 from pytest_personalens.core.text.safe_text import one_line
 from pytest_personalens.results.wording import REPORT_ONLY, REPORTED_GATES
 
@@ -40,8 +40,8 @@ def header_of(run: Run) -> str:
         if roles := run.participants.roles_without_prompt():
             line += f"; it does not reach the {' and the '.join(roles)}, which no model plays"
     if s.not_read and not suite.table_by_kind:  # such a table names them
-        names = ", ".join(measure_named(d).short for d in s.not_read)
+        names = ", ".join(get_measure(d).short for d in s.not_read)
         line += f"; the embedded judge gives no reading of {names}"
     if s.report_only:
         line += f"; {REPORT_ONLY}" + (f", {REPORTED_GATES}" if s.asks_for_gates else "")
-    return one_line(redacted(line))
+    return one_line(redact(line))

@@ -15,9 +15,9 @@ from pytest_personalens.core.files.destinations import writable
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.options.options import BY_KEY
 from pytest_personalens.core.scenario import Context
-from pytest_personalens.judge_quality.drift.adopted import AdoptedJudge, Scored, read_adopted
+from pytest_personalens.judge_quality.drift.adopted_judge import AdoptedJudge, Scored, read_adopted
 from pytest_personalens.judge_quality.drift.anchors import open_anchors, read_anchors
-from pytest_personalens.judge_quality.drift.drift import compare
+from pytest_personalens.judge_quality.drift.drift import detect_drift
 from pytest_personalens.plugin.reporting.outputs import path_of
 from pytest_personalens.results.values.drift import Drift
 
@@ -69,7 +69,7 @@ class JudgeCheck:
         readings = read_anchors(self.anchors, judge, self._dimensions, at_once=at_once)
         now = self._baseline(run, judge, readings, results)
         drift = self._unreadable(readings, judge) or (
-            self._adopt(now) if self._then is None else compare(self._then, now)
+            self._adopt(now) if self._then is None else detect_drift(self._then, now)
         )
         drift = drift.model_copy(
             update={"notes": (*drift.notes, *(f"not read: {fault}" for fault in readings.faults))}

@@ -11,7 +11,7 @@ import pytest
 
 from pytest_personalens.core.errors import PersonalensError, SpecError
 from pytest_personalens.core.options.options import BY_KEY, OPTIONS
-from pytest_personalens.reports.files import Files, checked, write_files
+from pytest_personalens.reports.files import Files, check_files, write_files
 from pytest_personalens.results.values.results import write_json
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Outputs:
         }
         baseline = read.pop(BY_KEY["save_baseline"].called, None)
         try:
-            self._files = checked(
+            self._files = check_files(
                 Files.of(settings.report, save_baseline=baseline), "--personalens-", read=read
             )
         except SpecError as error:
@@ -134,17 +134,17 @@ def baseline_of_run(config: pytest.Config, settings: Settings) -> Baseline | Non
 
 def refuse_baseline(baseline: Baseline, run: Run) -> None:
     """Raise `pytest.UsageError` if this run cannot be compared with the baseline."""
-    from pytest_personalens.results.comparison.baseline import refusal
+    from pytest_personalens.results.comparison.baseline import mismatch_message
 
-    why = baseline.refuses(run.terms())
+    why = baseline.mismatch(run.terms())
     if not why:
         # A dataset may change without a change of its name and version. The changed scenarios are left out of
         # the comparison. If they are too many for it, the user learns this before the run spends anything.
-        changed, both = baseline.changed(run.contents())
+        changed, both = baseline.changed_scenarios(run.contents())
         if both - len(changed) < run.settings.valid_floor * both:
             why = (
                 f"the content of {len(changed)} of its {both} {run.suite.item}s in this sample changed in the"
                 f" dataset, such as {changed[0]}"
             )
     if why:
-        raise pytest.UsageError(f"{_BASELINE.long}: {refusal(str(run.settings.baseline), why)}")
+        raise pytest.UsageError(f"{_BASELINE.long}: {mismatch_message(str(run.settings.baseline), why)}")

@@ -86,6 +86,11 @@ def _write_section(
 ) -> None:
     verbosity, records = reporter.config.get_verbosity(), _about_records(reporter.config, results)
     reporter.write_sep("=", "personalens")
+    if results.comparison is not None and not results.scenarios:
+        # A score that fell is told with what is known of the user, whether or not a report is written.
+        fell = {flip.scenario for flip in results.comparison.flips if flip.fell}
+        items = [item for item in results.own if item.evaluation.scenario in fell]
+        results = results.model_copy(update={"scenarios": reporter.config.stash[RUN].scenarios(items)})
     lines = summary_lines(
         results,
         verbose=verbosity > 0,

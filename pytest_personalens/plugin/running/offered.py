@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_personalens.core.errors import DataError, SpecError, error_text
-from pytest_personalens.datasets.checked import CheckedDataset
+from pytest_personalens.datasets.checked_dataset import CheckedDataset
 
 if TYPE_CHECKING:
     from pytest_personalens.datasets import Dataset

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from pytest_personalens.core.errors import PersonalensError
-from pytest_personalens.core.judging.evaluation import unscored
+from pytest_personalens.core.judging.evaluation import empty_evaluation
 from pytest_personalens.core.runtime.threads import Threads
 from pytest_personalens.core.suite_names import STATE
 from pytest_personalens.engine.job import JobResult
@@ -104,7 +104,7 @@ class Prefetcher:
                 raise
             what = self._run.suite.dialogue
             detail = " ".join(f"the cluster gave this {what} up: {type(error).__name__}: {error}".split())
-            return JobResult(unscored(job.scenario, cause="lost", detail=detail), {}, 0, 0.0)
+            return JobResult(empty_evaluation(job.scenario, cause="lost", detail=detail), {}, 0, 0.0)
         finally:
             self._line.clear()
 

@@ -6,10 +6,10 @@ import os
 import shlex
 from typing import TYPE_CHECKING
 
-from pytest_personalens.core.judging.measure import measure_named
+from pytest_personalens.core.judging.measure import get_measure
 from pytest_personalens.core.options.options import OPTIONS
 from pytest_personalens.core.text.node_ids import BUILT_IN, file_of, within_file
-from pytest_personalens.core.text.redaction import redacted
+from pytest_personalens.core.text.redaction import redact
 from pytest_personalens.engine.job import Job
 from pytest_personalens.engine.records.other_records import OtherRecords
 from pytest_personalens.plugin.records.records import RecordStore
@@ -51,7 +51,7 @@ def job_of(item: pytest.Item, run: Run, store: RecordStore, context: Context) ->
     return Job(
         scenario=scenario,
         context=context,
-        dimensions=tuple(m for m in map(measure_named, settings.dimensions) if m.is_read_in(scenario.kind)),
+        dimensions=tuple(m for m in map(get_measure, settings.dimensions) if m.is_read_in(scenario.kind)),
         thresholds=settings.thresholds,
         max_turns=settings.max_turns,
         turn_timeout=settings.turn_timeout,
@@ -96,7 +96,7 @@ def command_for(
             file = os.path.relpath(config.rootpath / file_of(nodeid), config.invocation_params.dir)
             own.append(f"{file}::{within_file(nodeid)}")
     selection = ["-k", " or ".join(built_in)] if built_in else []
-    return redacted(shlex.join([*line, *selection, *own]))
+    return redact(shlex.join([*line, *selection, *own]))
 
 
 def record_command(config: pytest.Config) -> str:
@@ -109,7 +109,7 @@ def record_command(config: pytest.Config) -> str:
         elif word not in _SNAPSHOTS and not word.startswith(f"{_RECORD}="):
             words.append(word)
     end = words.index("--") if "--" in words else len(words)
-    return redacted(shlex.join(["pytest", *words[:end], _RECORD, "new", *words[end:]]))
+    return redact(shlex.join(["pytest", *words[:end], _RECORD, "new", *words[end:]]))
 
 
 def _configuration(config: pytest.Config) -> list[str]:

@@ -172,33 +172,34 @@ class LineChart(NamedTuple):
     below: str
 
 
-def dots(rows: Sequence[DotRow], panels: Sequence[Panel], title: str) -> RowChart:
+def dots(rows: Sequence[DotRow], panels: Sequence[Panel], title: str, kind: str = "dots") -> RowChart:
     """A dot with its interval in each of `panels` for each of `rows`."""
-    placed = _panels(panels)
+    placed = _side_by_side(panels)
     marks = [
         [_mark(e, panel, place) for e, panel, place in zip(row.estimates, panels, placed, strict=True)]
         for row in rows
     ]
-    return _rows("dots", title, [(row.label, row.note) for row in rows], placed, marks)
+    return _row_chart(kind, title, rows, placed, marks)
 
 
 def pairs(rows: Sequence[PairRow], panels: Sequence[Panel], title: str) -> RowChart:
     """Two dots and what lies between them in each of `panels` for each of `rows`."""
-    placed = _panels(panels)
-    marks = [
-        [
-            None if pair is None else _between(pair, panel, place)
-            for pair, panel, place in zip(row.pairs, panels, placed, strict=True)
-        ]
-        for row in rows
-    ]
-    return _rows("pairs", title, [(row.label, row.note) for row in rows], placed, marks)
+    placed = _side_by_side(panels)
+    marks: list[list[Mark | None]] = []
+    for row in rows:
+        marks.append([])
+        for pair, panel, place in zip(row.pairs, panels, placed, strict=True):
+            if pair is None:
+                marks[-1].append(None)
+                continue
+            before, after = (_across(value, panel, place.left, place.right) for value in pair)
+            marks[-1].append(Mark(after, before, after, f"{pair[0]:.2f} to {pair[1]:.2f}"))
+    return _row_chart("pairs", title, rows, placed, marks)
 
 
 def bars(rows: Sequence[DotRow], panels: Sequence[Panel], title: str) -> RowChart:
     """A bar from the low end of the scale to the mean in each of `panels` for each of `rows`."""
-    chart = dots(rows, panels, title)
-    return chart._replace(kind="bars")
+    return dots(rows, panels, title, "bars")
 
 
 def strip(estimate: Estimate, panel: Panel, title: str) -> Strip:
@@ -260,59 +261,51 @@ def line(
     return LineChart(title, scale.colour, top + tall + foot, left, top + tall, ticks, placed, lines, below)
 
 
-def _rows(
+def _row_chart(
     kind: str,
     title: str,
-    names: Sequence[tuple[str, str]],
+    rows: Sequence[DotRow | PairRow],
     panels: list[PlacedPanel],
     marks: list[list[Mark | None]],
 ) -> RowChart:
-    placed = [
-        PlacedRow(_TOP + _ROW * (n + 0.5), _short(label), note, marks[n])
-        for n, (label, note) in enumerate(names)
-    ]
-    bottom = _TOP + _ROW * len(names)
+    placed = []
+    for n, row in enumerate(rows):
+        long = len(row.label) > _LONGEST_LABEL
+        label = f"{row.label[: _LONGEST_LABEL - 1]}…" if long else row.label
+        placed.append(PlacedRow(_TOP + _ROW * (n + 0.5), label, row.note, marks[n]))
+    bottom = _TOP + _ROW * len(rows)
     return RowChart(kind, title, WIDTH, bottom + _BOTTOM, _TOP, bottom, panels, placed)
 
 
-def _panels(panels: Sequence[Panel]) -> list[PlacedPanel]:
+def _side_by_side(panels: Sequence[Panel]) -> list[PlacedPanel]:
     wide = (WIDTH - _LEFT - 8 - _GAP * (len(panels) - 1)) / len(panels)
     lefts = [_LEFT + number * (wide + _GAP) for number in range(len(panels))]
     return [_placed(panel, at, at + wide) for panel, at in zip(panels, lefts, strict=True)]
 
 
 def _placed(panel: Panel, left: float, right: float) -> PlacedPanel:
-    def x(value: float) -> float:
-        return _px(left + (right - left) * (value - panel.low) / (panel.high - panel.low))
+    def x(value: float | None) -> float | None:
+        return None if value is None else _across(value, panel, left, right)
 
-    return PlacedPanel(
-        panel.label, panel.colour, _px(left), _px(right),
-        [Tick(x(tick), f"{tick:g}") for tick in panel.ticks],
-        None if panel.mean is None else x(panel.mean),
-        None if panel.floor is None else x(panel.floor),
-    )  # fmt: skip
+    ticks = [Tick(_across(tick, panel, left, right), f"{tick:g}") for tick in panel.ticks]
+    ends = _px(left), _px(right)
+    return PlacedPanel(panel.label, panel.colour, *ends, ticks, x(panel.mean), x(panel.floor))
 
 
 def _mark(estimate: Estimate, panel: Panel, place: PlacedPanel) -> Mark | None:
     if estimate.value is None:
         return None
-    low, high = (None if end is None else _x(end, panel, place) for end in (estimate.low, estimate.high))
-    return Mark(_x(estimate.value, panel, place), low, high, f"{estimate.value:.2f}")
+    low, high = (
+        None if end is None else _across(end, panel, place.left, place.right)
+        for end in (estimate.low, estimate.high)
+    )
+    at = _across(estimate.value, panel, place.left, place.right)
+    return Mark(at, low, high, f"{estimate.value:.2f}")
 
 
-def _between(pair: tuple[float, float], panel: Panel, place: PlacedPanel) -> Mark:
-    before, after = (_x(value, panel, place) for value in pair)
-    return Mark(after, before, after, f"{pair[0]:.2f} to {pair[1]:.2f}")
-
-
-def _x(value: float, panel: Panel, place: PlacedPanel) -> float:
-    share = (value - panel.low) / (panel.high - panel.low)
-    return _px(place.left + (place.right - place.left) * share)
+def _across(value: float, panel: Panel, left: float, right: float) -> float:
+    return _px(left + (right - left) * (value - panel.low) / (panel.high - panel.low))
 
 
 def _px(value: float) -> float:
     return round(value, 1)
-
-
-def _short(label: str) -> str:
-    return label if len(label) <= _LONGEST_LABEL else f"{label[: _LONGEST_LABEL - 1]}…"

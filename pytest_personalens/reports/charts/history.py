@@ -1,7 +1,4 @@
-"""The coordinates of a line chart over the runs of a history, in CSS pixels.
-
-The template draws the chart.
-"""
+"""The runs of a history as a line chart, whose coordinates are CSS pixels, and as a badge."""
 
 from __future__ import annotations
 
@@ -22,10 +19,7 @@ _MOST_TICKS: Final = 6
 
 
 class Point(NamedTuple):
-    """A run's mean and its interval.
-
-    `kind` is "passed", "failed", or "open" if no gate decided.
-    """
+    """A run's mean and its interval. `kind` is "passed", "failed", or "open" if no gate decided."""
 
     x: float
     y: float
@@ -43,9 +37,8 @@ class Label(NamedTuple):
 
 
 class LineChart(NamedTuple):
-    """A chart of one mean.
-
-    `lines` and `floors` are points of polylines. `breaks` and `changes` are marks between runs.
+    """A chart of one mean: points of polylines (`lines`, `floors`), and marks between runs (`breaks`,
+    `changes`).
     """
 
     title: str
@@ -58,11 +51,8 @@ class LineChart(NamedTuple):
     dates: list[Label]
 
 
-def marked(history: History) -> list[Run]:
-    """Return the runs that have a mark in a chart, numbered from 1.
-
-    These are the runs in which something changed.
-    """
+def runs_with_marks(history: History) -> list[Run]:
+    """Return the runs in which something changed. They have marks in a chart, numbered from 1."""
     return [run for run in history.runs if run.breaks or run.changes]
 
 
@@ -90,11 +80,14 @@ def line_chart(history: History, number: int, dimension: Measure) -> LineChart:
         estimate = run.estimates[number]
         if estimate.value is not None:
             low, high = (None if end is None else y(end) for end in (estimate.low, estimate.high))
-            title = f"{run.provenance.day} {run.label}: {dimension.names.mean} {estimate_text(estimate)}"
-            points.append(Point(x, y(estimate.value), low, high, _kind(run), f"{title}, {gates_text(run)}"))
+            mean = f"{dimension.names.mean} {estimate_text(estimate)}"
+            title = f"{run.provenance.day} {run.label}: {mean}, {gates_text(run)}"
+            points.append(Point(x, y(estimate.value), low, high, _outcome(run), title))
             if run.whole:  # the mean of a part says nothing about a trend of the whole
                 lines[-1].append(f"{x},{y(estimate.value)}")
-    ticks = _ticks(lowest, highest)
+    ticks = [lowest, (lowest + highest) / 2, highest]
+    if float(highest - lowest).is_integer() and 2 <= highest - lowest <= _MOST_TICKS:
+        ticks = [lowest + tick for tick in range(int(highest - lowest) + 1)]
     every = -(-len(runs) // _MOST_DATES)
     return LineChart(
         f"{dimension.names.mean} of {len(runs)} runs, with 95 % intervals",
@@ -109,10 +102,7 @@ def line_chart(history: History, number: int, dimension: Measure) -> LineChart:
 
 
 def _range(history: History, number: int, measure: Measure) -> tuple[float, float]:
-    """Return the ends of the measure's range.
-
-    A missing end is that of the means and intervals.
-    """
+    """Return the ends of the measure's range. A missing end is that of the means and intervals."""
     seen = [
         value
         for run in history.runs
@@ -124,13 +114,47 @@ def _range(history: History, number: int, measure: Measure) -> tuple[float, floa
     return low, high if high > low else low + 1
 
 
-def _ticks(low: float, high: float) -> list[float]:
-    if float(high - low).is_integer() and 2 <= high - low <= _MOST_TICKS:
-        return [low + step for step in range(int(high - low) + 1)]
-    return [low, (low + high) / 2, high]
-
-
-def _kind(run: Run) -> str:
+def _outcome(run: Run) -> str:
     if run.failed:
         return "failed"
     return "passed" if run.gates and run.whole else "open"
+
+
+_NAME: Final = "personalens"
+_BADGES: Final = {
+    "passed": ("#14692f", "gates passed"),
+    "failed": ("#b0261c", "gates failed"),
+    "open": ("#5a5f66", "no gate decided"),
+}
+#: The width of most letters of the 11 px font, and the space on each side, in CSS pixels.
+_LETTER, _SPACE = 6.6, 8
+
+
+def badge_svg(history: History) -> str:
+    """Return the badge of the last run. White text has a contrast of at least 6 to 1 on each colour."""
+    run = history.runs[-1]
+    figures = [
+        f"{dimension.names.mean} {estimate.value:.2f}"
+        for dimension, estimate in zip(history.measures, run.estimates, strict=True)
+        if estimate.value is not None and run.whole
+    ]
+    scores = " \N{MIDDLE DOT} ".join(figures) or "not decided"
+    colour, outcome = _BADGES[_outcome(run)]
+    label = f"{_NAME}: {scores}, {outcome}"
+    left, right = (round(_LETTER * len(text)) + 2 * _SPACE for text in (_NAME, scores))
+    width = left + right
+    return f"""<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="20"
+role="img" aria-label="{label}">
+<!-- pytest-personalens badge -->
+<title>{label}</title>
+<clipPath id="r"><rect width="{width}" height="20" rx="3"/></clipPath>
+<g clip-path="url(#r)">
+<rect width="{left}" height="20" fill="#3b3f45"/>
+<rect x="{left}" width="{right}" height="20" fill="{colour}"/>
+</g>
+<g fill="#fff" text-anchor="middle" font-family="Verdana,Geneva,DejaVu Sans,sans-serif" font-size="11">
+<text x="{left / 2}" y="14" textLength="{left - 2 * _SPACE}">{_NAME}</text>
+<text x="{left + right / 2}" y="14" textLength="{right - 2 * _SPACE}">{scores}</text>
+</g>
+</svg>
+"""

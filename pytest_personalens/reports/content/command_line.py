@@ -25,10 +25,8 @@ _OF_AN_ITEM: Final = ("sample", "dialogue", "score", "record")
 
 def command_line(settings: Mapping[str, Any], suite: Suite, *, of_item: bool = False) -> str:
     """``pytest --personalens-sample 30 ...``: every option whose value is not its default, or with `of_item`
-    those of them that shape a single item.
-
-    What was asked for in the configuration is written as options too, and keys of the configuration alone as
-    ``-o``. Options that say where reports go are in no results.
+    those of them that shape a single item. What was asked for in the configuration is written as options too,
+    and keys of the configuration alone as ``-o``. Options that say where reports go are in no results.
     """
     words = ["pytest"]
     lacking = {measure.value for measure in suite.not_scored(settings)}

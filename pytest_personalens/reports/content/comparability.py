@@ -12,7 +12,7 @@ from pytest_personalens.core.judging.verdict import READINGS
 from pytest_personalens.core.options.settings import OFFICIAL_PROMPTS
 from pytest_personalens.core.text.parse import judge_specs
 from pytest_personalens.datasets import OFFICIAL_SAMPLES
-from pytest_personalens.results.wording import unread_text
+from pytest_personalens.results.wording import asked_again_note, unread_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -50,11 +50,10 @@ _MODELS: Final = {
 
 
 def comparability(results: Results, single: int, multi: int, *, of_assistants: bool = True) -> list[str]:
-    """Return sentences on how far this run compares with the paper.
-
-    They give the level of likeness, and all differences from the paper. `single` and `multi` are the numbers
-    of scored scenarios of this run. A table that is not `of_assistants` compares contexts or prompts of one
-    assistant. A difference from the paper in these then does not count.
+    """Return sentences on how far this run compares with the paper. They give the level of likeness, and all
+    differences from the paper. `single` and `multi` are the numbers of scored scenarios of this run. A table
+    that is not `of_assistants` compares contexts or prompts of one assistant. A difference from the paper in
+    these then does not count.
     """
     apart = list(_differences(results, of_assistants=of_assistants))
     s = results.settings
@@ -75,9 +74,9 @@ def comparability(results: Results, single: int, multi: int, *, of_assistants: b
     said.append(
         f"No figure compares to the second decimal: {' and '.join(why) or 'models of one name change'}."
     )
-    if not official and s.get("protocol") == "paper":
+    if not official and s.get("protocol") == "paper" and asked_again_note(results):
         said.append(
-            "An answer of the judge that could not be read was asked for once more; the official code asks"
+            "Where an answer of the judge could not be read, it was asked once more; the official code asks"
             " once."
         )
     return said
@@ -134,9 +133,8 @@ def _differences(results: Results, *, of_assistants: bool) -> Iterator[str]:
 
 
 def _parameters(results: Results) -> Iterator[str]:
-    """Yield the parameters of models that differ from those of the official code.
-
-    They are in the identities of the agents, from options and from the configuration.
+    """Yield the parameters of models that differ from those of the official code. They are in the identities
+    of the agents, from options and from the configuration.
     """
     identities = {
         "user agent": {i.evaluation.user_agent for i in results.own},

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.judging.dimensions import Dimension
 from pytest_personalens.core.text.safe_text import harmless, one_line
-from pytest_personalens.reports.content.crashes import crash_groups
 from pytest_personalens.reports.content.markup import short_line
-from pytest_personalens.reports.content.reason_text import DOES, counted, why
+from pytest_personalens.reports.content.reason_text import DOES, reason_count_text, why
 from pytest_personalens.results.reasons.reasons import costs_of
-from pytest_personalens.results.wording import CAUSES, apart, count, unread_text
+from pytest_personalens.results.wording import apart, count, unread_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.judging.measure import Measure
     from pytest_personalens.core.scenario import BaseScenario
     from pytest_personalens.core.suite.suite import Suite
-    from pytest_personalens.results.reasons.explanation import Explanation, Moved
+    from pytest_personalens.results.reasons.explanation import Explanation, MeanChange
     from pytest_personalens.results.reasons.worst_cases import Exchange, WorstCase
     from pytest_personalens.results.values.results import Results
 
@@ -83,7 +82,7 @@ def _outcome(explained: Explanation, measure: Measure, suite: Suite) -> str:
     return f"{title} is {measured}, {wanted}"
 
 
-def _people(moved: Moved, suite: Suite) -> str:
+def _people(moved: MeanChange, suite: Suite) -> str:
     whose = "user" if moved.users == moved.scenarios else suite.item
     return f"worse for {moved.worse} of {count(moved.scenarios, whose)}, better for {moved.better or 'none'}"
 
@@ -97,7 +96,7 @@ def reasons_of(explained: Explanation) -> str:
     if not shown:
         common = explained.sentences[:_MOST_SENTENCES]
         return "; ".join(f"{short_line(text, _LONGEST)} {number}" for text, number in common)
-    text = ", ".join(counted(reason) for reason in shown)
+    text = ", ".join(reason_count_text(reason) for reason in shown)
     return text if shown[0].change is None else f"{text}; change {since_text(explained)}"
 
 
@@ -105,16 +104,6 @@ def since_text(explained: Explanation) -> str:
     """``since the baseline``, with the number of dialogues where it is not known of all."""
     known, scored = explained.reasons[0].known, explained.reasons[0].scored
     return f"{_SINCE[explained.since]}{f', over the {known} dialogues in both' if known < scored else ''}"
-
-
-def unscored_lines(explained: Explanation, results: Results, *, ways: bool = True) -> Iterator[str]:
-    """For the gate on the share of scored items: who failed, how often, and with `ways` of what."""
-    if explained.gate.kind != "valid":
-        return
-    for cause, number in results.uncounted.items():
-        yield f"{number} not scored: {CAUSES[cause]}"
-        if cause == "assistant" and ways:
-            yield from (f"  {line}" for line in crash_groups(results))
 
 
 def case_title(case: WorstCase, scenario: BaseScenario | None) -> str:
@@ -140,9 +129,8 @@ def case_reason(case: WorstCase, scenario: BaseScenario | None) -> str:
 
 
 def turns_of(exchange: Exchange, scenario: BaseScenario | None) -> Iterator[Turn]:
-    """The exchange as it is shown: what the user said, the reply on record, the reply now.
-
-    Where the reply answers a request that has a true answer, the truth stands in place of the long request.
+    """The exchange as it is shown: what the user said, the reply on record, the reply now. Where the reply
+    answers a request that has a true answer, the truth stands in place of the long request.
     """
     if scenario is not None and scenario.takes_answers:
         yield from (Turn("", name, text) for name, text in scenario.facts if name == "truth")

@@ -1,17 +1,13 @@
-"""Describes failures: the outcome of the run in one line, and each failed item.
-
-For an item, it gives the low score and the turn that is the evidence for it.
-"""
+"""The items that failed or scored low: the low score, and the turn that is the evidence for it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.reports.content.markup import code, escaped, short_line
+from pytest_personalens.reports.content.markup import code, escape, short_line
 from pytest_personalens.reports.content.reason_text import goal_parts, said_by_judge
-from pytest_personalens.results.reasons.explanation import explanations
-from pytest_personalens.results.values.shortfalls import in_words, uncounted_by
-from pytest_personalens.results.wording import REPORT_ONLY, apart, count, unfound_text
+from pytest_personalens.results.values.shortfalls import shortfall_text, uncounted_reason
+from pytest_personalens.results.wording import unfound_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,68 +15,16 @@ if TYPE_CHECKING:
     from pytest_personalens.core.judging.evaluation import Evaluation
     from pytest_personalens.core.judging.verdict import Verdict
     from pytest_personalens.core.scenario import BaseScenario
-    from pytest_personalens.results.reasons.explanation import Explanation
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
 
 _LONGEST: Final = 300
 _MOST_QUOTES: Final = 2
-_MOST_NAMED: Final = 5
-
-
-def verdict_line(results: Results) -> str:
-    """Return the outcome in one line of plain text: passed, FAILED or not decided.
-
-    The line also gives the reason.
-    """
-    low = losses(results)
-    failed = [] if results.report_only else low
-    items = sum(item.failed for item in results.items) + len(results.lost)
-    parts = []
-    if failed:
-        more = f" and {len(failed) - _MOST_NAMED} more" if len(failed) > _MOST_NAMED else ""
-        parts.append(f"{', '.join(failed[:_MOST_NAMED])}{more}")
-    if items:
-        parts.append(count(items, "item"))
-    if parts:
-        return f"FAILED: {'; '.join(parts)}"
-    if not results.complete:
-        return "not decided: a part of the run only"
-    if results.settings.get("shard"):
-        number, of = results.settings["shard"]
-        return f"not decided: shard {number}/{of}, whose gates are decided over all shards"
-    if not results.overall.scored:
-        return f"not decided: no {results.of_suite.dialogue} could be scored"
-    if results.report_only:
-        return REPORT_ONLY + (f" (it would fail: {', '.join(low[:_MOST_NAMED])})" if low else "")
-    return (
-        f"passed: {count(len(results.gates), 'gate')}"
-        if results.gates
-        else "passed: no item failed; there was no gate"
-    )
-
-
-def losses(results: Results) -> list[str]:
-    """Return what each failed gate is about, each loss once: ``P 2.48 -> 1.08``, ``TCR 0.44 < 0.70``."""
-    return [_loss(explained) for explained in explanations(results) if not explained.same_as]
-
-
-def _loss(explained: Explanation) -> str:
-    gate, moved, measure = explained.gate, explained.moved, explained.measure
-    name = measure.names.mean if measure is not None else gate.name
-    where = f"{explained.group}: " if explained.group else ""
-    if moved is not None and measure is not None and measure.is_worse(moved.after, moved.before):
-        return f"{where}{name} {moved.before:.2f} -> {moved.after:.2f}"
-    if gate.value is None or gate.kind != "floor" or gate.name.startswith("pass^"):
-        return f"gate {gate.name}"
-    value, limit = apart(gate.value, gate.limit)
-    return f"{where}{name} {value} {'<' if gate.direction == '>=' else '>'} {limit}"
 
 
 def failures(results: Results) -> list[Item]:
-    """Return the items that a person should look at, the worst first.
-
-    Failed items come first, then low items that a gate let pass, then items without scores.
+    """Return the items that a person should look at, the worst first. Failed items come first, then low items
+    that a gate let pass, then items without scores.
     """
     wrong = [item for item in results.items if item.failed or (not item.arm and item.status != "passed")]
     return sorted(wrong, key=lambda item: (not item.failed, item.status == "uncounted", item.nodeid))
@@ -93,28 +37,24 @@ def title(item: Item) -> str:
 
 
 def reason(item: Item) -> str:
-    """Return the problem with an item, in one line.
-
-    Texts of models and exceptions in it are not escaped.
-    """
+    """Return the problem with an item, in one line. Texts of models and exceptions in it are not escaped."""
     if item.status == "uncounted":
-        return "not scored, {}: {}".format(*uncounted_by(item.evaluation))
-    return in_words(item.shortfalls) or "failed for another reason than its scores"
+        return "not scored, {}: {}".format(*uncounted_reason(item.evaluation))
+    return shortfall_text(item.shortfalls) or "failed for another reason than its scores"
 
 
 def failure_row(item: Item, results: Results, record: str) -> str:
-    """Return one entry of a list, in several lines.
-
-    It gives the low score, the user's wish, and the turns that are the evidence. `record` is Markdown.
+    """Return one entry of a list, in several lines. It gives the low score, the user's wish, and the turns
+    that are the evidence. `record` is Markdown.
     """
     evaluation = item.evaluation
-    cause, detail = uncounted_by(evaluation)
+    cause, detail = uncounted_reason(evaluation)
     what = (
         f"not scored, {cause}: {code(detail, _LONGEST)}"
         if item.status == "uncounted"
-        else escaped(reason(item), _LONGEST)
+        else escape(reason(item), _LONGEST)
     )
-    lines = [f"- **{escaped(title(item))}**: {what}{f' ({record})' if record else ''}"]
+    lines = [f"- **{escape(title(item))}**: {what}{f' ({record})' if record else ''}"]
     scenario = results.scenarios.get(evaluation.scenario)
     if scenario is not None and scenario.wish:
         lines.append(f"  - wants: {code(scenario.wish, _LONGEST)}")
@@ -130,10 +70,7 @@ def short_verdicts(item: Item) -> list[Verdict]:
 
 
 def costly_turn(item: Item) -> str:
-    """Return the first quote of the first low verdict, with its turn.
-
-    It is empty if there is none.
-    """
+    """Return the first quote of the first low verdict, with its turn. It is empty if there is none."""
     for verdict in short_verdicts(item):
         for evidence in verdict.evidence:
             return f'turn {evidence.turn}: "{short_line(evidence.quote, _LONGEST)}"'
@@ -144,7 +81,7 @@ def _cost(verdict: Verdict, evaluation: Evaluation, scenario: BaseScenario | Non
     said = said_by_judge(verdict.justification, verdict, scenario)
     yield f"{verdict.dimension.short} {verdict.score}: {code(said, _LONGEST)}"
     for part in goal_parts(verdict):
-        yield escaped(part.line, _LONGEST)
+        yield escape(part.line, _LONGEST)
     messages = evaluation.dialogue.messages
     quoted: dict[tuple[int, str], list[str]] = {}
     for evidence in verdict.evidence:

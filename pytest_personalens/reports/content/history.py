@@ -1,16 +1,18 @@
-"""The history of several runs as a table, for the terminal and as Markdown."""
+"""The history of several runs as a table, and how old a baseline is."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from datetime import datetime
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.text.safe_text import harmless
-from pytest_personalens.reports.content.markup import escaped, markdown_table
+from pytest_personalens.reports.content.markup import escape, markdown_table
 from pytest_personalens.results.wording import count, ends_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from pytest_personalens.results.comparison.baseline import Baseline
     from pytest_personalens.results.files.history import History, Run
     from pytest_personalens.results.means import Estimate
 
@@ -22,9 +24,8 @@ _LONGEST: Final = 500
 
 
 def table_lines(history: History) -> Iterator[str]:
-    """Yield the table in plain text, one line for each run.
-
-    The changes since the run before stand above each line.
+    """Yield the table in plain text, one line for each run. The changes since the run before stand above each
+    line.
     """
     heads, rows = _heads(history), [_cells(run, history) for run in history.runs]
     widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
@@ -40,7 +41,7 @@ def table_lines(history: History) -> Iterator[str]:
 def history_markdown(history: History) -> str:
     """Return the table as Markdown."""
     rows = [
-        [escaped(text, _LONGEST) for text in (*_cells(run, history), "; ".join(all_changes(run)))]
+        [escape(text, _LONGEST) for text in (*_cells(run, history), "; ".join(all_changes(run)))]
         for run in history.runs
     ]
     table = markdown_table([*_heads(history), "changed"], rows, words=len(rows[0]))
@@ -49,10 +50,7 @@ def history_markdown(history: History) -> str:
 
 
 def all_changes(run: Run) -> list[str]:
-    """Return the differences from the run before.
-
-    Those that prevent a comparison come first.
-    """
+    """Return the differences from the run before. Those that prevent a comparison come first."""
     return [*(f"not comparable: {change}" for change in run.breaks), *run.changes]
 
 
@@ -97,3 +95,23 @@ def _branches(history: History) -> bool:
 
 def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
     return "  ".join(text.ljust(width) for text, width in zip(cells, widths, strict=True)).rstrip()
+
+
+class BaselineAge(NamedTuple):
+    """A sentence on the commit and the age, and whether it is older than it should be."""
+
+    text: str
+    old: bool
+
+
+def baseline_age(baseline: Baseline, now: datetime, *, most: int) -> BaselineAge:
+    """The age in whole days at `now`, which has a time zone; `most` days are not old."""
+    tested = baseline.provenance
+    if tested is None or not tested.committed:
+        return BaselineAge("The baseline does not say which commit it is of.", False)
+    days = max(0, (now - tested.instant).days)
+    branch = f" of {tested.branch}" if tested.branch else ""
+    text = f"Baseline: commit {tested.short}{branch}, {tested.day}, {count(days, 'day')} old."
+    if days <= most:
+        return BaselineAge(text, False)
+    return BaselineAge(f"{text} That is more than {count(most, 'day')}: save a new one.", True)

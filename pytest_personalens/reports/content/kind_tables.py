@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_personalens.core.judging.metric import Metric
-    from pytest_personalens.core.suite.suite import Suite
     from pytest_personalens.results.values.changes import Arm
     from pytest_personalens.results.values.figures import Figure, Group
     from pytest_personalens.results.values.item import Item
@@ -29,10 +28,10 @@ class Cell(NamedTuple):
     """A figure in a control, and how much better the run itself is. `p` is one-sided."""
 
     value: float | None
-    lift: float | None
-    p: float | None
     ends: Ends
-    lift_ends: Ends
+    lift: float | None = None
+    p: float | None = None
+    lift_ends: Ends = _NO_ENDS
 
 
 class KindRow(NamedTuple):
@@ -45,10 +44,9 @@ class KindRow(NamedTuple):
 
 
 class KindTable(NamedTuple):
-    """The figures of a kind in the run itself and in its controls.
+    """The figures of a kind in the run itself and in its controls, whose names are `settings`.
 
-    `read` is the number of items of the run itself with an answer that could be read. `settings` are the
-    names of the run itself and of the controls.
+    `read` is the number of items of the run itself with an answer that could be read.
     """
 
     kind: str
@@ -58,36 +56,59 @@ class KindTable(NamedTuple):
     rows: tuple[KindRow, ...]
     notes: tuple[str, ...]
 
+    @property
+    def title(self) -> str:
+        """``impact: 40 items, 39 read``."""
+        return f"{self.kind}: {count(self.items, 'item')}, {self.read} read"
+
 
 def kind_tables(results: Results) -> list[KindTable]:
     """Return the table of each kind of the run."""
     suite = results.of_suite
     own = suite.given(str(results.settings.get("context", "")), "")
     names = (own, *(suite.arm_word(arm.name) for arm in results.arms))
-    return [_table(results, group, names) for group in results.kinds]
+    tables = []
+    for group in results.kinds:
+        items = [item for item in results.own if item.evaluation.kind == group.name]
+        read = sum(item.evaluation.answer is not None and item.evaluation.answer.read for item in items)
+        rows = (_row(results, group, metric) for metric in suite.metrics if group.name in metric.read_in)
+        shown, notes = (
+            tuple(row for row in rows if row is not None),
+            tuple(_notes(results, group.name, items)),
+        )
+        tables.append(KindTable(group.name, group.items, read, names, shown, notes))
+    return tables
 
 
 def table_lines(tables: Sequence[KindTable]) -> Iterator[str]:
     """Yield the tables as lines of text."""
     for table in tables:
-        head = f"{table.kind}: {count(table.items, 'item')}, {table.read} read"
         controls = "".join(f"{name:>{_VALUE + 1}}  {'lift':{_LIFT}}" for name in table.settings[1:])
-        yield f"{head:{_NAME + 2}}{table.settings[0]:>{_VALUE}}{controls}".rstrip()
+        yield f"{table.title:{_NAME + 2}}{table.settings[0]:>{_VALUE}}{controls}".rstrip()
         for row in table.rows:
-            cells = "".join(map(_cell, row.cells))
-            yield f"  {label_of(row.metric):{_NAME}}{_figure(row.own):>{_VALUE}}{cells}".rstrip()
+            cells = "".join(f"{_text(cell.value):>{_VALUE + 1}}  {_lift(cell):{_LIFT}}" for cell in row.cells)
+            yield f"  {label_of(row.metric):{_NAME}}{_text(row.own):>{_VALUE}}{cells}".rstrip()
         yield from (f"  {note}" for note in table.notes)
 
 
-def domain_figures(
-    results: Results,
-) -> tuple[list[str], list[tuple[str, list[Figure | None]]]]:
-    """Return the headings of the main figures, and for each domain its name and these figures.
+def _text(value: float | None) -> str:
+    return "-" if value is None else f"{value:,.2f}"
 
-    Each figure is of one kind of item, and has the number of items that it is over.
+
+def _lift(cell: Cell) -> str:
+    if cell.lift is None or cell.p is None:
+        return "" if cell.lift is None else signed(cell.lift)
+    p = p_value(cell.p)
+    return f"{signed(cell.lift)} (p {p})" if p.startswith("<") else f"{signed(cell.lift)} (p = {p})"
+
+
+def domain_figures(results: Results) -> tuple[list[str], list[tuple[str, list[str]]]]:
+    """Return the headings of the main figures, and for each domain its name and these figures as texts.
+
+    Each figure is of one kind of item, and ``0.82 (15)`` is one with the number of items that it is over.
     """
     shown = [m for m in results.of_suite.main if m.value in results.overall.figures]
-    rows = [(g.name, [g.figures.get(m.value) for m in shown]) for g in results.domains]
+    rows = [(g.name, [_over_items(g.figures.get(m.value)) for m in shown]) for g in results.domains]
     return [m.names.heading for m in shown], rows
 
 
@@ -96,18 +117,21 @@ def domain_lines(results: Results) -> Iterator[str]:
     header, rows = domain_figures(results)
     yield f"{'by domain (items)':{_NAME}}" + "".join(f"{heading:>16}" for heading in header)
     for name, figures in rows:
-        yield f"  {name:{_NAME - 2}}" + "".join(f"{over_items(figure):>16}" for figure in figures)
+        yield f"  {name:{_NAME - 2}}" + "".join(f"{figure:>16}" for figure in figures)
 
 
-def over_items(figure: Figure | None) -> str:
-    """Return ``0.82 (15)``: a figure, and the number of items that it is over."""
+def _over_items(figure: Figure | None) -> str:
     return "-" if figure is None or figure.value is None else f"{figure.value:,.2f} ({figure.count})"
 
 
 def label_of(metric: Metric) -> str:
     """Return the name of a figure in a table, with its better end if that is the low one."""
-    better = metric.better if metric.measure is None else metric.measure.better
-    return f"{metric.label} (low is good)" if better == "low" else metric.label
+    return f"{metric.label} (lower is better)" if is_low_better(metric) else metric.label
+
+
+def is_low_better(metric: Metric) -> bool:
+    """True for an error, whose low end is the better one."""
+    return (metric.better if metric.measure is None else metric.measure.better) == "low"
 
 
 def source_lines(results: Results) -> Iterator[str]:
@@ -115,102 +139,63 @@ def source_lines(results: Results) -> Iterator[str]:
     suite, excluded = results.of_suite, results.excluded
     by_text: dict[str, list[str]] = {}
     for kind, reasons in excluded.items():
-        text = ", ".join(
-            f"{number:,} {suite.words.get(reason, reason)}" for reason, number in reasons.items()
-        )
-        by_text.setdefault(text or "none", []).append(kind)
+        parts = (f"{number:,} {suite.words.get(reason, reason)}" for reason, number in reasons.items())
+        by_text.setdefault(", ".join(parts) or "none", []).append(kind)
     if by_text:
         kind = next(iter(excluded))
         every = results.drawn_from.get(kind, 0) + sum(excluded[kind].values())
-        parts = [
-            text + (f" ({', '.join(kinds)})" if len(by_text) > 1 else "") for text, kinds in by_text.items()
-        ]
-        yield f"left out of {count(every, suite.made_of)}: {'; '.join(parts)} (-v lists them)"
+        several = len(by_text) > 1
+        texts = [text + (f" ({', '.join(kinds)})" if several else "") for text, kinds in by_text.items()]
+        yield f"left out of {count(every, suite.made_of)}: {'; '.join(texts)} (-v lists them)"
     if results.leaks is not None:
         requests = count(sum(item.evaluation.answer is not None for item in results.items), "request")
         text = "; ".join(f"{suite.words.get(leak, leak)}: {n:,}" for leak, n in results.leaks.items())
         yield f"leaks in {requests}: {text}" if text else f"leaks: none in {requests}"
 
 
-def _table(results: Results, group: Group, names: tuple[str, ...]) -> KindTable:
-    suite, kind = results.of_suite, group.name
-    own = [item for item in results.own if item.evaluation.kind == kind]
-    read = sum(item.evaluation.answer is not None and item.evaluation.answer.read for item in own)
-    rows = [_row(results, group, metric) for metric in suite.metrics if kind in metric.read_in]
-    shown = tuple(row for row in rows if row is not None)
-    return KindTable(kind, group.items, read, names, shown, tuple(_notes(results, suite, kind, own)))
-
-
 def _row(results: Results, group: Group, metric: Metric) -> KindRow | None:
     key = metric.measure.value if metric.measure is not None else metric.name
-    own = _Found(group, results.overall, key)
-    arms = [
-        (arm, _Found(next((g for g in arm.kinds if g.name == group.name), None), arm.overall, key))
-        for arm in results.arms
-    ]
-    if all(each.figure is None for each in (own, *(of_arm for _, of_arm in arms))):
-        return None
-    cells = tuple(_cell_of(results, metric, arm, of_arm) for arm, of_arm in arms)
-    return KindRow(metric, own.value, cells, own.ends)
+    found, ends = group.figures.get(key), _ends(group.figures.get(key), results.overall, key)
+    cells, known = [], found is not None
+    for arm in results.arms:
+        of_kind = next((g for g in arm.kinds if g.name == group.name), None)
+        figure = None if of_kind is None else of_kind.figures.get(key)
+        known = known or figure is not None
+        value = None if figure is None else figure.value
+        cells.append(_with_lift(Cell(value, _ends(figure, arm.overall, key)), results, metric, arm))
+    return KindRow(metric, None if found is None else found.value, tuple(cells), ends) if known else None
 
 
-class _Found:
-    """A figure of a kind, among those of the run itself or of a control."""
-
-    def __init__(self, of_kind: Group | None, overall: Group, key: str) -> None:
-        self.figure = None if of_kind is None else of_kind.figures.get(key)
-        self._overall = overall.figures.get(key)
-
-    @property
-    def value(self) -> float | None:
-        return None if self.figure is None else self.figure.value
-
-    @property
-    def ends(self) -> Ends:
-        """Return the interval of the whole run, if no other kind has the figure.
-
-        Groups have no intervals of their own.
-        """
-        whole = self._overall
-        if self.figure is None or whole is None or whole.count != self.figure.count:
-            return _NO_ENDS
-        return whole.low, whole.high
+def _ends(figure: Figure | None, overall: Group, key: str) -> Ends:
+    """The interval of the whole run, if no other kind has the figure: groups have none of their own."""
+    whole = overall.figures.get(key)
+    if figure is None or whole is None or whole.count != figure.count:
+        return _NO_ENDS
+    return whole.low, whole.high
 
 
-def _cell_of(results: Results, metric: Metric, arm: Arm, of_arm: _Found) -> Cell:
+def _with_lift(cell: Cell, results: Results, metric: Metric, arm: Arm) -> Cell:
     if metric.measure is not None:
         paired = next((one for one in arm.lift if one.dimension == metric.measure), None)
         if paired is None:
-            return Cell(of_arm.value, None, None, of_arm.ends, _NO_ENDS)
-        gain, low, high = paired.gain
-        return Cell(of_arm.value, gain, paired.p, of_arm.ends, (low, high))
-    whole = gain_of(metric, [item for item in results.items if item.arm == arm.name], results.own)
-    if whole is None:
-        return Cell(of_arm.value, None, None, of_arm.ends, _NO_ENDS)
-    return Cell(of_arm.value, whole.value, whole.p, of_arm.ends, (whole.low, whole.high))
+            return cell
+        lift, low, high = paired.gain
+        return cell._replace(lift=lift, p=paired.p, lift_ends=(low, high))
+    gain = gain_of(metric, [item for item in results.items if item.arm == arm.name], results.own)
+    if gain is None:
+        return cell
+    return cell._replace(lift=gain.value, p=gain.p, lift_ends=(gain.low, gain.high))
 
 
-def _notes(results: Results, suite: Suite, kind: str, own: Sequence[Item]) -> Iterator[str]:
-    yield from suite.notes(kind, own)
-    unread = results.settings.get("not_read")
+def _notes(results: Results, kind: str, items: Sequence[Item]) -> Iterator[str]:
+    suite, unread = results.of_suite, results.settings.get("not_read")
+    yield from suite.notes(kind, items)
     unread = unread if isinstance(unread, list | tuple) else ()
-    lacking = suite.not_scored(results.settings)
-    lacking_names = [
-        f"{m.names.title} ({lacking[m].partition(';')[0]})" if lacking.get(m) else m.names.title
+    why_not = suite.not_scored(results.settings)
+    names = [
+        f"{m.names.title} ({why_not[m].partition(';')[0]})" if why_not.get(m) else m.names.title
         for m in suite.measures
         if m.value in unread and m.is_read_in(kind)
     ]
-    if lacking_names:
-        yield f"not computed: {', '.join(lacking_names)}"
-
-
-def _cell(cell: Cell) -> str:
-    lift = "" if cell.lift is None else signed(cell.lift)
-    if cell.lift is not None and cell.p is not None:
-        p = p_value(cell.p)
-        lift += f" (p {p})" if p.startswith("<") else f" (p = {p})"
-    return f"{_figure(cell.value):>{_VALUE + 1}}  {lift:{_LIFT}}"
-
-
-def _figure(value: float | None) -> str:
-    return "-" if value is None else f"{value:,.2f}"
+    if names:
+        yield f"not computed: {', '.join(names)}"

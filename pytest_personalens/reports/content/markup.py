@@ -25,9 +25,8 @@ _APART: Final = "\u200b"
 
 
 def short_line(text: str, limit: int) -> str:
-    """Return `text` in one line of at most `limit` characters.
-
-    Control characters are escaped. An ellipsis marks a cut, which is between words if one ends near.
+    """Return `text` in one line of at most `limit` characters. Control characters are escaped. An ellipsis
+    marks a cut, which is between words if one ends near.
     """
     line = harmless(" ".join(text.split()))
     if len(line) <= limit:
@@ -37,19 +36,17 @@ def short_line(text: str, limit: int) -> str:
     return f"{cut[:end] if end > limit * _NEAR and line[limit - 1] != ' ' else cut}…"
 
 
-def escaped(text: str, limit: int = _LONGEST_NAME) -> str:
-    """Return a name or a sentence that Markdown shows as it is written.
-
-    It is for a line of a paragraph, a heading or a table.
+def escape(text: str, limit: int = _LONGEST_NAME) -> str:
+    """Return a name or a sentence that Markdown shows as it is written. It is for a line of a paragraph, a
+    heading or a table.
     """
     apart = _LINKED.sub(rf"\1{_APART}", short_line(text, limit))
     return _MARKUP.sub(lambda c: f"&#{ord(c[0])};", apart)
 
 
 def code(text: str, limit: int) -> str:
-    """Return a quote as a code span.
-
-    GitHub neither reads Markdown in it nor makes links. It must not be used in tables, where "|" ends a cell.
+    """Return a quote as a code span. GitHub neither reads Markdown in it nor makes links. It must not be used
+    in tables, where "|" ends a cell.
     """
     line = short_line(text, limit)
     fence = "`" * (1 + max(map(len, re.findall("`+", line)), default=0))
@@ -60,9 +57,8 @@ def code(text: str, limit: int) -> str:
 
 
 def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, words: int = 1) -> list[str]:
-    """Return the lines of a table whose cells are already Markdown.
-
-    The first `words` columns hold text. All other columns hold numbers, and are aligned right.
+    """Return the lines of a table whose cells are already Markdown. The first `words` columns hold text. All
+    other columns hold numbers, and are aligned right.
     """
     rule = [("---" if n < words else "--:") for n in range(len(header))]
     return [f"| {' | '.join(cells)} |" for cells in (header, rule, *rows)]

@@ -106,7 +106,6 @@ def _state(reason: Reason) -> str:
 
 def reason_text(reasons: Iterable[Reason], scenario: BaseScenario | None = None) -> str:
     """Reasons in one line, those of a kind together, each with what is known and what the assistant did.
-
     ``goes against Alarm Time (known 4:30 AM, did 7:00 AM); asks for Alarm Sound (known: vibration only)``
     """
     kinds: dict[ReasonCode, list[str]] = defaultdict(list)
@@ -127,9 +126,8 @@ def _about(reason: Reason, scenario: BaseScenario | None) -> str:
 
 
 def values_text(reason: Reason, scenario: BaseScenario | None) -> str:
-    """What is known of the reason's preference, and what the assistant did where it differs.
-
-    ``known 4:30 AM, did 7:00 AM``, or ``known: vibration only``; empty where neither is told.
+    """What is known of the reason's preference, and what the assistant did where it differs. ``known 4:30 AM,
+    did 7:00 AM``, or ``known: vibration only``; empty where neither is told.
     """
     preferences = scenario.preferences if isinstance(scenario, Scenario) else {}
     known, value = preferences.get(reason.domain, {}).get(reason.type, ()), reason.value
@@ -150,9 +148,8 @@ def why(verdict: Verdict, reasons: Iterable[Reason], scenario: BaseScenario | No
 
 
 def said_by_judge(text: str, verdict: Verdict, scenario: BaseScenario | None = None) -> str:
-    """The judge's sentence or note; where it is no more than a reason, in the words of all reports.
-
-    A judge that is a program ends such a text with the preference and its value, or begins it with the part.
+    """The judge's sentence or note; where it is no more than a reason, in the words of all reports. A judge
+    that is a program ends such a text with the preference and its value, or begins it with the part.
     """
     about = [r for r in verdict.reasons if r.type and text.endswith(f": {r.type}, {r.value}")]
     parts = [
@@ -175,7 +172,7 @@ def _said(verdict: Verdict) -> str:
     return sentence + (f"; no reply has words of {_joined(unnamed)}" if unnamed else "")
 
 
-def counted(reason: ReasonCount) -> str:
+def reason_count_text(reason: ReasonCount) -> str:
     """``asks for what is known 28 (+26)``: in how many dialogues, and the change where it is known."""
     change = f" ({reason.change:+d})" if reason.change is not None else ""
     return f"{DOES[reason.code]} {reason.dialogues}{change}"

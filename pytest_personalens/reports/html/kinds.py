@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.suite.panels import CountsPanel, ScatterPanel
 from pytest_personalens.reports.charts import charts
-from pytest_personalens.reports.charts.scatter import ScatterChart, extent, scatter
+from pytest_personalens.reports.charts.kinds import ScatterChart, extent, scatter
 from pytest_personalens.reports.content.kind_tables import kind_tables
-from pytest_personalens.reports.html.overview import open_panel
+from pytest_personalens.reports.html.page_charts import open_panel
 from pytest_personalens.results.means import estimate, item_scores
 
 if TYPE_CHECKING:
@@ -39,9 +39,8 @@ class Counts(NamedTuple):
 
 
 class SettingPanel(NamedTuple):
-    """What is shown of a kind's items in one setting: counts or a scatter, and None for the other.
-
-    `setting` is its name, empty if the run has no controls.
+    """What is shown of a kind's items in one setting: counts or a scatter, and None for the other. `setting`
+    is its name, empty if the run has no controls.
     """
 
     setting: str
@@ -62,9 +61,8 @@ class KindSection(NamedTuple):
 
 
 def kinds_of_page(results: Results, least: int) -> list[KindSection]:
-    """Return a section for each kind, in a suite whose kinds have measures of their own.
-
-    A domain has a place in a chart from `least` scored items on.
+    """Return a section for each kind, in a suite whose kinds have measures of their own. A domain has a place
+    in a chart from `least` scored items on.
     """
     suite = results.of_suite
     if not suite.table_by_kind:

@@ -2,66 +2,62 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
+import re
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.files.atomic_write import write_atomically
 from pytest_personalens.core.judging.usage import Usage
+from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.runtime.garbage import no_collection
-from pytest_personalens.core.text.safe_text import harmless
-from pytest_personalens.reports.charts.settings import settings_chart
-from pytest_personalens.reports.content.changes import changes_of
+from pytest_personalens.reports.charts.kinds import settings_chart
 from pytest_personalens.reports.content.command_line import command_line, thresholds_in_force
-from pytest_personalens.reports.html import overview
-from pytest_personalens.reports.html.gate_remark import gate_remark, typeset
+from pytest_personalens.reports.content.explanation import case_title
+from pytest_personalens.reports.content.findings import capital, findings_of
+from pytest_personalens.reports.content.kind_tables import is_low_better
+from pytest_personalens.reports.html import page_charts, reasons
 from pytest_personalens.reports.html.kinds import kinds_of_page
-from pytest_personalens.reports.html.legends import LEGENDS
-from pytest_personalens.reports.html.moves import moves_of
-from pytest_personalens.reports.html.page_charts import (
-    LEAST_FOR_A_CHART,
-    charts_of,
-    fills_a_row,
-    interval_text,
-    is_ablation,
-    tile_of,
-)
-from pytest_personalens.reports.html.payload import packed, payload, script_json, shown_dimensions
-from pytest_personalens.reports.html.reasons import MOST_PREFERENCES, heat_map, reason_charts
-from pytest_personalens.reports.html.template_files import environment, read_template
-from pytest_personalens.reports.tables.contexts import ablation_table
+from pytest_personalens.reports.html.payload import pack, payload, script_json, shown_dimensions
+from pytest_personalens.reports.html.template_files import environment, policy, read_template
+from pytest_personalens.reports.tables.contexts import ablation_table, is_ablation
+from pytest_personalens.results import wording
 from pytest_personalens.results.means import by_turn, estimate, item_scores
-from pytest_personalens.results.wording import (
-    control_names,
-    decision,
-    ends_text,
-    gate_outcome,
-    p_value,
-    part_note,
-    signed,
-)
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
+    from pytest_personalens.results.values.figures import Gate
     from pytest_personalens.results.values.results import Results
 
 TITLE: Final = "Personalization report"
-_STYLES: Final = ("base.css", "charts.css", "reasons.css", "dialogue.css", "beside.css", "print.css")
-_SCRIPTS: Final = (
-    "data.js",
-    "hits.js",
-    "table.js",
-    "csv.js",
-    "markdown.js",
-    "labels.js",
-    "beside.js",
-    "dialogue.js",
-    "page.js",
-)
+_STYLES: Final = ("base", "charts", "reasons", "dialogue", "beside", "print")
+_SCRIPTS: Final = ("data", "hits", "table", "csv", "markdown", "labels", "beside", "dialogue", "page")
 #: Longer lists stand in the table of scenarios, which can be filtered.
 _MOST_FLIPS: Final = 200
+#: Dimension -> its scores and their meaning (paper, Figures 16 and 17; docs/explanation/scores.md).
+_LEGENDS: Final[Mapping[Dimension, tuple[tuple[str, str], ...]]] = {
+    Dimension.TASK_COMPLETION: (
+        ("yes", "the goal of the task is reached"),
+        ("no", "a part of it is missing, wrong or only promised"),
+    ),
+    Dimension.PERSONALIZATION: (
+        ("1", "asks for what is known, or goes against it"),
+        ("2", "uses only what the user says in the dialogue"),
+        ("3", "uses what is known, unasked"),
+        ("4", "also foresees what nobody asked for"),
+    ),
+}
+_NUMBER: Final = r"-?[\d.]+"
+#: What a gate's message adds to the columns beside it, in which value, interval and limit stand, as in
+#: ``mean personalization 1.07 (1.00 to 1.36) < 2.30 over 30 scenarios``, and
+#: ``P 2.67 -> 1.07 (-1.60, 95 % -1.88 to -1.12, one-sided p < 0.001) over 30 scenarios: a significant drop``.
+_MEASURED: Final = re.compile(rf"(?P<what>.+?) {_NUMBER} \([^()]*\) (?:[<>]=?) {_NUMBER} (?P<rest>over .+)")
+_COMPARED: Final = re.compile(
+    rf"(?P<what>.+? {_NUMBER} -> {_NUMBER}) \([^()]*?(?P<p>, one-sided p [^(),]+)?\) (?P<rest>over .+)"
+)
+_MINUS: Final = re.compile(r"(?<![\w.-])-(?=\d)")
 
 
 def write_html(results: Results, path: Path, *, title: str = TITLE, before: Results | None = None) -> None:
@@ -75,37 +71,39 @@ def html_page(results: Results, *, title: str = TITLE, before: Results | None = 
     `before` are earlier results to show beside these, scenario by scenario; what the run itself was compared
     with (`Results.comparison`) goes before that.
     """
-    pages = environment(_finalize)
+    pages = environment()
     pages.filters.update(
-        figure=_figure, signed=_signed, interval=interval_text, chance=p_value, decision=decision
+        figure=_figure,
+        signed=_signed,
+        interval=page_charts.interval_text,
+        chance=wording.p_value,
+        decision=wording.decision,
+        remark=gate_remark,
+        typeset=typeset,
+        whole=lambda number: f"{number:+d}".replace("-", "\N{MINUS SIGN}"),
+        outcome=lambda gate: wording.gate_outcome(gate, results).replace("FAILED", "failed"),
     )
-    pages.filters.update(remark=gate_remark, typeset=typeset)
-    pages.filters["whole"] = lambda number: f"{number:+d}".replace("-", "\N{MINUS SIGN}")
-    pages.filters["outcome"] = lambda gate: gate_outcome(gate, results).replace("FAILED", "failed")
     with no_collection():
-        changes = changes_of(results, before)
-        shown, kinds = payload(results, changes), kinds_of_page(results, LEAST_FOR_A_CHART)
-        dialogues = packed(shown.dialogues)
+        changes = reasons.changes_of(results, before)
+        shown, kinds = payload(results, changes), kinds_of_page(results, page_charts.LEAST_FOR_A_CHART)
+        dialogues = pack(shown.dialogues)
         # The browser keeps a reader's labels by it: those of another report are none of this one.
         shown.rows["digest"] = hashlib.sha256(dialogues.encode()).hexdigest()[:16]
         # A page without sections by kind, or without requests in parts, does not need their style and script.
-        parts = any("parts" in fields for fields in shown.dialogues["items"])
-        styles = (*_STYLES, *(["kinds.css"] if kinds else ()), *(["request.css"] if parts else ()))
-        scripts = (*_SCRIPTS, *(["request.js"] if parts else ()))
-        style, script = (_dense("\n".join(map(read_template, names))) for names in (styles, scripts))
+        parts = ["request"] if any("parts" in fields for fields in shown.dialogues["items"]) else []
+        style = _dense(f"{name}.css" for name in (*_STYLES, *(["kinds"] if kinds else ()), *parts))
+        script = _dense(f"{name}.js" for name in (*_SCRIPTS, *parts))
         return pages.get_template("page.html.jinja").render(
             title=title,
             style=style,
             script=script,
-            policy=(
-                f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; base-uri"
-                " 'none'; form-action 'none'"
-            ),
+            policy=policy(style, script),
             data=script_json(shown.rows),
             dialogues=dialogues,
             before=before,
             changes=changes,
             kinds=kinds,
+            is_low_better=is_low_better,
             settings_chart=settings_chart(results, kinds[0].table.settings) if kinds else None,
             most_flips=_MOST_FLIPS,
             **_figures(results, before),
@@ -114,20 +112,17 @@ def html_page(results: Results, *, title: str = TITLE, before: Results | None = 
 
 def _figures(results: Results, before: Results | None) -> dict[str, Any]:
     """What the template is given: values to print, and the places of the marks of charts."""
-    suite = results.of_suite
+    suite, findings = results.of_suite, findings_of(results)
     dimensions = [d for d in shown_dimensions(results) if d.value in results.overall.figures]
-    whole, domains = overview.group_lines(results, dimensions)
-    controls = overview.control_lines(results, dimensions)
-    own = item_scores(results.own)
+    whole, domains = page_charts.group_rows(results, dimensions)
+    own, then = item_scores(results.own), item_scores(before.own) if before else []
+    turns = by_turn(own) if suite.has_turns else []
+    histograms = list(page_charts.score_histograms(own, dimensions))
+    counted = [histogram for histogram in histograms if sum(histogram.counts)]
+    estimates = dict(zip(dimensions, whole[0].estimates, strict=True))
+    tiles = [d for d in page_charts.tile_measures(results) if d in estimates]
     under_test = str(results.settings.get("assistant") or "")
-    turns = by_turn(own) if results.of_suite.has_turns else []
-    shown = list(overview.score_histograms(own, dimensions))
-    then = item_scores(before.own) if before else []
-    tiles = [
-        tile_of(results, d, whole[0].estimates[dimensions.index(d)])
-        for d in overview.tile_measures(results)
-        if d in dimensions
-    ]
+    agents = {(i.evaluation.user_agent, under_test, i.evaluation.judge) for i in results.items}
     return {
         "results": results,
         "item": suite.item,
@@ -136,57 +131,45 @@ def _figures(results: Results, before: Results | None) -> dict[str, Any]:
         "dialogues_title": f"{suite.dialogue}s".capitalize(),
         "judged_by": suite.judged_by,
         "given_words": partial(suite.given_words, results.settings),
-        "headline": overview.headline(results),
-        "begin_with": overview.to_begin_with(results),
-        "notes": list(overview.notes(results)),
+        "headline": findings.outcome,
+        "begin_with": [
+            (case.item.nodeid, case_title(case, results.scenarios.get(case.item.evaluation.scenario)))
+            for case in findings.cases
+        ],
+        "notes": [(f"{capital(note.text)}.", note.filter) for note in findings.notes.values()],
+        "trust": findings.trust,
         "dimensions": dimensions,
         "whole": whole,
         "domains": domains,
-        "tiles": tiles,
-        "few": part_note(results),
-        "then": (
-            [(d, estimate(then, d), e) for d, e in zip(dimensions, whole[0].estimates, strict=True)]
-            if before
-            else None
-        ),
+        "tiles": [page_charts.tile_of(results, d, estimates[d]) for d in tiles],
+        "few": wording.part_note(results),
+        "then": [(d, estimate(then, d), e) for d, e in estimates.items()] if before else None,
         "scenarios": len({i.key for i in results.own}),
-        "control_names": control_names(results.of_suite),
-        "control_lines": controls,
+        "control_names": wording.control_names(suite),
+        "control_lines": page_charts.control_rows(results, dimensions),
         "table_4": ablation_table(results) if is_ablation(results) else None,
         "turns": turns,
-        "charts": charts_of(results, dimensions, domains, turns, [h for h in shown if sum(h.counts)]),
-        "least_for_a_chart": LEAST_FOR_A_CHART,
-        "folded": [line for line in domains if not fills_a_row(line)],
-        "reason_charts": reason_charts(results),
-        "heat": heat_map(results),
-        "most_preferences": MOST_PREFERENCES,
-        "moves": moves_of(results),
-        "ends_text": ends_text,
-        "legends": LEGENDS,
+        "charts": page_charts.charts_of(results, dimensions, domains, turns, counted),
+        "least_for_a_chart": page_charts.LEAST_FOR_A_CHART,
+        "folded": [row for row in domains if not row.fills_a_row],
+        "reason_charts": reasons.reason_charts(results),
+        "heat": reasons.heat_map(results),
+        "most_preferences": reasons.MOST_PREFERENCES,
+        "moves": reasons.moves_of(results),
+        "ends_text": wording.ends_text,
+        "legends": _LEGENDS,
         "total": sum(results.usage.values(), Usage()),
-        "command": command_line(results.settings, results.of_suite),
-        "thresholds": thresholds_in_force(results.settings, results.of_suite),
-        "identities": sorted(
-            {(i.evaluation.user_agent, under_test, i.evaluation.judge) for i in results.items}
-        ),
-        "histograms": shown,
+        "command": command_line(results.settings, suite),
+        "thresholds": thresholds_in_force(results.settings, suite),
+        "identities": sorted(agents),
+        "histograms": histograms,
     }
 
 
-def _dense(source: str) -> str:
-    """Return a style or script without indents and lines of comment, which are a fifteenth of a page."""
-    lines = (line.strip() for line in source.splitlines())
+def _dense(names: Iterable[str]) -> str:
+    """Return styles or scripts without indents and lines of comment, which are a fifteenth of a page."""
+    lines = (line.strip() for name in names for line in read_template(name).splitlines())
     return "\n".join(line for line in lines if line and not line.startswith("//"))
-
-
-def _digest(text: str) -> str:
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-
-
-def _finalize(value: object) -> object:
-    # Any printed text may come from a model, so its hidden characters are escaped, as on the terminal. Markup
-    # comes from this package.
-    return harmless(value) if type(value) is str else value
 
 
 def _figure(value: float | None) -> str:
@@ -194,6 +177,21 @@ def _figure(value: float | None) -> str:
 
 
 def _signed(value: float | None) -> str:
-    if value is None:
-        return "\N{EN DASH}"
-    return signed(value).replace("-", "\N{MINUS SIGN}")
+    return "\N{EN DASH}" if value is None else wording.signed(value).replace("-", "\N{MINUS SIGN}")
+
+
+def gate_remark(gate: Gate) -> str:
+    """Return the message of a gate without what its row says already; all of a message of another form."""
+    form = {"floor": _MEASURED, "lift": _MEASURED, "regression": _COMPARED}.get(gate.kind)
+    found = None if form is None else form.fullmatch(gate.message)
+    if found is None or gate.value is None:
+        return typeset(gate.message)
+    parts = found.groupdict()
+    return typeset(f"{parts['what']}{parts.get('p') or ''}, {parts['rest']}")
+
+
+def typeset(text: str) -> str:
+    """Return a text of the terminal with arrows, minus signs and signs of order as a page has them."""
+    text = text.replace("->", "\N{RIGHTWARDS ARROW}")
+    text = text.replace(">=", "\N{GREATER-THAN OR EQUAL TO}").replace("<=", "\N{LESS-THAN OR EQUAL TO}")
+    return _MINUS.sub("\N{MINUS SIGN}", text)

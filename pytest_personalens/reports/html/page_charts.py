@@ -1,42 +1,96 @@
-"""The charts of the HTML report: which of them a run has, and what each is drawn from."""
+"""The figures and the charts of the HTML report: which of them a run has, and what each is drawn from."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+import math
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.reports.charts import charts
-from pytest_personalens.reports.charts.charts import SOFT
-from pytest_personalens.reports.html import overview
-from pytest_personalens.reports.tables.contexts import contexts_of
-from pytest_personalens.results.means import Estimate, estimate, item_scores
-from pytest_personalens.results.wording import NO_INTERVAL, ends_text, signed
+from pytest_personalens.reports.charts.charts import SOFT, TC, DotRow, Histogram, P, Panel
+from pytest_personalens.reports.content.findings import capital
+from pytest_personalens.reports.tables.contexts import contexts_of, is_ablation
+from pytest_personalens.results.means import Estimate, estimate, item_scores, score_counts
+from pytest_personalens.results.wording import NO_INTERVAL, control_names, ends_text, signed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_personalens.core.judging.measure import Measure
-    from pytest_personalens.reports.charts.charts import Histogram
-    from pytest_personalens.reports.html.overview import OverviewLine
+    from pytest_personalens.results.means import ItemScores
     from pytest_personalens.results.values.changes import Arm
+    from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
 
 #: A mean over fewer scenarios has an interval nearly as wide as its scale.
 LEAST_FOR_A_CHART: Final = 5
+_TURNS: Final = Dimension.PERSONALIZATION_TURNS
+_COLOURS: Final[dict[Measure, str]] = {
+    Dimension.TASK_COMPLETION: TC,
+    Dimension.PERSONALIZATION: P,
+    _TURNS: P,
+}
 
 
-def fills_a_row(line: OverviewLine) -> bool:
-    """False for a group of so few scenarios that its mean says little, however often they ran."""
-    return max((e.scenarios for e in line.estimates), default=0) >= LEAST_FOR_A_CHART
+class FiguresRow(NamedTuple):
+    """A row of a table of figures: counts of its items, and an estimate for each dimension."""
+
+    name: str
+    items: int
+    scored: int
+    estimates: Sequence[Estimate]
+
+    @property
+    def fills_a_row(self) -> bool:
+        """False for a group of so few scenarios that its mean says little, however often they ran."""
+        return max((e.scenarios for e in self.estimates), default=0) >= LEAST_FOR_A_CHART
+
+
+def group_rows(results: Results, dimensions: Sequence[Measure]) -> tuple[list[FiguresRow], list[FiguresRow]]:
+    """Return the figures of the whole run and by kind, and those by domain."""
+    own, suite = results.own, results.of_suite
+    by_domain: dict[str, list[Item]] = {g.name: [] for g in results.domains}
+    for item in own:
+        for domain in item.evaluation.domains:
+            by_domain.setdefault(domain, []).append(item)
+    groups: dict[str, Sequence[Item]] = {"All": own}
+    for kind in [g.name for g in results.kinds] if len(results.kinds) > 1 else []:
+        groups[suite.kind_name(kind)] = [i for i in own if i.evaluation.kind == kind]
+    return _rows(groups, dimensions), _rows(by_domain, dimensions)
+
+
+def control_rows(results: Results, dimensions: Sequence[Measure]) -> list[FiguresRow]:
+    """Return the figures of the run itself and of each of its controls; none without controls."""
+    arms = ["", *(arm.name for arm in results.arms)] if results.arms else []
+    names = control_names(results.of_suite)
+    return _rows({capital(names[a]): [i for i in results.items if i.arm == a] for a in arms}, dimensions)
+
+
+def _rows(groups: Mapping[str, Sequence[Item]], dimensions: Sequence[Measure]) -> list[FiguresRow]:
+    rows = []
+    for name, items in groups.items():
+        read = item_scores(items)
+        rows.append(FiguresRow(name, len(items), len(read), [estimate(read, d) for d in dimensions]))
+    return rows
+
+
+def main_measures(results: Results) -> list[Measure]:
+    """Return the measures that charts show, which must have steps."""
+    return [d for d in results.of_suite.main if d.in_steps]
+
+
+def tile_measures(results: Results) -> list[Measure]:
+    """Return the measures with a big figure; in a suite with a table for each kind, all main ones."""
+    return list(results.of_suite.main) if results.of_suite.table_by_kind else main_measures(results)
 
 
 def tile_of(results: Results, dimension: Measure, value: Estimate) -> dict[str, Any]:
     """The big figure of a dimension: its estimate, the floor of its gate, and its place on the scale."""
-    floor, name = overview.floors(results).get(dimension), dimension.names.mean
+    floor, name = _floors(results).get(dimension), dimension.names.mean
     if dimension.in_steps:
-        panel = overview.panel(dimension, floor=floor)
+        panel = _panel(dimension, floor=floor)
     else:
-        panel = overview.open_panel(dimension, [value, Estimate(floor)])._replace(colour=SOFT, floor=floor)
+        panel = open_panel(dimension, [value, Estimate(floor)])._replace(colour=SOFT, floor=floor)
     about = [dimension.names.mean_of] if dimension.names.mean_of != name else []
     about += [dimension.range_text()] if dimension.high != 1 else []
     about += ["lower is better"] if dimension.better == "low" else []
@@ -59,61 +113,91 @@ def interval_text(value: Estimate) -> str:
     return ends_text(value.low, value.high).replace("-", "\N{MINUS SIGN}")
 
 
-def is_ablation(results: Results) -> bool:
-    """True for a run with all controls that show what each part of the context is worth."""
-    row_of_arms = results.of_suite.arm_groups.get("ablation", ())
-    return bool(row_of_arms) and set(row_of_arms) <= {arm.name for arm in results.arms}
+def _floors(results: Results) -> dict[Measure, float]:
+    """The floors of the gates on means."""
+    by_name = {g.name: g.limit for g in results.gates if g.kind == "floor"}
+    names = {results.of_suite.metric_of(d): d for d in tile_measures(results)}
+    return {d: by_name[name] for name, d in names.items() if name in by_name}
+
+
+def _panel(dimension: Measure, *, mean: float | None = None, floor: float | None = None) -> Panel:
+    low, high = int(dimension.low or 0), int(dimension.high or 0)
+    ticks: Sequence[float] = (0, 0.5, 1) if high == 1 else range(low, high + 1)
+    return Panel(dimension.names.mean, low, high, ticks, _COLOURS.get(dimension, SOFT), mean, floor)
+
+
+def open_panel(measure: Measure, shown: Sequence[Estimate], mean: float | None = None) -> Panel:
+    """Return the scale of a measure; one without an end reaches as far as the intervals do."""
+    ends = [end for one in shown for end in (one.value, one.low, one.high) if end is not None]
+    low = math.floor(min(ends, default=0)) if measure.low is None else measure.low
+    high = math.ceil(max(ends, default=1)) if measure.high is None else measure.high
+    high = max(high, low + 1)
+    return Panel(measure.names.mean, low, high, (low, (low + high) / 2, high), TC, mean)
+
+
+def score_histograms(read: Sequence[ItemScores], dimensions: Sequence[Measure]) -> Iterator[Histogram]:
+    """Yield how often each score was given, by dimension."""
+    for dimension in dimensions:
+        # Personalization by turn has its own chart, and its last score is P.
+        if dimension != _TURNS and dimension.in_steps:
+            low, high = int(dimension.low or 0), int(dimension.high or 0)
+            ticks = ["no", "yes"] if high == 1 else [str(score) for score in range(low, high + 1)]
+            colour = _COLOURS.get(dimension, SOFT)
+            yield Histogram(dimension.names.score, ticks, score_counts(read, dimension), colour)
 
 
 def charts_of(
     results: Results,
     dimensions: Sequence[Measure],
-    domains: Sequence[OverviewLine],
+    domains: Sequence[FiguresRow],
     turns: Sequence[Estimate],
     shown: Sequence[Histogram],
 ) -> dict[str, Any]:
     """The charts that the run has, by name: domains, arms, contexts, scores, turns and trials."""
-    drawn: dict[str, Any] = {}
-    own, main = overview.panels(results, of_run=True), overview.main_measures(results)
-    names = " and ".join(_called(measure) for measure in main)
-    large = [line for line in domains if fills_a_row(line)]
+    found: dict[str, Any] = {}
+    main, floors, figures = main_measures(results), _floors(results), results.overall.figures
+    own = [_panel(d, mean=figures[d.value].value, floor=floors.get(d)) for d in main if d.value in figures]
+    # A mean in a title is called by its short name where that is a word of its own.
+    names = " and ".join(d.names.mean if len(d.names.mean) > 1 else d.names.mean_of for d in main)
+    large = [row for row in domains if row.fills_a_row]
     # Kinds with measures of their own have a chart each.
     if own and large and not results.of_suite.table_by_kind:
-        drawn["domains"] = charts.dots(
-            overview.domain_rows(large, dimensions, main),
-            own,
-            f"{names} by domain, the lowest first, with 95 % intervals",
-        )
-    word = results.of_suite.arm_word
-    panels = [overview.panel(measure) for measure in main]
-    if pairs := [row for arm in results.arms if (row := _pair(arm, word(arm.name), main)) is not None]:
-        drawn["arms"] = charts.pairs(pairs, panels, f"{names} with another context and with this user's")
+        title = f"{names} by domain, the lowest first, with 95 % intervals"
+        found["domains"] = charts.dots(_domain_rows(large, dimensions, main), own, title)
+    panels = [_panel(measure) for measure in main]
+    if pairs := [row for arm in results.arms if (row := _pair(results, arm, main)) is not None]:
+        found["arms"] = charts.pairs(pairs, panels, f"{names} with another context and with this user's")
     if is_ablation(results):
-        drawn["contexts"] = charts.bars(
-            _contexts(results, main), panels, f"{names} by what the assistant knew"
-        )
+        contexts = []
+        for setting in contexts_of(results):
+            read = item_scores(setting.items)
+            contexts.append(DotRow(setting.short, f"{len(read):,}", [estimate(read, d) for d in main]))
+        found["contexts"] = charts.bars(contexts, panels, f"{names} by what the assistant knew")
     if shown:
-        drawn["scores"] = charts.histograms(shown, "How often each score was given, by dimension")
+        found["scores"] = charts.histograms(shown, "How often each score was given, by dimension")
     if turns:
-        scale = overview.panel(Dimension.PERSONALIZATION_TURNS)
         title = "Mean personalization after each turn of the assistant, with 95 % intervals"
         below = "turn of the assistant (dialogues that have it)"
-        drawn["turns"] = charts.line(turns, scale, title, below=below, counts=True)
+        found["turns"] = charts.line(turns, _panel(_TURNS), title, below=below, counts=True)
     if results.trials and any(value is not None for value in results.trials.pass_k):
         rates = [Estimate(value, dialogues=1) for value in results.trials.pass_k]
         title = f"Chance that a {results.of_suite.item} passes in k trials out of k"
-        drawn["trials"] = charts.line(rates, overview.panel(Dimension.TASK_COMPLETION), title, below="k")
-    return drawn
+        found["trials"] = charts.line(rates, _panel(Dimension.TASK_COMPLETION), title, below="k")
+    return found
 
 
-def _called(measure: Measure) -> str:
-    """A mean in a title: by its short name where that is a word of its own."""
-    name = measure.names.mean
-    return name if len(name) > 1 else measure.names.mean_of
+def _domain_rows(
+    rows: Sequence[FiguresRow], dimensions: Sequence[Measure], main: Sequence[Measure]
+) -> list[DotRow]:
+    """A row of a chart for each domain, the one with the worst personalization first."""
+    places = [dimensions.index(d) for d in main if d in dimensions]
+    places = [n for n in places if any(row.estimates[n].value is not None for row in rows)]
+    ordered = sorted(rows, key=lambda row: [row.estimates[n].value or 0.0 for n in reversed(places)])
+    return [DotRow(row.name, f"{row.scored:,}", [row.estimates[n] for n in places]) for row in ordered]
 
 
-def _pair(arm: Arm, word: str, shown: Sequence[Measure]) -> charts.PairRow | None:
-    """The means of a control, called `word`, and of the run over the scenarios that both scored."""
+def _pair(results: Results, arm: Arm, shown: Sequence[Measure]) -> charts.PairRow | None:
+    """The means of a control and of the run over the scenarios that both scored."""
     by_dimension = {lift.dimension: lift for lift in arm.lift}
     lifts = [by_dimension.get(dimension) for dimension in shown]
     if not any(lifts):
@@ -121,12 +205,4 @@ def _pair(arm: Arm, word: str, shown: Sequence[Measure]) -> charts.PairRow | Non
     last = lifts[-1]
     note = "" if last is None else signed(last.gain[0]).replace("-", "\N{MINUS SIGN}")
     pairs = [None if lift is None else (lift.before, lift.after) for lift in lifts]
-    return charts.PairRow(word, note, pairs)
-
-
-def _contexts(results: Results, shown: Sequence[Measure]) -> list[charts.DotRow]:
-    rows = []
-    for setting in contexts_of(results):
-        read = item_scores(setting.items)
-        rows.append(charts.DotRow(setting.short, f"{len(read):,}", [estimate(read, d) for d in shown]))
-    return rows
+    return charts.PairRow(results.of_suite.arm_word(arm.name), note, pairs)

@@ -8,7 +8,7 @@ import zlib
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.core.dialogue.state import leaves_of
-from pytest_personalens.core.dialogue.tool_calls import pairs
+from pytest_personalens.core.dialogue.tool_calls import call_texts
 from pytest_personalens.core.judging.verdict import LABELLED
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.core.text.node_ids import BUILT_IN
@@ -20,9 +20,13 @@ from pytest_personalens.reports.content.reason_text import (
     said_by_judge,
     values_text,
 )
-from pytest_personalens.reports.html.moves import personalization_before
-from pytest_personalens.reports.html.reasons import lost_for, row_reason, told
-from pytest_personalens.results.values.shortfalls import uncounted_by
+from pytest_personalens.reports.html.reasons import (
+    costly_codes,
+    personalization_before,
+    reasons_given,
+    row_reason,
+)
+from pytest_personalens.results.values.shortfalls import uncounted_reason
 from pytest_personalens.results.wording import FAULTS, control_names, unfound_text
 
 if TYPE_CHECKING:
@@ -32,7 +36,8 @@ if TYPE_CHECKING:
     from pytest_personalens.core.dialogue.state import State
     from pytest_personalens.core.judging.measure import Measure
     from pytest_personalens.core.scenario import BaseScenario
-    from pytest_personalens.reports.content.changes import Changes
+    from pytest_personalens.core.suite.suite import Suite
+    from pytest_personalens.reports.html.reasons import Changes
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
 
@@ -63,18 +68,16 @@ def script_json(value: object) -> str:
     return text
 
 
-def packed(value: object) -> str:
+def pack(value: object) -> str:
     """`value` as JSON, packed by zlib, in base64: it costs hardly any time until it is unpacked."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return base64.b64encode(zlib.compress(text.encode("utf-8", "replace"), 6)).decode()
 
 
 class Payload(NamedTuple):
-    """What the script of the page is given.
-
-    `rows` is what its table shows, with `texts` that its items refer to by number. `dialogues` is all else:
-    an entry for each item, in their order, and scenarios by name, with texts of their own. Whatever is empty
-    or as it mostly is is left out.
+    """What the script of the page is given. `rows` is what its table shows, with `texts` that its items refer
+    to by number. `dialogues` is all else: an entry for each item, in their order, and scenarios by name, with
+    texts of their own. Whatever is empty or as it mostly is is left out.
     """
 
     rows: dict[str, Any]
@@ -98,9 +101,9 @@ def payload(results: Results, changes: Changes | None) -> Payload:
             "answer": suite.outcome(item),
         }
         scenario = results.scenarios.get(item.evaluation.scenario)
-        rows.append(_without_empty({**_row(item, scenario, dimensions, row_text), **own}))
+        rows.append(_without_empty({**_row(item, scenario, suite, dimensions, row_text), **own}))
         dialogues.append(_without_empty({**_dialogue(item, scenario, text), **_request(item, results)}))
-    codes = {code for item in results.items for code in lost_for(item)}
+    codes = {code for item in results.items for code in costly_codes(item)}
     return Payload(
         {
             "dimensions": [[d.value, d.names.score, d.names.title, *_steps(d)] for d in dimensions],
@@ -126,9 +129,8 @@ def payload(results: Results, changes: Changes | None) -> Payload:
 
 
 def _settings(results: Results) -> dict[str, Any]:
-    """Return the names of the run itself and of its controls.
-
-    In a suite with a table for each kind these are settings, which have a name each.
+    """Return the names of the run itself and of its controls. In a suite with a table for each kind these are
+    settings, which have a name each.
     """
     suite = results.of_suite
     names = control_names(suite)
@@ -145,19 +147,18 @@ def shown_dimensions(results: Results) -> list[Measure]:
 
 
 def _steps(measure: Measure) -> tuple[float | None, float | None]:
-    """Return the lowest and the highest score if scores are whole.
-
-    Other scores are shown as numbers, and get (None, None).
+    """Return the lowest and the highest score if scores are whole. Other scores are shown as numbers, and get
+    (None, None).
     """
     return (measure.low, measure.high) if measure.in_steps else (None, None)
 
 
 def _row(
-    item: Item, scenario: BaseScenario | None, dimensions: Sequence[Measure], text: _Pool
+    item: Item, scenario: BaseScenario | None, suite: Suite, dimensions: Sequence[Measure], text: _Pool
 ) -> dict[str, Any]:
     e = item.evaluation
     scores = {v.dimension: v.score for v in e.verdicts}
-    cause, detail = uncounted_by(e) if item.status == "uncounted" else ("", "")
+    cause, detail = uncounted_reason(e) if item.status == "uncounted" else ("", "")
     return {
         "id": item.nodeid,
         "scenario": e.scenario,
@@ -171,9 +172,9 @@ def _row(
         "scores": [scores.get(d) for d in dimensions],
         "beforeP": personalization_before(item),
         "short": [s.dimension.value for s in item.shortfalls],
-        "why": text(row_reason(item, scenario)),
+        "why": text(row_reason(item, scenario, suite)),
         "wants": text(_wants(scenario)),
-        "reasons": sorted((code, text(type_)) for code, type_ in sorted(told(item))),
+        "reasons": sorted((code, text(type_)) for code, type_ in sorted(reasons_given(item))),
         "tokens": sum(used.tokens for used in e.usage.values()),
         "usd": item.usd,
         "turns": sum(m.role == "user" for m in e.dialogue.messages),
@@ -247,7 +248,7 @@ def _request(item: Item, results: Results) -> dict[str, Any]:
 def _message(message: Message, text: _Pool) -> list[Any]:
     """Who said it, the text, and where the assistant called tools each call with its result."""
     calls = [
-        [text(call)] if result is None else [text(call), text(result)] for call, result in pairs(message)
+        [text(call)] if result is None else [text(call), text(result)] for call, result in call_texts(message)
     ]
     return [int(message.role == "assistant"), text(message.content), *([calls] if calls else ())]
 

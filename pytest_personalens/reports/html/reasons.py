@@ -1,13 +1,14 @@
-"""Why dialogues lost points, for the page: reasons added up, and what became of each preference."""
+"""Why dialogues lost points and what moved, for the page: reasons, the fate of each preference, changes."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.reports.content.reason_text import DOES, OUTCOMES, reason_text, why
-from pytest_personalens.results.reasons.before_run import earlier_of
+from pytest_personalens.results.comparison.compare import compare_untested
+from pytest_personalens.results.reasons.earlier import earlier_of
 from pytest_personalens.results.reasons.reasons import (
     COSTS,
     costs_of,
@@ -21,11 +22,14 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.judging.verdict import Verdict
     from pytest_personalens.core.scenario import BaseScenario
+    from pytest_personalens.core.suite.suite import Suite
     from pytest_personalens.results.reasons.reasons import CountedCode
+    from pytest_personalens.results.values.changes import Comparison
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
 
-_MAIN: Final = (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION)
+_P: Final = Dimension.PERSONALIZATION
+_MAIN: Final = (Dimension.TASK_COMPLETION, _P)
 _SHADES: Final = 5
 #: Rows of the heat map that are shown at once.
 MOST_PREFERENCES: Final = 12
@@ -33,9 +37,8 @@ _SINCE: Final = {"baseline": "the baseline", "record": "the records"}
 
 
 class ReasonBar(NamedTuple):
-    """A reason: in how many dialogues now, and before; the shares are of all dialogues, in percent.
-
-    `change` and `before` are None where it is not known of every dialogue.
+    """A reason: in how many dialogues now, and before; the shares are of all dialogues, in percent. `change`
+    and `before` are None where it is not known of every dialogue.
     """
 
     code: CountedCode
@@ -138,7 +141,7 @@ def _cells(
     return [HeatCell(code, counts[code], -(-_SHADES * counts[code] // most)) for code, _ in outcomes]
 
 
-def row_reason(item: Item, scenario: BaseScenario | None) -> str:
+def row_reason(item: Item, scenario: BaseScenario | None, suite: Suite) -> str:
     """Why the item has the scores that it has, in one line; empty where nothing is scored."""
     low = {shortfall.dimension for shortfall in item.shortfalls}
     verdicts = item.evaluation.verdicts if item.evaluation.scored else ()
@@ -147,23 +150,34 @@ def row_reason(item: Item, scenario: BaseScenario | None) -> str:
         v for v in read if costs_of(v) and v.score != v.dimension.high
     ]
     if lost:
-        return "; ".join(why(verdict, costs_of(verdict), scenario) for verdict in lost)
+        return "; ".join(why(verdict, costs_of(verdict), scenario) for verdict in lost) + _truth(item, suite)
     # Personalization comes after task completion, of which there is less to say.
-    return _good((read or list(verdicts))[-1], scenario) if verdicts else ""
+    good = _good((read or list(verdicts))[-1], scenario) if verdicts else ""
+    return good + _truth(item, suite) if good else ""
+
+
+def _truth(item: Item, suite: Suite) -> str:
+    """The true class or number, behind the one that was read."""
+    answer = item.evaluation.answer
+    if answer is None or not answer.read or answer.truth is None:
+        return ""
+    if not isinstance(answer.truth, str):
+        return f"; true: {answer.truth:g}"
+    return f"; true: {answer.truth}" if suite.outcome(item) else ""  # else it is the digest of a text
 
 
 def _good(verdict: Verdict, scenario: BaseScenario | None) -> str:
     return reason_text([r for r in verdict.reasons if r.type], scenario) or verdict.justification
 
 
-def lost_for(item: Item) -> set[CountedCode]:
+def costly_codes(item: Item) -> set[CountedCode]:
     """What speaks against the item, on task completion and personalization."""
     return {
         code for verdict in _main(item) for code in counted_codes(verdict) if code in COSTS[verdict.dimension]
     }
 
 
-def told(item: Item) -> set[tuple[CountedCode, str]]:
+def reasons_given(item: Item) -> set[tuple[CountedCode, str]]:
     """All reasons of the item on task completion and personalization, each with its preference or \"\"."""
     pairs: set[tuple[CountedCode, str]] = {(r.code, r.type) for v in _main(item) for r in v.reasons}
     return pairs | {("whole", "") for verdict in _main(item) if "whole" in counted_codes(verdict)}
@@ -172,3 +186,63 @@ def told(item: Item) -> set[tuple[CountedCode, str]]:
 def _main(item: Item) -> list[Verdict]:
     read = (verdict_on(item, dimension) for dimension in _MAIN)
     return [verdict for verdict in read if verdict is not None]
+
+
+class MoveCell(NamedTuple):
+    """Dialogues with one score before and one score now."""
+
+    before: int
+    now: int
+    dialogues: int
+
+    @property
+    def way(self) -> Literal["worse", "better", "same"]:
+        """What became of these dialogues."""
+        return "same" if self.now == self.before else "worse" if self.now < self.before else "better"
+
+
+class Moves(NamedTuple):
+    """A row for each score before, with a cell for each score now; `source` is what the old ones are from."""
+
+    rows: list[list[MoveCell]]
+    source: Literal["record", "baseline"]
+
+    def total(self, way: str = "") -> int:
+        """How many dialogues went that way; all of them without one."""
+        return sum(cell.dialogues for row in self.rows for cell in row if way in ("", cell.way))
+
+
+def personalization_before(item: Item) -> int | None:
+    """The personalization of a scored item before this run; None where it is not known."""
+    earlier = earlier_of(item) if item.evaluation.scored else None
+    score = None if earlier is None else earlier.scores.get(_P)
+    return None if score is None else int(score)
+
+
+def moves_of(results: Results) -> Moves | None:
+    """The moves on personalization in the run itself; None where no dialogue is known to have moved."""
+    pairs = Counter[tuple[int, int]]()
+    for item in results.own:
+        before, now = personalization_before(item), item.evaluation.personalization
+        if before is not None and now is not None:
+            pairs[before, now] += 1
+    if all(before == now for before, now in pairs):
+        return None
+    steps = range(_P.scale.low, _P.scale.high + 1)
+    rows = [[MoveCell(before, now, pairs[before, now]) for now in steps] for before in steps]
+    sources = {earlier.source for item in results.own if (earlier := earlier_of(item)) is not None}
+    return Moves(rows, "baseline" if "baseline" in sources else "record")
+
+
+class Changes(NamedTuple):
+    """A comparison. If it was not `tested`, a report must say nothing about significance."""
+
+    comparison: Comparison
+    tested: bool
+
+
+def changes_of(results: Results, before: Results | None) -> Changes | None:
+    """Return the comparison with a baseline, or else the differences from `before`, if there is either."""
+    if results.comparison is not None:
+        return Changes(results.comparison, tested=True)
+    return None if before is None else Changes(compare_untested(before, results), tested=False)

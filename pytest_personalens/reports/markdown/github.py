@@ -15,6 +15,7 @@ from pytest_personalens.core.text.node_ids import file_of, without_parameters
 from pytest_personalens.core.text.safe_text import harmless
 from pytest_personalens.reports.content.explanation import reasons_of, sentence_of
 from pytest_personalens.reports.content.failures import costly_turn, failures, reason, title
+from pytest_personalens.reports.content.findings import INCOMPLETE, capital
 from pytest_personalens.reports.markdown.report import markdown_report
 from pytest_personalens.results.reasons.explanation import explanations
 from pytest_personalens.results.wording import count
@@ -40,13 +41,11 @@ _LONGEST: Final = 1_000
 def annotation_lines(
     results: Results, *, root: str = "", lines: Mapping[str, int] = MappingProxyType({})
 ) -> list[str]:
-    """Return the lines to print as annotations.
-
-    Each failed gate is an error, by the sentence that the terminal has, and so are the failed items of each
-    test: the first one, with how many more there are. If a gate failed, low items are warnings alike. There
-    are at most ten of each kind, and the last one says how many more there are. `root` is the start folder of
-    the node ids, relative to the root of the repository. `lines` holds the line of a test, from 1, by the
-    node id of an item, if it is known.
+    """Return the lines to print as annotations. Each failed gate is an error, by the sentence that the
+    terminal has, and so are the failed items of each test: the first one, with how many more there are. If a
+    gate failed, low items are warnings alike. There are at most ten of each kind, and the last one says how
+    many more there are. `root` is the start folder of the node ids, relative to the root of the repository.
+    `lines` holds the line of a test, from 1, by the node id of an item, if it is known.
     """
     failed_gates = explanations(results)
     wrong = failures(results)
@@ -63,19 +62,14 @@ def annotation_lines(
     if not results.complete:
         warnings.insert(
             0,
-            _command(
-                "warning",
-                "the run was stopped, or shards are missing: no gate is decided",
-                title="personalens",
-            ),
+            _command("warning", INCOMPLETE, title="personalens"),
         )
     return [*_most("error", errors), *_most("warning", warnings)]
 
 
 def append_summary(results: Results, path: Path, *, before: Results | None = None, link: str = "") -> None:
-    """Append the report to the summary of a step.
-
-    Raise `DataError` with a text of one line if the file cannot be written or is full.
+    """Append the report to the summary of a step. Raise `DataError` with a text of one line if the file
+    cannot be written or is full.
     """
     try:
         there = path.stat().st_size if path.exists() else 0
@@ -94,10 +88,7 @@ def append_summary(results: Results, path: Path, *, before: Results | None = Non
 
 
 def summary_path(environment: Mapping[str, str] = os.environ) -> Path:
-    """Return the file of this step's summary.
-
-    Raise `DataError` outside GitHub Actions.
-    """
+    """Return the file of this step's summary. Raise `DataError` outside GitHub Actions."""
     if not environment.get(SUMMARY):
         raise DataError(
             SUMMARY, "not set: the word github is for steps of GitHub Actions; elsewhere give PATH.md"
@@ -106,9 +97,8 @@ def summary_path(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def root_in_repository(rootpath: Path, environment: Mapping[str, str] = os.environ) -> str:
-    """Return the root folder of the tests, relative to the root of the repository.
-
-    The path has slashes. It is empty if the folder is the root, or not below it.
+    """Return the root folder of the tests, relative to the root of the repository. The path has slashes. It
+    is empty if the folder is the root, or not below it.
     """
     workspace = environment.get("GITHUB_WORKSPACE", "")
     try:
@@ -122,10 +112,7 @@ def root_in_repository(rootpath: Path, environment: Mapping[str, str] = os.envir
 
 
 def link(root: str, environment: Mapping[str, str] = os.environ) -> str:
-    """Return the web address of this commit's files below `root`.
-
-    It is empty outside GitHub Actions.
-    """
+    """Return the web address of this commit's files below `root`. It is empty outside GitHub Actions."""
     parts = [environment.get(name, "") for name in ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_SHA")]
     if not all(parts):
         return ""
@@ -135,11 +122,9 @@ def link(root: str, environment: Mapping[str, str] = os.environ) -> str:
 
 def _gate(kind: str, explained: Explanation, results: Results) -> str:
     """The sentence of the terminal, and the reasons added up where there are any."""
-    sentence = sentence_of(explained, results)
-    reasons = reasons_of(explained)
+    sentence, reasons = sentence_of(explained, results), reasons_of(explained)
     by_reason = f"\n{results.of_suite.dialogue}s by reason: {reasons}" if reasons else ""
-    message = f"{sentence[:1].upper()}{sentence[1:]}{by_reason}"
-    return _command(kind, message, title=f"personalens: gate {explained.gate.name}")
+    return _command(kind, capital(sentence) + by_reason, title=f"personalens: gate {explained.gate.name}")
 
 
 def _items(kind: str, found: Sequence[Item], root: str, lines: Mapping[str, int]) -> Iterator[str]:

@@ -23,7 +23,6 @@ _REQUEST: Final = re.compile(r"refs/pull/(\d+)/")
 
 class Thread(NamedTuple):
     """Where the comments of one pull request are: `comments` lists and takes them, `comment` is one of them.
-
     `change` is the method that replaces a comment's text.
     """
 
@@ -35,9 +34,8 @@ class Thread(NamedTuple):
 
 
 def thread_of(environment: Mapping[str, str] = os.environ) -> Thread | None:
-    """The comments of the pull request that this CI job is for; None where it is for none.
-
-    Raises `SpecError` in one line where no token is given, and outside GitHub Actions and GitLab.
+    """The comments of the pull request that this CI job is for; None where it is for none. Raises `SpecError`
+    in one line where no token is given, and outside GitHub Actions and GitLab.
     """
     if environment.get("GITHUB_ACTIONS"):
         return _github(environment)
@@ -50,10 +48,8 @@ def thread_of(environment: Mapping[str, str] = os.environ) -> Thread | None:
 
 
 def post(thread: Thread, marker: str, text: str) -> str:
-    """Replace the comment that begins with `marker`, or write the first one.
-
-    Returns ``updated`` or ``written``. Raises `SpecError` in one line where the service refuses, or cannot be
-    reached.
+    """Replace the comment that begins with `marker`, or write the first one. Returns ``updated`` or
+    ``written``. Raises `SpecError` in one line where the service refuses, or cannot be reached.
     """
     body = {"body": f"{marker}\n{text}"}
     comment = _find(thread, marker)

@@ -1,43 +1,42 @@
-"""A run as Markdown, bounded in size.
-
-It is for the summary of a CI job and for comments on pull requests.
-"""
+"""A run as Markdown, bounded in size. It is for the summary of a CI job and for comments on pull requests."""
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.judging.usage import Usage
-from pytest_personalens.reports.content.crashes import crash_groups, crashes_title
-from pytest_personalens.reports.content.explanation import sentence_of
-from pytest_personalens.reports.content.failures import failure_row, failures, verdict_line
-from pytest_personalens.reports.content.markup import escaped, figure, markdown_table
-from pytest_personalens.reports.markdown.changes import (
+from pytest_personalens.reports.content.failures import failure_row, failures
+from pytest_personalens.reports.content.findings import Findings, capital, findings_of
+from pytest_personalens.reports.content.markup import escape, figure, markdown_table
+from pytest_personalens.reports.markdown.gate_failure import failure_section, onward_lines
+from pytest_personalens.reports.markdown.sections import (
+    COMMENT_LIMIT,
+    Section,
+    fit_sections,
+    fold_section,
+    table_section,
+)
+from pytest_personalens.reports.markdown.tables import (
     beside_sections,
     comparison_sections,
-    lift_table,
+    kind_sections,
+    lift_section,
     record_link,
 )
-from pytest_personalens.reports.markdown.failure import failure_section, onward_lines
-from pytest_personalens.reports.markdown.sections import COMMENT_LIMIT, LONG, Section, fitted, folded, titled
-from pytest_personalens.results.reasons.explanation import explanations
-from pytest_personalens.results.wording import (
-    gate_outcome,
-    part_note,
-    quotes_note,
-    trust_note,
-    unread_note,
-    user_note,
-)
+from pytest_personalens.results.wording import gate_outcome, part_note
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from pytest_personalens.results.reasons.worst_cases import WorstCase
+    from pytest_personalens.results.values.figures import Group
     from pytest_personalens.results.values.results import Results
 
 #: Gates that a comment lists.
 _MOST_GATES: Final = 12
+#: A table with more rows is folded.
+_LONG: Final = 6
 
 
 def markdown_report(
@@ -48,54 +47,50 @@ def markdown_report(
     link: str = "",
     brief: bool = False,
 ) -> str:
-    """Return the report, with at most `limit` bytes in UTF-8 (3,000 or more).
-
-    The end of the report lists the parts that were cut. `before` is another run to compare with. `link` is
-    the web address of the root folder of the tests, such as ``https://github.com/OWNER/NAME/blob/COMMIT``.
-    Links to records start there. `brief` is for a comment on a pull request: why the run failed, one
-    dialogue, where to go on, and the gates, in at most 60 lines.
+    """Return the report, with at most `limit` bytes in UTF-8 (3,000 or more). The end of the report lists the
+    parts that were cut. `before` is another run to compare with. `link` is the web address of the root folder
+    of the tests, such as ``https://github.com/OWNER/NAME/blob/COMMIT``. Links to records start there. `brief`
+    is for a comment on a pull request: why the run failed, one dialogue, where to go on, and the gates, in at
+    most 60 lines.
     """
-    return fitted((_brief if brief else _sections)(results, before, link), limit)
+    return fit_sections((_brief if brief else _sections)(results, before, link), limit)
 
 
 def _brief(results: Results, before: Results | None, link: str) -> Iterator[Section]:
     yield from _head(results, link, dialogues=1)
-    gates = _gates(results)
-    yield folded(f"Gates: {len(results.gates)}", gates[:2], gates[2 : 2 + _MOST_GATES], 0, "gates")
+    yield _gates(results, f"Gates: {len(results.gates)}", most=_MOST_GATES)
 
 
 def _head(results: Results, link: str, *, dialogues: int | None = None) -> Iterator[Section]:
     """What happened and why, with at most so many dialogues, and where to go on."""
-    outcome = verdict_line(results).replace("->", "→")
-    sign = "❌" if outcome.startswith("FAILED") else "✅" if outcome.startswith("passed") else "⚠️"
-    yield Section((f"## {sign} personalens {escaped(outcome, 400)}", "", _about(results)))
-    if crashed := crashes_title(results):
-        ways = [f"- {escaped(way, 400)}" for way in crash_groups(results)]
-        yield Section(
-            ("", f"**{escaped(crashed[0].upper() + crashed[1:])}:**", "", *ways),
-            what="what the assistant failed of",
-        )
-    said = set[str]()
+    findings = findings_of(results)
+    outcome, sign = findings.outcome, {"failed": "❌", "passed": "✅", "open": "⚠️"}
+    headline = f"## {sign[outcome.state]} personalens {escape(outcome.line.replace('->', '→'), 400)}"
+    scores = ["", f"**{escape(findings.scores)}**"] if findings.scores else []
+    yield Section((headline, *scores, "", _about(results, findings)))
+    if findings.crashes:
+        ways = [f"- {escape(way, 400)}" for way in findings.ways]
+        head = ("", f"**{escape(capital(findings.crashes))}:**", "", *ways)
+        yield Section(head, what="what the assistant failed of")
     shown: list[WorstCase] = []
-    for explained in explanations(results):
-        what = f"why the gate {explained.gate.name} failed"
-        sentence = sentence_of(explained, results)
+    for explained in findings.failed_gates:
         left = None if dialogues is None else dialogues - len(shown)
         explained = explained._replace(cases=explained.cases[:left])
-        if sentence not in said and not explained.same_as:
-            shown += explained.cases
-            lines = failure_section(explained, results, brief=dialogues is not None)
-            yield Section(tuple(lines), what=what)
-        said.add(sentence)
-    if note := trust_note(results):
-        yield Section(("", escaped(note, 400)), what="how far to trust the judge")
-    yield Section(tuple(onward_lines(results, shown, link)), what="where to go on")
+        shown += explained.cases
+        lines = failure_section(explained, results, brief=dialogues is not None)
+        yield Section(tuple(lines), what=f"why the gate {explained.gate.name} failed")
+    if findings.trust:
+        yield Section(("", escape(findings.trust, 400)), what="how far to trust the judge")
+    items = [case.item for case in shown]
+    crashed = (item for item in results.own if item.evaluation.cause == "assistant" and not items)
+    lines = onward_lines(results, [*items, *itertools.islice(crashed, 1)], link)
+    yield Section(tuple(lines), what="where to go on")
 
 
 def _sections(results: Results, before: Results | None, link: str) -> Iterator[Section]:
     yield from _head(results, link)
     if results.gates:
-        yield titled("### Gates", _gates(results), "gates")
+        yield _gates(results, "### Gates")
     if results.overall.items:
         if part := part_note(results):
             yield Section(("", f"**Scores {part}:**"), what="how many dialogues the scores are of")
@@ -105,37 +100,33 @@ def _sections(results: Results, before: Results | None, link: str) -> Iterator[S
     if before is not None:
         yield from beside_sections(before, results)
     if results.arms:
-        yield titled("### Lift over controls", lift_table(results), "lifts")
+        yield lift_section(results)
     if results.trials is not None:
         yield Section(
             ("", f"### {results.trials.count} runs of each {results.of_suite.item}", "", *_trials(results)),
             what="what the trials showed",
         )
-    wrong = failures(results)
-    if wrong:
+    if wrong := failures(results):
         # The rows are made one by one, because a large run may have thousands of which only a few fit.
         rows = (failure_row(item, results, record_link(item.transcript_file, link)) for item in wrong)
-        yield folded(
-            f"Failed, below a threshold or not scored: {len(wrong)}", (), rows, len(wrong), "failures"
-        )
+        title = f"Failed, below a threshold or not scored: {len(wrong)}"
+        yield fold_section(title, rows, len(wrong), "failures")
     if results.usage:
         yield Section(("", _usage(results)), what="the usage")
 
 
-def _about(results: Results) -> str:
+def _about(results: Results, findings: Findings) -> str:
     s = results.settings
     parts = [
         f"{results.drawn} {results.of_suite.item}s of {results.dataset}",
         f"{results.overall.scored} of {results.expected} items scored",
         *(f"{name}: {value}" for name, value in results.of_suite.facts(s).items()),
     ]
-    parts += [f"left out by a selection: {results.left_out}"] if results.left_out else []
-    parts += [f"not scored: {number} ({cause})" for cause, number in results.uncounted.items()]
+    parts += [note.text for about, note in findings.notes.items() if about != "low"]
     parts += [f"tool calls: {calls}"] if (calls := _calls(results)) else []
-    parts += [note for note in (quotes_note(results), unread_note(results), user_note(results)) if note]
     if results.drift is not None:
         parts.append(results.drift.sentence)
-    return escaped("; ".join(parts), 1_000)
+    return escape("; ".join(parts), 1_000)
 
 
 def _calls(results: Results) -> str:
@@ -146,53 +137,44 @@ def _calls(results: Results) -> str:
     return f"{sum(calls):,} in {sum(map(bool, calls)):,} of {every}" if dialogues else ""
 
 
-def _gates(results: Results) -> list[str]:
-    rows = (
+def _gates(results: Results, title: str, *, most: int | None = None) -> Section:
+    """The gates, those that failed first; folded if at most so many are shown."""
+    rows = [
         (
-            escaped(gate.name),
+            escape(gate.name),
             "passed" if gate.passed else f"**{gate_outcome(gate, results)}**",
-            escaped(gate.message, 400),
+            escape(gate.message, 400),
         )
         for gate in sorted(results.gates, key=lambda gate: gate.passed)
-    )
-    return markdown_table(("gate", "outcome", "measured"), rows, words=3)
+    ]
+    header, fold = ("gate", "outcome", "measured"), most is not None
+    section = table_section(title, header, rows[:most], "gates", words=3, fold=fold)
+    return section._replace(total=0) if fold else section
 
 
 def _totals(results: Results) -> Iterator[Section]:
     if results.of_suite.table_by_kind:
-        from pytest_personalens.reports.markdown.kinds import kind_sections
-
-        for table in kind_sections(results):
-            yield titled(table.title, table.lines, f"rows of {table.title[4:]}", table.after)
+        yield from kind_sections(results)
         return
+    every = (results.overall, *results.kinds, *results.domains)
     shown = {
         key: heading
         for key, heading in results.of_suite.headings().items()
-        if any(key in group.figures for group in (results.overall, *results.kinds, *results.domains))
+        if any(key in group.figures for group in every)
     }
-    header = ("", "items", "scored", *shown.values())
+
+    def section(title: str, groups: Sequence[Group], what: str, *, fold: bool = False) -> Section:
+        rows = []
+        for g in groups:
+            figures = (figure(g.figures[key].value if key in g.figures else None) for key in shown)
+            rows.append((escape(g.name), str(g.items), str(g.scored), *figures))
+        return table_section(title, ("", "items", "scored", *shown.values()), rows, what, fold=fold)
 
     kinds = results.kinds if len(results.kinds) > 1 else ()
-    for title, groups, what in (
-        ("### Scores", (results.overall, *kinds), "kinds"),
-        ("By domain", results.domains, "domains"),
-    ):
-        lines = markdown_table(
-            header,
-            [
-                (
-                    escaped(g.name),
-                    str(g.items),
-                    str(g.scored),
-                    *(figure(g.figures[key].value if key in g.figures else None) for key in shown),
-                )
-                for g in groups
-            ],
-        )
-        if what == "kinds" or 0 < len(groups) <= LONG:
-            yield titled(title, lines, what)
-        elif groups:
-            yield folded(f"{title}: {len(groups)}", lines[:2], lines[2:], len(groups), what)
+    yield section("### Scores", (results.overall, *kinds), "kinds")
+    if domains := results.domains:
+        fold = len(domains) > _LONG
+        yield section(f"By domain: {len(domains)}" if fold else "By domain", domains, "domains", fold=fold)
 
 
 def _trials(results: Results) -> Iterator[str]:

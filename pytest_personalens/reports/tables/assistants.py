@@ -1,45 +1,51 @@
-"""Stored runs in one table, by assistant.
-
-These are Table 3, and Table 12 of the user agent.
-"""
+"""Stored runs in one table, by assistant: Table 3, and Table 12 of the user agent."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import csv
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+from pytest_personalens.core.errors import DataError
+from pytest_personalens.core.files.devices import no_device
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.reports.content.markup import figure
-from pytest_personalens.reports.tables.measured import SHORT, Column, Measured, differences
-from pytest_personalens.reports.tables.published import PAPER, published, slips
 from pytest_personalens.reports.tables.runs import (
+    Column,
+    MeansRow,
+    columns_of,
+    differences,
     likeness,
-    reading_counts,
-    scenario_counts,
-    unlike_each_other,
+    number_notes,
+    setup_notes,
 )
-from pytest_personalens.reports.tables.table import PaperTable, of_paper
+from pytest_personalens.reports.tables.table import PAPER, PaperTable, paper_notes, paper_rows, paper_title
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
-    from pytest_personalens.reports.tables.rows_file import OtherRow
     from pytest_personalens.reports.tables.runs import StoredRun
 
-_OF_ASSISTANT: Final = {
-    "tcr": Dimension.TASK_COMPLETION,
-    "p": Dimension.PERSONALIZATION,
-    "nat": Dimension.NATURALNESS_ASSISTANT,
-    "coh": Dimension.COHERENCE_ASSISTANT,
+_OF_ASSISTANT: Final = columns_of(
+    {
+        "tcr": Dimension.TASK_COMPLETION,
+        "p": Dimension.PERSONALIZATION,
+        "nat": Dimension.NATURALNESS_ASSISTANT,
+        "coh": Dimension.COHERENCE_ASSISTANT,
+    }
+)
+_OF_USER: Final = columns_of({"nat": Dimension.NATURALNESS_USER, "coh": Dimension.COHERENCE_USER})
+#: The range of each column of a file of rows. The task completion rate is in percent, as in the paper.
+_RANGES: Final = {
+    column.key: (0, 100) if column.is_rate else tuple(column.dimension.scale) for column in _OF_ASSISTANT
 }
-_OF_USER: Final = {"nat": Dimension.NATURALNESS_USER, "coh": Dimension.COHERENCE_USER}
 
 
-def _columns(scores: dict[str, Dimension]) -> list[Column]:
-    return [
-        Column(f"{short.lower()}_{key}", kind, d)
-        for kind, short in SHORT.items()
-        for key, d in scores.items()
-    ]
+class OtherRow(NamedTuple):
+    """A row of another table: its name, and a figure for each column, None for an empty cell."""
+
+    name: str
+    figures: Mapping[str, float | None]
 
 
 def assistant_tables(runs: Sequence[StoredRun], beside: Sequence[OtherRow] = ()) -> list[PaperTable]:
@@ -49,56 +55,79 @@ def assistant_tables(runs: Sequence[StoredRun], beside: Sequence[OtherRow] = ())
     completion rate in percent, mean personalization, and the assistant's naturalness and coherence, for
     single-domain (SD) and multi-domain (MD) tasks.
     """
-    given_rows = [
-        (row.name, *(figure(row.figures[column.key]) for column in _columns(_OF_ASSISTANT))) for row in beside
-    ]
-    legend = "TCR in percent, P from 1 to 4; Nat and Coh, of the assistant, from 1 to 5."
-    more = ["Rows that --beside gave are as their file has them."] if beside else []
-    return _tables(
-        runs,
-        3,
-        "assistants beside each other",
-        _OF_ASSISTANT,
-        [*scenario_counts(runs), *reading_counts(runs), legend, *more],
-        given_rows,
-    )
+    given = [(row.name, *(figure(row.figures[c.key]) for c in _OF_ASSISTANT)) for row in beside]
+    notes = ["TCR in percent, P from 1 to 4; Nat and Coh, of the assistant, from 1 to 5."]
+    notes += ["Rows that --beside gave are as their file has them."] if beside else []
+    return _tables(runs, 3, "assistants beside each other", _OF_ASSISTANT, notes, given)
 
 
 def user_tables(runs: Sequence[StoredRun]) -> list[PaperTable]:
-    """Return Table 12: naturalness and coherence of the user agent.
+    """Return Table 12: naturalness and coherence of the user agent, with a row for each run.
 
-    There is a row for each run. The paper has these scores only for single-domain tasks.
+    The paper has these scores only for single-domain tasks.
     """
-    legend = "Nat and Coh, of the user agent, from 1 to 5; the paper has them for SD tasks."
-    return _tables(
-        runs,
-        12,
-        "the user agent, by assistant",
-        _OF_USER,
-        [*scenario_counts(runs), *reading_counts(runs), legend],
-        [],
-    )
+    note = "Nat and Coh, of the user agent, from 1 to 5; the paper has them for SD tasks."
+    return _tables(runs, 12, "the user agent, by assistant", _OF_USER, [note], [])
 
 
 def _tables(
     runs: Sequence[StoredRun],
     number: int,
     what: str,
-    scores: dict[str, Dimension],
+    columns: Sequence[Column],
     notes: Sequence[str],
-    given_rows: Sequence[tuple[str, ...]],
+    given: Sequence[tuple[str, ...]],
 ) -> list[PaperTable]:
-    columns, rows = _columns(scores), [Measured(run.name, run.results.own) for run in runs]
+    rows = [MeansRow(run.name, run.results.own) for run in runs]
     paper = [
-        (f"{PAPER}{name}", *(row.get(c.key, "-") for c in columns)) for name, row in published(number).items()
+        (f"{PAPER}{name}", *(row.get(c.key, "-") for c in columns))
+        for name, row in paper_rows(number).items()
     ]
     main = PaperTable(
-        of_paper(f"Table {number}", what),
+        paper_title(f"Table {number}", what),
         ("", *(column.heading for column in columns)),
-        (*(row.cells(columns) for row in rows), *given_rows, *paper),
-        (*notes, *likeness(runs), *slips(number)),
+        (*(row.cells(columns) for row in rows), *given, *paper),
+        (*number_notes(runs), *notes, *likeness(runs), *paper_notes(number)),
     )
-    apart = differences(rows[1:], rows[0], columns, f"Differences from {rows[0].name}")
-    if apart is None:
+    compared = differences(rows[1:], rows[0], columns, f"Differences from {rows[0].name}")
+    if compared is None:
         return [main]
-    return [main, apart._replace(notes=(*apart.notes, *unlike_each_other(runs)))]
+    return [main, compared._replace(notes=(*compared.notes, *setup_notes(runs)))]
+
+
+def read_rows(path: Path) -> tuple[OtherRow, ...]:
+    """Return the rows of a CSV file with a column ``name`` and those of Table 3, such as ``sd_tcr``.
+
+    A cell may be empty. Raise `DataError` with a text of one line for an invalid file.
+    """
+    try:
+        with no_device(path).open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(file, strict=True)
+            missing = [name for name in ("name", *_RANGES) if name not in (reader.fieldnames or ())]
+            if missing:
+                first = f"its first line must be name,{','.join(_RANGES)}"
+                raise DataError(path, f"has no column {missing[0]!r}; {first}")
+            rows = tuple(_row(path, reader.line_num, cells) for cells in reader)
+    except OSError as error:
+        raise DataError(path, f"cannot be read: {error.strerror}") from None
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise DataError(path, f"not a CSV file in UTF-8 ({error})") from None
+    if not rows:
+        raise DataError(path, "holds no row")
+    return rows
+
+
+def _row(path: Path, line: int, cells: Mapping[str, str | None]) -> OtherRow:
+    figures: dict[str, float | None] = {}
+    for column, (low, high) in _RANGES.items():
+        text, field = (cells[column] or "").strip(), f"line {line}, {column}"
+        try:
+            value = float(text) if text else None
+        except ValueError:
+            raise DataError(path, f"expected a number, not {text[:40]!r}", field=field) from None
+        if value is not None and not low <= value <= high:
+            raise DataError(path, f"expected {low} to {high}, not {text[:40]}", field=field)
+        if value is not None and high == 100 and 0 < value <= 1:
+            raise DataError(path, f"expected percent, as the paper has it, not {text[:40]}", field=field)
+        figures[column] = value
+    return OtherRow((cells["name"] or "").strip() or f"line {line}", figures)

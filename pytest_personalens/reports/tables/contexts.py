@@ -1,7 +1,4 @@
-"""The effect of each part of the context: Table 4.
-
-The table compares one assistant in several settings.
-"""
+"""The effect of each part of the context, in Table 4: one assistant in several settings."""
 
 from __future__ import annotations
 
@@ -9,40 +6,38 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.judging.verdict import Dimension
-from pytest_personalens.core.suite.suite import suite_named
+from pytest_personalens.core.suite.suite import get_suite
 from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.reports.content.markup import figure, interval_text
-from pytest_personalens.reports.tables.measured import SHORT, Column, Measured, differences, is_rate, scaled
-from pytest_personalens.reports.tables.published import PAPER, published, slips
 from pytest_personalens.reports.tables.runs import (
+    MeansRow,
     StoredRun,
+    columns_of,
+    differences,
     likeness,
-    reading_counts,
-    scenario_counts,
-    unlike_each_other,
+    number_notes,
+    setup_notes,
 )
-from pytest_personalens.reports.tables.table import PaperTable, of_paper
-from pytest_personalens.results.comparison.contrasts import contrast, corrected
+from pytest_personalens.reports.tables.table import PAPER, PaperTable, paper_notes, paper_rows, paper_title
+from pytest_personalens.results.comparison.pairs import adjust_contrasts, contrast
 from pytest_personalens.results.wording import over, p_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_personalens.results.comparison.contrasts import Contrast
+    from pytest_personalens.reports.tables.runs import Column
+    from pytest_personalens.results.comparison.pairs import Contrast
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
 
 _SCORES: Final = {"tcr": Dimension.TASK_COMPLETION, "p": Dimension.PERSONALIZATION}
-_COLUMNS: Final = [
-    Column(f"{short.lower()}_{key}", kind, d) for kind, short in SHORT.items() for key, d in _SCORES.items()
-]
+_COLUMNS: Final = columns_of(_SCORES)
 
 
 class ContextItems(NamedTuple):
-    """The context that the assistant knew in some items.
+    """Items, and what the assistant knew in them: `letters` of D, I, S, or another user's context.
 
-    It is `letters` of D, I, S, or another user's context. With the prompt "vanilla", the assistant knew
-    nothing.
+    With the prompt "vanilla", the assistant knew nothing.
     """
 
     letters: str
@@ -53,7 +48,7 @@ class ContextItems(NamedTuple):
     @property
     def short(self) -> str:
         """Return a name such as ``no-context`` or ``D+I+S``."""
-        word = suite_named(FIRST_SUITE).arm_word
+        word = get_suite(FIRST_SUITE).arm_word
         name = word("swapped") if self.swapped else "+".join(self.letters) or word("none")
         return "vanilla" if self.vanilla else name
 
@@ -70,29 +65,30 @@ class ContextItems(NamedTuple):
         return (not self.vanilla, self.swapped, len(self.letters), self.letters)
 
 
+def is_ablation(results: Results) -> bool:
+    """True for a run with all controls that show what each part of the context is worth."""
+    arms = results.of_suite.arm_groups.get("ablation", ())
+    return bool(arms) and set(arms) <= {arm.name for arm in results.arms}
+
+
 def contexts_of(results: Results) -> list[ContextItems]:
     """Return the settings of a run and its controls, in the paper's order."""
-    vanilla = (
-        bool(results.settings.get("assistant")) and results.settings.get("assistant_prompt") == "vanilla"
-    )
-    own = "" if vanilla else str(results.settings.get("context", ""))
+    s = results.settings
+    vanilla = bool(s.get("assistant")) and s.get("assistant_prompt") == "vanilla"
+    own = "" if vanilla else str(s.get("context", ""))
     settings = [ContextItems(own, results.own, vanilla=vanilla)]
     for arm in dict.fromkeys(item.arm for item in results.items if item.arm):
-        letters = own if arm == "swapped" else "" if arm == "none" else arm
+        swapped, letters = arm == "swapped", {"swapped": own, "none": ""}.get(arm, arm)
         items = [item for item in results.items if item.arm == arm]
-        settings.append(
-            ContextItems(
-                letters, items, vanilla=vanilla and not letters and arm != "swapped", swapped=arm == "swapped"
-            )
-        )
+        settings.append(ContextItems(letters, items, vanilla and not letters and not swapped, swapped))
     return sorted(settings, key=lambda setting: setting.order)
 
 
 def context_tables(runs: Sequence[StoredRun]) -> list[PaperTable]:
-    """Return Table 4: a row for each setting of the runs and their controls.
+    """Return Table 4: a row for each setting of the runs and their controls, and the paper's rows.
 
-    The paper's rows follow, and then the lift of each setting over Base. Raise `SpecError` for runs of
-    several assistants, and for two runs with the same setting.
+    A second table has the lift of each setting over Base. Raise `SpecError` for runs of several assistants,
+    and for two runs with the same setting.
     """
     assistants = sorted({name for run in runs if (name := run.results.settings.get("assistant"))})
     if len(assistants) > 1:
@@ -111,23 +107,26 @@ def context_tables(runs: Sequence[StoredRun]) -> list[PaperTable]:
                 )
             by_name[name] = (run.name, setting)
     settings = sorted((setting for _, setting in by_name.values()), key=lambda setting: setting.order)
-    rows = {setting.as_in_paper: Measured(setting.as_in_paper, setting.items) for setting in settings}
-    paper = [(f"{PAPER}{name}", *(row[c.key] for c in _COLUMNS)) for name, row in published(4).items()]
+    rows = {setting.as_in_paper: MeansRow(setting.as_in_paper, setting.items) for setting in settings}
+    paper = [(f"{PAPER}{name}", *(row[c.key] for c in _COLUMNS)) for name, row in paper_rows(4).items()]
     main = PaperTable(
-        of_paper("Table 4", "what each part of the context is worth"),
+        paper_title("Table 4", "what each part of the context is worth"),
         ("", *(column.heading for column in _COLUMNS)),
         (*(row.cells(_COLUMNS) for row in rows.values()), *paper),
-        tuple(_notes(runs, based="Base" in rows)),
+        tuple(_notes(runs, has_base="Base" in rows)),
     )
-    if "Base" not in rows:
+    lifts = (
+        differences([*rows.values()], rows["Base"], _COLUMNS, "Lift over Base") if "Base" in rows else None
+    )
+    if lifts is None:
         return [main]
-    lifts = differences(list(rows.values()), rows["Base"], _COLUMNS, "Lift over Base")
-    return (
-        [main] if lifts is None else [main, lifts._replace(notes=(*lifts.notes, *_other_than_context(runs)))]
-    )
+    # The contexts and prompts of these runs are what the table compares.
+    compared = (": context was", ": assistant prompt was")
+    others = [why for why in setup_notes(runs) if not any(what in why for what in compared)]
+    return [main, lifts._replace(notes=(*lifts.notes, *others))]
 
 
-def _notes(runs: Sequence[StoredRun], *, based: bool) -> list[str]:
+def _notes(runs: Sequence[StoredRun], *, has_base: bool) -> list[str]:
     legend = (
         "D: demographics, I: past interactions, S: situation; Base: none of them. An assistant of your own"
         " has no Vanilla. TCR in percent, P from 1 to 4."
@@ -136,35 +135,17 @@ def _notes(runs: Sequence[StoredRun], *, based: bool) -> list[str]:
         "There is no lift to show: no run is without context (--personalens-control ablation, or"
         " --personalens-context none)."
     )
-    return [
-        legend,
-        *([] if based else [missing]),
-        *scenario_counts(runs),
-        *reading_counts(runs),
-        *reading_counts(runs),
-        *likeness(runs, of_assistants=False),
-        *slips(4),
-    ]
-
-
-def _other_than_context(runs: Sequence[StoredRun]) -> list[str]:
-    return [
-        why
-        for why in unlike_each_other(runs)
-        if ": context was" not in why and ": assistant prompt was" not in why
-    ]
+    notes = [legend] if has_base else [legend, missing]
+    return [*notes, *number_notes(runs), *likeness(runs, of_assistants=False), *paper_notes(4)]
 
 
 def ablation_table(results: Results) -> PaperTable:
-    """Return the effect of each part of the context, for a run's summary.
+    """Return the effect of each part of the context, for a run's summary, with the lift over no context.
 
-    There is a row for each setting, with its lift over no context. A lift is the mean difference over the
-    scenarios with scores in both.
+    A lift is the mean difference over the scenarios with scores in both.
     """
     settings = contexts_of(results)
-    base = next(
-        (setting for setting in settings if not (setting.letters or setting.vanilla or setting.swapped)), None
-    )
+    base = next((one for one in settings if not (one.letters or one.vanilla or one.swapped)), None)
     columns = [column for column in _COLUMNS if any(column.of(setting.items) for setting in settings)]
     header = ["context"]
     for column in columns:
@@ -182,23 +163,14 @@ def _ablation_row(
 ) -> tuple[str, ...]:
     cells = [setting.short]
     for column in columns:
-        places = 1 if is_rate(column.dimension) else 2
+        places = 1 if column.is_rate else 2
         cells.append(figure(column.mean(setting.items), places))
-        if base is not None:
-            lift = (
-                None
-                if setting is base
-                else contrast(column.of(base.items), column.of(setting.items), column.dimension)
-            )
-            cells.append(
-                ""
-                if setting is base
-                else (
-                    "-"
-                    if lift is None
-                    else figure(scaled(lift.change, column.dimension), places, signed=True)
-                )
-            )
+        if base is setting:
+            cells.append("")
+        elif base is not None:
+            lift = contrast(column.of(base.items), column.of(setting.items), column.dimension)
+            change = None if lift is None else column.scaled(lift.change)
+            cells.append(figure(change, places, signed=True))
     return tuple(cells)
 
 
@@ -212,7 +184,7 @@ def _ablation_notes(results: Results, base: ContextItems | None) -> list[str]:
         notes.append("There is no lift to show: no run without context (--personalens-control no-context).")
     elif base is not own:
         read = [(d, one) for d in _SCORES.values() if (one := contrast(base.items, own.items, d)) is not None]
-        tested = corrected([one for _, one in read])
+        tested = adjust_contrasts([one for _, one in read])
         notes += [_lift(d, one) for (d, _), one in zip(read, tested, strict=True)]
     return notes
 

@@ -1,19 +1,126 @@
-"""Stored runs, with their names in tables."""
+"""Stored runs and their means, as rows of tables, with notes on what they can be compared with."""
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from statistics import fmean
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.reports.content.beside import unlike
+from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.reports.content.comparability import comparability
+from pytest_personalens.reports.content.markup import figure, interval_text
+from pytest_personalens.reports.content.two_runs import setup_differences
+from pytest_personalens.reports.tables.table import PaperTable
+from pytest_personalens.results.comparison.pairs import adjust_contrasts, contrast
+from pytest_personalens.results.means import scenario_means, scores_of
+from pytest_personalens.results.wording import p_value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from pytest_personalens.core.scenario import Kind
+    from pytest_personalens.results.comparison.pairs import Contrast
+    from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
+
+SHORT: Final[dict[Kind, str]] = {"single": "SD", "multi": "MD"}
+#: The fewest scenarios with an interval. With fewer, it would be the whole scale, or appear too certain.
+_LEAST_PAIRS: Final = 3
+
+
+class Column(NamedTuple):
+    """The mean of a dimension over the items of a kind. `key` is its name in files."""
+
+    key: str
+    kind: Kind
+    dimension: Dimension
+
+    @property
+    def is_rate(self) -> bool:
+        """True for a column that is printed in percent."""
+        return self.dimension is Dimension.TASK_COMPLETION
+
+    @property
+    def heading(self) -> str:
+        """``SD TCR %``. The title of the table says if a reading is of the user or of the assistant."""
+        heading = self.dimension.names.paper_heading.removesuffix(".u")
+        return f"{SHORT[self.kind]} {heading}{' %' if self.is_rate else ''}"
+
+    def scaled(self, value: float) -> float:
+        """Return a score or a difference for a table: in percent for a rate."""
+        return 100 * value if self.is_rate else value
+
+    def of(self, items: Sequence[Item]) -> list[Item]:
+        """Return the items of the column's kind."""
+        return [item for item in items if item.evaluation.kind == self.kind]
+
+    def mean(self, items: Sequence[Item]) -> float | None:
+        """Return `mean_of` over the items of the kind."""
+        return mean_of(self.of(items), self.dimension)
+
+
+def columns_of(scores: Mapping[str, Dimension]) -> list[Column]:
+    """Return a column for each kind and score."""
+    return [
+        Column(f"{short.lower()}_{key}", kind, dimension)
+        for kind, short in SHORT.items()
+        for key, dimension in scores.items()
+    ]
+
+
+def mean_of(items: Sequence[Item], dimension: Dimension) -> float | None:
+    """Return the mean of `items` by scenario, in percent for a rate; None if no item has a score."""
+    scores = scores_of(items, dimension)
+    mean = round(fmean(scenario_means(scores).values()), 6) if scores else None
+    return mean if mean is None or dimension is not Dimension.TASK_COMPLETION else 100 * mean
+
+
+class MeansRow(NamedTuple):
+    """The items of a row, and its name."""
+
+    name: str
+    items: Sequence[Item]
+
+    def cells(self, columns: Sequence[Column]) -> tuple[str, ...]:
+        """Return the name, and each mean with two decimals as in the paper."""
+        return (self.name, *(figure(column.mean(self.items)) for column in columns))
+
+
+def differences(
+    rows: Sequence[MeansRow], base: MeansRow, columns: Sequence[Column], title: str
+) -> PaperTable | None:
+    """Return the difference of each of `rows` from `base` in each of `columns`; None if nothing compares.
+
+    The p-values are corrected over all of them.
+    """
+    compared: list[tuple[str, Column, Contrast]] = []
+    for row in rows:
+        for column in columns:
+            one = contrast(column.of(base.items), column.of(row.items), column.dimension)
+            if one is not None and row is not base:
+                compared.append((row.name, column, one))
+    if not compared:
+        return None
+    tested = adjust_contrasts([one for _, _, one in compared])
+    note = (
+        "p: two-sided, of the paired randomization test over the users of the scenarios that both scored."
+        f" p (Holm): corrected for the {len(compared)} tests of this table; what is below 0.05 there is more"
+        " than chance at 5 %."
+    )
+    header = ("", "score", "difference", "95 %", "p", "p (Holm)", "scenarios")
+    cells = [
+        (name, column.heading, *_cells(column, one))
+        for (name, column, _), one in zip(compared, tested, strict=True)
+    ]
+    return PaperTable(title, header, tuple(cells), (note,))
+
+
+def _cells(column: Column, one: Contrast) -> tuple[str, ...]:
+    few = one.pairs < _LEAST_PAIRS
+    low, high = (None if end is None or few else column.scaled(end) for end in (one.low, one.high))
+    change = (figure(column.scaled(one.change), signed=True), interval_text(low, high, signed=True))
+    return (*change, p_value(one.p), p_value(one.adjusted), f"{one.pairs:,}")
 
 
 class StoredRun(NamedTuple):
@@ -24,12 +131,11 @@ class StoredRun(NamedTuple):
 
     def scenarios(self, kind: Kind) -> int:
         """Return how many scenarios of a kind were scored."""
-        return len(
-            {i.scenario_key for i in self.results.own if i.evaluation.scored and i.evaluation.kind == kind}
-        )
+        own = self.results.own
+        return len({i.scenario_key for i in own if i.evaluation.scored and i.evaluation.kind == kind})
 
 
-def named(read: Sequence[tuple[Path, Results]]) -> list[StoredRun]:
+def stored_runs(read: Sequence[tuple[Path, Results]]) -> list[StoredRun]:
     """Return each run with the name of its assistant.
 
     The name includes the file if several runs have the same assistant. A single run is "this run" if its
@@ -51,9 +157,14 @@ def _assistant(results: Results) -> str:
     return str(results.settings.get("assistant") or "")
 
 
-def reading_counts(runs: Sequence[StoredRun]) -> list[str]:
-    """Return how many scenarios have a score on each reading, for each run in which some are missing."""
-    return [
+def number_notes(runs: Sequence[StoredRun]) -> list[str]:
+    """Return how many scenarios each run scored, and on each reading where the judge did not give all."""
+    scored = [
+        f"{run.name}: {run.scenarios('single'):,} single-domain (SD) and {run.scenarios('multi'):,}"
+        " multi-domain (MD) scenarios scored."
+        for run in runs
+    ]
+    return scored + [
         f"{run.name}: the judge did not give every reading; each is missing from its own mean only. Scenarios"
         f" with a score: {'; '.join(_by_reading(run))}."
         for run in runs
@@ -62,8 +173,7 @@ def reading_counts(runs: Sequence[StoredRun]) -> list[str]:
 
 
 def _by_reading(run: StoredRun) -> Iterator[str]:
-    kinds: dict[Kind, str] = {"single": "SD", "multi": "MD"}
-    for kind, short in kinds.items():
+    for kind, short in SHORT.items():
         items = [i for i in run.results.own if i.evaluation.kind == kind]
         counts = {
             m.short: len({i.scenario_key for i in items if i.evaluation.score(m) is not None})
@@ -73,29 +183,15 @@ def _by_reading(run: StoredRun) -> Iterator[str]:
             yield f"{short} {', '.join(f'{name} {number:,}' for name, number in counts.items() if number)}"
 
 
-def scenario_counts(runs: Sequence[StoredRun]) -> list[str]:
-    """Return how many scenarios each run scored, one sentence for each run."""
-    return [
-        f"{run.name}: {run.scenarios('single'):,} single-domain (SD) and {run.scenarios('multi'):,}"
-        " multi-domain (MD) scenarios scored."
-        for run in runs
-    ]
-
-
 def likeness(runs: Sequence[StoredRun], *, of_assistants: bool = True) -> list[str]:
-    """Return how far the runs compare with the paper: see `comparability`.
-
-    A sentence that is true for all runs appears once.
-    """
-    said = [
-        comparability(
-            run.results, run.scenarios("single"), run.scenarios("multi"), of_assistants=of_assistants
-        )
-        for run in runs
-    ]
-    of_all = set(said[0]).intersection(*said)
+    """Return how far the runs compare with the paper (`comparability`). What is true for all appears once."""
+    notes = []
+    for run in runs:
+        numbers = run.scenarios("single"), run.scenarios("multi")
+        notes.append(comparability(run.results, *numbers, of_assistants=of_assistants))
+    of_all = set(notes[0]).intersection(*notes)
     collected: list[str] = []
-    for run, sentences in zip(runs, said, strict=True):
+    for run, sentences in zip(runs, notes, strict=True):
         collected += [
             s if s in of_all else f"{run.name}: {s[0].lower()}{s[1:]}"
             for s in sentences
@@ -104,9 +200,10 @@ def likeness(runs: Sequence[StoredRun], *, of_assistants: bool = True) -> list[s
     return collected
 
 
-def unlike_each_other(runs: Sequence[StoredRun]) -> Iterator[str]:
+def setup_notes(runs: Sequence[StoredRun]) -> Iterator[str]:
     """Yield why a difference from the first run may not be due to the assistant."""
+    first = runs[0]
     for run in runs[1:]:
         yield from (
-            f"{run.name} beside {runs[0].name}: {why}." for why in unlike(runs[0].results, run.results)
+            f"{run.name} beside {first.name}: {why}." for why in setup_differences(first.results, run.results)
         )

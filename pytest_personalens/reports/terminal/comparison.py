@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Final
 from pytest_personalens.reports.content.markup import short_line
 from pytest_personalens.reports.content.reason_text import said_by_judge, why
 from pytest_personalens.results.reasons.reasons import costs_of
-from pytest_personalens.results.values.shortfalls import in_words
+from pytest_personalens.results.values.shortfalls import shortfall_text
 from pytest_personalens.results.wording import count, p_text, sentence, signed, signed_interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_personalens.core.judging.verdict import Verdict
-    from pytest_personalens.results.values.changes import Comparison, Flip, Paired
+    from pytest_personalens.results.values.changes import Comparison, Flip, PairedChange
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
 
@@ -24,75 +23,63 @@ _LONGEST: Final = 120
 
 
 def outcome_lines(results: Results, *, verbose: bool, listed: bool = True) -> Iterator[str]:
-    """Yield the lines, or none if the run has no such results.
-
-    Scores that changed are left out if not `listed`.
-    """
+    """Yield the lines, or none if the run has no such results. `listed` includes the scores that changed."""
     suite = results.of_suite
-    if results.trials is not None:
-        passes = ", ".join(
-            f"pass^{k} {'-' if p is None else f'{p:.2f}'}" for k, p in enumerate(results.trials.pass_k, 1)
-        )
-        yield f"{results.trials.count} trials of each {suite.item}: {passes}"
-        spread = ", ".join(f"{name.short} {value:.2f}" for name, value in results.trials.spread.items())
-        if spread:
+    if (trials := results.trials) is not None:
+        passes = (f"pass^{k} {'-' if p is None else f'{p:.2f}'}" for k, p in enumerate(trials.pass_k, 1))
+        yield f"{trials.count} trials of each {suite.item}: {', '.join(passes)}"
+        if trials.spread:
+            spread = ", ".join(f"{name.short} {value:.2f}" for name, value in trials.spread.items())
             yield f"standard deviation within a {suite.item}: {spread}"
-    row_of_arms = suite.arm_groups.get("ablation", ())
-    ablation = bool(row_of_arms) and set(row_of_arms) <= {arm.name for arm in results.arms}
-    if ablation:
-        from pytest_personalens.reports.tables.contexts import (
-            ablation_table,
-        )  # it prints means in the same way as the summary
+    if results.arms:
+        from pytest_personalens.reports.tables.contexts import ablation_table, is_ablation
 
-        yield from ablation_table(results).text().splitlines()
-        yield ""
-    for control in results.arms if not ablation else ():
-        for lift in control.lift:
-            if lift.dimension in suite.main and (verbose or not suite.table_by_kind):
-                yield f"control {suite.arm_word(control.name)}: {_lift(lift)}"
-        if unscored := control.overall.items - control.overall.scored:
-            of_all = count(control.overall.items, "item")
-            yield f"control {suite.arm_word(control.name)}: {unscored} of {of_all} could not be scored"
+        if is_ablation(results):  # it prints means in the same way as the summary
+            yield from (*ablation_table(results).text().splitlines(), "")
+        else:
+            yield from _controls(results, verbose=verbose)
     if results.comparison is not None:
-        # A measure with a gate is reported there.
-        gated = any(gate.kind == "regression" for gate in results.gates)
-        yield from _comparison(results, results.comparison, verbose=verbose, gated=gated, listed=listed)
+        yield from _comparison(results, results.comparison, verbose=verbose, listed=listed)
+
+
+def _controls(results: Results, *, verbose: bool) -> Iterator[str]:
+    suite = results.of_suite
+    for arm in results.arms:
+        name = f"control {suite.arm_word(arm.name)}"
+        for lift in arm.lift:
+            if lift.dimension in suite.main and (verbose or not suite.table_by_kind):
+                yield f"{name}: {_lift(lift)}"
+        if unscored := arm.overall.items - arm.overall.scored:
+            yield f"{name}: {unscored} of {count(arm.overall.items, 'item')} could not be scored"
+
+
+def _lift(lift: PairedChange) -> str:
+    means = f"{lift.dimension.names.mean} {lift.before:.2f}, with this user's context {lift.after:.2f}"
+    gain, low, high = lift.gain
+    return f"{means}: lift {signed(gain)} ({signed_interval(low, high)}, {p_text(lift.p)})"
 
 
 def low_lines(results: Results) -> list[str]:
-    """Return a line for each scenario of the run itself below a threshold.
-
-    The line says what it missed, and in how many trials.
-    """
+    """Return a line for each scenario below a threshold: what it missed, and in how many trials."""
     missed: dict[tuple[str, ...], list[Item]] = defaultdict(list)
     for item in results.own:
         if item.status == "low":
             missed[item.key].append(item)
-    runs = Counter(item.key for item in results.own)
-    several = len({item.test for item in results.own}) > 1
-    return [
-        f"{_name(items[0], several)}: {'; '.join(dict.fromkeys(in_words(i.shortfalls) for i in items))}"
-        + (f" (in {len(items)} of {runs[key]} trials)" if runs[key] > 1 else "")
-        for key, items in missed.items()
-    ]
+    runs, several = Counter(item.key for item in results.own), len({item.test for item in results.own}) > 1
+    lines = []
+    for key, items in missed.items():
+        test = f" in {items[0].test.rpartition('::')[2]}" if several else ""
+        short = "; ".join(dict.fromkeys(shortfall_text(item.shortfalls) for item in items))
+        trials = f" (in {len(items)} of {runs[key]} trials)" if runs[key] > 1 else ""
+        lines.append(f"{items[0].evaluation.scenario}{test}: {short}{trials}")
+    return lines
 
 
-def _name(item: Item, several: bool) -> str:
-    """Return the scenario, with its test if there are `several`."""
-    return item.evaluation.scenario + (f" in {item.test.rpartition('::')[2]}" if several else "")
-
-
-def _lift(lift: Paired) -> str:
-    sentence = f"{lift.dimension.names.mean} {lift.before:.2f}, with this user's context {lift.after:.2f}"
-    gain, low, high = lift.gain
-    return f"{sentence}: lift {signed(gain)} ({signed_interval(low, high)}, {p_text(lift.p)})"
-
-
-def _comparison(
-    results: Results, comparison: Comparison, *, verbose: bool, gated: bool, listed: bool
-) -> Iterator[str]:
+def _comparison(results: Results, comparison: Comparison, *, verbose: bool, listed: bool) -> Iterator[str]:
     compared = count(comparison.compared, results.of_suite.item)
     yield f"compared with {comparison.baseline}: {compared}, at the level {comparison.level:g}"
+    # A measure with a gate is reported there.
+    gated = any(gate.kind == "regression" for gate in results.gates)
     for difference in comparison.differences:
         if not (gated and difference.gated):
             yield f"  {sentence(difference, results.of_suite.item)}"
@@ -107,13 +94,6 @@ def _comparison(
         yield f"  not compared, {cause}: {len(scenarios)}{names}"
 
 
-def _why(verdict: Verdict, flip: Flip, results: Results) -> str:
-    scenario = results.scenarios.get(flip.scenario)
-    if flip.fell:
-        return why(verdict, costs_of(verdict), scenario)
-    return said_by_judge(verdict.justification, verdict, scenario)
-
-
 def _flips(flips: list[Flip], way: str, results: Results, *, most: int) -> Iterator[str]:
     if not flips:
         return
@@ -122,25 +102,26 @@ def _flips(flips: list[Flip], way: str, results: Results, *, most: int) -> Itera
     number = f"{count(len(flips), 'score')} {way} than then"
     yield f"  {number}:" if shown else f"  {number} (-v lists them)"
     for flip in shown:
-        verdicts = [
-            v
-            for nodeid in flip.nodeids
-            for v in items[nodeid].evaluation.verdicts
-            if v.dimension == flip.dimension
-        ]
-        # Of several trials, the one with the largest change explains most.
-        outermost = min if (way == "worse") == (flip.dimension.better == "high") else max
-        furthest = outermost(verdicts, key=lambda verdict: verdict.score, default=None)
-        because = f", {short_line(_why(furthest, flip, results), _LONGEST)}" if furthest else ""
         where = f"  ({', '.join(flip.records)})" if flip.records else ""
-        yield (
-            f"    {flip.scenario}: {flip.dimension.short} {_short(flip.before)} ->"
-            f" {_short(flip.after)}{because}{where}"
-        )
+        # A score, or a mean over trials.
+        before, after = (f"{round(score, 2):g}" for score in (flip.before, flip.after))
+        because = _because(flip, items, results)
+        yield f"    {flip.scenario}: {flip.dimension.short} {before} -> {after}{because}{where}"
     if shown and len(shown) < len(flips):
         yield f"    and {len(flips) - len(shown)} more (-v lists them all)"
 
 
-def _short(score: float) -> str:
-    """Return the text of a score, or of a mean over trials."""
-    return f"{round(score, 2):g}"
+def _because(flip: Flip, items: dict[str, Item], results: Results) -> str:
+    evaluations = [items[nodeid].evaluation for nodeid in flip.nodeids]
+    verdicts = [v for e in evaluations for v in e.verdicts if v.dimension == flip.dimension]
+    # Of several trials, the one with the largest change explains most.
+    outermost = min if flip.fell == (flip.dimension.better == "high") else max
+    verdict = outermost(verdicts, key=lambda one: one.score, default=None)
+    if verdict is None:
+        return ""
+    scenario = results.scenarios.get(flip.scenario)
+    if flip.fell:
+        text = why(verdict, costs_of(verdict), scenario)
+    else:
+        text = said_by_judge(verdict.justification, verdict, scenario)
+    return f", {short_line(text, _LONGEST)}"

@@ -1,4 +1,4 @@
-"""The summary that a run prints."""
+"""The summary that a run prints, with the lines about a judge that was adopted or checked."""
 
 from __future__ import annotations
 
@@ -7,30 +7,28 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.judging.usage import Usage
-from pytest_personalens.reports.content.crashes import crash_groups, crashes_title
+from pytest_personalens.core.text.safe_text import harmless
+from pytest_personalens.reports.content.findings import (
+    INCOMPLETE,
+    Findings,
+    findings_of,
+    tasks_read_as_failed,
+)
+from pytest_personalens.reports.content.markup import figure
 from pytest_personalens.reports.terminal.comparison import low_lines, outcome_lines
-from pytest_personalens.reports.terminal.drift import drift_lines
 from pytest_personalens.results.wording import (
-    CAUSES,
     REPORT_ONLY,
     REPORTED_GATES,
-    asked_again_note,
     count,
     gate_outcome,
     part_note,
-    quotes_note,
-    stale_note,
-    trust_note,
-    unread_note,
-    user_note,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pytest_personalens.results.values.figures import Group
+    from pytest_personalens.results.values.drift import Drift, Shift
     from pytest_personalens.results.values.results import Results
-
 
 _MOST_LISTED: Final = 20
 #: A mean over fewer items says nothing of a domain.
@@ -51,35 +49,32 @@ def summary_lines(
     explained: bool = False,
     width: int = 0,
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the lines of the summary, each with the names of its markup.
+    """Yield the lines of the summary, each with the names of its markup: bold, red, yellow or green.
 
-    The names are bold, red, yellow and green, and a line may have none. With `domains`, there is a line for
-    each domain. If the failed gates were `explained` before, the rest is short: lists are counted. Notes of
-    several clauses are wrapped at `width` columns; the line of a gate is whole, so that it can be searched.
+    With `domains`, there is a line for each domain. If the failed gates were `explained` before, the rest is
+    short: lists are counted. Notes of several clauses are wrapped at `width` columns; the line of a gate is
+    whole, so that it can be searched.
     """
-    short = explained and not verbose
+    short, findings = explained and not verbose, findings_of(results)
     if results.drift is not None:
         for number, line in enumerate(drift_lines(results.drift)):
             yield line, () if number else ("bold",) if results.drift.passed else ("bold", "red")
         yield "", ()
-    if crashed := crashes_title(results):
-        yield f"{crashed}:", ("bold", "red")
-        yield from ((f"  {line}", ()) for line in crash_groups(results))
+    if findings.crashes:
+        yield f"{findings.crashes}:", ("bold", "red")
+        yield from ((f"  {way}", ()) for way in findings.ways)
         yield "", ()
-    scored = results.overall.scored
-    if scored and (part := part_note(results)):
-        yield f"scores {part}:", ("yellow",)
-    table = _kinds if results.of_suite.table_by_kind else _table
-    told = short and _gates_tell_all(results)
+    if results.overall.scored:
+        if part := part_note(results):
+            yield f"scores {part}:", ("yellow",)
+        if not (short and _gates_tell_all(results)):
+            table = _kinds if results.of_suite.table_by_kind else _table
+            for line in table(results, domains=domains, short=short, verbose=verbose):
+                yield line, ()
     plain = [
-        *(
-            table(results, domains=domains, short=short, verbose=verbose)
-            if results.overall.scored and not told
-            else ()
-        ),
         *([] if short else [""]),
         *outcome_lines(results, verbose=verbose, listed=not short),
-        *_notes(results, verbose=verbose, records=records, short=short, width=width or _WIDTH),
+        *_notes(results, findings, verbose=verbose, records=records, short=short, width=width or _WIDTH),
         *usage_table(results.usage, results.usd),
     ]
     yield from ((line, ()) for line in plain)
@@ -87,8 +82,8 @@ def summary_lines(
         colour = "green" if gate.passed else "yellow" if results.report_only else "red"
         line = f"gate {gate.name}: {gate_outcome(gate, results)}, {gate.message}"
         yield line, (colour,)
-    if results.went_wrong and (trust := trust_note(results)):
-        yield from ((line, ()) for line in textwrap.wrap(trust, width or _WIDTH))
+    if results.went_wrong or tasks_read_as_failed(results):
+        yield from ((line, ()) for line in textwrap.wrap(findings.trust, width or _WIDTH))
     if results.report_only and not (results.lost or any(item.failed for item in results.items)):
         note = f"{REPORT_ONLY}, {REPORTED_GATES}" if results.gates else REPORT_ONLY
         yield f"{note} (--personalens-gate none)", ("yellow",)
@@ -98,26 +93,22 @@ def summary_lines(
 def _table(results: Results, *, domains: bool, short: bool, verbose: bool) -> Iterator[str]:
     shown = {k: name for k, name in results.of_suite.headings().items() if k in results.overall.figures}
     wide = {key: max(7, len(heading) + 1) for key, heading in shown.items()}
-    yield f"{'':14}{'items':>6}{'scored':>8}" + "".join(
-        f"{heading:>{wide[key]}}" for key, heading in shown.items()
-    )
+    head = "".join(f"{heading:>{wide[key]}}" for key, heading in shown.items())
+    yield f"{'':14}{'items':>6}{'scored':>8}{head}"
     large = [group for group in results.domains if group.items >= _LEAST_IN_A_DOMAIN]
     if verbose or len(results.domains) - len(large) <= _MOST_SMALL:
         large = [*results.domains]
-    groups = [
-        results.overall,
-        *(results.kinds if len(results.kinds) > 1 else ()),
-        *(large if domains else ()),
-    ]
+    kinds = results.kinds if len(results.kinds) > 1 else ()
+    groups = [results.overall, *kinds, *(large if domains else ())]
     if short:  # and those with a gate of their own
         gated = {gate.name.rpartition(": ")[0] for gate in results.gates}
         groups = [results.overall, *(g for g in (*results.kinds, *results.domains) if g.name in gated)]
     for group in groups:
-        yield f"{group.name:14}{group.items:6}{group.scored:8}" + "".join(
-            f"{_figure(group, key):>{wide[key]}}" for key in shown
-        )
-    if (folded := len(results.domains) - len(large)) and domains and not short:
-        yield f"{count(folded, 'domain')} with fewer than {_LEAST_IN_A_DOMAIN} items (-v lists them)"
+        means = {key: group.figures[key].value if key in group.figures else None for key in shown}
+        cells = "".join(f"{figure(mean):>{wide[key]}}" for key, mean in means.items())
+        yield f"{group.name:14}{group.items:6}{group.scored:8}{cells}"
+    if (hidden := len(results.domains) - len(large)) and domains and not short:
+        yield f"{count(hidden, 'domain')} with fewer than {_LEAST_IN_A_DOMAIN} items (-v lists them)"
 
 
 def _gates_tell_all(results: Results) -> bool:
@@ -142,58 +133,39 @@ def _kinds(results: Results, *, domains: bool, short: bool, verbose: bool) -> It
     yield from source_lines(results)
 
 
-def _figure(group: Group, key: str) -> str:
-    mean = group.figures.get(key)
-    return "-" if mean is None or mean.value is None else f"{mean.value:.2f}"
-
-
-def _notes(results: Results, *, verbose: bool, records: str, short: bool, width: int) -> Iterator[str]:
-    if results.settings.get("shard"):
-        number, of = results.settings["shard"]
+def _notes(
+    results: Results, findings: Findings, *, verbose: bool, records: str, short: bool, width: int
+) -> Iterator[str]:
+    if shard := results.settings.get("shard"):
         yield (
-            f"shard {number}/{of} of the run: its gates are decided over all shards, by python -m"
+            f"shard {shard[0]}/{shard[1]} of the run: its gates are decided over all shards, by python -m"
             " pytest_personalens merge"
         )
     if not results.complete:
-        yield "a part of the run only: it was stopped, or shards are missing; no gate is decided"
-    if results.left_out:
-        left = count(results.left_out, "item")
-        yield (
-            f"left out by a selection (-k, -m, --lf, node ids, paths): {left} of the sample; all figures are"
-            " over the rest"
-        )
-    if results.drawn < results.requested:
-        yield (
-            f"sample: {results.requested} {results.of_suite.item}s asked for; there are only {results.drawn},"
-            " and all of them are in it"
-        )
+        yield INCOMPLETE
+    notes = {about: note.text for about, note in findings.notes.items() if about != "low"}
+    stale = notes.pop("stale", "")
+    yield from (notes.pop(about) for about in ("selection", "sample") if about in notes)
     if results.turns is not None and results.turns.value is not None and not short:
-        yield f"dialogues: {results.turns.value:.1f} user turns on average" + _usage(results)
+        calls = sum(used.calls for used in results.usage.values())
+        dollars = f", ${sum(results.usd.values()):.4f}" if results.usd else ""
+        used = f"; {calls:,} model calls{dollars}" if calls else ""
+        yield f"dialogues: {results.turns.value:.1f} user turns on average{used}"
     if results.by_turn:
         # Only the first turns are shown, because few dialogues have the later ones.
         means = ", ".join(f"{n}: {m.value:.2f} ({m.count})" for n, m in enumerate(results.by_turn[:8], 1))
         yield f"personalization after each turn of the assistant (dialogues), goodbyes left out: {means}"
     states = Counter(i.record for i in results.items if i.record != "none")
-    stale = "" if records else stale_note(results)
-    if states and not (short and stale):
-        yield (
-            "records: "
-            + ", ".join(f"{states[s]} {s}" for s in ("replayed", "written", "stale") if states[s])
-            + (" (another dialogue than now)" if states["stale"] else "")
-        )
-    if stale:
+    if states and not (short and stale and not records):
+        counts = ", ".join(f"{states[s]} {s}" for s in ("replayed", "written", "stale") if states[s])
+        yield f"records: {counts}" + (" (another dialogue than now)" if states["stale"] else "")
+    if stale and not records:
         yield stale
-    if again := asked_again_note(results):
-        yield again
-    if quotes := quotes_note(results):
-        yield quotes
-    if unread := unread_note(results):
-        yield unread
-    yield from textwrap.wrap(user_note(results), width, subsequent_indent="  ")
-    for cause, number in results.uncounted.items():
-        kept = "; what was bought is kept, and a further run goes on from there" if cause == "budget" else ""
-        yield f"not scored: {number}, {CAUSES[cause]}{kept}"
-        if cause != "assistant":  # the summary lists the assistant's failures above
+    for about, note in notes.items():
+        # A note of several clauses.
+        yield from textwrap.wrap(note, width, subsequent_indent="  ") if about == "user" else (note,)
+        cause = about.removeprefix("not scored: ")
+        if cause != about and cause != "assistant":  # the summary lists the assistant's failures above
             yield from _such_as(results, cause)
     if records:
         yield records
@@ -212,18 +184,10 @@ def _notes(results: Results, *, verbose: bool, records: str, short: bool, width:
 
 
 def _such_as(results: Results, cause: str) -> Iterator[str]:
-    """Yield the most frequent problem.
-
-    pytest shows the reasons of skipped items only on request.
-    """
+    """Yield the most frequent problem. pytest shows the reasons of skipped items only on request."""
     met = Counter(i.evaluation.detail for i in results.own if i.evaluation.cause == cause)
     for detail, _ in met.most_common(1):
         yield f"  such as: {' '.join(detail.split())[:_LONGEST]}"
-
-
-def _usage(results: Results) -> str:
-    u = sum(results.usage.values(), Usage())
-    return f"; {u.calls:,} model calls{_dollars(sum(results.usd.values()), results)}" if u.calls else ""
 
 
 def usage_table(usage: Mapping[str, Usage], usd: Mapping[str, float]) -> Iterator[str]:
@@ -244,5 +208,26 @@ def usage_table(usage: Mapping[str, Usage], usd: Mapping[str, float]) -> Iterato
         yield f"{name:{wide}}{u.calls:8,}{''.join(f'{count:12,}' for count in counts)}{shown:>10}"
 
 
-def _dollars(usd: float, results: Results) -> str:
-    return f", ${usd:.4f}" if results.usd else ""
+_MOST_NOTES = 5
+
+
+def drift_lines(drift: Drift) -> Iterator[str]:
+    """Yield the outcome in one sentence, then its figures."""
+    yield harmless(drift.sentence)
+    if drift.anchors or drift.scores:
+        yield f"  {'':22}{'compared':>9}{'changed':>9}{'far':>5}{'mean':>8}  two-sided p"
+    for what, shifts in (("anchors", drift.anchors), ("scores", drift.scores)):
+        yield from (_row(what, s) for s in shifts)
+    for note in drift.notes[:_MOST_NOTES]:
+        yield f"  {harmless(note)}"
+    if len(drift.notes) > _MOST_NOTES:
+        yield (
+            f"  and {len(drift.notes) - _MOST_NOTES} more notes (--personalens-report PATH.json holds them"
+            " all)"
+        )
+
+
+def _row(what: str, s: Shift) -> str:
+    beyond = "" if s.beyond_judge is None else f"  (as the anchors moved: two-sided p {s.beyond_judge:.3f})"
+    name = f"{what} {s.dimension.short}"
+    return f"  {name:22}{s.compared:9}{s.changed:9}{s.far:5}{s.mean:+8.2f}{s.p:13.3f}{beyond}"

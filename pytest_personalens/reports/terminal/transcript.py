@@ -6,15 +6,15 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.dialogue.state import stored_records
-from pytest_personalens.core.dialogue.tool_calls import shown as shown_calls
+from pytest_personalens.core.dialogue.tool_calls import call_lines
 from pytest_personalens.core.judging.dimensions import Dimension
 from pytest_personalens.core.text.safe_text import harmless, one_line
 from pytest_personalens.reports.content.explanation import common_length
 from pytest_personalens.reports.content.markup import short_line
 from pytest_personalens.reports.content.reason_text import OUTCOMES, goal_parts, said_by_judge, why
-from pytest_personalens.reports.terminal.failure_layout import error_lines, wrapped
+from pytest_personalens.reports.terminal.failure_layout import error_lines, wrap_lines
 from pytest_personalens.results.reasons.reasons import costs_of
-from pytest_personalens.results.values.shortfalls import uncounted_by
+from pytest_personalens.results.values.shortfalls import uncounted_reason
 from pytest_personalens.results.wording import unfound_text
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def failure_headline(
     evaluation: Evaluation, shortfalls: Sequence[Shortfall], scenario: BaseScenario | None = None
 ) -> str:
     """What is wrong with an item, in a line: ``p 1 < 2: asks for Seat (known: window)``."""
-    cause, detail = uncounted_by(evaluation)
+    cause, detail = uncounted_reason(evaluation)
     if cause and not shortfalls:
         whose = cause if cause == "lost" else f"{cause} at fault"
         return one_line(f"not scored, {whose}: {harmless(detail)}")
@@ -78,7 +78,6 @@ def failure_lines(
     whole: bool = False,
 ) -> list[str]:
     """What a failing item prints, in lines of at most `width` columns but for the command that runs it again.
-
     `brief` leaves out who asked, what went well, and all turns but those that cost the score. `whole` prints
     every reading with its evidence. Without a command (`rerun`), its line is left out.
     """
@@ -100,7 +99,7 @@ def failure_lines(
 def _wrong(
     evaluation: Evaluation, scenario: BaseScenario, shortfalls: Sequence[Shortfall], width: int
 ) -> Iterator[str]:
-    if uncounted_by(evaluation)[0] and not shortfalls:
+    if uncounted_reason(evaluation)[0] and not shortfalls:
         yield from error_lines(failure_headline(evaluation, shortfalls), width)
     for shortfall in shortfalls:
         measure = shortfall.dimension
@@ -120,7 +119,7 @@ def _because(evaluation: Evaluation, shortfall: Shortfall, scenario: BaseScenari
 
 
 def _who(evaluation: Evaluation, scenario: BaseScenario, width: int) -> Iterator[str]:
-    yield from wrapped("", scenario.who, width)
+    yield from wrap_lines("", scenario.who, width)
     became = {
         f"{reason.domain}, {reason.type}:": f"  ({OUTCOMES[reason.code]})"
         for verdict in evaluation.verdicts
@@ -129,7 +128,7 @@ def _who(evaluation: Evaluation, scenario: BaseScenario, width: int) -> Iterator
     }
     for what, text in scenario.facts:
         outcome = next((outcome for about, outcome in became.items() if text.startswith(about)), "")
-        yield from wrapped(f"{what + ':':8}", f"{text}{outcome}", width)
+        yield from wrap_lines(f"{what + ':':8}", f"{text}{outcome}", width)
 
 
 def _turns(
@@ -152,12 +151,12 @@ def _turns(
             continue
         yield from _calls(message, width)
         if turn == parting:
-            yield from wrapped(f"  - {turn:2} recorded  ", _cut(before[turn].content), width)
+            yield from wrap_lines(f"  - {turn:2} recorded  ", _cut(before[turn].content), width)
         sign = "+" if turn == parting else " "
         label = f"{'>' if turn in marked else ' '} {sign} {turn:2} {message.role:9} "
-        yield from wrapped(label, _cut(message.content), width)
+        yield from wrap_lines(label, _cut(message.content), width)
         for fault in faults.get(turn, ()):
-            yield from wrapped("         user fault ", fault.text, width)
+            yield from wrap_lines("         user fault ", fault.text, width)
     if marked:
         yield "     (> marks what cost the score)"
     if evaluation.dialogue.truncated:
@@ -171,16 +170,16 @@ def _state(state: State | None, width: int) -> Iterator[str]:
         return
     lines = [record.in_one_line() for record in stored_records(state.data)]
     for line in lines[:_MOST_CALLS] or ["nothing"]:
-        yield from wrapped("     the system holds ", short_line(line, _LONGEST_THING), width)
+        yield from wrap_lines("     the system holds ", short_line(line, _LONGEST_THING), width)
     if len(lines) > _MOST_CALLS:
         yield f"         [... {len(lines) - _MOST_CALLS:,} more]"
 
 
 def _calls(message: Message, width: int) -> Iterator[str]:
     """What the assistant did before it said its turn, a line a call."""
-    lines = shown_calls(message)
+    lines = call_lines(message)
     for line in lines[:_MOST_CALLS]:
-        yield from wrapped("         called ", line, width)
+        yield from wrap_lines("         called ", line, width)
     if len(lines) > _MOST_CALLS:
         yield f"         [... {len(lines) - _MOST_CALLS:,} more]"
 
@@ -201,16 +200,16 @@ def _reading(verdict: Verdict, scenario: BaseScenario, width: int, *, passed: bo
     said = said_by_judge(verdict.justification, verdict, scenario)
     # The reasons stand above the dialogue.
     told = not passed and bool(costs_of(verdict)) and said in why(verdict, costs_of(verdict), scenario)
-    yield from wrapped(f"{title}: ", score if told else f"{score}, {said}", width, hang="  ")
+    yield from wrap_lines(f"{title}: ", score if told else f"{score}, {said}", width, hang="  ")
     for part in parts:
-        yield from wrapped("  ", part.line, width, hang="      ")
+        yield from wrap_lines("  ", part.line, width, hang="      ")
     if passed:
         return
     for evidence in () if costs_of(verdict) else verdict.evidence:
         note = f" ({said_by_judge(evidence.note, verdict, scenario)})" if evidence.note else ""
-        yield from wrapped(f"  turn {evidence.turn}: ", f'"{evidence.quote}"{note}', width)
+        yield from wrap_lines(f"  turn {evidence.turn}: ", f'"{evidence.quote}"{note}', width)
     for label, notes in (("observed", verdict.observations), ("better", verdict.improvements)):
         for one in notes:
-            yield from wrapped(f"  {label}: ", one, width)
+            yield from wrap_lines(f"  {label}: ", one, width)
     if unfound := unfound_text(verdict):
         yield f"  {unfound}"

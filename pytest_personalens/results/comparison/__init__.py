@@ -1,1 +1,1 @@
-"""Compares scores: with a baseline, between controls, over trials."""
+"""Compares scores with a baseline, between controls and over trials."""

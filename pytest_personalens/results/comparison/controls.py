@@ -1,7 +1,4 @@
-"""Controls: the same scenarios without the context, or with another user's.
-
-This module also computes how much better the run itself was.
-"""
+"""Controls, the same scenarios without the context or with another user's, and trials of each scenario."""
 
 from __future__ import annotations
 
@@ -10,13 +7,13 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_personalens.core.judging.metric import OfSums
-from pytest_personalens.results.comparison.paired import paired
-from pytest_personalens.results.means import answers_of, balanced, by_user, scores_of, user_sums
+from pytest_personalens.results.comparison.pairs import compare_pairs
+from pytest_personalens.results.means import answers_of, by_user, pair_means, scores_of, user_sums
 from pytest_personalens.results.stats.resampling import bootstrap_interval, swap_test
 from pytest_personalens.results.stats.sums import bootstrap_of_sums, swap_of_sums
 from pytest_personalens.results.stats.trials import pass_hat, spread
 from pytest_personalens.results.summary import by_kind, group
-from pytest_personalens.results.values.changes import Arm, Paired
+from pytest_personalens.results.values.changes import Arm, PairedChange
 from pytest_personalens.results.values.figures import Trials
 from pytest_personalens.results.values.item import Item
 
@@ -32,36 +29,35 @@ if TYPE_CHECKING:
 
 
 def controls_of(items: Sequence[Item], suite: Suite) -> tuple[Arm, ...]:
-    """Return the controls among `items`, in the order of their suite.
-
-    Each is compared with the items of the run itself.
-    """
+    """Return the controls among `items` in the order of their suite, each compared with the run itself."""
     own = [i for i in items if not i.arm]
-    controls = []
-    for arm in suite.arms:
-        if members := [i for i in items if i.arm == arm.name]:
-            lifts = [lift(members, own, measure) for measure in suite.gated]
-            shown = tuple(pair for pair in lifts if pair is not None)
-            overall = group(arm.name, members, suite, whole=True)
-            controls.append(Arm(name=arm.name, overall=overall, kinds=by_kind(members, suite), lift=shown))
-    return tuple(controls)
+    members = {arm.name: [i for i in items if i.arm == arm.name] for arm in suite.arms}
+    return tuple(
+        Arm(
+            name=name,
+            overall=group(name, control, suite, whole=True),
+            kinds=by_kind(control, suite),
+            lift=tuple(filter(None, (lift(control, own, measure) for measure in suite.gated))),
+        )
+        for name, control in members.items()
+        if control
+    )
 
 
-def lift(control: Sequence[Item], own: Sequence[Item], measure: Measure) -> Paired | None:
-    """Return how much better the run itself was than a control, by scenario.
+def lift(control: Sequence[Item], own: Sequence[Item], measure: Measure) -> PairedChange | None:
+    """Return how much better the run itself was than a control, by scenario; None without a score in both.
 
-    `p` is that of a rise, or of a fall if low scores are good. Return None if no scenario has a score in
-    both.
+    `p` is that of a rise, or of a fall if low scores are good.
     """
-    pairs = balanced(scores_of(control, measure), scores_of(own, measure))
-    return paired(measure, pairs, improving=True) if pairs else None
+    pairs = pair_means(scores_of(control, measure), scores_of(own, measure))
+    return compare_pairs(measure, pairs, improving=True) if pairs else None
 
 
 class Gain(NamedTuple):
-    """The amount by which the run itself is better than a control in one figure.
+    """How much better the run itself is than a control in one figure.
 
-    It covers `pairs` scenarios of `users` users that have the figure in both. `low` to `high` is the 95 %
-    interval, and `p` is one-sided, for a gain.
+    It is over `pairs` scenarios of `users` in both. `low` to `high` is the 95 % interval, and `p` is
+    one-sided, for a gain.
     """
 
     value: float
@@ -73,31 +69,20 @@ class Gain(NamedTuple):
 
 
 def gain_of(metric: Metric, control: Sequence[Item], own: Sequence[Item]) -> Gain | None:
-    """Return the gain in any metric.
-
-    It is None if no scenario is in both, or if the scenarios do not determine the metric.
-    """
+    """Return the gain in any metric; None if the scenarios in both do not determine it."""
     if metric.measure is None:
         return _gain_of_answers(metric, control, own)
-    lifted = lift(control, own, metric.measure)
-    if lifted is None:
-        return None
-    return Gain(*lifted.gain, lifted.pairs, lifted.users, lifted.p)
-
-
-def _both(
-    metric: Metric, control: Sequence[Item], own: Sequence[Item]
-) -> dict[Key, list[tuple[Answer, Answer]]]:
-    """Return the answers of the scenarios in both, in pairs."""
-    before, after = answers_of(metric, control), answers_of(metric, own)
-    return {
-        key: list(zip(before[key], after[key], strict=False)) for key in sorted(before.keys() & after.keys())
-    }
+    change = lift(control, own, metric.measure)
+    return None if change is None else Gain(*change.gain, change.pairs, change.users, change.p)
 
 
 def _gain_of_answers(metric: Metric, control: Sequence[Item], own: Sequence[Item]) -> Gain | None:
-    both, of, sign = _both(metric, control, own), metric.of, 1 if metric.better == "high" else -1
+    of, sign = metric.of, 1 if metric.better == "high" else -1
     assert of is not None
+    before, after = answers_of(metric, control), answers_of(metric, own)
+    both = {
+        key: list(zip(before[key], after[key], strict=False)) for key in sorted(before.keys() & after.keys())
+    }
 
     def gain(pairs: Sequence[tuple[Answer, Answer]]) -> float | None:
         was, is_now = of([pair[0] for pair in pairs]), of([pair[1] for pair in pairs])
@@ -133,11 +118,7 @@ def _of_sums(
 
 
 def passes_of(items: Sequence[Item]) -> dict[Key, tuple[int, int]]:
-    """Return (passed, scored) trials of each scenario in each test.
-
-    A trial passes by its thresholds. A trial that could not be scored does not count, and neither does one
-    without a reading that a threshold needs.
-    """
+    """Return (passed, scored) trials of each scenario in each test, without trials that are "uncounted"."""
     outcomes: defaultdict[Key, list[bool]] = defaultdict(list)
     for item in items:
         if item.status != "uncounted":

@@ -1,14 +1,11 @@
-"""The history of several runs, in the order of their commits.
-
-It shows what each run measured, and where runs can no longer be compared.
-"""
+"""The history of several runs by their commits: what each measured, and where they cannot be compared."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.results.comparison.baseline import ComparisonTerms, terms_of
+from pytest_personalens.results.comparison.baseline import terms_of
 from pytest_personalens.results.means import Estimate, estimate, item_scores
 from pytest_personalens.results.values.provenance import Provenance
 from pytest_personalens.results.wording import count, part_note
@@ -42,12 +39,12 @@ class Run(NamedTuple):
 
     @property
     def failed(self) -> tuple[str, ...]:
-        """Return the names of the gates that failed."""
+        """The names of the gates that failed."""
         return tuple(gate.name for gate in self.gates if not gate.passed)
 
     @property
     def label(self) -> str:
-        """Return the commit, or the name of the file if the commit is unknown."""
+        """The commit, or the name of the file if the commit is unknown."""
         return self.provenance.short or self.name
 
 
@@ -114,15 +111,14 @@ def _provenance(results: Results) -> Provenance:
 def _terms(results: Results) -> dict[str, str]:
     if not results.overall.scored:
         return {}
-    terms: ComparisonTerms = terms_of(results)
+    terms = terms_of(results)
     return {"the dataset": terms.dataset, **terms.setup}
 
 
 def _facts(results: Results) -> dict[str, str]:
-    settings: dict[str, Any] = results.settings
     return {
         "the sample": count(results.drawn, results.of_suite.item),
-        "the seed": repr(settings.get("seed")),
+        "the seed": repr(results.settings.get("seed")),
         "the gates": ", ".join(f"{gate.name} {gate.limit:g}" for gate in results.gates) or "none",
         "the plugin": results.plugin,
     }
@@ -131,6 +127,6 @@ def _facts(results: Results) -> dict[str, str]:
 def _differences(then: dict[str, str], now: dict[str, str]) -> Iterable[str]:
     if then and now:
         for what in {**then, **now}:
-            was, is_now = then.get(what, "default"), now.get(what, "default")
+            was, is_now = then.get(what, "none"), now.get(what, "none")
             if was != is_now:
                 yield f"{what}: {was} -> {is_now}"

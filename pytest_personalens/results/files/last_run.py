@@ -38,10 +38,7 @@ def keep_last(
 
 
 def last_run(folder: Path) -> Path:
-    """Return the file with the last run's results, of this folder or the first one above that has it.
-
-    Raise `SpecError` if there is none.
-    """
+    """Return the file with the last run's results, of this folder or one above; raise `SpecError` without."""
     for place in (folder, *folder.parents):
         if (path := place / _CACHE / _NAME).is_file():
             return path

@@ -1,46 +1,34 @@
-"""Reads results from a file and computes their figures again from the items.
-
-A file whose own figures differ from these is refused.
-"""
+"""Reads results from a file, and refuses it if its figures do not follow from its items."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import DataError
+from pytest_personalens.results.comparison.compare import IN_PART, differences_of, flips_of
 from pytest_personalens.results.comparison.controls import controls_of, trials_of
-from pytest_personalens.results.comparison.with_baseline import IN_PART, differences_of, flips_of
 from pytest_personalens.results.gates.check import check_again
-from pytest_personalens.results.means import balanced, scores_of
-from pytest_personalens.results.summary import summarize
+from pytest_personalens.results.means import in_order, pair_means, scores_of
+from pytest_personalens.results.summary import FACTS, summarize
 from pytest_personalens.results.values.results import read_results
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from pytest_personalens.core.judging.measure import Exact, Measure
-    from pytest_personalens.results.means import Key, Pairs
+    from pytest_personalens.core.judging.measure import Measure
+    from pytest_personalens.results.means import Pairs
     from pytest_personalens.results.values.changes import Comparison
     from pytest_personalens.results.values.results import Results
 
 #: Figures that depend only on the items.
 _FIGURES: Final = (
-    "overall",
-    "domains",
-    "kinds",
-    "uncounted",
-    "turns",
-    "by_turn",
-    "user_audit",
-    "usage",
-    "unfound_quotes",
+    "overall", "domains", "kinds", "uncounted", "turns", "by_turn", "user_audit", "usage", "unfound_quotes",
     "unsupported",
-)
-#: Values that an earlier version may have computed by another method, or worded otherwise. Reports show them
-#: as they are computed now.
+)  # fmt: skip
+#: Values that depend on a method or a wording. Another version may have others, so reports show them as they
+#: are computed now.
 _BY_METHOD: Final = frozenset({"low", "high", "p", "users", "message", "detectable", "largest_drop"})
 #: Stored figures are rounded to six decimals.
 _ROUNDING: Final = 2e-6
@@ -49,53 +37,35 @@ _OF_ANCHORS: Final = "anchor "
 
 
 def read_computed(path: Path) -> Results:
-    """Return the results in a file, with figures computed from its items.
+    """Return the results in a JSON file of ``--personalens-report``, with figures computed from its items.
 
-    The file is one of ``--personalens-report PATH.json``.
-
-    Raise `DataError` with a text of one line if the file cannot be read. Raise it also for the first figure
-    that does not follow from the items: means, counts, usage, trials, controls, the comparison and gates. No
-    item holds dollars, so these stay as they are. A comparison stays too if the items do not hold all the
-    baseline's scores that it is over. Its changes must still be the differences between its means.
+    Raise `DataError` if the file cannot be read, and for the first figure that does not follow from the
+    items: means, counts, usage, trials, controls, the comparison and gates. No item holds dollars, so these
+    stay as they are. A comparison stays too if the items do not hold all the baseline's scores that it is
+    over. Its changes must still be the differences between its means.
     """
     stored = read_results(path)
     computed = _computed(stored)
-    for place, was, follows in (*_changes(stored), *_figures(stored, computed)):
-        difference = f"stored is {_told(was)}, but {_told(follows)} follows from its items"
+    for place, was, follows in (*_wrong_changes(stored), *_wrong_figures(stored, computed)):
+        difference = f"stored is {_shown(was)}, but {_shown(follows)} follows from its items"
         raise DataError(path, f"{difference}; restore the file, or run its tests again", field=place)
     return computed
 
 
-def _figures(stored: Results, computed: Results) -> Iterator[tuple[str, Any, Any]]:
+def _wrong_figures(stored: Results, computed: Results) -> Iterator[tuple[str, Any, Any]]:
     for name in (*_FIGURES, "trials", "arms", "comparison", "gates"):
-        yield from _differences(
-            name, *(results.model_dump(mode="json", include={name})[name] for results in (stored, computed))
-        )
+        sides = (results.model_dump(mode="json", include={name})[name] for results in (stored, computed))
+        yield from _differences(name, *sides)
 
 
-def _changes(stored: Results) -> Iterator[tuple[str, Any, Any]]:
+def _wrong_changes(stored: Results) -> Iterator[tuple[str, Any, Any]]:
     for d in stored.comparison.differences if stored.comparison is not None else ():
         if abs(d.after - d.before - d.change) > _ROUNDING:
             yield f"comparison.{d.dimension.short}.change", d.change, round(d.after - d.before, 6)
 
 
 def _computed(stored: Results) -> Results:
-    summary = summarize(
-        stored.items,
-        settings=stored.settings,
-        dataset=stored.dataset,
-        requested=stored.requested,
-        drawn=stored.drawn,
-        lost=stored.lost,
-        unevaluated=stored.unevaluated,
-        skipped=stored.skipped,
-        of_controls=stored.of_controls,
-        missing_by_group=stored.missing_by_group,
-        left_out=stored.left_out,
-        complete=stored.complete,
-        drawn_from=stored.drawn_from,
-        excluded=stored.excluded,
-    )
+    summary = summarize(stored.items, **{name: getattr(stored, name) for name in FACTS})
     update: dict[str, Any] = {name: getattr(summary, name) for name in _FIGURES}
     update["usage"] |= {
         purpose: used for purpose, used in stored.usage.items() if purpose.startswith(_OF_ANCHORS)
@@ -114,25 +84,26 @@ def _computed(stored: Results) -> Results:
 def _compared_again(results: Results) -> Comparison | None:
     """Return the comparison, computed from what the items were by the baseline.
 
-    Return None if they do not hold that: in files of earlier versions, and for a part of a scenario's trials
-    or tests.
+    Return None if they do not hold that, for a part of a scenario's trials or tests.
     """
     comparison, own = results.comparison, results.own
     if comparison is None or comparison.left_out.keys() & set(IN_PART) or len({i.test for i in own}) > 1:
         return None
-    then = [(i, i.earlier.scores) for i in own if i.earlier is not None and i.earlier.source == "baseline"]
+    left_out = {scenario for scenarios in comparison.left_out.values() for scenario in scenarios}
+    then = [
+        (item.key, item.trial, item.earlier.scores)
+        for item in own
+        if item.earlier is not None
+        and item.earlier.source == "baseline"
+        and item.evaluation.scenario not in left_out
+    ]
     if not then:
         return None
-    left_out = {scenario for scenarios in comparison.left_out.values() for scenario in scenarios}
     pairs: dict[Measure, Pairs] = {}
     for d in comparison.differences:
-        before: defaultdict[Key, dict[int, Exact]] = defaultdict(dict)
-        for item, scores in then:
-            if d.dimension in scores and item.evaluation.scenario not in left_out:
-                before[item.key][item.trial] = d.dimension.exact(scores[d.dimension])
-        ordered = {key: tuple(score for _, score in sorted(t.items())) for key, t in before.items()}
-        if paired := balanced(ordered, scores_of(own, d.dimension)):
-            pairs[d.dimension] = paired
+        before = in_order(d.dimension, ((key, trial, s.get(d.dimension)) for key, trial, s in then))
+        if means := pair_means(before, scores_of(own, d.dimension)):
+            pairs[d.dimension] = means
     kept = [d for d in comparison.differences if d.dimension in pairs]
     gated = [d.dimension for d in kept if d.gated]
     differences = differences_of(
@@ -169,5 +140,5 @@ def _alike(stored: Any, computed: Any) -> bool:
     return abs(stored - computed) <= _ROUNDING if numbers else bool(stored == computed)
 
 
-def _told(value: Any) -> str:
-    return "nothing" if value is None else f"{str(value)[:60]}"
+def _shown(value: Any) -> str:
+    return "nothing" if value is None else str(value)[:60]

@@ -1,7 +1,4 @@
-"""Gates over a whole run, which make CI fail.
-
-A gate also fails if too few items could be scored.
-"""
+"""Gates over a whole run, which make CI fail; also if too few items could be scored."""
 
 from __future__ import annotations
 
@@ -9,18 +6,18 @@ from typing import TYPE_CHECKING
 
 from pytest_personalens.core.options.gate import USER_FAULTS, VALID_FLOOR, GateExpression
 from pytest_personalens.core.options.gate_expression import parse_gate_name
+from pytest_personalens.results.gates.baseline_gates import drop_gate, regression_gates
 from pytest_personalens.results.gates.floor_gates import (
-    closed,
+    closed_gate,
     figure_gate,
     lift_gate,
-    members,
     pass_k_gate,
     too_few,
     user_faults_gate,
     valid_gate,
 )
-from pytest_personalens.results.gates.regression_gates import bounded_drop_gate, regression_gates
 from pytest_personalens.results.values.figures import Gate
+from pytest_personalens.results.values.item import members
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,12 +31,10 @@ def check_gates(
 ) -> tuple[Gate, ...]:
     """Return the verdict of every gate of a whole run.
 
-    Without a floor and without a comparison, the run has no gates, unless it is `measured`.
-
-    If there are gates, the gate ``valid`` is added: the share of items that could be scored must reach 0.9,
-    or the limit of a floor. The reason is that a mean over the scored items says nothing about the missing
-    ones. The gate is also added if the run is `measured`. Such a run serves as a baseline for others, or only
-    reports its figures, and no item fails for its score.
+    A run with gates also has the gate ``valid``: the share of items that could be scored must reach 0.9, or
+    the limit of a floor, because a mean over the scored items says nothing about the missing ones. So has a
+    run that is `measured`: it is a baseline for others, or only reports its figures, and no item fails for
+    its score.
     """
     shares = [floor for floor in floors if floor.metric == "valid"]
     least = {"": VALID_FLOOR, **{floor.group: floor.limit for floor in shares}}
@@ -57,28 +52,23 @@ def check_gates(
 
 
 def check_again(results: Results, gate: Gate) -> Gate:
-    """Return the gate, decided again from `results`.
-
-    If `results` hold nothing to decide it by, the gate stays as it is.
-    """
+    """Return the gate, decided again from `results`, or as it is if they hold nothing to decide it by."""
     if gate.kind == "judge":
         return judge_gate(results.drift) if results.drift is not None else gate
+    if gate.kind in ("drop", "regression") and results.comparison is None:
+        return gate
     shares = {other.name.rpartition(": ")[0]: other.limit for other in results.gates if other.kind == "valid"}
     whole = shares.get("", VALID_FLOOR)
-    if gate.kind == "drop" and results.comparison is None:
-        return gate
     if gate.kind == "regression":
-        gates = regression_gates(results, whole) if results.comparison is not None else ()
-        return next((again for again in gates if again.name == gate.name), gate)
+        return next((again for again in regression_gates(results, whole) if again.name == gate.name), gate)
     floor = parse_gate_name(gate.name, gate.limit, gate.direction)
     return _gate(results, floor, shares.get(floor.group, whole))
 
 
 def judge_gate(drift: Drift) -> Gate:
-    """Return the gate on the judge.
+    """Return the gate on the judge, whose value is the share of verdicts that stayed the same.
 
-    It fails if the judge changed or could not be asked, because its scores then have no meaning. The value is
-    the share of verdicts that stayed the same.
+    It fails if the judge changed or could not be asked, because its scores then have no meaning.
     """
     return Gate(
         name="judge", kind="judge", value=drift.kept, limit=1.0, passed=drift.passed, message=drift.sentence
@@ -87,15 +77,15 @@ def judge_gate(drift: Drift) -> Gate:
 
 def _gate(results: Results, floor: GateExpression, least: float) -> Gate:
     if floor.group and not members(results.own, floor.group):
-        return closed(floor, f"no {results.of_suite.item} of {floor.group} is in this sample")
+        return closed_gate(floor, f"no {results.of_suite.item} of {floor.group} is in this sample")
     if floor.metric == "valid":
         return valid_gate(results, floor)
     if floor.metric == "lift":
         return lift_gate(results, floor, least)
     if floor.metric == "drop":
-        return bounded_drop_gate(results, floor, least)
+        return drop_gate(results, floor, least)
     if few := too_few(results, floor, least):
-        return closed(floor, few)
+        return closed_gate(floor, few)
     if floor.metric.startswith("pass^"):
         return pass_k_gate(results, floor, least)
     if floor.metric == USER_FAULTS:

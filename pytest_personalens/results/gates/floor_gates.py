@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from fractions import Fraction
 from statistics import fmean
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from pytest_personalens.core.judging.metric import Metric
 from pytest_personalens.results.comparison.controls import gain_of, passes_of
 from pytest_personalens.results.gates.gate_expressions import control_of
-from pytest_personalens.results.means import by_user, figure_of
+from pytest_personalens.results.means import by_user, figure_of, mean
 from pytest_personalens.results.stats.intervals import interval
 from pytest_personalens.results.stats.trials import pass_hat, pass_share
 from pytest_personalens.results.values.figures import Gate
+from pytest_personalens.results.values.item import members
 from pytest_personalens.results.wording import (
     NO_INTERVAL,
     apart,
@@ -35,25 +35,21 @@ if TYPE_CHECKING:
 
 #: A lift with a larger one-sided p may be chance.
 _LEVEL: Final = 0.05
+_Kind: TypeAlias = Literal["floor", "lift", "drop"]
 
 
 def too_few(results: Results, floor: GateExpression, least: float) -> str:
-    """Return why a gate cannot be decided: too few of its items could be scored.
-
-    The text is empty if there are enough.
-    """
+    """Return why a gate cannot be decided, because too few of its items could be scored, or ""."""
     metric = results.of_suite.metric(floor.metric)
     items = _read_in(metric, members(results.own, floor.group))
     scored = sum(i.evaluation.gives(metric.measure if metric is not None else None) for i in items)
     total = _asked(results, floor.group, metric)
-    its = "its " if floor.group or (metric is not None and metric.read_in) else ""
     if not scored and (not floor.group or not total):
         return ""  # the gate itself gives a better message
-    return (
-        ""
-        if round(scored / total, 6) >= least
-        else f"only {scored} of {its}{count(total, 'item')} could be scored; {share_text(least)}"
-    )
+    if round(scored / total, 6) >= least:
+        return ""
+    its = "its " if floor.group or (metric is not None and metric.read_in) else ""
+    return f"only {scored} of {its}{count(total, 'item')} could be scored; {share_text(least)}"
 
 
 def figure_gate(results: Results, floor: GateExpression) -> Gate:
@@ -62,22 +58,21 @@ def figure_gate(results: Results, floor: GateExpression) -> Gate:
     items = _read_in(metric, members(results.own, floor.group))
     estimate = figure_of(metric, items)
     if estimate.value is None:
-        return closed(floor, f"{metric.label}: {_why_no_value(results, metric, items, estimate)}")
+        return closed_gate(floor, f"{metric.label}: {_why_no_value(results, metric, items, estimate)}")
     basis = over(estimate.scenarios, estimate.users, results.of_suite.item)
     gate = _against(floor, estimate.value, (estimate.low, estimate.high), metric.label, basis)
     worst = metric.measure.worst if metric.measure is not None else None
     if not gate.passed or worst is None:
         return gate
     total = _asked(results, floor.group, metric)
-    least = (estimate.value * estimate.dialogues + worst * (total - estimate.dialogues)) / total
-    if not floor.passes(round(least, 6)):
-        # The items without a score may be exactly the bad ones.
-        message = (
-            f"{gate.message}; it would be {least:.2f} if the {total - estimate.dialogues} without a score had"
-            f" the {'lowest' if metric.better == 'high' else 'highest'}"
-        )
-        return gate.model_copy(update={"message": message})
-    return gate
+    unscored = total - estimate.dialogues
+    least = (estimate.value * estimate.dialogues + worst * unscored) / total
+    if floor.passes(round(least, 6)):
+        return gate
+    # The items without a score may be exactly the bad ones.
+    end = "lowest" if metric.better == "high" else "highest"
+    luck = f"; it would be {least:.2f} if the {unscored} without a score had the {end}"
+    return gate.model_copy(update={"message": gate.message + luck})
 
 
 def _why_no_value(results: Results, metric: Metric, items: Sequence[Item], estimate: Estimate) -> str:
@@ -115,19 +110,15 @@ def pass_k_gate(results: Results, floor: GateExpression, least: float) -> Gate:
     k, item = int(floor.metric.removeprefix("pass^")), results.of_suite.item
     items = members(results.own, floor.group)
     passes, scenarios = passes_of(items), len({i.key for i in items})
-    shares = by_user(
-        {key: pass_share(passed, trials, k) for key, (passed, trials) in passes.items() if trials >= k}
-    )
+    shares = by_user({key: pass_share(*of_key, k) for key, of_key in passes.items() if of_key[1] >= k})
     value, used = pass_hat(list(passes.values()), k), sum(map(len, shares))
     label = f"chance of passing {k} times of {k}"
     if value is None:
-        return closed(floor, f"no {item} was scored in {count(k, 'trial')}")
+        return closed_gate(floor, f"no {item} was scored in {count(k, 'trial')}")
     if used < least * scenarios:
         some = f"only {used} of {count(scenarios, item)} {'was' if used == 1 else 'were'} scored {k} times"
-        return closed(floor, f"{label}: {some}; {share_text(least)}")
-    return _against(
-        floor, value, interval(shares, 0, 1) or (None, None), label, over(used, len(shares), item)
-    )
+        return closed_gate(floor, f"{label}: {some}; {share_text(least)}")
+    return _against(floor, value, interval(shares, 0, 1), label, over(used, len(shares), item))
 
 
 def lift_gate(results: Results, floor: GateExpression, least: float) -> Gate:
@@ -139,36 +130,29 @@ def lift_gate(results: Results, floor: GateExpression, least: float) -> Gate:
         what = metric.label
     else:
         assert suite.lift is not None  # `read_gate` accepted it for this suite
-        metric = Metric.mean("lift", suite.lift[0])
-        what = suite.lift[0].names.title.lower()
+        metric, what = Metric.mean("lift", suite.lift[0]), suite.lift[0].names.title.lower()
     items = _read_in(metric, members(results.items, floor.group))
     gain = gain_of(metric, [i for i in items if i.arm == control], [i for i in items if not i.arm])
     label = f"lift of {what} over the control {suite.arm_word(control or '')}"
     scenarios = len({i.scenario_key for i in items})
-    if gain is None or gain.pairs < least * scenarios:
-        some = (
-            f"only {gain.pairs} of {count(scenarios, suite.item)} {'was' if gain.pairs == 1 else 'were'}"
-            if gain
-            else f"no {suite.item} was"
-        )
-        message = f"{label}: {some} scored both with and without its context" + (
-            f"; {share_text(least)}" if gain else ""
-        )
-        skipped = {*results.skipped} & {*results.of_controls}
-        if here := sum(f"+{control}" in nodeid.rpartition("[")[2] for nodeid in skipped):
-            message += f"; {here:,} skipped by your test: in a control, call evaluate() and return"
-        return closed(floor, message, "lift")
-    basis = f"{over(gain.pairs, gain.users or gain.pairs, suite.item)}, {p_text(gain.p)}"
-    gate = _against(floor, gain.value, (gain.low, gain.high), label, basis)
-    doubt = "; not significant" if gate.passed and gain.p > _LEVEL else ""
-    return gate.model_copy(update={"kind": "lift", "message": gate.message + doubt})
+    if gain is not None and gain.pairs >= least * scenarios:
+        basis = f"{over(gain.pairs, gain.users, suite.item)}, {p_text(gain.p)}"
+        gate = _against(floor, gain.value, (gain.low, gain.high), label, basis)
+        doubt = "; not significant" if gate.passed and gain.p > _LEVEL else ""
+        return gate.model_copy(update={"kind": "lift", "message": gate.message + doubt})
+    some, limit = f"no {suite.item} was", ""
+    if gain is not None:
+        were = "was" if gain.pairs == 1 else "were"
+        some, limit = f"only {gain.pairs} of {count(scenarios, suite.item)} {were}", f"; {share_text(least)}"
+    message = f"{label}: {some} scored both with and without its context{limit}"
+    skipped = {*results.skipped} & {*results.of_controls}
+    if here := sum(f"+{control}" in nodeid.rpartition("[")[2] for nodeid in skipped):
+        message += f"; {here:,} skipped by your test: in a control, call evaluate() and return"
+    return closed_gate(floor, message, "lift")
 
 
 def valid_gate(results: Results, floor: GateExpression) -> Gate:
-    """Return the gate on the share of what could be scored.
-
-    An item counts by the share of its readings that the judge gave.
-    """
+    """Return the gate on the share of what could be scored: of an item, the readings that the judge gave."""
     items = members(results.own, floor.group)
     scored = sum(i.evaluation.scored for i in items)
     total = len(items) + results.missing_by_group.get(floor.group, 0) if floor.group else results.expected
@@ -191,50 +175,39 @@ def user_faults_gate(results: Results, floor: GateExpression) -> Gate:
             by_scenario[item.scenario_key].append(bool(item.evaluation.user_faults))
     label = f"share of {results.of_suite.dialogue}s with a fault of the user"
     if not by_scenario:
-        return closed(floor, f"{label}: no user of this run was audited; run its tests again")
-    shares = by_user({key: Fraction(sum(faulty), len(faulty)) for key, faulty in by_scenario.items()})
+        return closed_gate(floor, f"{label}: no user of this run was audited; run its tests again")
+    shares = by_user({key: mean(faulty) for key, faulty in by_scenario.items()})
     value = fmean(share for of_user in shares for share in of_user)
     basis = over(len(by_scenario), len(shares), results.of_suite.item)
-    return _against(floor, value, interval(shares, 0, 1) or (None, None), label, basis)
+    return _against(floor, value, interval(shares, 0, 1), label, basis)
 
 
 def _against(
-    floor: GateExpression, value: float, ends: tuple[float | None, float | None], label: str, basis: str
+    floor: GateExpression,
+    value: float,
+    ends: tuple[float | None, float | None] | None,
+    label: str,
+    basis: str,
 ) -> Gate:
     # The gate compares rounded values, as other reports show them: a mean that reads 0.90 must not miss 0.9
     # by the last bits of a sum.
     value = round(value, 6)
-    low, high = (None if end is None else round(end, 6) for end in ends)
+    low, high = (None if end is None else round(end, 6) for end in ends or (None, None))
     passed = floor.passes(value)
     failing = "<" if floor.direction == ">=" else ">"
     measured, least = (f"{value:.2f}", f"{floor.limit:.2f}") if passed else apart(value, floor.limit)
     between = NO_INTERVAL if low is None or high is None else ends_text(low, high)
     message = f"{label} {measured} ({between}) {floor.direction if passed else failing} {least} {basis}"
-    return Gate(
-        name=floor.name,
-        value=value,
-        limit=floor.limit,
-        direction=floor.direction,
-        passed=passed,
-        message=message,
-        low=low,
-        high=high,
+    return closed_gate(floor, message).model_copy(
+        update={"value": value, "passed": passed, "low": low, "high": high}
     )
 
 
-def closed(floor: GateExpression, message: str, kind: Literal["floor", "lift", "drop"] = "floor") -> Gate:
+def closed_gate(
+    floor: GateExpression, message: str, kind: Literal["floor", "lift", "drop"] = "floor"
+) -> Gate:
     """Return a failed gate for a floor without a value to compare."""
+    name, limit, direction = floor.name, floor.limit, floor.direction
     return Gate(
-        name=floor.name,
-        kind=kind,
-        value=None,
-        limit=floor.limit,
-        direction=floor.direction,
-        passed=False,
-        message=message,
+        name=name, kind=kind, value=None, limit=limit, direction=direction, passed=False, message=message
     )
-
-
-def members(items: Sequence[Item], group: str) -> list[Item]:
-    """Return the items of a domain or kind; of all for an empty `group`."""
-    return [i for i in items if not group or group == i.evaluation.kind or group in i.evaluation.domains]

@@ -18,11 +18,9 @@ if TYPE_CHECKING:
 
 
 def check_expressions(settings: Settings) -> None:
-    """Raise `SpecError` for two gates on the same thing.
-
-    Raise it also for a gate or a margin on a value that the run does not measure.
-    """
+    """Raise `SpecError` for two gates on the same thing, and for a gate or margin on what is not measured."""
     names, suite = set[str](), settings.of_suite
+    nothing = "there is nothing to compare with; add"
     for gate in settings.gate:
         where = f"--personalens-gate: {gate.name}"
         if gate.name.lower() in names:
@@ -32,40 +30,30 @@ def check_expressions(settings: Settings) -> None:
             raise SpecError(f"{where}: unknown metric {gate.metric!r}")
         measure = measure_of(gate, suite)
         if measure is not None and measure.value not in settings.dimensions:
-            advice = suite.not_scored(settings._asdict()).get(measure)
-            raise SpecError(
-                f"{where}: {advice}"
-                if advice
-                else f"{where} is not judged in this run; add {measure.short} with --personalens-dimensions"
-            )
+            if advice := suite.not_scored(settings._asdict()).get(measure):
+                raise SpecError(f"{where}: {advice}")
+            add = f"add {measure.short} with --personalens-dimensions"
+            raise SpecError(f"{where} is not judged in this run; {add}")
         if gate.metric == "drop" and settings.baseline is None:
-            raise SpecError(f"{where}: there is nothing to compare with; add --personalens-baseline PATH")
+            raise SpecError(f"{where}: {nothing} --personalens-baseline PATH")
         if gate.metric == "lift" and control_of(gate, suite, settings.control) is None:
             _, arms = suite.lift or (None, ())
-            words = [gate.arm] if gate.arm else [arm.word for arm in suite.arms if arm.name in arms]
-            raise SpecError(
-                f"{where}: there is nothing to compare with; add --personalens-control {' or '.join(words)}"
-            )
-        if gate.metric.startswith("pass^") and int(gate.metric[5:]) > settings.trials:
-            raise SpecError(
-                f"{where}: needs at least as many runs of each {suite.item}; add --personalens-trials"
-                f" {gate.metric[5:]}"
-            )
+            words = " or ".join([gate.arm] if gate.arm else [a.word for a in suite.arms if a.name in arms])
+            raise SpecError(f"{where}: {nothing} --personalens-control {words}")
+        k = gate.metric.removeprefix("pass^")
+        if k != gate.metric and int(k) > settings.trials:
+            needs = f"needs at least as many runs of each {suite.item}"
+            raise SpecError(f"{where}: {needs}; add --personalens-trials {k}")
     for name, _ in settings.margin if settings.baseline else ():
-        if name not in suite.gated or name not in settings.dimensions:
-            problem = (
-                "is not compared"
-                if name not in suite.gated
-                else "is not judged in this run; add it with --personalens-dimensions"
-            )
-            raise SpecError(f"personalens_margin: {suite.measure(name).short} {problem}")
+        where = f"personalens_margin: {suite.measure(name).short}"
+        if name not in suite.gated:
+            raise SpecError(f"{where} is not compared")
+        if name not in settings.dimensions:
+            raise SpecError(f"{where} is not judged in this run; add it with --personalens-dimensions")
 
 
 def measure_of(gate: GateExpression, suite: Suite) -> Measure | None:
-    """Return the measure whose mean a gate uses.
-
-    Return None for a gate on something else.
-    """
+    """Return the measure whose mean a gate uses, or None for a gate on something else."""
     if gate.metric == "lift" and not gate.of:
         return suite.lift[0] if suite.lift is not None else None
     metric = suite.metric(gate.of or gate.metric)
@@ -82,16 +70,11 @@ def control_of(gate: GateExpression, suite: Suite, controls: Collection[str]) ->
 def with_groups(
     gates: Sequence[GateExpression], domains: Collection[str], kinds: Sequence[str]
 ) -> tuple[GateExpression, ...]:
-    """Return the gates with their groups in the spelling of the dataset.
-
-    Raise `SpecError` for a group that the dataset does not have.
-    """
+    """Return the gates with their groups in the dataset's spelling; raise `SpecError` for any other group."""
     known = {name.lower(): name for name in (*kinds, *domains)}
     for gate in gates:
         if gate.group and gate.group.lower() not in known:
             near = difflib.get_close_matches(gate.group.lower(), known, n=1)
-            hint = f" (did you mean {known[near[0]]}?)" if near else ""
-            raise SpecError(
-                f"--personalens-gate: unknown group {gate.group!r}{hint}; known: {', '.join(known.values())}"
-            )
+            unknown = f"unknown group {gate.group!r}" + (f" (did you mean {known[near[0]]}?)" if near else "")
+            raise SpecError(f"--personalens-gate: {unknown}; known: {', '.join(known.values())}")
     return tuple(gate._replace(group=known.get(gate.group.lower(), "")) for gate in gates)

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.options.gate_expression import parse_gate_name
 from pytest_personalens.results.gates.gate_expressions import measure_of
-from pytest_personalens.results.reasons.before_run import earlier_of
+from pytest_personalens.results.reasons.earlier import earlier_of, score_before
 from pytest_personalens.results.reasons.reasons import commonest_sentences, reason_counts
 from pytest_personalens.results.reasons.worst_cases import worst_cases
+from pytest_personalens.results.values.item import members
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from pytest_personalens.core.judging.measure import Measure, Score
     from pytest_personalens.results.reasons.reasons import ReasonCount
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 _CASES: Final = 2
 
 
-class Moved(NamedTuple):
+class MeanChange(NamedTuple):
     """The mean of some scenarios before and now, and how many of them fell and rose."""
 
     before: float
@@ -48,7 +49,7 @@ class Explanation(NamedTuple):
     gate: Gate
     group: str
     measure: Measure | None
-    moved: Moved | None
+    moved: MeanChange | None
     since: str
     reasons: tuple[ReasonCount, ...] = ()
     sentences: tuple[tuple[str, int], ...] = ()
@@ -57,7 +58,7 @@ class Explanation(NamedTuple):
 
     @property
     def lead(self) -> ReasonCount | None:
-        """Return what explains the change: what grew most, or the commonest if nothing is known."""
+        """What explains the change: what grew most, or the commonest if nothing is known."""
         return next((r for r in self.reasons if r.change is None or r.change > 0), None)
 
     @property
@@ -69,52 +70,45 @@ class Explanation(NamedTuple):
 
 
 def explanations(results: Results) -> tuple[Explanation, ...]:
-    """Why each gate failed that did, in the order of the gates."""
-    failed = [gate for gate in results.gates if not gate.passed]
-    read = [(gate, *_reading(gate, results)) for gate in failed]
+    """Return why each gate failed that did, in the order of the gates."""
+    read = [(gate, *_reading(gate, results)) for gate in results.gates if not gate.passed]
     firsts: dict[Measure, str] = {}
-    floors: dict[tuple[str, Measure], str] = {}
     for gate, _, measure in read:
         if measure is not None and gate.value is not None:
             firsts.setdefault(measure, gate.name)
-    share = max(1, _CASES // max(1, len(firsts)))
-    left, shown = _CASES, set[str]()
-    gathered = []
+    share, left = max(1, _CASES // max(1, len(firsts))), _CASES
+    changed: dict[tuple[str, Measure], str] = {}
+    shown: set[str] = set()
+    explained = []
     for gate, group, measure in read:
-        explained = _explained(results, gate, group, measure)
+        one = _explained(results, gate, group, measure)
         if measure is not None and firsts.get(measure) == gate.name:
-            items = _members(results, group)
-            explained = explained._replace(
+            items = members(results.own, group)
+            one = one._replace(
                 reasons=reason_counts(items, measure), sentences=tuple(commonest_sentences(items, measure))
             )
-            lead = explained.lead.code if explained.lead is not None else None
+            lead = one.lead.code if one.lead is not None else None
             cases = [case for case in worst_cases(items, measure, lead) if case.item.nodeid not in shown]
             cases = cases[: min(share, left)]
             left -= len(cases)
             shown |= {case.item.nodeid for case in cases}
-            explained = explained._replace(cases=tuple(cases))
-        if measure is not None and explained.moved is not None:
-            first = floors.setdefault((group, measure), gate.name)
-            explained = explained._replace(same_as=first if first != gate.name else "")
-        gathered.append(explained)
-    return tuple(gathered)
+            one = one._replace(cases=tuple(cases))
+        if measure is not None and one.moved is not None:
+            first = changed.setdefault((group, measure), gate.name)
+            one = one._replace(same_as=first if first != gate.name else "")
+        explained.append(one)
+    return tuple(explained)
 
 
 def _explained(results: Results, gate: Gate, group: str, measure: Measure | None) -> Explanation:
-    items = _members(results, group)
+    items, moved = members(results.own, group), None
     since = next((earlier.source for item in items if (earlier := earlier_of(item)) is not None), "")
-    moved = None
-    if measure is not None and gate.kind == "regression" and results.comparison is not None:
-        moved = next(
-            (
-                Moved(d.before, d.after, d.pairs, d.users or d.pairs, d.worse, d.better)
-                for d in results.comparison.differences
-                if d.dimension == measure and d.regressed  # else too few failed it, whichever way they went
-            ),
-            None,
-        )
-    elif measure is not None and gate.kind == "floor":
-        moved = _moved(items, measure)
+    if measure is not None and gate.kind == "floor":
+        moved = _mean_change(items, measure)
+    elif gate.kind == "regression" and results.comparison is not None:
+        for d in results.comparison.differences:
+            if d.dimension == measure and d.regressed:  # else too few failed it, whichever way they went
+                moved = MeanChange(d.before, d.after, d.pairs, d.users, d.worse, d.better)
     return Explanation(gate, group, measure, moved, since)
 
 
@@ -123,31 +117,24 @@ def _reading(gate: Gate, results: Results) -> tuple[str, Measure | None]:
     expression = parse_gate_name(gate.name, gate.limit, gate.direction)
     group = "" if gate.kind == "regression" else expression.group
     if expression.metric.startswith("pass^"):
-        low = Counter(s.dimension for item in _members(results, group) for s in item.shortfalls)
+        low = Counter(s.dimension for item in members(results.own, group) for s in item.shortfalls)
         return group, max(low, key=lambda measure: low[measure], default=None)
     return group, None if gate.kind == "valid" else measure_of(expression, results.of_suite)
 
 
-def _members(results: Results, group: str) -> list[Item]:
-    """The items of the run itself that a gate on a domain or a kind is about."""
-    return [
-        i for i in results.own if not group or group == i.evaluation.kind or group in i.evaluation.domains
-    ]
-
-
-def _moved(items: Sequence[Item], measure: Measure) -> Moved | None:
-    """How the means of all scored scenarios moved; None where it is not known of every dialogue."""
+def _mean_change(items: Sequence[Item], measure: Measure) -> MeanChange | None:
+    """Return how the means of all scored scenarios moved; None where it is not known of every dialogue."""
     scores: defaultdict[tuple[str, str], list[tuple[Score, Score]]] = defaultdict(list)
-    for item, now in _scores(items, measure):
-        earlier = earlier_of(item)
-        before = None if earlier is None else earlier.scores.get(measure)
-        if before is None:
-            return None
-        scores[item.scenario_key].append((before, now))
+    for item in items:
+        now = item.evaluation.score(measure) if item.evaluation.scored else None
+        if now is not None:
+            if (before := score_before(item, measure)) is None:
+                return None
+            scores[item.scenario_key].append((before, now))
     if not scores:
         return None
     pairs = [(fmean(b for b, _ in trials), fmean(a for _, a in trials)) for trials in scores.values()]
-    return Moved(
+    return MeanChange(
         fmean(before for before, _ in pairs),
         fmean(after for _, after in pairs),
         len(pairs),
@@ -155,10 +142,3 @@ def _moved(items: Sequence[Item], measure: Measure) -> Moved | None:
         sum(measure.is_worse(after, before) for before, after in pairs),
         sum(measure.is_worse(before, after) for before, after in pairs),
     )
-
-
-def _scores(items: Sequence[Item], measure: Measure) -> Iterator[tuple[Item, Score]]:
-    for item in items:
-        score = item.evaluation.score(measure) if item.evaluation.scored else None
-        if score is not None:
-            yield item, score

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from pytest_personalens.core.judging.dimensions import Dimension
-from pytest_personalens.results.reasons.before_run import earlier_of
+from pytest_personalens.results.reasons.earlier import earlier_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -21,24 +21,12 @@ CountedCode: TypeAlias = "ReasonCode | Literal['whole']"
 #: What speaks against a reading, the gravest first.
 COSTS: Final[Mapping[Measure, tuple[CountedCode, ...]]] = {
     Dimension.TASK_COMPLETION: (
-        "refused",
-        "wrong",
-        "claimed",
-        "handed-back",
-        "promised",
-        "proposed",
-        "missing",
-        "whole",
+        "refused", "wrong", "claimed", "handed-back", "promised", "proposed", "missing", "whole",
     ),
     Dimension.PERSONALIZATION: (
-        "limit-broken",
-        "contradicts",
-        "asks-known",
-        "recites",
-        "ignores",
-        "uses-stated",
+        "limit-broken", "contradicts", "asks-known", "recites", "ignores", "uses-stated",
     ),
-}
+}  # fmt: skip
 
 
 class ReasonCount(NamedTuple):
@@ -55,7 +43,7 @@ class ReasonCount(NamedTuple):
 
 
 def reason_counts(items: Sequence[Item], measure: Measure) -> tuple[ReasonCount, ...]:
-    """What speaks against a reading in scored items, what grew most first; none that no dialogue has."""
+    """Return what speaks against a reading in scored items, if any dialogue has it, what grew most first."""
     scored = [item for item in items if item.evaluation.gives(measure)]
     verdicts = [verdict_on(item, measure) for item in scored]
     now = [counted_codes(verdict) if verdict is not None else set() for verdict in verdicts]
@@ -82,7 +70,7 @@ def reason_counts(items: Sequence[Item], measure: Measure) -> tuple[ReasonCount,
 
 
 def commonest_sentences(items: Sequence[Item], measure: Measure) -> list[tuple[str, int]]:
-    """What the judge says of dialogues in the worse half of a scale, with how often, the commonest first."""
+    """Return what the judge says of dialogues in the worse half of a scale, with how often, by frequency."""
     verdicts = [verdict for item in items if (verdict := verdict_on(item, measure)) is not None]
     said = Counter(verdict.justification for verdict in verdicts if _in_lower_half(verdict.score, measure))
     return sorted(said.items(), key=lambda pair: (-pair[1], pair[0]))
@@ -96,7 +84,7 @@ def _in_lower_half(score: Score, measure: Measure) -> bool:
 
 
 def counted_codes(verdict: Verdict) -> set[CountedCode]:
-    """The codes of a reading's reasons, each once."""
+    """Return the codes of a reading's reasons, each once."""
     return _counted((reason.code for reason in verdict.reasons), verdict.dimension, verdict.score)
 
 
@@ -107,12 +95,12 @@ def _counted(codes: Iterable[ReasonCode], measure: Measure, score: Score | None)
 
 
 def costs_of(verdict: Verdict) -> list[Reason]:
-    """The reasons that speak against the reading, in the judge's order."""
+    """Return the reasons that speak against the reading, in the judge's order."""
     costs = COSTS.get(verdict.dimension, ())
     return [reason for reason in verdict.reasons if reason.code in costs]
 
 
 def verdict_on(item: Item, measure: Measure) -> Verdict | None:
-    """The item's reading on a dimension; None where it is not scored."""
+    """Return the item's reading on a dimension; None where it is not scored."""
     verdicts = item.evaluation.verdicts if item.evaluation.scored else ()
     return next((verdict for verdict in verdicts if verdict.dimension == measure), None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_personalens.results.reasons.before_run import earlier_of
+from pytest_personalens.results.reasons.earlier import earlier_of, score_before
 from pytest_personalens.results.reasons.reasons import costs_of, counted_codes, verdict_on
 
 if TYPE_CHECKING:
@@ -51,66 +51,46 @@ class WorstCase(NamedTuple):
 
 
 def worst_cases(items: Sequence[Item], measure: Measure, lead: CountedCode | None = None) -> list[WorstCase]:
-    """One case a scenario and test; none with the highest score.
-
-    Those that have the reason `lead` and had it not before come first, then the largest loss, then the lowest
-    score.
-    """
+    """Return one case for each scenario and test whose score is not the highest, the worst first."""
     best = measure.high if measure.better == "high" else measure.low
+    verdicts = ((item, verdict_on(item, measure)) for item in items)
     cases = [
-        WorstCase(
-            item,
-            verdict,
-            _before(item, measure),
-            costly_exchange(item, verdict, lead),
-            _new(item, verdict, lead),
-        )
-        for item in items
-        if (verdict := verdict_on(item, measure)) is not None and verdict.score != best
+        WorstCase(i, v, score_before(i, measure), costly_exchange(i, v, lead), _new_costs(i, v, lead))
+        for i, v in verdicts
+        if v is not None and v.score != best
     ]
-    cases.sort(key=lambda case: (*_shows(case, lead), *_order(case)))
     first: dict[tuple[str, ...], WorstCase] = {}
-    for case in cases:
+    for case in sorted(cases, key=lambda case: _rank(case, lead)):
         first.setdefault(case.item.key, case)
     return list(first.values())
 
 
-def _new(item: Item, verdict: Verdict, lead: CountedCode | None) -> tuple[Reason, ...]:
+def _new_costs(item: Item, verdict: Verdict, lead: CountedCode | None) -> tuple[Reason, ...]:
     costs = sorted(costs_of(verdict), key=lambda reason: reason.code != lead)
     earlier = earlier_of(item)
     then = () if earlier is None else earlier.reasons.get(verdict.dimension, ())
     return tuple(reason for reason in costs if reason.code not in then)
 
 
-def _shows(case: WorstCase, lead: CountedCode | None) -> tuple[bool, bool]:
-    """Whether a case shows the reason `lead` as a new one, and a part of the goal that is not done."""
-    codes = counted_codes(case.verdict)
+def _rank(case: WorstCase, lead: CountedCode | None) -> tuple[object, ...]:
+    """Rank the reason `lead` as a new one first, then the largest loss, then the lowest score."""
+    codes, measure, score = counted_codes(case.verdict), case.verdict.dimension, case.verdict.score
     new = lead in {reason.code for reason in case.reasons} or (lead == "whole" and lead in codes)
-    return not new, "whole" in codes
-
-
-def _before(item: Item, measure: Measure) -> Score | None:
-    earlier = earlier_of(item)
-    return None if earlier is None else earlier.scores.get(measure)
-
-
-def _order(case: WorstCase) -> tuple[object, ...]:
-    measure, score = case.verdict.dimension, case.verdict.score
     lost = 0 if case.before is None else measure.sign * (case.before - score)
     # Of equal ones, those that lost on every reading, and whose old reply can be shown beside the new one.
     others = sum(_share(verdict) for verdict in case.item.evaluation.verdicts)
     shown = case.exchange is not None and bool(case.exchange.recorded)
-    return (-lost, measure.sign * score, others, not shown, case.item.nodeid)
+    return not new, "whole" in codes, -lost, measure.sign * score, others, not shown, case.item.nodeid
 
 
 def _share(verdict: Verdict) -> float:
-    """How far a score lies from the worst end of its scale; 0 for a scale without ends."""
+    """Return how far a score lies from the worst end of its scale; 0 for a scale without ends."""
     measure, span = verdict.dimension, verdict.dimension.span
     return abs(verdict.score - measure.worst) / span if span and measure.worst is not None else 0.0
 
 
 def costly_exchange(item: Item, verdict: Verdict, lead: CountedCode | None = None) -> Exchange | None:
-    """The exchange that cost the score; None where the assistant said nothing.
+    """Return the exchange that cost the score; None where the assistant said nothing.
 
     The turns of the reason `lead`, if the judge names any; else the turns that its reasons and quotes are
     about; of these the one where the dialogue departs from what was said before, if it is among them. Where
@@ -125,7 +105,7 @@ def costly_exchange(item: Item, verdict: Verdict, lead: CountedCode | None = Non
     before = () if earlier is None else earlier.messages
     costs = costs_of(verdict)
     named: list[int | None] = [r.turn for r in costs if r.code == lead and r.turn in replies]
-    if before and costs and not _new(item, verdict, lead):
+    if before and costs and not _new_costs(item, verdict, lead):
         named = []
     elif not named:
         named = [*(reason.turn for reason in costs), *(evidence.turn for evidence in verdict.evidence)]
@@ -144,14 +124,12 @@ def costly_exchange(item: Item, verdict: Verdict, lead: CountedCode | None = Non
 
 
 def _last(item: Item, verdict: Verdict, replies: Sequence[int]) -> int:
-    seen = [reason.turn for reason in verdict.reasons if reason.turn in replies]
+    seen = [r.turn for r in verdict.reasons if r.turn is not None and r.turn in replies]
     goodbye = item.evaluation.dialogue.end == "user"
-    return max(
-        (turn for turn in seen if turn is not None), default=(replies[-2:] if goodbye else replies[-1:])[0]
-    )
+    return max(seen, default=(replies[-2:] if goodbye else replies[-1:])[0])
 
 
 def _parting(before: Sequence[Message], now: Sequence[Message]) -> int | None:
-    """The first turn at which two dialogues differ; None where one of them ends before."""
+    """Return the first turn at which two dialogues differ; None where one of them ends before."""
     pairs = zip(before, now, strict=False)
     return next((turn for turn, (then, message) in enumerate(pairs) if then != message), None)

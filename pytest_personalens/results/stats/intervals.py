@@ -1,7 +1,4 @@
-"""Confidence intervals of rates and mean scores.
-
-They hold for few scenarios, and for users with several scenarios.
-"""
+"""Confidence intervals of rates and mean scores, for few scenarios and for users with several."""
 
 from __future__ import annotations
 
@@ -26,16 +23,12 @@ def interval(
     high: float | None,
     grid: float | Fraction = 1,
 ) -> Interval | None:
-    """Return the 95 % interval of the mean of values on a scale.
+    """Return the 95 % interval of a mean on the scale `low` to `high`; None for fewer than three users.
 
-    The scale is `low` to `high`. `by_user` holds the values for the scenarios of each user.
-
-    A rate of single scenarios gets the exact interval (`rate_interval`). All its values are 0 or 1, and each
-    comes from another user. Any other mean gets the interval of `mean_interval`. If that interval of a rate
-    would begin at 0 or end at 1 although some scenarios passed and some failed, the end of the exact interval
-    replaces that end.
-
-    Return None for fewer than three users. Raise ValueError as `mean_interval` does.
+    `by_user` holds the values for the scenarios of each user. A rate of single scenarios (all values are 0 or
+    1, each of another user) gets the exact interval of `rate_interval`, any other mean that of
+    `mean_interval`. If the latter would begin at 0 or end at 1 for a rate although some scenarios passed and
+    some failed, the end of the exact interval replaces that end. Raise ValueError as `mean_interval` does.
     """
     ends = mean_interval(by_user, low, high, grid=grid)
     if ends is None or (low, high) != (0, 1):
@@ -51,10 +44,10 @@ def interval(
 def rate_interval(successes: float, total: int, *, level: float = 0.95) -> Interval:
     """Return the exact interval of a rate (Clopper and Pearson 1934), within 0 to 1.
 
-    For independent scenarios, it contains the true rate with a probability of `level` or more, for any rate
-    and any total. It is (0.0, 1.0) if `total` is 0. `successes`, from 0 to `total`, need not be whole: a
-    scenario with several trials counts by its share of successes. The interval is then wider than necessary.
-    Raise ValueError for a value out of range.
+    For independent scenarios, it contains the true rate with a probability of `level` or more. It is (0.0,
+    1.0) if `total` is 0. `successes`, from 0 to `total`, need not be whole: a scenario with several trials
+    counts by its share of successes, and the interval is then wider than necessary. Raise ValueError for a
+    value out of range.
 
     >>> [round(end, 3) for end in rate_interval(27, 30)]
     [0.735, 0.979]
@@ -75,22 +68,17 @@ def mean_interval(
     level: float = 0.95,
     grid: float | Fraction = 1,
 ) -> Interval | None:
-    """Return an interval for the mean of values on the scale `low` to `high`.
-
-    Both ends are within the scale. Return None for fewer than three users.
+    """Return an interval for the mean on the scale `low` to `high`; None for fewer than three users.
 
     `by_user` holds the values of each user's scenarios. The scenarios of one user resemble each other, so the
     method counts users: each by the mean of its values, with their number as its weight.
 
     The result is Student's t interval of the users' means and of two extra values, one at `low` and one at
-    `high`, each with the weight of a typical user. The extra values stand for scores that a small sample has
-    not shown, as do the successes and failures that Agresti and Coull (1998) add to a rate. Without them, a
-    few equal scores would give an interval of no width. Their effect shrinks as the sample grows, so no other
-    method is needed for large samples. The page Noise of the documentation says how often the interval holds,
-    with the simulation.
-
-    If the scale has no end (None), the extra value lies one step of the `grid` beyond the outermost value
-    seen. The interval may then reach beyond that value.
+    `high`, each with the weight of a typical user. They stand for scores that a small sample has not shown,
+    as do the successes and failures that Agresti and Coull (1998) add to a rate: without them, a few equal
+    scores would give an interval of no width. If the scale has no end (None), the extra value lies one step
+    of the `grid` beyond the outermost value seen, and the interval may reach beyond that. The page Noise of
+    the documentation says how often the interval holds, with the simulation.
 
     Raise ValueError for a value outside the scale, a user without a value, a scale without width, and a level
     that is not between 0 and 1.

@@ -1,7 +1,4 @@
-"""Tests whether scores dropped between two runs of the same scenarios.
-
-The tests assume nothing except the pairs.
-"""
+"""Tests whether scores dropped between two runs of the same scenarios, assuming nothing but the pairs."""
 
 from __future__ import annotations
 
@@ -25,10 +22,9 @@ FEW: Final = 14
 
 
 class Test(NamedTuple):
-    """The result of a test: the one-sided `p`, and whether it is `exact`.
+    """The result of a test: the one-sided `p`, 0 to 1, and whether it is `exact`.
 
-    p lies between 0 and 1. A p that is not exact comes from random draws. Its standard error is 0.0015 near
-    0.05.
+    A p that is not exact comes from random draws, with a standard error of 0.0015 near 0.05.
     """
 
     p: float
@@ -38,18 +34,15 @@ class Test(NamedTuple):
 def sign_flip(differences: Sequence[Fraction | int]) -> Test:
     """Return the paired randomization test (Fisher 1935; Edgington 1969) of a drop.
 
-    Its p is the probability of a sum as low as this one, or lower, by chance.
+    Its p is the probability of a sum as low as this one, or lower, by chance. `differences` are after -
+    before, one for each user: that of its only scenario, or the sum over its scenarios, which need not be
+    independent of each other. Without a change, each could as well have the other sign. p is the share of all
+    2^n choices of signs whose sum is not higher than the one seen; 1 if all differences are zero. For
+    differences of one size, this is McNemar's exact test.
 
-    `differences` are after - before, one for each user: that of its only scenario, or the sum over its
-    scenarios, which need not be independent of each other. Without a change, each difference could as well
-    have the other sign. p is the share of all 2^n choices of signs whose sum is not higher than the one seen.
-    Zeros have no effect. If all differences are zero, p is 1. For differences of one size, this is McNemar's
-    exact test.
-
-    The function counts all choices of signs. That would take too long for thousands of nonzero differences,
-    or for more than 14 that are fractions with large denominators. In that case p is
-    (hits + 1) / (draws + 1) for 20,000 random choices (Phipson and Smyth 2010). It is the same for the same
-    differences in any order.
+    Counting all choices would take too long for thousands of nonzero differences, or for more than 14
+    fractions with large denominators. p is then (hits + 1) / (draws + 1) for 20,000 random choices (Phipson
+    and Smyth 2010), the same for the same differences in any order.
 
     >>> sign_flip([-1, -1, 0, -1, -1, 0, 1])
     Test(p=0.1875, exact=True)
@@ -63,12 +56,12 @@ def sign_flip(differences: Sequence[Fraction | int]) -> Test:
     if len(sizes) <= FEW and sum(sizes) > DRAWS:  # fewer choices than sums
         return Test(sum(total >= fallen for total in all_sums(sizes)) / (1 << len(sizes)), exact=True)
     if len(sizes) ** 2 * sum(sizes) <= WORK:
-        return Test(flipped(sizes, fallen), exact=True)
-    return Test(_drawn(units, sizes, fallen), exact=False)
+        return Test(flip_share(sizes, fallen), exact=True)
+    return Test(_share_of_draws(units, sizes, fallen), exact=False)
 
 
 def flip_interval(by_user: Sequence[Sequence[Fraction]], p: float) -> tuple[float, float] | None:
-    """Return the 95 % interval of the mean change of which `sign_flip` rejects no value as the true one.
+    """Return the 95 % interval of the mean change, of which `sign_flip` rejects no value as the true one.
 
     `by_user` holds the improvements of each user's scenarios, and `p` is the one-sided p of their rise. The
     means over random choices of users are as often above the true change as below it (Hartigan 1969), so
@@ -93,12 +86,11 @@ def flip_interval(by_user: Sequence[Sequence[Fraction]], p: float) -> tuple[floa
     return (low if p <= outside else min(low, 0.0)), high
 
 
-def flipped(sizes: Sequence[int], fallen: int) -> float:
-    """Return the exact share of choices in which at least `fallen` falls.
+def flip_share(sizes: Sequence[int], fallen: int) -> float:
+    """Return the exact share of choices of `sizes`, whole numbers above 0, that sum to `fallen` or more.
 
-    Each of `sizes` (whole numbers above 0) falls or does not. The function counts the choices in which the
-    falling ones sum to `fallen` or more. One long integer holds, every `width` bits, the number of choices
-    for the next sum. Each size doubles the number of choices.
+    One long integer holds, every `width` bits, the number of choices for the next sum. Each size doubles the
+    number of choices.
     """
     width = len(sizes) + 1
     ways = 1
@@ -110,10 +102,10 @@ def flipped(sizes: Sequence[int], fallen: int) -> float:
 
 
 def mcnemar(broken: int, mended: int) -> float:
-    """Return the one-sided p of McNemar's exact test (1947).
+    """Return the one-sided p of McNemar's exact test (1947); raise ValueError for a negative count.
 
     It is the probability that `broken` or more of all changed pairs break, if each breaks with a probability
-    of one half. It is 1.0 if nothing changed. Raise ValueError for a negative count.
+    of one half; 1.0 if nothing changed.
 
     >>> mcnemar(6, 0)
     0.015625
@@ -129,10 +121,10 @@ def mcnemar(broken: int, mended: int) -> float:
 
 
 def holm(ps: Sequence[float], level: float) -> list[bool]:
-    """Return which of several hypotheses are rejected, in the given order.
+    """Return which of several hypotheses the step-down procedure of Holm (1979) rejects, in their order.
 
-    The probability of any wrong rejection is at most `level`. This is the step-down procedure of Holm (1979).
-    Raise ValueError for a level that is not between 0 and 1, and for a p outside 0 to 1.
+    The probability of any wrong rejection is at most `level`. Raise ValueError for a level that is not
+    between 0 and 1, and for a p outside 0 to 1.
 
     >>> holm([0.04, 0.02], 0.05)
     [True, True]
@@ -175,6 +167,6 @@ def random_sums(sizes: Sequence[int], seed: str) -> Iterator[int]:
         yield sum(map(getitem, tables, chance.randbytes(len(tables))))
 
 
-def _drawn(units: Sequence[int], sizes: Sequence[int], fallen: int) -> float:
+def _share_of_draws(units: Sequence[int], sizes: Sequence[int], fallen: int) -> float:
     hits = sum(total >= fallen for total in random_sums(sizes, repr(units)))
     return (hits + 1) / (DRAWS + 1)

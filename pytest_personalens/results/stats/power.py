@@ -1,7 +1,4 @@
-"""The smallest drop that a gate can find.
-
-It depends on how much scores differ between two runs of an unchanged assistant.
-"""
+"""The smallest drop that a gate can find, given how much scores differ between two runs without a change."""
 
 from __future__ import annotations
 
@@ -15,13 +12,12 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.results.stats.intervals import check_level
-from pytest_personalens.results.stats.paired import flipped
+from pytest_personalens.results.stats.paired import flip_share
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-#: The size of a step between the drops that are tried: a percentage point of a rate, or a hundredth of a
-#: score.
+#: The step between the drops that are tried: a percentage point of a rate, or a hundredth of a score.
 STEP: Final = Fraction(1, 100)
 #: The number of simulated pairs of runs, and of scenarios in all of them. The standard error of the power is
 #: 0.013, and 0.02 for 1,000 scenarios.
@@ -33,11 +29,10 @@ _EXACT, _FEW, _CLEAR = 10_000, 10, 0.5
 
 
 class Noise(NamedTuple):
-    """The random difference of a scenario's score between two runs without a change.
+    """The random difference of a scenario's score, in either direction, between two runs without a change.
 
-    It may go in either direction. `sizes` are the sizes of the differences, above 0. `shares` are their
-    shares of all scenarios, 0 to 1; the other scenarios have no difference. If users have several scenarios,
-    the noise is that of each user's sum.
+    `sizes` are the sizes of the differences, above 0. `shares` are their shares of all scenarios, 0 to 1; the
+    other scenarios have no difference. If users have several scenarios, the noise is that of each user's sum.
     """
 
     sizes: tuple[Fraction, ...]
@@ -45,14 +40,13 @@ class Noise(NamedTuple):
 
     @classmethod
     def seen(cls, differences: Sequence[Fraction | int], *, sums: bool = False) -> Noise:
-        """Return the noise in `differences`, enlarged by one standard error of its mean square.
+        """Return the noise in `differences`, at least one, enlarged by one standard error of its mean square.
 
-        There is at least one difference. The noise grows because more scenarios differ. If all differ already
-        and the differences are `sums` over a user's scenarios, the sizes grow instead.
-
-        Without this, two runs that happen to differ little would promise a detectable drop that is then
-        missed more often than stated. If nothing differs at all, the noise is that of one scenario with a
-        difference of a whole step, because equal runs do not prove that no run will ever differ.
+        The noise grows because more scenarios differ. If all differ already and the differences are `sums`
+        over a user's scenarios, the sizes grow instead. Without this, two runs that happen to differ little
+        would promise a detectable drop that is then missed more often than stated. If nothing differs at all,
+        the noise is that of one scenario with a difference of a whole step, because equal runs do not prove
+        that no run will ever differ.
         """
         counts = Counter(abs(Fraction(difference)) for difference in differences if difference)
         if not counts:
@@ -69,10 +63,7 @@ class Noise(NamedTuple):
 
     @classmethod
     def deviation(cls, sd: float) -> Noise:
-        """Return noise of one step with the standard deviation `sd`, 0 to 1.
-
-        It is the noise of a rate in which sd^2 of all scenarios flip.
-        """
+        """Return noise of one step with the standard deviation `sd`, 0 to 1: sd^2 of all scenarios flip."""
         if not 0 <= sd <= 1:
             raise ValueError(f"expected a standard deviation from 0 to 1, found {sd}")
         return cls((Fraction(1),), (sd * sd,))
@@ -89,12 +80,10 @@ def detectable(
 ) -> float | None:
     """Return the smallest true drop that a gate on these scenarios would find.
 
-    This is `smallest_drop` for the `Noise.seen` in the differences. A score drops by one `step` of its scale
-    (1: whole scores).
-
-    `by_user` holds the differences of each user's scenarios. If the assistant did change between the two
-    runs, its change counts as noise. The result is then too large, and never too small. Raise ValueError
-    without a difference, and as `smallest_drop` does.
+    This is `smallest_drop` for the `Noise.seen` in the differences of each user's scenarios. A score drops by
+    one `step` of its scale (1: whole scores). If the assistant did change between the two runs, its change
+    counts as noise: the result is then too large, and never too small. Raise ValueError without a difference,
+    and as `smallest_drop` does.
     """
     if not by_user or not all(by_user):
         raise ValueError("expected at least one difference")
@@ -106,10 +95,9 @@ def detectable(
 
 
 def step_of(grid: Fraction) -> Fraction:
-    """Return the step by which `detectable` lets scores drop.
+    """Return the step by which `detectable` lets scores drop, 100 times the distance between its drops.
 
-    It is 100 times the distance between two drops that `detectable` tries. That distance is a hundredth of a
-    whole score, or the grid if the grid is finer.
+    That distance is a hundredth of a whole score, or the grid if the grid is finer.
     """
     return 100 * min(grid, STEP)
 
@@ -123,20 +111,17 @@ def smallest_drop(
     power: float = 0.8,
     most: float = 1.0,
 ) -> float | None:
-    """Return the smallest true drop of the mean that is found with probability `power`.
-
-    The drop is a multiple of 0.01. Return None if not even a drop of `most` is found.
+    """Return the smallest true drop of the mean, a multiple of 0.01, that is found with probability `power`.
 
     `scenarios` holds the number of scenarios of each user. A drop is found if it fails a gate: `sign_flip` of
-    the users' sums has p <= `level`, and the mean dropped by more than `margin`.
+    the users' sums has p <= `level`, and the mean dropped by more than `margin`. Return None if not even a
+    drop of `most` is found: the mean before, minus the low end of the scale.
 
     In the simulation, a score drops by one step in a random share of the scenarios, in addition to the
     `noise` of each user. A drop of 1.25 is one step in all scenarios and one more in a quarter of them. The
     same mean drop is harder to find if fewer scenarios drop further, or if the scenarios of one user drop
-    together. It is easier to find in means over trials that drop one by one.
-
-    `most` is the largest possible drop: the mean before, minus the low end of the scale. The simulation has a
-    fixed seed, so equal input gives an equal result.
+    together. It is easier to find in means over trials that drop one by one. The seed is fixed, so equal
+    input gives an equal result.
 
     Raise ValueError for a level or power that is not between 0 and 1, for no user, and for a user without a
     scenario.
@@ -162,10 +147,7 @@ def smallest_drop(
 
 
 class _Changes(NamedTuple):
-    """The users' changes in a simulated pair of runs.
-
-    `total` is their sum, and `squares` is the sum of their squares.
-    """
+    """The users' changes in a simulated pair of runs: their sum, the sum of squares, and each of them."""
 
     total: int
     squares: int
@@ -180,14 +162,13 @@ class _Pair:
 
     def __init__(self, noise: Noise, scenarios: Sequence[int], one: int, chance: random.Random) -> None:
         self._one, self._scenarios = one, sum(scenarios)
-        self._noise = drawn(noise, len(scenarios), one, chance)
+        self._noise = draw_changes(noise, len(scenarios), one, chance)
         self._from = sorted(chance.random() for _ in scenarios)
         # These sums allow a drop to be tried without reading every scenario.
         self._sums = list(accumulate(self._noise, initial=0))
         self._squares = sum(change * change for change in self._noise)
 
     def found(self, drop: float, level: float, margin: float) -> bool:
-        """True if the gate fails."""
         changes = self._changes(drop)
         if -changes.total <= max(0.0, margin * self._scenarios * self._one):
             return False
@@ -200,7 +181,7 @@ class _Pair:
         magnitudes = sorted(map(abs, changed))
         if len(magnitudes) * sum(magnitudes) > _EXACT:
             return above >= 0
-        return flipped(magnitudes, -sum(change for change in changed if change < 0)) <= level
+        return flip_share(magnitudes, -sum(change for change in changed if change < 0)) <= level
 
     def _changes(self, drop: float) -> _Changes:
         one, noise = self._one, self._noise
@@ -218,10 +199,7 @@ class _Pair:
 
 
 class _PairOfUsers(_Pair):
-    """A simulated pair of runs with several scenarios for each user.
-
-    The scenarios of a user lose a step one by one. The noise is that of the user's sum.
-    """
+    """A simulated pair of runs with several scenarios for each user, which lose a step one by one."""
 
     def __init__(self, noise: Noise, scenarios: Sequence[int], one: int, chance: random.Random) -> None:
         super().__init__(noise, scenarios, one, chance)
@@ -241,7 +219,7 @@ def _widened(size: Fraction, times: float) -> Fraction:
     return Fraction(ceil(size * size.denominator * times), size.denominator)
 
 
-def drawn(noise: Noise, users: int, one: int, chance: random.Random) -> list[int]:
+def draw_changes(noise: Noise, users: int, one: int, chance: random.Random) -> list[int]:
     """Return the random changes of so many users between two runs, in parts of a step (`one`: the whole)."""
     changes = [int(size * one) for size in noise.sizes]
     halves = [share / 2 for share in noise.shares]

@@ -6,8 +6,7 @@ from functools import lru_cache
 from math import exp, lgamma, log, log1p, sqrt
 from typing import Final
 
-#: The highest number of steps of the continued fraction. It needs about the square root of the larger
-#: parameter.
+#: The most steps of the continued fraction, which needs about the square root of the larger parameter.
 _STEPS: Final = 10_000
 _ENOUGH: Final = 1e-15
 #: Replaces a zero in the continued fraction.
@@ -17,10 +16,9 @@ _HALVINGS: Final = 60
 
 
 def beta_share(x: float, a: float, b: float) -> float:
-    """Return the share of a beta distribution below `x`, 0 to 1.
+    """Return the share of a beta distribution, with `a` and `b` above 0, below `x`: 0 to 1.
 
-    The parameters `a` and `b` are above 0. The function computes the continued fraction by Lentz's method
-    (Press et al., Numerical Recipes, 6.4).
+    It is computed from the continued fraction by Lentz's method (Press et al., Numerical Recipes, 6.4).
     """
     if x <= 0 or x >= 1:
         return float(x >= 1)

@@ -1,7 +1,4 @@
-"""Intervals and tests of figures that are no mean of scenarios.
-
-The test is whether a figure differs between two arms.
-"""
+"""Intervals of figures that are no mean of scenarios, and the test whether one differs between two arms."""
 
 from __future__ import annotations
 
@@ -23,8 +20,8 @@ def bootstrap_interval(
 ) -> Interval | None:
     """Return the 95 % interval of a `figure` of all values, by bootstrap (Efron 1979).
 
-    The ends are percentiles over 2,000 samples of the users, with replacement. The samples have a fixed seed.
-    Return None for fewer than three users, and if most samples do not determine the figure.
+    The ends are percentiles over 2,000 samples of the users with replacement, with a fixed seed. Return None
+    for fewer than three users, and if most samples do not determine the figure.
     """
     if len(by_user) < LEAST:
         return None
@@ -55,10 +52,9 @@ def swap_test(
 ) -> Test:
     """Return the paired randomization test of a `gain` that is no mean.
 
-    Its p is the probability of a gain as large as this one by chance. `by_user` holds (before, after) of each
-    user's scenarios. If the two arms were alike, the two sides of each user could as well be swapped. p is
-    the share of all ways to swap them whose gain is at least as large. For up to 14 users, the function
-    counts all ways. For more users, it draws 20,000 with a fixed seed.
+    `by_user` holds (before, after) of each user's scenarios. If the two arms were alike, the two sides of
+    each user could as well be swapped. p is the share of all ways to swap them whose gain is at least as
+    large: of all ways for up to 14 users, else of 20,000 with a fixed seed.
     """
     users, swapped = list(by_user), [[(after, before) for before, after in pairs] for pairs in by_user]
     seen = gain([pair for pairs in users for pair in pairs])

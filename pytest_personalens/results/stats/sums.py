@@ -34,11 +34,7 @@ _ROUNDING: Final = 1e-12
 
 
 def bootstrap_of_sums(rows: Sequence[Row], figure: FigureOf) -> Interval | None:
-    """Return the 95 % interval of a figure of sums, by bootstrap (Efron 1979).
-
-    `rows` holds the sums of each user's answers. The method and its limits are those of
-    `resampling.bootstrap_interval`.
-    """
+    """Return the 95 % interval of a figure of sums of each user's answers, as `bootstrap_interval` does."""
     if len(rows) < LEAST or len(set(rows)) == 1:
         return None
     figures = map(figure, _resampled(tuple(rows)))
@@ -46,12 +42,10 @@ def bootstrap_of_sums(rows: Sequence[Row], figure: FigureOf) -> Interval | None:
 
 
 def swap_of_sums(pairs: Sequence[tuple[Row, Row]], figure: FigureOf, sign: int) -> Test:
-    """Return the paired randomization test of the gain in a figure of sums.
+    """Return the paired randomization test of the gain in a figure of sums, as `swap_test` does.
 
-    Its p is the probability of a gain as large as this one by chance. `pairs` holds the sums of each user's
-    answers (before, after). `sign` is 1 if a high figure is good, else -1. If the two sides were alike, those
-    of each user could as well be swapped. p is the share of all 2^n ways to swap them with a gain at least as
-    large.
+    `pairs` holds the sums of each user's answers (before, after). `sign` is 1 if a high figure is good, else
+    -1.
 
     If the users differ in one sum only, as in that of the squared errors, this is `sign_flip` of its changes.
     Else the function counts the ways that lead to each possible pair of sums. For F1 that is a product of
@@ -120,7 +114,7 @@ def _drawn_users(users: int) -> Iterator[array[int]]:
 
 
 class _Grid(NamedTuple):
-    """Rows as single whole numbers, whose sums are the sums of the rows.
+    """Rows as single whole numbers, whose sums are the sums of as many rows.
 
     Each column takes `widths` bits, in units of 1 / `ones`.
     """
@@ -130,7 +124,6 @@ class _Grid(NamedTuple):
 
     @classmethod
     def of(cls, rows: Sequence[Row]) -> _Grid:
-        """Return a grid for sums of as many rows."""
         columns = list(zip(*rows, strict=True))
         if any(value < 0 for column in columns for value in column):
             raise ValueError("expected sums of 0 or more")
@@ -188,7 +181,6 @@ class _Swaps(NamedTuple):
 
     @property
     def places(self) -> int:
-        """Return the number of places."""
         return prod(self.counts)
 
     @property
@@ -202,11 +194,9 @@ class _Swaps(NamedTuple):
         return self.few or (self.places <= _MOST_SUMS and self.places * len(self.sides) ** 2 <= WORK)
 
     def other(self, place: int) -> int:
-        """Return the place of the sums of the other sides."""
         return self.places - 1 - place
 
     def row(self, place: int) -> Row:
-        """Return the sums at a place."""
         steps: list[int] = []
         for count in reversed(self.counts):
             place, step = divmod(place, count)

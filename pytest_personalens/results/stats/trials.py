@@ -1,7 +1,4 @@
-"""Figures over several trials of one scenario.
-
-They say how reliable success is, and how much a score varies by itself.
-"""
+"""Figures over several trials of one scenario: how reliable success is, and how much a score varies."""
 
 from __future__ import annotations
 
@@ -15,12 +12,11 @@ if TYPE_CHECKING:
 
 
 def pass_hat(counts: Sequence[tuple[int, int]], k: int) -> float | None:
-    """Return pass^k, the mean probability that `k` trials all pass.
+    """Return pass^k, the mean probability that `k` trials all pass, 0 to 1 (tau-bench, Yao et al. 2024).
 
-    It lies between 0 and 1 (tau-bench, Yao et al. 2024). `counts` holds (passed, trials) of each scenario.
-    The estimate takes k of a scenario's trials in every possible way, which makes it unbiased. Scenarios with
-    fewer than k trials are left out. Return None if no scenario is left. Raise ValueError for a k below 1,
-    and if more trials passed than there are.
+    `counts` holds (passed, trials) of each scenario. The estimate takes k of a scenario's trials in every
+    possible way, which makes it unbiased. Scenarios with fewer than k trials are left out; None if no
+    scenario is left. Raise ValueError for a k below 1, and if more trials passed than there are.
 
     >>> pass_hat([(3, 4), (4, 4)], 2)
     0.75
@@ -34,18 +30,15 @@ def pass_hat(counts: Sequence[tuple[int, int]], k: int) -> float | None:
 
 
 def pass_share(passed: int, trials: int, k: int) -> float:
-    """Return the share of choices of `k` trials in which all trials passed.
-
-    The share lies between 0 and 1. A scenario has at least k `trials`, and `passed` of them passed.
-    """
+    """Return the share of choices of `k` trials in which all passed, of at least k `trials`: 0 to 1."""
     return comb(passed, k) / comb(trials, k)
 
 
 def spread(scores: Sequence[Sequence[float | Fraction]]) -> float | None:
-    """Return the pooled standard deviation of a score within scenarios.
+    """Return the pooled standard deviation of a score within scenarios, in steps of the scale.
 
-    It says how much a score varies by itself, in steps of the scale. `scores` holds the scores of the trials
-    of each scenario. Scenarios with fewer than two scores are left out. Return None if no scenario is left.
+    `scores` holds the scores of the trials of each scenario. Scenarios with fewer than two scores are left
+    out; None if no scenario is left.
 
     >>> spread([[3, 4], [2, 2]])
     0.5

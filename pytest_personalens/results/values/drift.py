@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from pydantic import Field
 
 from pytest_personalens.core.frozen import Frozen
 from pytest_personalens.core.judging.verdict import MeasureField
 
-if TYPE_CHECKING:
-    pass
-
 
 class Shift(Frozen):
     """The change of the readings on one dimension since the baseline.
 
-    `changed` of `compared` readings differ. `far` of them differ by a flip or by more than one step. `mean`
-    is the mean difference, and `p` is that of the two-sided exact sign test.
-
-    `beyond_judge` is set for scores on a dimension that the judge now reads otherwise. It is the two-sided p
-    of the hypothesis that the scores moved in the same way as the anchors with the same score.
+    `changed` of `compared` readings differ; `far` of them differ by a flip or by more than one step. `mean`
+    is the mean difference, and `p` that of the two-sided exact sign test. `beyond_judge` is set for scores on
+    a dimension that the judge now reads otherwise: the two-sided p of the hypothesis that the scores moved in
+    the same way as the anchors with the same score.
     """
 
     dimension: MeasureField
@@ -42,29 +38,22 @@ DriftOutcome = Literal[
 class Drift(Frozen):
     """The result of adopting or checking the judge; `sentence` begins with the `outcome`.
 
-    The outcome is "the judge did not change" if there were no scores to compare.
+    `anchors` are the readings of the anchor dialogues against the adopted ones, and `kept` is the share of
+    them that are as they were. `scores` are this run's against the baseline's, by scenario; the outcome is
+    "the judge did not change" if there were none to compare.
     """
 
     outcome: DriftOutcome
     sentence: str
     judge: str = Field(description="Identity of the judge of this run.")
-    anchors: tuple[Shift, ...] = Field(
-        default=(), description="The readings of the anchor dialogues, against the adopted ones."
-    )
-    scores: tuple[Shift, ...] = Field(
-        default=(), description="This run's scores against the baseline's, by scenario."
-    )
-    kept: float | None = Field(
-        default=None, description="Share of the anchor verdicts that are as they were."
-    )
+    anchors: tuple[Shift, ...] = ()
+    scores: tuple[Shift, ...] = ()
+    kept: float | None = None
     notes: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
         """False if the judge changed, or if the check could not decide that."""
         return self.outcome in (
-            "your assistant changed",
-            "neither changed",
-            "the judge did not change",
-            "the judge was adopted",
-        )
+            "your assistant changed", "neither changed", "the judge did not change", "the judge was adopted",
+        )  # fmt: skip

@@ -18,24 +18,24 @@ if TYPE_CHECKING:
 
 
 class Earlier(Frozen):
-    """What an item came to before this run, as far as it is known."""
+    """What an item came to before this run, as far as it is known.
+
+    `reasons` are the codes of the judge's reasons, each once. `messages` are what was said then; they are
+    empty where that is not known, or the same as now.
+    """
 
     source: Literal["record", "baseline"] = Field(description="What the scores and the reasons are from.")
     scores: dict[MeasureField, ScoreField] = Field(default_factory=dict)
-    reasons: dict[MeasureField, tuple[ReasonCode, ...]] = Field(
-        default_factory=dict, description="The codes of the reasons that the judge gave, each once."
-    )
-    messages: tuple[Message, ...] = Field(
-        default=(), description="What was said then; empty where it is not known, or the same as now."
-    )
+    reasons: dict[MeasureField, tuple[ReasonCode, ...]] = Field(default_factory=dict)
+    messages: tuple[Message, ...] = ()
 
 
 def scores_in(verdicts: Iterable[Verdict]) -> dict[Measure, Score]:
-    """The score of each reading."""
+    """Return the score of each reading."""
     return {verdict.dimension: verdict.score for verdict in verdicts}
 
 
 def codes_in(verdicts: Iterable[Verdict]) -> dict[Measure, tuple[ReasonCode, ...]]:
-    """The codes of the reasons of each reading that has any, each once, in the order of the alphabet."""
+    """Return the codes of the reasons of each reading that has any, each once, in alphabetical order."""
     by_measure = {verdict.dimension: {reason.code for reason in verdict.reasons} for verdict in verdicts}
     return {dimension: tuple(sorted(codes)) for dimension, codes in by_measure.items() if codes}

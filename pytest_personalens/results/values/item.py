@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
@@ -12,6 +12,9 @@ from pytest_personalens.core.judging.measure import Measure, Score  # noqa: F401
 from pytest_personalens.core.text.node_ids import without_parameters
 from pytest_personalens.results.values.earlier import Earlier
 from pytest_personalens.results.values.shortfalls import StoredShortfall
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 class Item(Frozen):
@@ -27,55 +30,37 @@ class Item(Frozen):
     evaluation: Evaluation
     status: Literal["passed", "low", "uncounted"]
     failed: bool = False
-    shortfalls: tuple[StoredShortfall, ...] = Field(
-        default=(), description="What was below its threshold, such as 'p 1 < 2'."
-    )
+    shortfalls: tuple[StoredShortfall, ...] = Field(default=(), description="Such as 'p 1 < 2'.")
     record: Literal["none", "replayed", "stale", "written"] = "none"
-    record_file: str = Field(
-        default="", description="Where its record is, from the root folder; empty if it has none."
-    )
-    trial: int = Field(
-        default=1, ge=1, description="Which run of its scenario this is, from 1 (--personalens-trials)."
-    )
-    arm: str = Field(
-        default="", description="Empty for the run itself; else what the assistant knew instead (a control)."
-    )
-    given: str = Field(
-        default="", description="What the assistant could know: letters of D, I, S; empty for nothing."
-    )
+    record_file: str = Field(default="", description="Where its record is, from the root folder.")
+    trial: int = Field(default=1, ge=1, description="Which run of its scenario this is, from 1.")
+    arm: str = Field(default="", description="Empty for the run itself; else the name of a control.")
+    given: str = Field(default="", description="What the assistant could know: letters of D, I, S.")
     given_user: str = Field(default="", description="Whose context that was, where it was another user's.")
     max_turns: int = Field(default=0, description="The limit of turns; 0 for the benchmark's.")
-    content: str = Field(
-        default="",
-        description="Digest of the scenario's content, by which a later run knows whether it is the same.",
-    )
+    content: str = Field(default="", description="Digest of the scenario's content.")
     test: str = Field(default="", description="The test: file, function and its own parameters.")
-    usd: float | None = Field(
-        default=None,
-        description="US dollars of this run for it; null without a model whose price is known.",
-    )
+    usd: float | None = Field(default=None, description="US dollars for it, if a model has a known price.")
     earlier: Earlier | None = Field(
-        default=None,
-        description="What it was before, by the baseline or by a record that holds another dialogue.",
+        default=None, description="What it was, by the baseline or by a record that holds another dialogue."
     )
 
     @property
     def key(self) -> tuple[str, ...]:
-        """Return the user, the task and the test.
-
-        All trials and arms of one scenario in one test share this key, in every run of any sample.
-        """
+        """User, task and test, which all trials and arms of a scenario in a test share, in every run."""
         return (self.evaluation.user, self.evaluation.task, self.test or without_parameters(self.nodeid))
 
     @property
     def transcript_file(self) -> str:
-        """Return the record that holds this dialogue, or an empty text.
-
-        A stale record does not count, because it holds an older dialogue.
-        """
+        """The record that holds this dialogue; a stale one holds an older dialogue and does not count."""
         return "" if self.record == "stale" else self.record_file
 
     @property
     def scenario_key(self) -> tuple[str, str]:
-        """Return the user and the task, without the test."""
+        """User and task."""
         return (self.evaluation.user, self.evaluation.task)
+
+
+def members(items: Iterable[Item], group: str) -> list[Item]:
+    """Return the items of a domain or kind; of all for an empty `group`."""
+    return [i for i in items if not group or group == i.evaluation.kind or group in i.evaluation.domains]

@@ -62,28 +62,24 @@ class Provenance(Frozen):
 
     @property
     def instant(self) -> datetime:
-        """Return the time of the commit.
-
-        Raise ValueError if it is unknown.
-        """
+        """The time of the commit; raises ValueError if it is unknown."""
         return datetime.fromisoformat(self.committed)
 
     @property
     def day(self) -> str:
-        """Return the day of the commit, such as ``2026-11-22``, or an empty text."""
+        """The day of the commit, such as ``2026-11-22``, or an empty text."""
         return self.committed[:10]
 
     @property
     def short(self) -> str:
-        """Return the first 9 characters of the commit, with ``+`` for changed files."""
+        """The first 9 characters of the commit, with ``+`` for changed files."""
         return self.commit[:9] + "+" * self.changed
 
 
 def provenance_of(root: Path, environment: Mapping[str, str] = os.environ) -> Provenance | None:
-    """Return the origin of the checkout at `root`.
+    """Return the origin of the checkout at `root`, or None without git and CI variables.
 
-    Git comes first for the commit and its date. CI variables come first for the branch and the project.
-    Return None if there is neither.
+    Git comes first for the commit and its date, CI variables for the branch and the project.
     """
     fields = {name: next(filter(None, map(environment.get, names)), "") for name, names in _VARIABLES.items()}
     if request := _PULL_REQUEST.match(environment.get("GITHUB_REF", "")):

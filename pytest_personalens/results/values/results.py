@@ -1,7 +1,4 @@
-"""All results of a run as one versioned value.
-
-The JSON file holds this value, and every report is made from it.
-"""
+"""All results of a run as one versioned value, from which every report is made."""
 
 from __future__ import annotations
 
@@ -11,17 +8,16 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
 from pytest_personalens.core.files.atomic_write import write_atomically
-from pytest_personalens.core.files.jsonfile import read_versioned, text_of
+from pytest_personalens.core.files.jsonfile import read_versioned, to_json
 from pytest_personalens.core.frozen import Frozen
 from pytest_personalens.core.judging.evaluation import Cause
 from pytest_personalens.core.judging.usage import Usage
-from pytest_personalens.core.suite.suite import Suite, suite_named
+from pytest_personalens.core.suite.suite import Suite, get_suite
 from pytest_personalens.core.suite.suite_field import SuiteField
 from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.results.values.changes import Arm, Comparison
 from pytest_personalens.results.values.drift import Drift
 from pytest_personalens.results.values.figures import Gate, Group, Mean, Trials, UserAudit
-from pytest_personalens.results.values.first_version import OLD_SCHEMA, upgraded
 from pytest_personalens.results.values.item import Item
 from pytest_personalens.results.values.provenance import Provenance
 
@@ -50,111 +46,58 @@ class Results(Frozen):
     settings: dict[str, Any] = Field(description="The settings of the run, by option name.")
     dataset: str
     origin: dict[str, str] = Field(
-        default_factory=dict,
-        description=(
-            "Of a shard: what all of its run have in common, the commit and the run of the CI service."
-        ),
+        default_factory=dict, description="What the shards of a run have in common."
     )
-    provenance: Provenance | None = Field(
-        default=None, description="What was tested, by git and CI variables; no part of any comparison."
-    )
+    provenance: Provenance | None = Field(default=None, description="What was tested; never compared.")
     requested: int = Field(description="Size of the sample that was asked for, of all tests together.")
-    drawn: int = Field(
-        description="Size of the sample that there was; smaller than `requested` if the dataset has no more."
-    )
+    drawn: int = Field(description="Size of the sample that there was, at most as many as requested.")
     complete: bool = Field(
-        default=True,
-        description="False if the run was stopped before its end, or if shards of it are missing.",
+        default=True, description="False if the run was stopped, or if shards are missing."
     )
-    lost: tuple[str, ...] = Field(
-        default=(), description="Node ids of items whose worker died before they reported."
-    )
+    lost: tuple[str, ...] = Field(default=(), description="Node ids of items whose worker died.")
     unevaluated: tuple[str, ...] = Field(
-        default=(),
-        description=(
-            "Node ids of items whose test ended before their dialogue was evaluated: skipped, or failed on"
-            " its own."
-        ),
+        default=(), description="Node ids of items whose test ended before their dialogue was evaluated."
     )
-    skipped: tuple[str, ...] = Field(
-        default=(), description="Node ids, of those unevaluated, whose test was skipped."
-    )
-    of_controls: tuple[str, ...] = Field(
-        default=(), description="Node ids, of those lost or unevaluated, that belong to a control."
-    )
+    skipped: tuple[str, ...] = Field(default=(), description="Those unevaluated whose test was skipped.")
+    of_controls: tuple[str, ...] = Field(default=(), description="Those lost or unevaluated of a control.")
     missing_by_group: dict[str, int] = Field(
-        default_factory=dict,
-        description=(
-            "Domain or kind -> number of items of the run itself that brought no result, lost or unevaluated."
-        ),
+        default_factory=dict, description="Domain or kind -> items of the run itself that brought no result."
     )
     left_out: int = Field(
-        default=0,
-        description=(
-            "Items of the sample that a selection left out of the tests it ran (-k, -m, --lf, node ids), and"
-            " files with such tests that its paths left out, if it keeps a baseline."
-        ),
+        default=0, description="Items of the sample, or files with such tests, that a selection left out."
     )
-    drawn_from: dict[str, int] = Field(
-        default_factory=dict, description="Kind -> items in the dataset, in a suite that counts them."
-    )
+    drawn_from: dict[str, int] = Field(default_factory=dict, description="Kind -> items in the dataset.")
     excluded: dict[str, dict[str, int]] = Field(
-        default_factory=dict,
-        description="Kind -> why something in the data makes no item of it -> how much of it.",
+        default_factory=dict, description="Kind -> why something in the data is no item of it -> how much."
     )
     leaks: dict[str, int] | None = Field(
-        default=None,
-        description=(
-            "What requests give away of the true answer -> number of requests, with those of controls; null"
-            " in a suite without true answers."
-        ),
+        default=None, description="What requests give away of the true answer, if any -> number of requests."
     )
     items: tuple[Item, ...] = ()
     overall: Group
     domains: tuple[Group, ...] = ()
     kinds: tuple[Group, ...] = ()
-    uncounted: dict[Cause, int] = Field(
-        default_factory=dict, description="Cause -> number of items without scores."
-    )
-    user_audit: UserAudit | None = Field(
-        default=None,
-        description="What the simulated users did wrong; null in a suite without them and in older files.",
-    )
-    turns: Mean | None = Field(
-        description="User turns of a dialogue, over the scored items; null in a suite without them."
-    )
+    uncounted: dict[Cause, int] = Field(default_factory=dict, description="Cause -> items without scores.")
+    user_audit: UserAudit | None = Field(default=None, description="Null in a suite without simulated users.")
+    turns: Mean | None = Field(description="User turns of a scored dialogue; null in a suite without them.")
     by_turn: tuple[Mean, ...] = Field(
         default=(),
-        description=(
-            "Mean personalization as it stood after each turn of the assistant, where p-turns was read"
-            " (paper, Figure 5); its reply to the user's goodbye is left out."
-        ),
+        description="Mean personalization after each turn of the assistant, where p-turns was read (paper,"
+        " Figure 5); its reply to the user's goodbye is left out.",
     )
-    unfound_quotes: int = Field(
-        default=0, description="Quotes of a model judge that are not in the transcript and were dropped."
-    )
-    unsupported: int = Field(
-        default=0, description="Verdicts of a model judge without any quote that is in the transcript."
-    )
-    usage: dict[str, Usage] = Field(
-        default_factory=dict,
-        description="Purpose -> what this run used for it, with all parts of one that was resumed.",
-    )
+    unfound_quotes: int = Field(default=0, description="Quotes of a judge that are not in the transcript.")
+    unsupported: int = Field(default=0, description="Verdicts of a judge without any quote that is in it.")
+    usage: dict[str, Usage] = Field(default_factory=dict, description="Purpose -> what the run used for it.")
     usd: dict[str, float] = Field(
-        default_factory=dict, description="Purpose -> US dollars, for models with a known price."
+        default_factory=dict, description="Purpose -> US dollars, if it has a price."
     )
     trials: Trials | None = Field(default=None, description="Where each scenario was run several times.")
     arms: tuple[Arm, ...] = Field(default=(), description="The controls of the run, where it had any.")
-    comparison: Comparison | None = Field(
-        default=None, description="The run held against its baseline, where one was given."
-    )
+    comparison: Comparison | None = Field(default=None, description="With the baseline, where one was given.")
     gates: tuple[Gate, ...] = ()
-    drift: Drift | None = Field(
-        default=None, description="What adopting or checking the judge came to, where that was asked for."
-    )
+    drift: Drift | None = Field(default=None, description="What adopting or checking the judge came to.")
     scenarios: dict[str, Any] = Field(
-        default_factory=dict,
-        description="Scenario id -> who asked for what, in files that a report is to be made from.",
+        default_factory=dict, description="Scenario id -> who asked for what, in files for a report."
     )
 
     @field_validator("scenarios", mode="before")
@@ -162,7 +105,7 @@ class Results(Frozen):
     def _of_suite(cls, scenarios: Any, known: ValidationInfo) -> Any:
         if not isinstance(scenarios, dict):
             return scenarios
-        kind = suite_named(known.data.get("suite", FIRST_SUITE)).scenario
+        kind = get_suite(known.data.get("suite", FIRST_SUITE)).scenario
         return {
             id_: one if isinstance(one, kind) else kind.model_validate(one) for id_, one in scenarios.items()
         }
@@ -171,11 +114,10 @@ class Results(Frozen):
     @classmethod
     def _readable(cls, settings: dict[str, Any]) -> dict[str, Any]:
         # Reports use these settings; they only show the others.
-        for name, kind in _READ.items():
-            if not isinstance(settings.get(name), (*kind, type(None))):
-                raise ValueError(
-                    f"{name} is {settings[name]!r:.40}, not {' or '.join(k.__name__ for k in kind)}"
-                )
+        for name, kinds in _READ.items():
+            if not isinstance(settings.get(name), (*kinds, type(None))):
+                named = " or ".join(kind.__name__ for kind in kinds)
+                raise ValueError(f"{name} is {settings[name]!r:.40}, not {named}")
         shard = settings.get("shard")
         if shard is not None and not (len(shard) == 2 and all(isinstance(n, int) for n in shard)):
             raise ValueError(f"shard is {shard!r:.40}, not two whole numbers")
@@ -183,58 +125,42 @@ class Results(Frozen):
 
     @property
     def of_suite(self) -> Suite:
-        """Return the suite that was run."""
-        return suite_named(self.suite)
+        """The suite that was run."""
+        return get_suite(self.suite)
+
+    @property
+    def own(self) -> tuple[Item, ...]:
+        """The items of the run itself, without its controls."""
+        return tuple(i for i in self.items if not i.arm)
 
     @property
     def valid_share(self) -> float:
-        """Return the share of what could be scored, 0 to 1.
-
-        An item counts by the share of its readings that have a verdict. It is 0 if there are no items.
-        """
+        """The share of what could be scored, 0 to 1, where an item counts by the share of its readings."""
         return sum(i.evaluation.share for i in self.own) / self.expected if self.expected else 0.0
 
     @property
     def expected(self) -> int:
-        """Return the number of items of the run itself.
-
-        It includes items without a result: those lost with their worker, and those that were not evaluated.
-        """
+        """The number of items of the run itself, with those that brought no result."""
         return self.overall.items + sum(map(len, self.missing.values()))
 
     @property
     def missing(self) -> dict[Cause, tuple[str, ...]]:
-        """Return the node ids of the run's own items without a result, by cause.
-
-        A cause without items is left out.
-        """
+        """The node ids of the run's own items without a result, by cause; no cause without items."""
         by_cause: dict[Cause, tuple[str, ...]] = {"lost": self.lost, "unevaluated": self.unevaluated}
         controls = set(self.of_controls)
-        own = {
-            cause: tuple(nodeid for nodeid in nodeids if nodeid not in controls)
-            for cause, nodeids in by_cause.items()
-        }
+        own = {cause: tuple(id_ for id_ in ids if id_ not in controls) for cause, ids in by_cause.items()}
         return {cause: nodeids for cause, nodeids in own.items() if nodeids}
 
     @property
     def report_only(self) -> bool:
-        """True if the run only measures, and nothing in it fails.
-
-        It is false if nothing could be scored, because then nothing was measured.
-        """
+        """True if nothing in the run fails; false if nothing could be scored, and so nothing was measured."""
         return self.settings.get("report_only") is True and bool(self.overall.scored)
 
     @property
     def unjudged(self) -> bool:
-        """True if low items pass and no gate checks the scores.
-
-        The gates then only ask that the scores exist.
-        """
-        return (
-            not self.report_only
-            and bool(self.gates)
-            and all(gate.kind == "valid" and gate.passed for gate in self.gates)
-        )
+        """True if low items pass and no gate checks the scores, but only that the scores exist."""
+        only_valid = all(gate.kind == "valid" and gate.passed for gate in self.gates)
+        return not self.report_only and bool(self.gates) and only_valid
 
     @property
     def went_wrong(self) -> bool:
@@ -242,38 +168,19 @@ class Results(Frozen):
 
         An outdated record may then be better than the new dialogue.
         """
-        gates = any(
-            not gate.passed and gate.value is not None and gate.kind != "valid" for gate in self.gates
-        )
+        gates = any(not g.passed and g.value is not None and g.kind != "valid" for g in self.gates)
         return gates or any(item.failed and item.evaluation.cause in ("", "assistant") for item in self.items)
-
-    @property
-    def own(self) -> tuple[Item, ...]:
-        """Return the items of the run itself, without its controls."""
-        return tuple(i for i in self.items if not i.arm)
 
 
 def read_results(path: Path) -> Results:
-    """Return the results in a file that `write_json` wrote, in this version or the last.
-
-    Raise `DataError` with a text of one line if the file cannot be used.
-    """
-    return read_versioned(
-        path,
-        Results,
-        RESULTS_SCHEMA,
-        what="a results file",
-        advice="fetch it or run its tests again",
-        upgrade={OLD_SCHEMA: upgraded},
-    )
+    """Return the results in a file that `write_json` wrote; raise `DataError` if it cannot be used."""
+    advice = "fetch it or run its tests again"
+    return read_versioned(path, Results, RESULTS_SCHEMA, what="a results file", advice=advice)
 
 
 def write_json(results: Results, path: Path) -> None:
-    """Write the results to `path`, whose folder must exist.
-
-    The format is the JSON schema of ``docs/reference/results.schema.json``.
-    """
-    write_atomically(path, text_of(results))
+    """Write the results to `path`, whose folder must exist, by ``docs/reference/results.schema.json``."""
+    write_atomically(path, to_json(results))
 
 
 def json_schema() -> dict[str, Any]:

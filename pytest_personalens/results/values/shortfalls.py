@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 from pydantic import PlainSerializer, PlainValidator, WithJsonSchema
 
 from pytest_personalens.core.judging.dimensions import Dimension
-from pytest_personalens.core.judging.measure import Measure, Score, measure_called, measure_named
+from pytest_personalens.core.judging.measure import Measure, Score, find_measure, get_measure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -28,10 +28,7 @@ class Shortfall(NamedTuple):
     limit: Score
 
     def __str__(self) -> str:
-        """Return ``p 1 < 2``, or ``task not completed``.
-
-        `parse_shortfall` reads this text.
-        """
+        """Return ``p 1 < 2``, or ``task not completed``, which `parse_shortfall` reads."""
         if self.dimension == Dimension.TASK_COMPLETION:
             return _NOT_COMPLETED
         way = "<" if self.dimension.better == "high" else ">"
@@ -39,16 +36,13 @@ class Shortfall(NamedTuple):
 
 
 def parse_shortfall(text: object) -> Shortfall:
-    """Return the shortfall in a text that `str` wrote.
-
-    A `Shortfall` is returned as it is. Raise `ValueError` for anything else.
-    """
+    """Return the shortfall in a text that `str` wrote, or a `Shortfall` as it is; else raise `ValueError`."""
     if isinstance(text, Shortfall):
         return text
     if text == _NOT_COMPLETED:
         return Shortfall(Dimension.TASK_COMPLETION, 0, 1)
     match = _SCORE.fullmatch(text) if isinstance(text, str) else None
-    measure = measure_called(match["measure"]) if match is not None else None
+    measure = find_measure(match["measure"]) if match is not None else None
     if match is None or measure is None:
         raise ValueError(f"{text!r:.60} is no shortfall, such as 'p 1 < 2' or {_NOT_COMPLETED!r}")
     return Shortfall(measure, *(measure.on_grid(float(match[name])) for name in ("score", "limit")))
@@ -61,31 +55,21 @@ StoredShortfall = Annotated[
 
 
 def shortfalls_of(evaluation: Evaluation, thresholds: Mapping[str, Score]) -> tuple[Shortfall, ...]:
-    """Return the scores that are worse than their `thresholds`.
-
-    The keys of `thresholds` are the long names of measures. The result is empty if nothing has a score.
-    """
+    """Return the scores that are worse than their `thresholds`, by the long names of measures."""
     if not evaluation.scored:
         return ()
-    limits = ((measure_named(name), limit) for name, limit in thresholds.items())
-    return tuple(
-        Shortfall(measure, score, limit)
-        for measure, limit in limits
-        if (score := evaluation.score(measure)) is not None and measure.is_worse(score, limit)
-    )
+    scored = ((m := get_measure(name), evaluation.score(m), limit) for name, limit in thresholds.items())
+    return tuple(Shortfall(m, s, limit) for m, s, limit in scored if s is not None and m.is_worse(s, limit))
 
 
-def uncounted_by(evaluation: Evaluation) -> tuple[str, str]:
-    """Return why an item does not count: the role at fault, and one line about it.
-
-    Without a cause of its own, the judge did not give a reading that is needed.
-    """
+def uncounted_reason(evaluation: Evaluation) -> tuple[str, str]:
+    """Return why an item does not count: the role at fault (the judge, if unread), and one line."""
     if evaluation.cause or not evaluation.unread:
         return evaluation.cause, evaluation.detail
     unread = (f"{measure.short}: {why}" for measure, why in evaluation.unread.items())
     return "judge", "; ".join(unread)
 
 
-def in_words(shortfalls: Iterable[Shortfall]) -> str:
+def shortfall_text(shortfalls: Iterable[Shortfall]) -> str:
     """Return all shortfalls in one line, such as ``task not completed, p 1 < 2``."""
     return ", ".join(map(str, shortfalls))

@@ -8,22 +8,12 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.suite.suite import Arm, Suite
-from pytest_personalens.suites.personaconv.page.notes import WORDS, notes
-from pytest_personalens.suites.personaconv.page.panels import outcome, panels
-from pytest_personalens.suites.personaconv.page.parts import given_words, part_titles
+from pytest_personalens.suites.personaconv.page.items import notes, outcome, panels
+from pytest_personalens.suites.personaconv.page.parts import REASONS, given_words, part_titles
 from pytest_personalens.suites.personaconv.page.published import published
-from pytest_personalens.suites.personaconv.roles import Asker, Scorer, of_run
-from pytest_personalens.suites.personaconv.scoring.metrics import (
-    CHARS,
-    CORRECT,
-    LOG_ERROR,
-    MEASURES,
-    METEOR,
-    METEOR_ES,
-    METRICS,
-    ROUGE1,
-    SBERT,
-)
+from pytest_personalens.suites.personaconv.roles import Asker, Scorer, run_identity
+from pytest_personalens.suites.personaconv.scoring import metrics
+from pytest_personalens.suites.personaconv.scoring.figures import OTHER
 from pytest_personalens.suites.personaconv.values import (
     KINDS,
     SETTINGS,
@@ -36,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_personalens.core.judging.measure import Measure
-    from pytest_personalens.core.scenario import BaseScenario, Context
+    from pytest_personalens.core.scenario import Context
     from pytest_personalens.core.suite.data_check import DataCheck
     from pytest_personalens.suites.personaconv.scoring.texts import TextScorer
     from pytest_personalens.suites.personaconv.values import Kind
@@ -44,7 +34,6 @@ if TYPE_CHECKING:
 #: Name of an arm in ids and files -> its setting.
 _ARMS: Final = {setting.lower(): setting for setting in SETTINGS}
 _FIXED: Final = ("P-Conv", "P-NonConv", "none")
-_CLASSES: Final = ("positive", "negative")
 
 
 def _given(context: str, arm: str) -> str:
@@ -64,10 +53,7 @@ def _kinds(settings: Mapping[str, Any]) -> tuple[Kind, ...]:
 
 
 def _path(base: str | Path, text: str) -> Path:
-    """Return the path of a text; a relative one starts at `base`.
-
-    Raise `SpecError` for the home folder of an unknown user, and for text that is no path.
-    """
+    """Return the path of a text from `base`. Raise `SpecError` for text that is no path."""
     try:
         if "\0" in text:
             raise RuntimeError("a path has no NUL in it")
@@ -100,51 +86,46 @@ def _strata(drawn: Mapping[str, int]) -> Sequence[str]:
     The kinds take turns. For sentiment, the class drawn least comes first, and the other class only if a user
     has nothing else.
     """
-    classes = sorted((stratum_of("sentiment", name) for name in _CLASSES), key=lambda c: drawn.get(c, 0))
+    classes = sorted((stratum_of("sentiment", name) for name in OTHER), key=lambda c: drawn.get(c, 0))
     of_kind = {"sentiment": (*classes, "sentiment"), "impact": ("impact",), "next-text": ("next-text",)}
     turns = sorted(KINDS, key=lambda kind: sum(drawn.get(stratum, 0) for stratum in of_kind[kind]))
     first = [stratum for kind in turns for stratum in of_kind[kind] if stratum != classes[1]]
     return [*first, classes[1]]
 
 
-def _asker(settings: Mapping[str, Any]) -> Any:
-    return Asker(settings["protocol"])
-
-
 def _scorer(settings: Mapping[str, Any]) -> Any:
-    return Scorer(partial(_texts_of, settings), settings["protocol"], settings["kind"])
+    return Scorer(partial(_open_texts, settings), settings["protocol"], settings["kind"])
 
 
-def _texts_of(settings: Mapping[str, Any]) -> TextScorer:
+def _open_texts(settings: Mapping[str, Any]) -> TextScorer:
     root, folder = settings["root"], settings["nltk_data"]
-    return _texts(str(_path(root, folder)) if folder else "", settings["embedding"], root)
+    return _open_texts_once(_path(root, folder) if folder else None, settings["embedding"] or "", root)
 
 
 @cache
-def _texts(folder: str, embedding: str | None, root: str) -> TextScorer:
+def _open_texts_once(folder: Path | None, embedding: str, root: str) -> TextScorer:
     from pytest_personalens.suites.personaconv.scoring.texts import TextScorer
 
-    data = Path(folder) if folder else None
-    return TextScorer(nltk_data=data, embedding=embedding or "", root=root)
+    return TextScorer(nltk_data=folder, embedding=embedding, root=root)
 
 
 def _played(settings: Mapping[str, Any], model: Any, meter: Any, context: Context) -> Any:
-    from pytest_personalens.suites.personaconv.model_assistant import ModelPredictor
+    from pytest_personalens.suites.personaconv.assistants import ModelPredictor
 
     official = settings["protocol"] == "official"
     return ModelPredictor(model, meter, context, kind=settings["kind"], official=official)
 
 
 def _stored_replies(spec: str, settings: Mapping[str, Any]) -> Any:
-    from pytest_personalens.suites.personaconv.logs.outputs import PREFIX, StoredOutputs
+    from pytest_personalens.suites.personaconv.assistants import OUTPUTS_PREFIX, StoredOutputs
 
-    if not spec.startswith(PREFIX):
+    if not spec.startswith(OUTPUTS_PREFIX):
         return None
-    return StoredOutputs(_path(settings["root"], spec.removeprefix(PREFIX)))
+    return StoredOutputs(_path(settings["root"], spec.removeprefix(OUTPUTS_PREFIX)))
 
 
 def _check_data(spec: str, words: int) -> DataCheck | None:
-    from pytest_personalens.suites.personaconv.quality import check_data
+    from pytest_personalens.suites.personaconv.quality.check import check_data
 
     return check_data(spec, words)
 
@@ -152,26 +133,21 @@ def _check_data(spec: str, words: int) -> DataCheck | None:
 def _prepare(settings: Mapping[str, Any]) -> None:
     """Open what scores texts, if the run may draw one."""
     if "next-text" in _kinds(settings):
-        _texts_of(settings)
+        _open_texts(settings)
 
 
 def _not_scored(settings: Mapping[str, Any]) -> dict[Measure, str]:
     lacking: dict[Measure, str] = {}
-    if settings.get("nltk_data"):
-        lacking[METEOR_ES] = "METEOR is scored instead; leave personalens_nltk_data out"
-    else:
-        lacking[METEOR] = "no WordNet given; set personalens_nltk_data, or use meteor-es"
-    if settings.get("embedding"):
-        lacking[CHARS] = "SBERT is scored instead; leave personalens_embedding out"
-    else:
-        lacking[SBERT] = "no embedding named; set personalens_embedding, or use chars"
+    for option, with_it, without_it, missing in (
+        ("nltk_data", metrics.METEOR, metrics.METEOR_ES, "no WordNet given"),
+        ("embedding", metrics.SBERT, metrics.CHARS, "no embedding named"),
+    ):
+        if settings.get(option):
+            title = with_it.names.title
+            lacking[without_it] = f"{title} is scored instead; leave personalens_{option} out"
+        else:
+            lacking[with_it] = f"{missing}; set personalens_{option}, or use {without_it.value}"
     return lacking
-
-
-def _situated(
-    settings: Mapping[str, Any], scenario: BaseScenario, given: str, other: BaseScenario | None
-) -> BaseScenario:
-    return cast("Prediction", scenario).in_setting(given)
 
 
 def _source(dataset: Any) -> tuple[dict[str, int], dict[str, dict[str, int]]]:
@@ -186,7 +162,7 @@ def _left_out(dataset: Any) -> Iterator[str]:
         if reasons:
             yield f"left out, {kind}:"
         for user, number, reason in dataset.left_out(kind):
-            yield f"  post {number} of {user}: {WORDS.get(reason, reason)}"
+            yield f"  post {number} of {user}: {REASONS.get(reason, reason)}"
 
 
 def _check(settings: Mapping[str, Any]) -> None:
@@ -219,16 +195,16 @@ SUITE: Final = Suite(
     judged_by="scorer",
     kinds=KINDS,
     domains=(UNKNOWN_DOMAIN,),
-    measures=MEASURES,
-    main=(CORRECT, LOG_ERROR, ROUGE1),
-    metrics=METRICS,
+    measures=metrics.MEASURES,
+    main=(metrics.CORRECT, metrics.LOG_ERROR, metrics.ROUGE1),
+    metrics=metrics.METRICS,
     gate_example="accuracy >= 0.7 or Gaming: mae <= 60",
     arms=tuple(Arm(name=name, word=setting, title=setting) for name, setting in _ARMS.items()),
-    thresholds={CORRECT: 1},
+    thresholds={metrics.CORRECT: 1},
     has_turns=False,
     table_by_kind=True,
     made_of="post",
-    words=WORDS,
+    words=REASONS,
     notes=notes,
     panels=panels,
     outcome=outcome,
@@ -238,18 +214,18 @@ SUITE: Final = Suite(
     left_out=_left_out,
     scenario=Prediction,
     open_dataset=_open_dataset,
-    asker=_asker,
+    asker=lambda settings: Asker(settings["protocol"]),
     scorer=_scorer,
     prepare=_prepare,
     played=_played,
     stored_replies=_stored_replies,
     controls_request=lambda settings: settings["history"] == "request",
     not_scored=_not_scored,
-    judge_of_run=of_run,
+    judge_of_run=run_identity,
     defaults={
         "context": "P-Conv",
         "protocol": "fixed",
-        "dimensions": tuple(measure.value for measure in MEASURES),
+        "dimensions": tuple(measure.value for measure in metrics.MEASURES),
     },
     lacks=(
         "user_model", "judge_model", "judge_votes", "max_turns", "adopt_judge", "check_judge", "anchors",
@@ -258,7 +234,7 @@ SUITE: Final = Suite(
     protocols=("fixed", "official"),
     read_context=_read_context,
     given=_given,
-    situated=_situated,
+    situated=lambda settings, scenario, given, other: cast("Prediction", scenario).in_setting(given),
     strata=_strata,
     check=_check,
     terms=_terms,

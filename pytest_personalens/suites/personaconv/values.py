@@ -59,7 +59,7 @@ class Prediction(BaseScenario):
         return self.task
 
     @property
-    def asked(self) -> Request:
+    def single_request(self) -> Request:
         """Return the request of an item, which has one setting."""
         (request,) = self.requests.values()
         return request
@@ -76,10 +76,7 @@ class Prediction(BaseScenario):
         return (("domain", self.domains[0]), ("truth", truth))
 
     def in_setting(self, setting: str) -> Prediction:
-        """Return the prediction with the request of one setting alone.
-
-        Raise `SpecError` if the run did not load the setting.
-        """
+        """Return the prediction with one request. Raise `SpecError` for a setting that was not loaded."""
         if setting not in self.requests:
             raise SpecError(
                 f"{self.id}: no request for {setting} in this run; give --personalens-context or"
@@ -99,10 +96,9 @@ def kind_of(ref: ScenarioRef) -> Kind:
 
 
 def stratum_of(kind: Kind, label: str) -> str:
-    """Return the stratum of an item in a draw.
+    """Return the stratum of an item in a draw: for sentiment the kind with the class.
 
-    It is the kind with the class for sentiment, and empty without a class and otherwise: then the kind itself
-    counts.
+    It is empty without a class and for other kinds: then the kind itself counts.
     """
     return f"{kind}-{label}" if kind == "sentiment" and label else ""
 

@@ -11,7 +11,7 @@ from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.facts import Clock, Fact, Session
 from pytest_personalens.datasets import open_dataset
 from tests.datasets.test_wrong_values import GOOD, Support, offered
-from tests.support.own_world import write_own_world
+from tests.support.datasets.folders import write_own_world
 from tests.support.repository import Repository
 
 DOMAIN, PROFILE, HISTORY = "domains/pharmacy.toml", "profiles/orla.toml", "histories/orla/pharmacy.toml"

@@ -79,8 +79,8 @@ def test_a_clock_agrees_with_its_situation(day: str, time: str) -> None:
     ],
 )
 def test_values_are_read_and_said(kind: FactKind, text: str, written: str, said: str) -> None:
-    assert values.read(kind, text) == written
-    assert values.said(kind, written) == said
+    assert values.parse(kind, text) == written
+    assert values.say(kind, written) == said
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_values_are_read_and_said(kind: FactKind, text: str, written: str, said:
 )
 def test_what_is_no_value_is_refused(kind: FactKind, text: str) -> None:
     with pytest.raises(ValueError, match=r"is no|expected"):
-        values.read(kind, text)
+        values.parse(kind, text)
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ from contextlib import suppress
 
 import pytest
 
-from tests.support.endpoint import Call, Endpoint, Reply, play
 from tests.support.repository import ROOT, Repository, calls, records
 from tests.support.scripted_agents import MODELS, PAID
+from tests.support.servers.endpoint import Call, Endpoint, Reply, play
 
 KEPT = ("-p", "cacheprovider")
 

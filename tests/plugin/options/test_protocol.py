@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests.engine.test_protocols_on_the_wire import MODELS, answer
-from tests.support.endpoint import Endpoint, Reply
-from tests.support.official_tree import write_code, write_data
+from tests.support.datasets.official_tree import write_code, write_data
 from tests.support.repository import Repository, records
+from tests.support.servers.endpoint import Endpoint, Reply
 
 RUN = (
     "--personalens-sample=2",

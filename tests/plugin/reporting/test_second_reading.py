@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from tests.support.endpoint import Endpoint, Reply
 from tests.support.repository import ROOT, Repository
 from tests.support.scripted_agents import TOLD, TOLD_AGENTS
+from tests.support.servers.endpoint import Endpoint, Reply
 
 ARGS = ("--personalens-sample=4", *TOLD_AGENTS)
 GATES = ("--personalens-gate=tcr >= 0", "--personalens-gate=p >= 1")

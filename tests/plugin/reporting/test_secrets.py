@@ -8,8 +8,8 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.support.endpoint import Endpoint, Reply
 from tests.support.repository import Repository
+from tests.support.servers.endpoint import Endpoint, Reply
 
 KEY = "sk-proj-0123456789abcdef"
 OUTPUTS = ("results.json", "page.html", "summary.md", "junit.xml")

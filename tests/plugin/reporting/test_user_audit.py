@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from tests.engine.test_protocols_on_the_wire import BOT, answer
-from tests.results.test_shards import merge, read, shards
-from tests.support.endpoint import Call, Endpoint, Reply
+from tests.results.files.test_shards import read
+from tests.support.processes.runs import merge_shards, run_shards
 from tests.support.repository import Repository
+from tests.support.servers.endpoint import Call, Endpoint, Reply
 
 #: Users who are told by their spec what to do wrong, and a judge who completes no task.
 HOOKS = """
@@ -203,8 +204,8 @@ def test_lost_dialogues_count_against_valid_only_if_asked(audited: Repository) -
 def test_shards_and_workers_find_the_same(audited: Repository) -> None:
     run = (*plays("ended-early"), "--personalens-gate=none")
     audited.run(*run, "-n", "1", "--personalens-report=whole.json")
-    shards(audited, 2, *run)
-    merge(audited, "--report", "merged.json").stdout.fnmatch_lines(["4 dialogues lost to the user: *"])
+    run_shards(audited, 2, *run)
+    merge_shards(audited, "--report", "merged.json").stdout.fnmatch_lines(["4 dialogues lost to the user: *"])
     audits = [read(audited, name)["user_audit"] for name in ("whole.json", "merged.json")]
     assert audits[0] == audits[1]
     assert audits[0]["lost"] == {"ended-early": 4}

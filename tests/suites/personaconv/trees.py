@@ -22,13 +22,7 @@ def at(minute: int) -> str:
 
 def comment(author: str, body: Any, minute: int, score: Any = 1, *replies: Any) -> dict[str, Any]:
     """A comment with its replies."""
-    return {
-        "body": body,
-        "author": author,
-        "score": score,
-        "timestamp": at(minute),
-        "replies": list(replies),
-    }
+    return {"body": body, "author": author, "score": score, "timestamp": at(minute), "replies": list(replies)}
 
 
 def post(author: str, minute: int, /, *comments: Any, **fields: Any) -> dict[str, Any]:
@@ -48,25 +42,23 @@ def post(author: str, minute: int, /, *comments: Any, **fields: Any) -> dict[str
 
 
 def talk(author: str, minute: int, score: Any = 7, **fields: Any) -> dict[str, Any]:
-    """A post that every kind of both protocols can use."""
-    return post(
-        author,
-        minute,
-        comment(
-            "bram", f"First question {minute}", minute + 1, 3, comment(author, f"One {minute}", minute + 2, 2)
-        ),
-        comment(
-            "cleo",
-            f"Second question {minute}",
-            minute + 3,
-            2,
-            comment(author, f"Two {minute}", minute + 4, 3),
-        ),
-        comment(
-            "dov", f"Third {minute}", minute + 5, 1, comment(author, f"Three {minute}", minute + 6, score)
-        ),
-        **fields,
+    """A post that every kind of both protocols can use: three comments, each with a reply of the author's."""
+    threads = (
+        ("bram", "First question", 3, "One", 2),
+        ("cleo", "Second question", 2, "Two", 3),
+        ("dov", "Third", 1, "Three", score),
     )
+    comments = (
+        comment(
+            other,
+            f"{asked} {minute}",
+            minute + place,
+            votes,
+            comment(author, f"{said} {minute}", minute + place + 1, score_of_reply),
+        )
+        for place, (other, asked, votes, said, score_of_reply) in zip((1, 3, 5), threads, strict=True)
+    )
+    return post(author, minute, *comments, **fields)
 
 
 def people(users: int = 3, posts: int = 3) -> Posts:
@@ -90,3 +82,10 @@ def written(folder: Path, content: Any, name: str = "posts.json", **how: Any) ->
 def raw(posts: Posts) -> list[dict[str, Any]]:
     """The same posts in the raw layout."""
     return [post for of_user in posts.values() for post in of_user]
+
+
+def json_lines(folder: Path, name: str, *rows: Any) -> Path:
+    """A file with a line of JSON for each row."""
+    path = folder / name
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path

@@ -14,7 +14,7 @@ from pytest_personalens.agents.by_model.official.filling import OfficialPrompts,
 from pytest_personalens.agents.by_model.official.reading import read_official
 from pytest_personalens.agents.by_model.prompts import MAX_SHOWN
 from pytest_personalens.core.dialogue.dialogue import UserTurn
-from pytest_personalens.core.dialogue.tool_calls import shown
+from pytest_personalens.core.dialogue.tool_calls import call_lines
 from pytest_personalens.core.errors import AssistantFault, JudgeFault, UserAgentFault
 from pytest_personalens.models import Model, Request
 from pytest_personalens.models.meter import Meter
@@ -124,7 +124,7 @@ def _judged(messages: Sequence[Message]) -> list[tuple[str, str]]:
     in a line before what the assistant says.
     """
     return [
-        (m.role, "\n".join((*(f"(called {call})" for call in shown(m, MAX_SHOWN)), m.content)))
+        (m.role, "\n".join((*(f"(called {call})" for call in call_lines(m, MAX_SHOWN)), m.content)))
         for m in messages
     ]
 

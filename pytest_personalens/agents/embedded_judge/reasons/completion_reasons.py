@@ -8,7 +8,7 @@ from pytest_personalens.agents.embedded_judge.reasons import signs
 from pytest_personalens.agents.embedded_judge.reasons.signs import CLEAR, Sign, Told, clear_signs
 from pytest_personalens.agents.embedded_judge.scores import REACHED
 from pytest_personalens.agents.reading.goal import classes
-from pytest_personalens.core.dialogue.tool_calls import in_one_line
+from pytest_personalens.core.dialogue.tool_calls import call_line
 from pytest_personalens.core.judging.verdict import Evidence, Reason, ReasonCode
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def completion(score: int, features: Features) -> Told:
     calls: tuple[Evidence, ...] = ()
     if features.backed is not None:
         calls = tuple(
-            Evidence.of(b.action.call.turn, in_one_line(b.action.call), _notes(features)[b.backing][1])
+            Evidence.of(b.action.call.turn, call_line(b.action.call), _notes(features)[b.backing][1])
             for b in features.backed.parts
             if b.action is not None
         )

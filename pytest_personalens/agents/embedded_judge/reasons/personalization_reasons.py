@@ -26,12 +26,18 @@ _NOTES: Final[dict[ReasonCode, str]] = {
     "ignores": "uses nothing of it",
 }
 
+_USES: Final = frozenset[ReasonCode]({"applies", "anticipates"})
+#: Up to this score an assistant uses nothing that was known.
+_LITTLE: Final = 2
+
 
 def personalization(score: int, features: Features) -> Told:
     """Return the reasons for a score on personalization."""
     if features.broken:
         return _broken(features)
     coded_findings = [_anticipated(f, features.spoken) for f in features.findings]
+    if score <= _LITTLE:  # a known value that changes nothing is named, and not used
+        coded_findings = [("recites" if code in _USES else code, f) for code, f in coded_findings]
     order: tuple[ReasonCode, ...] = (
         ("anticipates", "applies", "uses-stated", "asks-known", "contradicts", "recites", "ignores")
         if score > 2
@@ -59,7 +65,8 @@ def personalization(score: int, features: Features) -> Told:
         )
         return why, evidence, codes
     if score == 2:
-        return "uses what the user says, and nothing that was known before", evidence, codes
+        only = "only names what" if any(code == "recites" for code, _ in coded_findings) else "nothing that"
+        return f"uses what the user says, and {only} was known before", evidence, codes
     if features.empty:
         return f"nothing for this user: {features.empty}", evidence, codes
     named = next(((code, f) for code, f in coded_findings if code in order[:4]), None)

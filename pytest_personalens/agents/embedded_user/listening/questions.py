@@ -42,7 +42,7 @@ _PATTERNS: Final[tuple[tuple[QuestionKind, str], ...]] = (
     ("who", rf"{_LEAD}who\b|\bwhom\b|\bwho (?:is|are|should|else|will|would)\b|\bwhich (?:person|people|contact)\b"),
     ("where", rf"{_LEAD}where\b|\bwhere (?:would|should|do|shall|to|is|are|will)\b|\b(?:what|which) (?:city|place|town|area|country|destination|location|station|airport|part of town|part of the|neighbou?rhood|area)\b"),
     ("why", rf"{_LEAD}(?:why|what for)\b|\bfor what (?:reason|purpose)\b|\bwhat is the (?:reason|occasion)\b|\bwhat's the occasion\b"),
-    ("known", rf"{_LEAD}(?:do|did|have|had|are|were|was|is there|will) (?:you|your|there)?\b(?! (?:want|like|need|prefer|wish|mind|happy|ok|okay|fine|interested|have (?:a|any) (?:preference|wish)))"),
+    ("known", rf"{_LEAD}(?:do|did|have|had|are|were|was|is there|will)(?: (?:you|your|there))?\b(?! (?:you )?(?:want|like|need|prefer|wish|mind|happy|ok|okay|fine|interested|have (?:a|any) (?:preference|wish)))"),
     ("yes_no", rf"{_LEAD}(?:do|does|did|is|are|was|were|would|will|shall|should|may|can|could|have|has|any|want|need|mind|interested|how about|what about)\b"),
     ("what", r""),
 )  # fmt: skip
@@ -52,7 +52,7 @@ _PROMISE: Final = re.compile(
     r"|looking into|get back to you|give me a (?:second|moment|minute)|will be (?:done|ready|booked|sent))\b|^\W*(?:checking|looking|searching|comparing|booking|placing|processing)\b[^.]*(?:\.\.\.|…|:)"
 )
 _CLOSER: Final = re.compile(
-    r"\blet me know\b|\bjust (?:ask|tell me|say)\b|\bfeel free\b|\bdo not hesitate\b|\bshould you (?:need|require|wish)\b"
+    r"\blet me know\b(?! (?:which|what|when|where|who|how)\b)|\bjust (?:ask|tell me(?! (?:which|what|when|where|who|how)\b)|say)\b|\bfeel free\b|\bdo not hesitate\b|\bshould you (?:need|require|wish)\b"
 )
 _CHOOSE: Final = re.compile(
     r"\b(?:reply|answer|respond|type|press) (?:with )?(?:\d|[a-d]\b|the number)|\b(?:let me know|tell me) which\b|\b(?:pick|choose) (?:one|from|a|your)\b|\bwhich\b|\beither of\b|\bone of (?:these|those|them)\b"
@@ -69,11 +69,10 @@ _NUMBERED: Final = re.compile(
     re.MULTILINE,
 )
 _QUOTED: Final = re.compile(r"[\"“'‘]([A-Z][^\"”'’]{1,40})[\"”'’]")
-_INLINE: Final = re.compile(
-    r"\b(?:found|have|got|are|options?|between|choices?|available)\b:?\s+((?:[^,.?!]+, )*[^,.?!]+,? (?:and|or) [^,.?!]+)[.?!]"
-)
 _AND: Final = re.compile(
-    r",? and (?=(?:(?:on|at|for|in|from|to|by|with|under|around) )?(?:what|which|when|who|where|how)\b|(?:do|would|shall|should|is|are|any|will)\b)",
+    r"(?:,? and |, (?:roughly |about |around )?)(?=(?:(?:on|at|for|in|from|to|by|with|under|around) )?(?:what|which|when|who|where|how)\b(?! (?:is|are|has|have|was|were|it|you|your|i|we|the)\b(?! (?:the|it|you)\b)))"
+    r"|,? and (?=(?:(?:on|at|for|in|from|to|by|with|under|around) )?(?:what|which|when|who|where|how)\b|(?:do|would|shall|should|is|are|any|will)\b)"
+    r"|, (?=(?:would|do|shall|should|are|is|will|can|could) (?:you|i|we|it|this|that|there)\b)",
     re.IGNORECASE,
 )
 _NAME_END: Final = re.compile(
@@ -85,7 +84,7 @@ _NAME_END: Final = re.compile(
 _INDIRECT: Final = re.compile(
     r"\b(?:please|kindly) (?:further |also |now )?(?:state|indicate|advise|name|specify|select|choose|provide|confirm whether|tell)\b|\binput needed\b|\by/n\b"
     r"|\b(?:it|which|remains|must|is|are) (?:\w+ )?(?:to )?be (?:further )?(?:stated|indicated|specified|established|selected|chosen|named)\b|\bi would (?:first )?(?:have|need) to (?:know|learn)\b"
-    r"|^\W*(?:please )?(?:reply|answer|respond|type|press) (?:with )?(?:\d|[a-d]\b|the number)|\blet me know which\b"
+    r"|^\W*(?:please )?(?:reply|answer|respond|type|press) (?:with )?(?:\d|[a-d]\b|the number)|\b(?:let me know|tell me) (?:which|what|when|where|who|how)\b(?! (?:you would like to change|else|if))|\b(?:i|we) (?:do |will |would |just |also |still |only )*need (?:your|the) (?!rest|hour)"
 )
 
 
@@ -103,6 +102,17 @@ _ABOUT_ONE: Final = tuple(
 #: Words before an alternative that are not part of it.
 _BEFORE_ONE: Final = re.compile(
     r"^(?:(?:rather|maybe|perhaps|instead|or|the|an?|at|in the|on) )+", re.IGNORECASE
+)
+
+
+#: A request for some other case: "If it is far away, tell me where it is."
+_IN_CASE: Final = re.compile(r"^\W*(?:and |but |or )?(?:if|in case|should) ")
+_DAY: Final = re.compile(
+    r"(?:\w+day|Mon|Tues?|Wed|Thu|Thurs|Fri|Sat|Sun)\.?,? (?:(?:the )?\d{1,2}\w{0,2} \w+|\w+ \d{1,2})\b"
+)
+#: Words that lead to a question: "May I ask which ...".
+_LED: Final = re.compile(
+    r"^.*?\b(?:may i ask|tell me|let me know|like to know|to know|say|wondering|do you know)\b,? (?=(?:(?:on|at|for|in|from|to|by|with|under|until) )?(?:which|what|when|where|who|how|why)\b)"
 )
 
 
@@ -129,7 +139,7 @@ def questions(reply: str) -> list[Question]:
         for text, quote in statements_of(reply)
         for part in _parts(quote if _ONLY_TAG.match(text) else text)
     )
-    return [Question(part, kind_of(plain(part))) for part in parts if asks(part)]
+    return [Question(part, kind_of(_LED.sub("", plain(part)))) for part in parts if asks(part)]
 
 
 def asks(statement: str) -> bool:
@@ -137,6 +147,8 @@ def asks(statement: str) -> bool:
     folded = plain(statement)
     if statement.rstrip().endswith("?"):
         return True
+    if _IN_CASE.match(folded):
+        return False
     if _INDIRECT.search(folded):
         return True
     return is_question(statement) and not _PROMISE.search(folded) and not _CLOSER.search(folded)
@@ -148,9 +160,10 @@ def _parts(sentence: str) -> list[str]:
     "Which airline, and do you mind a stop?" has two.
     """
     parts = _AND.split(sentence) if sentence.rstrip().endswith("?") else [sentence]
-    return (
-        [part if part.rstrip().endswith("?") else f"{part}?" for part in parts] if len(parts) > 1 else parts
-    )
+    if len(parts) == 1:
+        return parts
+    parts = [part for part in parts if not _IN_CASE.match(part.lower())]
+    return [part if part.rstrip().endswith("?") else f"{part}?" for part in parts]
 
 
 def kind_of(folded: str) -> QuestionKind:
@@ -163,7 +176,9 @@ def is_courtesy(folded: str) -> bool:
 
     The question is given in the form of `plain`.
     """
-    return bool(_COURTESY.search(folded)) and not re.search(r"\bor\b", folded)
+    return bool(_COURTESY.search(folded)) and not re.search(
+        r"\bor\b(?! (?:should|shall|would|is|do|can)\b.* else\b)", folded
+    )
 
 
 def promises(folded: str) -> bool:
@@ -184,19 +199,14 @@ def options(reply: str) -> list[Choice]:
     """
     choosing = bool(_CHOOSE.search(plain(reply)))
     listed = items(reply, choosing=choosing)
+    if any(item.rstrip("* ").endswith("?") for item in listed):  # a list of questions
+        return []
     if len(listed) > 1:
         return [Choice(_name(item), item) for item in listed]
-    for pattern in (_NUMBERED, _QUOTED):
+    for pattern in (_NUMBERED, _QUOTED) if choosing else (_NUMBERED,):
         names = [m[1].strip() for m in pattern.finditer(reply)]
         if len(names) > 1:
             return [Choice(_name(item), item) for item in names]
-    for match in _INLINE.finditer(reply):
-        parts = [
-            re.sub(r"^(?:and |or )?(?:the |an? )?", "", i.strip())
-            for i in re.split(r", | and | or ", match[1])
-        ]
-        if len(parts) > 1 and all(0 < len(i.split()) <= 6 for i in parts):
-            return [Choice(i, i) for i in parts]
     return []
 
 
@@ -247,6 +257,8 @@ def things(question: str) -> list[str]:
 
 
 def _name(item: str) -> str:
+    if day := _DAY.match(item):
+        return day[0]
     quoted = _QUOTED.search(item)
     plain = quoted[1] if quoted else _NAME_END.split(item.replace("**", "").strip())[0]
     words = plain.strip(" .,\"'").split()

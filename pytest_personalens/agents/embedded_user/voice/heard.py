@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import Final
 
 from pytest_personalens.agents.embedded_user.voice.phrases import banks
 from pytest_personalens.agents.language.statements import plain
 from pytest_personalens.agents.language.text import sentences
 from pytest_personalens.core.runtime.once import once
+
+#: Banks that only openings use: "Could you {x}?" fits many other sentences.
+_OF_OPENINGS: Final = frozenset(
+    {"order", "want", "need", "help", "list", "tail_statement", "tail_question", "greeting"}
+)
 
 
 @lru_cache(maxsize=2048)
@@ -41,7 +47,7 @@ def heard(message: str) -> tuple[tuple[str, dict[str, str]], ...]:
 
 @once
 def _patterns() -> list[tuple[str, re.Pattern[str]]]:
-    """Return a pattern for each phrase, those with most words first."""
+    """Return a pattern for each phrase, those with most words first, and those of openings last."""
     rows = [
         (bank, phrase)
         for bank, manners in banks().items()
@@ -49,7 +55,7 @@ def _patterns() -> list[tuple[str, re.Pattern[str]]]:
         for phrase in phrases
         if any(c.isalpha() for c in re.sub(r"\{\w+\}", "", phrase))
     ]
-    rows.sort(key=lambda row: -len(re.sub(r"\{\w+\}", "", row[1])))
+    rows.sort(key=lambda row: (row[0] in _OF_OPENINGS, -len(re.sub(r"\{\w+\}", "", row[1]))))
     return [(bank, _pattern(phrase)) for bank, phrase in rows]
 
 

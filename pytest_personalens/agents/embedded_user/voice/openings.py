@@ -68,7 +68,7 @@ class _Secret:
     def __init__(self, scenario: Scenario) -> None:
         self._values = [v for types in scenario.preferences.values() for vs in types.values() for v in vs]
         said = {
-            values.said(fact.kind, value, form)
+            values.say(fact.kind, value, form)
             for fact in scenario.task.facts
             if fact.known == "said"
             for value in fact.right

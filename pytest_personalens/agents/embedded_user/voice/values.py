@@ -25,6 +25,10 @@ _KINDS: Final = (
 )  # fmt: skip
 #: The most values in one answer. More would be a recital.
 _MOST: Final = 2
+#: Kinds of answers with one value: nobody wants a thing "weekly or monthly".
+_ONE: Final = frozenset(
+    {"answer_often", "answer_long", "answer_party", "answer_price", "answer_when", "answer_clock"}
+)
 #: Types whose values all apply together, and not one or the other.
 _TOGETHER: Final = re.compile(r"dietary|amenity|feature|genre|authors?|books|series|actors|media|artists|bands|albums|sports|team|contact|sectors|source|game name|playlist", re.IGNORECASE)  # fmt: skip
 _SEATS: Final = {
@@ -68,7 +72,8 @@ def said_aloud(name: str, values: Sequence[str]) -> str:
 
     Examples are "a window seat" and "jazz and soul".
     """
-    said = list(dict.fromkeys(_spoken(name, v) for v in values[:_MOST]))
+    most = _MOST if _TOGETHER.search(name) or kind(name) not in _ONE else 1
+    said = list(dict.fromkeys(_spoken(name, v) for v in values[:most]))
     return (" and " if _TOGETHER.search(name) else " or ").join(said)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.suites.personaconv.data.posts import NOBODY, finite, said
+from pytest_personalens.suites.personaconv.data.posts import NOBODY, finite, visible_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,29 +28,15 @@ PARENT: Final = 2000
 AMOUNT: Final = 4
 
 
-def refused(post: Post) -> str:
-    """Return why the post gives no prediction of any kind.
-
-    The text is empty if there is no such reason.
-    """
-    if post.user in NOBODY:
-        return "no-author"
-    if post.author not in ("", post.user):
-        return "key-not-author"
-    if post.time is None:
-        return "bad-time"
-    return "" if post.domain else "no-domain"
-
-
 def target_of(post: Post, kind: Kind) -> Comment | str:
-    """Return the user's latest reply in the post that can be a target.
+    """Return the user's latest reply in the post that can be a target, or the reason if there is none.
 
-    Return the reason if there is none. A target has a text, its parent has a text, and it is newer than its
-    parent. A target of sentiment has a score of amount 4 or more.
+    A target has a text, its parent has a text, and it is newer than its parent. A target of sentiment has a
+    score of amount 4 or more.
     """
-    if reason := refused(post):
+    if reason := _unusable(post):
         return reason
-    replies = [reply for reply in post.replies if _answers(post, reply)]
+    replies = [reply for reply in post.replies if _is_candidate(post, reply)]
     if not replies:
         return "no-target"
     if kind == "sentiment":
@@ -61,25 +47,22 @@ def target_of(post: Post, kind: Kind) -> Comment | str:
     return "no-score" if kind == "impact" and finite(target.score) is None else target
 
 
+def find_target(post: Post, kind: Kind) -> Comment:
+    """Return the target of a post that has one, as its index says."""
+    target = target_of(post, kind)
+    assert not isinstance(target, str), "the index says that there is one"
+    return target
+
+
 def label_of(target: Comment) -> str:
     """Return the class of a target of sentiment."""
     return "positive" if (finite(target.score) or 0) > 0 else "negative"
 
 
-def truth_of(target: Comment, kind: Kind) -> str | float:
-    """Return the true value of a prediction."""
-    if kind == "sentiment":
-        return label_of(target)
-    return float(finite(target.score) or 0) if kind == "impact" else target.text
-
-
 def past_replies(post: Post) -> list[Comment]:
-    """Return the user's replies in the post that a later history may show.
-
-    The oldest comes first. A reply that is older than its post has a wrong time, and is left out.
-    """
+    """Return the user's replies in the post that a later history may show, the oldest first."""
     posted = post.time
-    if refused(post) not in ("", "no-domain") or posted is None:
+    if _unusable(post) not in ("", "no-domain") or posted is None:
         return []
     return sorted((r for r in post.replies if r.text and (r.time or 0) > posted), key=_order)
 
@@ -90,7 +73,7 @@ def shown_past(past: Sequence[tuple[Post, Comment]], kind: Kind) -> list[dict[st
         {
             "domain": post.domain,
             "title": post.title,
-            "answered": answered(post, reply)[:ANSWERED],
+            "answered": answered_text(post, reply)[:ANSWERED],
             "reply": reply.text[:TEXT],
             **({} if kind == "next-text" else {"score": finite(reply.score)}),
         }
@@ -99,20 +82,19 @@ def shown_past(past: Sequence[tuple[Post, Comment]], kind: Kind) -> list[dict[st
 
 
 def conversation(post: Post, target: Comment) -> list[dict[str, object]]:
-    """Return the comments in the target's thread before it, without its parent.
-
-    The oldest comes first. There are no names: a speaker is "the user" or a number.
-    """
+    """Return the comments in the target's thread before it, without its parent and without names."""
     older = sorted((c for c in older_comments(post, target) if c is not target.parent), key=_order)
     names = {post.user: "the user"}
-    return [{"by": _name(c, names), "text": c.text[:TEXT]} for c in older[-CONVERSATION:]]
+    return [{"by": _speaker(c, names), "text": c.text[:TEXT]} for c in older[-CONVERSATION:]]
 
 
 def shown_parent(post: Post, target: Comment) -> dict[str, object]:
     """Return the text that the target answers, in the form for a request."""
     by_user = target.parent is None or target.parent.author == post.user
-    by = "the user" if by_user else "somebody else"
-    return {"by": by, "text": answered(post, target)[:PARENT]}
+    return {
+        "by": "the user" if by_user else "somebody else",
+        "text": answered_text(post, target)[:PARENT],
+    }
 
 
 def older_comments(post: Post, target: Comment) -> list[Comment]:
@@ -129,29 +111,32 @@ def older_comments(post: Post, target: Comment) -> list[Comment]:
     ]
 
 
-def answered(post: Post, reply: Comment) -> str:
-    """Return the text that a reply answers.
-
-    It is a comment, or the text of the post. It is empty if the text was removed.
-    """
-    return post.text if reply.parent is None else said(reply.parent.body)
+def answered_text(post: Post, reply: Comment) -> str:
+    """Return the comment or the post that a reply answers; it is empty if the text was removed."""
+    return post.text if reply.parent is None else visible_text(reply.parent.body)
 
 
-def _name(comment: Comment, names: dict[str, str]) -> str:
+def _unusable(post: Post) -> str:
+    """Return why the post gives no prediction of any kind, or an empty text."""
+    if post.user in NOBODY:
+        return "no-author"
+    if post.author not in ("", post.user):
+        return "key-not-author"
+    if post.time is None:
+        return "bad-time"
+    return "" if post.domain else "no-domain"
+
+
+def _speaker(comment: Comment, names: dict[str, str]) -> str:
     if comment.author in NOBODY:
         return "somebody"
     return names.setdefault(comment.author, f"person {len(names)}")
 
 
-def _answers(post: Post, reply: Comment) -> bool:
-    before = post.time if reply.parent is None else reply.parent.time
-    time = reply.time
-    return (
-        bool(reply.text and answered(post, reply))
-        and time is not None
-        and before is not None
-        and before < time
-    )
+def _is_candidate(post: Post, reply: Comment) -> bool:
+    before, time = (post if reply.parent is None else reply.parent).time, reply.time
+    newer = time is not None and before is not None and before < time
+    return newer and bool(reply.text and answered_text(post, reply))
 
 
 def _order(comment: Comment) -> tuple[int, str]:

@@ -1,6 +1,6 @@
-"""An index of the posts of large files, in the user's cache folder.
+"""An index of the posts of large files, in the user's cache folder, so that files are read whole only once.
 
-The files are thus read completely only once.
+It allows a draw to read only the posts that it draws.
 """
 
 from __future__ import annotations
@@ -13,40 +13,76 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.core.errors import DataError
-from pytest_personalens.datasets.cached import cache_folder, write_cached
-from pytest_personalens.suites.personaconv.data.facts import Facts, Found, facts_of
+from pytest_personalens.datasets.toml_cache import cache_folder, write_cached
+from pytest_personalens.suites.personaconv.data import fixed, official
 from pytest_personalens.suites.personaconv.data.posts import read_post
 from pytest_personalens.suites.personaconv.data.stream import PostFile, read_at
+from pytest_personalens.suites.personaconv.values import KINDS, digest_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from pytest_personalens.suites.personaconv.data.posts import Post
+    from pytest_personalens.suites.personaconv.data.posts import Comment, Post
+    from pytest_personalens.suites.personaconv.data.stream import StoredPost
 
 #: Raise this number if the present code would misread an old index, or if the same file would give other
 #: targets.
 FORMAT: Final = 3
 #: Smaller files (in bytes) are read as fast as their index.
 _SMALL: Final = 1 << 20
+#: Why an entry of a file gives no item if it is no object.
+NO_POST: Final = "no-post"
+
+
+class IndexedTarget(NamedTuple):
+    """A target by the digest of its id, with its class or its score, or the `reason` why there is none."""
+
+    id: str
+    label: str = ""
+    score: float = 0
+    reason: str = ""
+
+
+class IndexedPost(NamedTuple):
+    """One post of a file, without its texts.
+
+    `file`, `start` and `size` are the place of its bytes. `time` is in microseconds. `past` holds the times
+    of the user's replies that the history of a later post may show, also in microseconds. `identity` is the
+    same for copies of a post.
+
+    `fixed` has a target for each kind. `scored` and `text` are the official targets of scores and of next
+    text, and `own_text` is that of next text in NP-Conv. `in_pool` and `lends` say if the official scripts
+    show the post in another user's request, as the post of another user.
+    """
+
+    file: int
+    start: int
+    size: int
+    user: str
+    domain: str
+    time: int | None
+    identity: str
+    comments: int
+    past: tuple[int, ...]
+    fixed: tuple[IndexedTarget, ...]
+    scored: IndexedTarget
+    text: IndexedTarget
+    own_text: IndexedTarget
+    in_pool: bool
+    lends: bool
 
 
 class Index(NamedTuple):
-    """The posts of files, with a digest of the files.
-
-    The posts are sorted by user, in the order of each user's first post.
-    """
+    """The posts of files by user, in the order of each user's first post, with a digest of the files."""
 
     files: tuple[Path, ...]
     digest: str
-    posts: tuple[Facts, ...]
+    posts: tuple[IndexedPost, ...]
 
-    def read(self, facts: Facts) -> Post:
-        """Return the whole post.
-
-        Raise `DataError` if its file has changed meanwhile.
-        """
-        return read_post(facts.user, read_at(self.files[facts.file], facts.start, facts.size))
+    def read(self, post: IndexedPost) -> Post:
+        """Return the whole post. Raise `DataError` if its file has changed meanwhile."""
+        return read_post(post.user, read_at(self.files[post.file], post.start, post.size))
 
 
 def open_index(files: Sequence[Path]) -> Index:
@@ -58,15 +94,14 @@ def open_index(files: Sequence[Path]) -> Index:
     """
     files = tuple(files)
     stamps = [_stamp(file) for file in files]
-    if sum(size for size, _ in stamps) < _SMALL:
+    sizes = [size for size, _ in stamps]
+    if sum(sizes) < _SMALL:
         return _build(files)
-    stored = _load(files)
-    if stored is not None:
-        of_files, digest, posts = stored
-        index = Index(files, digest, posts)
-        if of_files == stamps:
+    if (stored := _load(files)) is not None:
+        stored_stamps, index = stored
+        if stored_stamps == stamps:
             return index
-        if [size for size, _ in of_files] == [size for size, _ in stamps] and _digest(files) == digest:
+        if [size for size, _ in stored_stamps] == sizes and _digest_files(files) == index.digest:
             _store(index, stamps)  # copied or touched, but with the same content
             return index
     index = _build(files)
@@ -74,35 +109,60 @@ def open_index(files: Sequence[Path]) -> Index:
     return index
 
 
-def index_file(files: Sequence[Path]) -> Path:
-    """Return the path of the files' index.
+def index_post(file: int, stored: StoredPost) -> IndexedPost:
+    """Return the index of an entry of the file with that number."""
+    place = (file, stored.start, stored.size, stored.user)
+    if not isinstance(stored.value, dict):
+        none = IndexedTarget("", reason=NO_POST)
+        return IndexedPost(*place, "", None, "", 0, (), (none,) * 3, none, none, none, False, False)
+    post = read_post(stored.user, stored.value)
+    scored, text = official.score_target(post), official.text_target(post)
+    return IndexedPost(
+        *place,
+        post.domain,
+        post.time,
+        digest_of(post.user, post.raw.get("timestamp"), post.title),
+        len(post.comments),
+        tuple(reply.time or 0 for reply in fixed.past_replies(post)),
+        tuple(_target(post, fixed.target_of(post, kind), scored=kind == "sentiment") for kind in KINDS),
+        _target(post, scored if isinstance(scored, str) else scored.reply, scored=True),
+        _target(post, text if isinstance(text, str) else text.reply),
+        _target(post, official.own_text_target(post)),
+        official.in_pool(post),
+        official.lends_thread(post),
+    )
 
-    Raise `RuntimeError` if the user has no home folder.
-    """
-    name = hashlib.sha256(b"\0".join(os.fsencode(file.resolve()) for file in files)).hexdigest()[:16]
-    return cache_folder() / f"personaconv-{name}.index"
+
+def _target(post: Post, target: Comment | str, *, scored: bool = False) -> IndexedTarget:
+    if isinstance(target, str):
+        return IndexedTarget("", reason=target)
+    # It does not depend on the place of the post in a file.
+    id_ = digest_of(post.user, post.raw.get("timestamp"), post.title, target.timestamp, target.body)
+    if not scored:
+        return IndexedTarget(id_)
+    return IndexedTarget(id_, official.sign(target), float(official.score_of(target) or 0))
 
 
 def _build(files: tuple[Path, ...]) -> Index:
-    users: dict[str, list[Facts]] = {}
+    users: dict[str, list[IndexedPost]] = {}
     digests = []
     for number, file in enumerate(files):
         posts = PostFile(file)
         for stored in posts:
-            users.setdefault(stored.user, []).append(facts_of(number, stored))
+            users.setdefault(stored.user, []).append(index_post(number, stored))
         digests.append(posts.digest)
-    return Index(files, _joined(digests), tuple(facts for of_user in users.values() for facts in of_user))
+    return Index(files, _join(digests), tuple(post for of_user in users.values() for post in of_user))
 
 
-def _digest(files: Sequence[Path]) -> str:
+def _digest_files(files: Sequence[Path]) -> str:
     digests = []
     for path in files:
         with path.open("rb") as file:
             digests.append(hashlib.file_digest(file, "sha256").hexdigest())
-    return _joined(digests)
+    return _join(digests)
 
 
-def _joined(digests: Sequence[str]) -> str:
+def _join(digests: Sequence[str]) -> str:
     return digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()
 
 
@@ -114,17 +174,22 @@ def _stamp(file: Path) -> tuple[int, int]:
     return status.st_size, status.st_mtime_ns
 
 
+def _index_file(files: Sequence[Path]) -> Path:
+    name = hashlib.sha256(b"\0".join(os.fsencode(file.resolve()) for file in files)).hexdigest()[:16]
+    return cache_folder() / f"personaconv-{name}.index"
+
+
 def _store(index: Index, stamps: Sequence[tuple[int, int]]) -> None:
     head = {"format": FORMAT, "files": stamps, "digest": index.digest}
     # A post is a line, so that no more than one is in memory twice while they are read.
     content = zlib.compress("\n".join(map(json.dumps, (head, *index.posts))).encode("ascii"), 1)
-    with suppress(OSError, RuntimeError):
-        write_cached(index_file(index.files), hashlib.sha256(content).digest() + content)
+    with suppress(OSError, RuntimeError):  # the second without a home folder
+        write_cached(_index_file(index.files), hashlib.sha256(content).digest() + content)
 
 
-def _load(files: Sequence[Path]) -> tuple[list[tuple[int, int]], str, tuple[Facts, ...]] | None:
+def _load(files: tuple[Path, ...]) -> tuple[list[tuple[int, int]], Index] | None:
     try:
-        content = index_file(files).read_bytes()
+        content = _index_file(files).read_bytes()
         if content[:32] != hashlib.sha256(content[32:]).digest():
             return None
         lines = zlib.decompress(content[32:]).decode("ascii").splitlines()
@@ -133,21 +198,22 @@ def _load(files: Sequence[Path]) -> tuple[list[tuple[int, int]], str, tuple[Fact
         return None
     if head["format"] != FORMAT:
         return None
-    stamps = [(size, time) for size, time in head["files"]]
-    shared = _Shared()
-    return stamps, head["digest"], tuple([_facts(json.loads(line), shared) for line in lines[1:]])
+    targets = _SharedTargets()
+    posts = tuple([_read_entry(json.loads(line), targets) for line in lines[1:]])
+    return [(size, time) for size, time in head["files"]], Index(files, head["digest"], posts)
 
 
-class _Shared(dict[tuple[Any, ...], Found]):
-    """The targets and reasons of all posts, each once; many are equal."""
+class _SharedTargets(dict[tuple[Any, ...], IndexedTarget]):
+    """The targets of all posts, each once; many are equal."""
 
-    def __missing__(self, key: tuple[Any, ...]) -> Found:
-        found = self[key] = Found(*key)
-        return found
+    def __missing__(self, key: tuple[Any, ...]) -> IndexedTarget:
+        target = self[key] = IndexedTarget(*key)
+        return target
 
 
-def _facts(entry: list[Any], shared: _Shared) -> Facts:
-    *first, past, fixed, scored, text, own_text, in_pool, lends = entry
-    plans = [shared[tuple(values)] for values in (*fixed, scored, text, own_text)]
-    values: list[Any] = [*first, tuple(past), tuple(plans[:3]), *plans[3:], in_pool, lends]
-    return Facts(*values)
+def _read_entry(entry: list[Any], targets: _SharedTargets) -> IndexedPost:
+    *first, past, fixed_targets, scored, text, own_text, in_pool, lends = entry
+    of_fixed = tuple([targets[tuple(target)] for target in fixed_targets])
+    others = [targets[tuple(target)] for target in (scored, text, own_text)]
+    values: list[Any] = [*first, tuple(past), of_fixed, *others, in_pool, lends]
+    return IndexedPost(*values)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.suites.personaconv.data.posts import MARKERS, said
+from pytest_personalens.suites.personaconv.data.posts import MARKERS, visible_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,29 +29,20 @@ _MOST: Final = 1e300
 
 
 class Target(NamedTuple):
-    """The target of a prediction, and the reply that is its example, or None.
-
-    The prediction is the score or the text of `reply`.
-    """
+    """A reply whose score or text is predicted, and the reply that is its example, or None."""
 
     reply: Comment
     example: Comment | None
 
 
 def score_of(comment: Comment) -> int | float | None:
-    """Return the score as the official scripts take it.
-
-    It may be any number or a boolean, but no text.
-    """
+    """Return the score as the official scripts take it: any number or a boolean, but no text."""
     score = comment.score
     return score if isinstance(score, int | float) and not abs(score) > _MOST else None
 
 
 def sign(comment: Comment) -> str:
-    """Return the class of a score.
-
-    A value that is no number above 0 is negative.
-    """
+    """Return the class of a score; a value that is no number above 0 is negative."""
     return "positive" if (score_of(comment) or 0) > 0 else "negative"
 
 
@@ -60,17 +51,14 @@ def amount(comment: Comment) -> int | float:
     return abs(score_of(comment) or 0)
 
 
-def ranked(post: Post) -> list[Comment]:
-    """Return the user's replies that can be a target of sentiment and impact.
-
-    The largest amount of score comes first.
-    """
+def ranked_replies(post: Post) -> list[Comment]:
+    """Return the replies that can be a target of sentiment and impact, the largest amount of score first."""
     replies = [
         (amount(reply), time, reply)
         for reply in post.replies
         if score_of(reply) is not None
         and reply.text
-        and parent_text(post, reply)
+        and (visible_text(post.content) if reply.parent is None else reply.parent.text)
         and (time := reply.time) is not None
     ]
     return [reply for _, _, reply in sorted(replies, key=lambda each: each[:2], reverse=True)]
@@ -82,7 +70,7 @@ def score_target(post: Post) -> Target | str:
         return "few-authors"
     if sum(1 for reply in post.replies if reply.text) < _REPLIES:
         return "few-replies"
-    replies = ranked(post)
+    replies = ranked_replies(post)
     if not replies:
         return "no-target"
     if amount(replies[0]) <= _AMOUNT:
@@ -90,20 +78,24 @@ def score_target(post: Post) -> Target | str:
     return Target(replies[0], replies[1] if len(replies) > 1 else None)
 
 
+def find_score_target(post: Post) -> Target:
+    """Return the target of a post that has one, as its index says."""
+    target = score_target(post)
+    assert not isinstance(target, str), "the index says that there is one"
+    return target
+
+
 def in_pool(post: Post) -> bool:
     """True for a post whose best reply may be another user's example of sentiment."""
     return (
         len(_authors(post)) >= _POOL_AUTHORS
-        and bool(replies := ranked(post))
+        and bool(replies := ranked_replies(post))
         and amount(replies[0]) > _POOL_AMOUNT
     )
 
 
-def latest(post: Post) -> list[Comment]:
-    """Return the user's replies with a body and a time, the latest last.
-
-    The body may be empty.
-    """
+def replies_by_time(post: Post) -> list[Comment]:
+    """Return the user's replies with a time and a body, which may be empty, the latest last."""
     timed = [
         (time, reply) for reply in post.replies if reply.body is not None and (time := reply.time) is not None
     ]
@@ -112,12 +104,12 @@ def latest(post: Post) -> list[Comment]:
 
 def text_target(post: Post) -> Target | str:
     """Return the target of next text, or the reason why the post has none."""
-    replies = latest(post)
+    replies = replies_by_time(post)
     if len(replies) < 2:
         return "few-replies"
     if replies[-1].body in MARKERS:
         return "removed-target"
-    if _threads(post) < _THREADS:
+    if _answered_threads(post) < _THREADS:
         return "few-threads"
     if _removed_share(post, replies[-1]) > _REMOVED:
         return "removed-thread"
@@ -125,28 +117,17 @@ def text_target(post: Post) -> Target | str:
 
 
 def own_text_target(post: Post) -> Comment | str:
-    """Return the target of next text in NP-Conv, or why there is none.
-
-    NP-Conv has fewer conditions on the post itself.
-    """
-    replies = latest(post)
+    """Return the target of next text in NP-Conv, which asks less of the post, or why there is none."""
+    replies = replies_by_time(post)
     if not replies:
         return "few-replies"
-    return replies[-1] if _filled(replies[-1]) else "removed-target"
+    return replies[-1] if _is_filled(replies[-1]) else "removed-target"
 
 
 def lends_thread(post: Post) -> bool:
     """True if NP-Conv of next text may show the post's thread for another post."""
     target = text_target(post)
-    return isinstance(target, Target) and _filled(target.reply)
-
-
-def parent_text(post: Post, reply: Comment) -> str:
-    """Return the text that a reply answers.
-
-    It is a comment, or the text of the post. It is empty if the text was removed.
-    """
-    return said(post.content) if reply.parent is None else reply.parent.text
+    return isinstance(target, Target) and _is_filled(target.reply)
 
 
 def one_line(text: str) -> str:
@@ -154,7 +135,7 @@ def one_line(text: str) -> str:
     return text.replace("\r\n", " ").replace("\n", " ").replace("\r", " ").strip()
 
 
-def in_order(scores: Sequence[tuple[int, int | float]]) -> tuple[list[int], list[int]]:
+def order_samples(scores: Sequence[tuple[int, int | float]]) -> tuple[list[int], list[int]]:
     """Return the samples in the order of their file, and the dropped ones.
 
     `scores` holds (place, score) in the order of the posts. The lower half of all positive samples of the
@@ -170,11 +151,11 @@ def _authors(post: Post) -> set[str]:
     return {post.author, *(comment.author for comment in post.comments)} - {""}
 
 
-def _filled(reply: Comment) -> bool:
+def _is_filled(reply: Comment) -> bool:
     return bool(reply.body) and reply.body not in MARKERS
 
 
-def _threads(post: Post) -> int:
+def _answered_threads(post: Post) -> int:
     """Return the number of threads with the user whose first comment has an answer."""
     answered = {comment.parent.number for comment in post.comments if comment.parent is not None}
     return len({top.number for reply in post.replies if (top := reply.top).number in answered})

@@ -1,7 +1,4 @@
-"""Another user for an item of the protocol ``fixed``.
-
-NP-Conv shows the past of that user.
-"""
+"""Another user for an item of the protocol ``fixed``. NP-Conv shows the past of that user."""
 
 from __future__ import annotations
 
@@ -14,16 +11,16 @@ from pytest_personalens.suites.personaconv.data.posts import NOBODY
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from pytest_personalens.suites.personaconv.data.facts import Facts
+    from pytest_personalens.suites.personaconv.data.index import IndexedPost
 
 
 class OtherUsers:
     """Draws one other user for each item, always the same for a seed."""
 
-    def __init__(self, posts: Mapping[str, Sequence[Facts]], seed: str) -> None:
+    def __init__(self, posts: Mapping[str, Sequence[IndexedPost]], seed: str) -> None:
         self._posts = {user: of_user for user, of_user in posts.items() if user not in NOBODY}
         self._times = {
-            user: sorted(time for facts in of_user for time in facts.past)
+            user: sorted(time for post in of_user for time in post.past)
             for user, of_user in self._posts.items()
         }
         self._digests = {user: _digest(seed, user) for user in self._posts}
@@ -35,18 +32,18 @@ class OtherUsers:
         own = self._times.get(user) or [time]
         return bisect_left(self._first, time) - (own[0] < time)
 
-    def of(self, facts: Facts, time: int, *, least: int, taking_part: Collection[str]) -> str | None:
+    def draw(self, post: IndexedPost, time: int, *, least: int, taking_part: Collection[str]) -> str | None:
         """Return a user with `least` replies before that time, or None.
 
         The user is none of those `taking_part`. The draw depends on the post and the seed, and on nothing
         that is to be predicted. It prefers users who were in the post's domain before. If no user has `least`
         replies, it takes the one with the most. Return None if no user has any.
         """
-        mark, best, most = _digest(self._seed, facts.identity), None, 0
-        domain = facts.domain.casefold()
+        mark, best, most = _digest(self._seed, post.identity), None, 0
+        domain = post.domain.casefold()
         elsewhere = None
         for user in sorted(self._posts, key=lambda user: (self._digests[user] ^ mark, user)):
-            if user == facts.user or user in taking_part:
+            if user == post.user or user in taking_part:
                 continue
             number = bisect_left(self._times[user], time)
             if number >= least and number:
@@ -59,8 +56,8 @@ class OtherUsers:
 
     def _was_in(self, user: str, domain: str, time: int) -> bool:
         return any(
-            facts.domain.casefold() == domain and facts.past and facts.past[0] < time
-            for facts in self._posts[user]
+            post.domain.casefold() == domain and post.past and post.past[0] < time
+            for post in self._posts[user]
         )
 
 

@@ -41,12 +41,20 @@ class Comment:
     @property
     def time(self) -> int | None:
         """Return microseconds since 1970, or None if the time cannot be read."""
-        return moment(self.timestamp)
+        return parse_time(self.timestamp)
 
     @property
     def text(self) -> str:
         """Return the body, or an empty text if it was removed."""
-        return said(self.body)
+        return visible_text(self.body)
+
+    @property
+    def ancestry(self) -> list[Comment]:
+        """Return the comments from the top of its thread down to itself."""
+        comments = [self]
+        while (parent := comments[-1].parent) is not None:
+            comments.append(parent)
+        return comments[::-1]
 
     @property
     def top(self) -> Comment:
@@ -59,20 +67,12 @@ class Comment:
     @property
     def path(self) -> str:
         """Return the numbers from the top of its thread down, such as ``c1-c4``."""
-        numbers, comment = [], self
-        while True:
-            numbers.append(f"c{comment.number}")
-            if comment.parent is None:
-                return "-".join(reversed(numbers))
-            comment = comment.parent
+        return "-".join(f"c{comment.number}" for comment in self.ancestry)
 
 
 @dataclass(slots=True, eq=False)
 class Post:
-    """One post of `user`, which is the key of the post in the file.
-
-    `replies` are the comments of this user.
-    """
+    """One post of `user`, which is the key of the post in the file; `replies` are this user's comments."""
 
     user: str
     raw: Mapping[str, Any]
@@ -82,61 +82,55 @@ class Post:
     @property
     def author(self) -> str:
         """Return the author that the post itself names, or an empty text."""
-        return text_in(self.raw, "author")
+        return text_field(self.raw, "author")
 
     @property
     def domain(self) -> str:
         """Return the subreddit, or an empty text if it names none."""
-        return text_in(self.raw, "__sub__")
+        return text_field(self.raw, "__sub__")
 
     @property
     def title(self) -> str:
         """Return the title, or an empty text if it has none."""
-        return text_in(self.raw, "title")
+        return text_field(self.raw, "title")
 
     @property
     def content(self) -> str:
         """Return the text; a link has none."""
-        return text_in(self.raw, "content")
+        return text_field(self.raw, "content")
 
     @property
     def text(self) -> str:
-        """Return the text under any of the names that files use.
-
-        It is empty if the text was removed.
-        """
+        """Return the text under any of the names that files use; it is empty if the text was removed."""
         names = ("content", "body", "selftext")
-        return next((text for name in names if (text := said(text_in(self.raw, name)))), "")
+        return next((text for name in names if (text := visible_text(text_field(self.raw, name)))), "")
 
     @property
     def time(self) -> int | None:
         """Return microseconds since 1970, or None if the time cannot be read."""
-        return moment(self.raw.get("timestamp"))
+        return parse_time(self.raw.get("timestamp"))
 
 
 def read_post(user: str, raw: Mapping[str, Any]) -> Post:
-    """Return the post with its comments in the order of the file.
-
-    Entries that are no objects are left out.
-    """
+    """Return the post with its comments in the order of the file, without entries that are no objects."""
     comments: list[Comment] = []
-    waiting: list[tuple[Comment | None, Iterator[object]]] = [(None, iter(_listed(raw.get("comments"))))]
+    waiting: list[tuple[Comment | None, Iterator[object]]] = [(None, iter(_list_in(raw, "comments")))]
     while waiting:
         parent, entries = waiting[-1]
         for entry in entries:
             if isinstance(entry, dict):
-                body = entry.get("body")
+                body, author = entry.get("body"), text_field(entry, "author")
                 comment = Comment(
                     len(comments) + 1,
                     parent,
-                    text_in(entry, "author"),
+                    author,
                     body if isinstance(body, str) else None,
                     entry.get("score"),
                     entry.get("timestamp"),
                     entry,
                 )
                 comments.append(comment)
-                if answers := _listed(entry.get("replies")):
+                if answers := _list_in(entry, "replies"):
                     waiting.append((comment, iter(answers)))
                     break
         else:
@@ -144,32 +138,26 @@ def read_post(user: str, raw: Mapping[str, Any]) -> Post:
     return Post(user, raw, tuple(comments), tuple([c for c in comments if c.author == user]))
 
 
-def text_in(raw: Mapping[str, Any], name: str) -> str:
+def text_field(raw: Mapping[str, Any], name: str) -> str:
     """Return the text under the name, or an empty text."""
     value = raw.get(name)
     return value if isinstance(value, str) else ""
 
 
-def said(body: str | None) -> str:
-    """Return the text of a body.
-
-    It is empty if the body has no text or was removed.
-    """
-    text = "" if body is None else body.strip()
+def visible_text(body: str | None) -> str:
+    """Return a body, or an empty text if it is blank or was removed."""
+    text = (body or "").strip()
     removed = not text or (len(text) <= _LONGEST_MARKER and text.lower() in MARKERS)
     return "" if body is None or removed else body
 
 
-def moment(timestamp: object) -> int | None:
-    """Return the microseconds since 1970 of an ISO time, or None for anything else.
-
-    A time without a zone is in UTC.
-    """
-    return _moment(timestamp) if isinstance(timestamp, str) else None
+def parse_time(timestamp: object) -> int | None:
+    """Return the microseconds since 1970 of an ISO time (without a zone: in UTC), or None."""
+    return _parse_time(timestamp) if isinstance(timestamp, str) else None
 
 
 @lru_cache(maxsize=1 << 12)
-def _moment(timestamp: str) -> int | None:
+def _parse_time(timestamp: str) -> int | None:
     try:
         time = datetime.fromisoformat(timestamp)
     except ValueError:
@@ -178,10 +166,7 @@ def _moment(timestamp: str) -> int | None:
 
 
 def finite(score: object) -> int | float | None:
-    """Return a score that is a finite number, or None for anything else.
-
-    A boolean is no number here.
-    """
+    """Return a score that is a finite number, or None for anything else, also for a boolean."""
     if isinstance(score, bool) or not isinstance(score, int | float):
         return None
     try:
@@ -190,5 +175,6 @@ def finite(score: object) -> int | float | None:
         return None
 
 
-def _listed(value: object) -> list[object]:
+def _list_in(raw: Mapping[str, Any], name: str) -> list[object]:
+    value = raw.get(name)
     return value if isinstance(value, list) else []

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
 
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.files.devices import no_device
-from pytest_personalens.suites.personaconv.data.posts import UNKNOWN_AUTHOR, text_in
+from pytest_personalens.suites.personaconv.data.posts import UNKNOWN_AUTHOR, text_field
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,6 +26,7 @@ _SPACE: Final = re.compile(r"[ \t\n\r]*")
 #: An error within this distance from the end of the window may be due to text that is not read yet.
 _NEAR: Final = 32
 _DECODER: Final = json.JSONDecoder()
+CHANGED: Final = "has changed since this run began; run again"
 DEEP: Final = "a post is nested too deeply to be read; take it out"
 
 
@@ -39,10 +40,7 @@ class StoredPost(NamedTuple):
 
 
 class PostFile:
-    """The posts of one file, in its order.
-
-    After the last post, `digest` is that of the whole file.
-    """
+    """The posts of one file, in its order. After the last post, `digest` is that of the whole file."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.digest = path, ""
@@ -63,28 +61,32 @@ class PostFile:
 
 
 def read_at(path: Path, start: int, size: int) -> dict[str, Any]:
-    """Return the post with these bytes.
-
-    Raise `DataError` if the file has changed meanwhile.
-    """
+    """Return the post with these bytes. Raise `DataError` if the file has changed meanwhile."""
     try:
         with path.open("rb") as file:
             file.seek(start)
-            value = json.loads(file.read(size))
+            value = read_object(file.read(size))
     except OSError as error:
         raise DataError(path, f"cannot be read: {error.strerror}") from None
-    except (ValueError, RecursionError):
-        value = None
-    if not isinstance(value, dict):
-        raise DataError(path, "has changed since this run began; run again")
+    if value is None:
+        raise DataError(path, CHANGED)
     return value
+
+
+def read_object(text: str | bytes) -> dict[str, Any] | None:
+    """Return the object in a JSON text, or None for any other text."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
 
 
 def _entries(window: _Window) -> Iterator[StoredPost]:
     first = window.peek()
     if first == "[":
         for start, size, value in window.array():
-            named = text_in(value, "author") if isinstance(value, dict) else ""
+            named = text_field(value, "author") if isinstance(value, dict) else ""
             yield StoredPost(named or UNKNOWN_AUTHOR, start, size, value)
     elif first == "{":
         for user in window.names():

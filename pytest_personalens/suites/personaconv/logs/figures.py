@@ -4,29 +4,34 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+from pytest_personalens.core.judging.evaluation import Answer
 from pytest_personalens.results.stats.intervals import rate_interval
 from pytest_personalens.results.stats.paired import sign_flip
-from pytest_personalens.suites.personaconv.scoring import figures
-from pytest_personalens.suites.personaconv.scoring.measures import FIGURES, PAIRED
+from pytest_personalens.suites.personaconv.scoring.figures import OTHER, best_of, log_error, mean
+from pytest_personalens.suites.personaconv.scoring.metrics import METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_personalens.suites.personaconv.logs.logs import Log, Scored
+    from pytest_personalens.suites.personaconv.logs.log_files import Log, ScoredRow
     from pytest_personalens.suites.personaconv.scoring.texts import TextScorer
     from pytest_personalens.suites.personaconv.values import Kind, ProtocolName
 
 #: Name of a figure -> its value, or None if it has no meaning.
 Values = dict[str, float | None]
+METRICS_BY_NAME: Final = {metric.name: metric for metric in METRICS}
+#: The figure of each kind for the comparison of two logs, row by row.
+_PAIRED: Final[dict[Kind, str]] = {"sentiment": "accuracy", "impact": "log-error", "next-text": "rouge1"}
+_RATES: Final = ("accuracy", "parsed")
 
 
-class Figured(NamedTuple):
-    """A log with its figures.
+class LogFigures(NamedTuple):
+    """A log with its figures: over all its rows, by domain, and by item (line -> figure -> value).
 
-    The figures are over all its rows, by domain, and by item (line -> figure -> value). If rows have several
-    candidates, `best` has the means of the best candidate of each row, with zeros and without them.
+    If rows have several candidates, `best` has the means of the best candidate of each row, with zeros and
+    without them.
     """
 
     log: Log
@@ -35,24 +40,21 @@ class Figured(NamedTuple):
     items: dict[int, dict[str, float]]
     best: dict[str, tuple[float | None, float | None]]
 
-    def group(self, name: str) -> str | None:
+    def domain(self, name: str) -> str | None:
         """Return the domain with that name in any case, or None."""
         if name in self.by_domain:
             return name
         alike = [domain for domain in self.by_domain if domain.casefold() == name.casefold()]
         return alike[0] if len(alike) == 1 else None
 
-    def rows(self, domain: str = "") -> list[Scored]:
+    def rows(self, domain: str = "") -> list[ScoredRow]:
         """Return the rows of a domain, or all rows."""
         return [row for row in self.log.rows if domain in ("", row.domain)]
 
     def count(self, metric: str, domain: str = "") -> int:
-        """Return the number of rows for a figure.
-
-        Numbers and texts count only if they were read.
-        """
-        over_all = metric == "parsed" or FIGURES[metric].kind == "sentiment"
-        return sum(1 for row in self.rows(domain) if over_all or row.read)
+        """Return the number of rows for a figure; numbers and texts count only if they were read."""
+        counts_unread = metric == "parsed" or "sentiment" in METRICS_BY_NAME[metric].read_in
+        return sum(1 for row in self.rows(domain) if counts_unread or row.read)
 
 
 class Difference(NamedTuple):
@@ -67,145 +69,101 @@ class Difference(NamedTuple):
     p: float
 
 
-def figured(log: Log, kind: Kind, protocol: ProtocolName, texts: TextScorer | None = None) -> Figured:
-    """Return the figures of a log.
+def compute_figures(
+    log: Log, kind: Kind, protocol: ProtocolName, texts: TextScorer | None = None
+) -> LogFigures:
+    """Return the figures of a log; `texts` is needed for next text.
 
-    `texts` is needed for next text. With the protocol `fixed`, an answer that was not read is a wrong class,
-    and is left out of numbers. With `official`, the figures are those of the log evaluators.
+    With the protocol `fixed`, an answer that was not read is a wrong class, and is left out of numbers. With
+    `official`, the figures are those of the log evaluators.
     """
-    candidates = {row.line: _candidates(row, kind, texts) for row in log.rows}
-    items = {row.line: _item(row, candidates[row.line]) for row in log.rows}
-    rows: dict[str, list[Scored]] = {}
+    candidates = {row.line: _score_candidates(row, kind, texts) for row in log.rows}
+    items = {row.line: _item(row, kind, candidates[row.line]) for row in log.rows}
+    rows: dict[str, list[ScoredRow]] = {}
     for row in log.rows:
         rows.setdefault(row.domain, []).append(row)
     by_domain = {domain: _values(rows[domain], kind, protocol, items) for domain in sorted(rows)}
-    best = _best(list(candidates.values())) if any(len(row.answers) > 1 for row in log.rows) else {}
-    return Figured(log, _values(log.rows, kind, protocol, items), by_domain, items, best)
+    best = {}
+    if any(len(row.answers) > 1 for row in log.rows):
+        names = next((list(each[0]) for each in candidates.values() if each), [])
+        best = {name: best_of([[c[name] for c in each] for each in candidates.values()]) for name in names}
+    return LogFigures(log, _values(log.rows, kind, protocol, items), by_domain, items, best)
 
 
-def difference(first: Figured, second: Figured, kind: Kind) -> Difference | str:
-    """Return the difference of the first log from the second, by line.
-
-    Return a reason if they cannot be paired.
-    """
-    metric = PAIRED[kind]
-    step = FIGURES[metric].step
+def compare_logs(first: LogFigures, second: LogFigures, kind: Kind) -> Difference | str:
+    """Return the difference of the first log from the second, by line, or why they cannot be paired."""
+    name = _PAIRED[kind]
+    measure = METRICS_BY_NAME[name].measure
+    assert measure is not None, "each of these figures is a mean"
     truths = {row.line: row.truth for row in second.log.rows}
     unequal = [row.line for row in first.log.rows if truths.get(row.line, row.truth) != row.truth]
     if unequal:
         return f"not paired: line {unequal[0]} has another true_label in {second.log.name}"
-    lines = [
-        line
+    pairs = [
+        (values[name], second.items[line][name])
         for line, values in first.items.items()
-        if metric in values and metric in second.items.get(line, {})
+        if name in values and name in second.items.get(line, {})
     ]
-    if not lines or step is None:
+    if not pairs:
         return "not paired: no line was read in both"
-    sign = 1 if FIGURES[metric].better == "high" else -1
-    steps = [
-        sign * (round(first.items[line][metric] / step) - round(second.items[line][metric] / step))
-        for line in lines
-    ]
-    mean = sum(first.items[line][metric] - second.items[line][metric] for line in lines) / len(lines)
-    return Difference(metric, len(lines), sign * mean, sign_flip([Fraction(each) for each in steps]).p)
+    step = float(measure.grid)
+    steps = [Fraction(measure.sign * (round(one / step) - round(other / step))) for one, other in pairs]
+    better = measure.sign * sum(one - other for one, other in pairs) / len(pairs)
+    return Difference(name, len(pairs), better, sign_flip(steps).p)
 
 
 def rate_ends(metric: str, value: float | None, count: int) -> tuple[float, float] | None:
-    """Return the exact 95 % interval of a share of rows.
-
-    Return None for other figures.
-    """
-    if metric not in ("accuracy", "parsed") or value is None or not count:
-        return None
-    return rate_interval(value * count, count)
+    """Return the exact 95 % interval of a share of rows, or None for other figures."""
+    return rate_interval(value * count, count) if metric in _RATES and value is not None and count else None
 
 
-def _candidates(row: Scored, kind: Kind, texts: TextScorer | None) -> list[dict[str, float]]:
+def _score_candidates(row: ScoredRow, kind: Kind, texts: TextScorer | None) -> list[dict[str, float]]:
     """Return the values of each answer of a row that was read."""
     values = [answer.value for answer in row.answers if answer.value is not None]
     if kind == "sentiment":
         return [{"accuracy": float(value == row.truth)} for value in values]
     if kind == "impact":
         truth = float(row.truth)
-        return [{"log-error": figures.log_error(truth, float(v))} for v in values if not math.isnan(truth)]
+        return [{"log-error": log_error(truth, float(v))} for v in values if not math.isnan(truth)]
     return [] if texts is None else [texts.values(str(row.truth), str(value)) for value in values]
 
 
-def _item(row: Scored, candidates: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """Return the values of a row, each as the mean over its candidates.
-
-    A class that was not read is wrong.
-    """
+def _item(row: ScoredRow, kind: Kind, candidates: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Return the values of a row, each as the mean over its candidates; an unread class is wrong."""
     if not candidates:
-        wrong = {"accuracy": 0.0} if isinstance(row.truth, str) and not row.read else {}
-        return {**wrong, "parsed": float(row.read)}
-    means = {name: math.fsum(each[name] for each in candidates) / len(candidates) for name in candidates[0]}
-    return {**means, "parsed": float(row.read)}
-
-
-def _best(
-    candidates: Sequence[Sequence[Mapping[str, float]]],
-) -> dict[str, tuple[float | None, float | None]]:
-    names = next((list(each[0]) for each in candidates if each), [])
-    return {name: figures.best_of([[c[name] for c in each] for each in candidates]) for name in names}
+        return {"accuracy": 0.0} if kind == "sentiment" else {}
+    return {name: math.fsum(each[name] for each in candidates) / len(candidates) for name in candidates[0]}
 
 
 def _values(
-    rows: Sequence[Scored], kind: Kind, protocol: ProtocolName, items: Mapping[int, Mapping[str, float]]
+    rows: Sequence[ScoredRow],
+    kind: Kind,
+    protocol: ProtocolName,
+    items: Mapping[int, Mapping[str, float]],
 ) -> Values:
-    if kind == "sentiment":
-        values = _classes(rows, protocol)
-    elif kind == "impact":
-        values = _numbers(rows)
-    else:
-        names = dict.fromkeys(name for row in rows for name in items[row.line] if name != "parsed")
-        values = {
-            name: _mean([items[row.line][name] for row in rows if name in items[row.line]]) for name in names
-        }
-    if protocol == "fixed":
-        values["parsed"] = _mean([float(row.read) for row in rows])
+    """Return the metrics of some rows: means of their items, or functions of their answers."""
+    answers = [_answer(row, kind) for row in rows if isinstance(row.truth, str) or not math.isnan(row.truth)]
+    with_value = [answer for answer in answers if answer.value is not None]
+    values: Values = {}
+    for metric in METRICS:
+        name = metric.name
+        if metric.of is not None and (not metric.kinds or kind in metric.kinds):
+            among = answers if metric.counts_unread else with_value
+            values[name] = metric.of(among) if among else None
+        elif metric.of is None and kind in metric.read_in:
+            scores = [items[row.line][name] for row in rows if name in items[row.line]]
+            if scores or kind != "next-text":
+                values[name] = mean(scores)
+    if protocol == "official":
+        for name in ("f1", "parsed"):
+            values.pop(name, None)
+        if "mcc" in values:
+            values["mcc"] = values["mcc"] or 0.0
     return values
 
 
-def _classes(rows: Sequence[Scored], protocol: ProtocolName) -> Values:
-    truths = [str(row.truth) for row in rows]
-    answers = [str(row.answers[0].value) if row.read else None for row in rows]
-    classes = figures.classes(truths, answers)
-    if protocol == "official":
-        return {"accuracy": figures.accuracy(classes), **_logged(classes)}
-    return {
-        "accuracy": figures.accuracy(classes),
-        "f1": figures.f1(classes),
-        "f1-weighted": figures.f1_weighted(classes),
-        "mcc": figures.mcc(classes),
-    }
-
-
-def _logged(classes: figures.Classes) -> Values:
-    """Return F1 and MCC as the log evaluators compute them.
-
-    If only one class is true, they use the F1 of that class and an MCC of 0.
-    """
-    mcc = figures.mcc(classes)
-    turned = figures.Classes(classes.tn, classes.fn, classes.fp, classes.tp)
-    one = figures.f1(classes if classes.tp + classes.fn else turned)
-    return {"f1-weighted": one if mcc is None else figures.f1_weighted(classes), "mcc": mcc or 0.0}
-
-
-def _numbers(rows: Sequence[Scored]) -> Values:
-    pairs = [
-        (float(row.truth), float(row.answers[0].value or 0))
-        for row in rows
-        if row.read and not math.isnan(float(row.truth))
-    ]
-    truths, answers = [truth for truth, _ in pairs], [answer for _, answer in pairs]
-    return {
-        "rmse": figures.rmse(truths, answers),
-        "mae": figures.mae(truths, answers),
-        "log-error": _mean([figures.log_error(truth, answer) for truth, answer in pairs]),
-        "skill": figures.skill(truths, answers),
-    }
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return math.fsum(values) / len(values) if values else None
+def _answer(row: ScoredRow, kind: Kind) -> Answer:
+    value = row.answers[0].value if row.read else None
+    if value is None and kind == "sentiment":
+        value = OTHER[str(row.truth)]
+    return Answer(read=row.read, value=value, truth=row.truth)

@@ -9,22 +9,25 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from pytest_personalens.core.text.safe_text import harmless
 from pytest_personalens.reports.tables.table import PaperTable
 from pytest_personalens.suites.personaconv.logs.figures import Difference, rate_ends
-from pytest_personalens.suites.personaconv.scoring import figures
+from pytest_personalens.suites.personaconv.scoring.figures import largest_share
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_personalens.core.options.gate import GateExpression
-    from pytest_personalens.suites.personaconv.logs.figures import Figured, Values
-    from pytest_personalens.suites.personaconv.logs.logs import Scored
+    from pytest_personalens.suites.personaconv.logs.figures import LogFigures, Values
     from pytest_personalens.suites.personaconv.values import Kind, ProtocolName
 
 SCHEMA: Final = "personalens-scores/1"
 #: The share of all squared errors from which on a single row is reported.
 _HEAVY: Final = 0.25
+_STYLE: Final = (
+    "body{font:16px/1.5 sans-serif;margin:2rem}td,th{padding:.2rem .8rem;text-align:right}"
+    "td:first-child,th:first-child{text-align:left}"
+)
 
 
-class Decided(NamedTuple):
+class GateOutcome(NamedTuple):
     """A gate on a log: its value over a number of rows, and its outcome."""
 
     gate: GateExpression
@@ -38,55 +41,49 @@ class Decided(NamedTuple):
         """Return one line, with the interval if the figure is a share of rows."""
         ends = rate_ends(self.gate.metric, self.value, self.rows)
         interval = f" ({ends[0]:.2f} to {ends[1]:.2f})" if ends else ""
-        word = "passed" if self.passed else "FAILED"
-        said = f"{self.gate.metric} {_shown(self.value)}{interval} over {self.rows} rows"
-        return f"gate {self.gate.text}: {word}, {said} of {self.log}"
+        found = f"{self.gate.metric} {_shown(self.value)}{interval} over {self.rows} rows of {self.log}"
+        return f"gate {self.gate.text}: {'passed' if self.passed else 'FAILED'}, {found}"
 
 
 class Scores(NamedTuple):
-    """The results of the command for one or two files of outputs.
-
-    `beside` holds the table with published figures, if it was asked for.
-    """
+    """The scores of one or two files of outputs; `beside` holds the table with published figures."""
 
     kind: Kind
     protocol: ProtocolName
     scorer: str
-    logs: Sequence[Figured]
+    logs: Sequence[LogFigures]
     differences: Sequence[tuple[str, str, Difference | str]]
-    gates: Sequence[Decided]
+    gates: Sequence[GateOutcome]
     beside: Sequence[PaperTable] = ()
 
     @property
     def passed(self) -> bool:
         """True if no gate failed."""
-        return all(decided.passed for decided in self.gates)
+        return all(outcome.passed for outcome in self.gates)
 
 
 def text(scores: Scores) -> str:
     """Return the scores as text for a terminal."""
-    tables = [table.text() for table in _tables(scores)]
-    return "\n".join([*tables, *_lines(scores)]).rstrip("\n") + "\n"
+    return "\n".join([*(t.text() for t in _tables(scores)), *_lines(scores)]).rstrip("\n") + "\n"
 
 
 def markdown(scores: Scores) -> str:
     """Return the scores as Markdown, for a comment on a pull request."""
     mark = "\u2705" if scores.passed else "\u274c"
     head = f"## {mark} personalens score: {scores.kind}\n"
-    lines = [f"- {line}" for line in _lines(scores)]
-    return "\n".join([head, *(table.markdown() for table in _tables(scores)), *lines]).rstrip("\n") + "\n"
+    parts = [head, *(t.markdown() for t in _tables(scores)), *(f"- {line}" for line in _lines(scores))]
+    return "\n".join(parts).rstrip("\n") + "\n"
 
 
 def page(scores: Scores) -> str:
     """Return the scores as a page without scripts."""
-    body = "".join(_section(table) for table in _tables(scores))
+    body = "".join(map(_section, _tables(scores)))
     lines = "".join(f"<p>{_safe(line)}</p>" for line in _lines(scores))
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="generator" content="pytest-personalens score">'
-        "<title>personalens score</title><style>body{font:16px/1.5 sans-serif;margin:2rem}"
-        "td,th{padding:.2rem .8rem;text-align:right}td:first-child,th:first-child{text-align:left}"
-        f"</style></head><body><h1>personalens score: {scores.kind}</h1>{body}{lines}</body></html>\n"
+        f"<title>personalens score</title><style>{_STYLE}</style></head>"
+        f"<body><h1>personalens score: {scores.kind}</h1>{body}{lines}</body></html>\n"
     )
 
 
@@ -98,93 +95,78 @@ def data(scores: Scores) -> str:
         "kind": scores.kind,
         "protocol": scores.protocol,
         "scorer": scores.scorer,
-        "logs": [_log(figured) for figured in scores.logs],
+        "logs": [_log(figures) for figures in scores.logs],
         "differences": [
             {"first": first, "second": second}
             | ({"problem": difference} if isinstance(difference, str) else difference._asdict())
             for first, second, difference in scores.differences
         ],
-        "gates": [
-            {"gate": d.gate.text, "log": d.log, "value": d.value, "rows": d.rows, "passed": d.passed}
-            for d in scores.gates
-        ],
+        "gates": [outcome._asdict() | {"gate": outcome.gate.text} for outcome in scores.gates],
     }
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
 
-def _log(figured: Figured) -> dict[str, Any]:
-    log = figured.log
+def _log(figures: LogFigures) -> dict[str, Any]:
+    log = figures.log
     return {
         "name": log.name,
         "rows": len(log.rows),
-        "read": sum(1 for row in log.rows if row.read),
+        "read": len(log.rows) - len(log.unread),
         "ignored": [each._asdict() for each in log.ignored],
-        "not_read": [{"line": line, "reason": reason} for line, reason in _unread(figured)],
-        "overall": figured.overall,
-        "domains": figured.by_domain,
-        "best_of": {name: {"kept": k, "left_out": z} for name, (k, z) in figured.best.items()},
+        "not_read": [{"line": row.line, "reason": row.answers[0].reason} for row in log.unread],
+        "overall": figures.overall,
+        "domains": figures.by_domain,
+        "best_of": {name: {"kept": k, "left_out": z} for name, (k, z) in figures.best.items()},
     }
 
 
 def _tables(scores: Scores) -> list[PaperTable]:
-    return [*(_table(scores, figured) for figured in scores.logs), *scores.beside]
+    return [*(_table(scores, figures) for figures in scores.logs), *scores.beside]
 
 
-def _table(scores: Scores, figured: Figured) -> PaperTable:
-    log = figured.log
+def _table(scores: Scores, figures: LogFigures) -> PaperTable:
+    log, names = figures.log, list(figures.overall)
+
+    def cells(name: str, values: Values, domain: str) -> tuple[str, ...]:
+        rows = figures.rows(domain)
+        read = sum(1 for row in rows if row.read)
+        return (name, str(len(rows)), str(read), *(_shown(values.get(each)) for each in names))
+
     title = (
         f"{log.name}: {scores.kind}, protocol {scores.protocol}, {len(log.rows)} rows,"
         f" {len(log.ignored)} ignored"
     )
-    names = list(figured.overall)
-    rows = [_cells("all", figured.overall, names, figured.rows())]
-    rows += [_cells(d, values, names, figured.rows(d)) for d, values in figured.by_domain.items()]
+    rows = [cells("all", figures.overall, ""), *(cells(d, v, d) for d, v in figures.by_domain.items())]
     notes = [f"line {each.line} ignored: {each.reason}" for each in log.ignored]
-    notes += [f"line {line} not read: {reason}" for line, reason in _unread(figured)]
-    return PaperTable(
-        title, ("domain", "rows", "read", *names), tuple(rows), (*_remarks(scores, figured), *notes)
-    )
+    notes += [f"line {row.line} not read: {row.answers[0].reason}" for row in log.unread]
+    header = ("domain", "rows", "read", *names)
+    return PaperTable(title, header, tuple(rows), (*_remarks(scores, figures), *notes))
 
 
-def _remarks(scores: Scores, figured: Figured) -> Iterator[str]:
+def _remarks(scores: Scores, figures: LogFigures) -> Iterator[str]:
     if scores.kind == "impact":
-        read = [row for row in figured.log.rows if row.read]
+        read = [row for row in figures.log.rows if row.read]
         truths = [float(row.truth) for row in read]
-        answers = [float(row.answers[0].value or 0) for row in read]
-        heavy = figures.largest_share(truths, answers)
+        heavy = largest_share(truths, [float(row.answers[0].value or 0) for row in read])
         if heavy is not None and heavy[1] >= _HEAVY and len(read) > 1:
-            place, share = heavy
-            yield f"one row of {truths[place]:,.6g} carries {share:.0%} of the squared error"
-    for name, (kept, left_out) in figured.best.items():
+            yield f"one row of {truths[heavy[0]]:,.6g} carries {heavy[1]:.0%} of the squared error"
+    for name, (kept, left_out) in figures.best.items():
         yield f"best candidate of each row, {name}: {_shown(kept)}, without zeros {_shown(left_out)}"
-    if scores.kind == "sentiment" and figured.overall.get("mcc") is None:
+    if scores.kind == "sentiment" and figures.overall.get("mcc") is None:
         yield "one class only is true, so there is no MCC"
 
 
 def _lines(scores: Scores) -> Iterator[str]:
     for first, second, difference in scores.differences:
-        if isinstance(difference, str):
-            yield f"{first} against {second}: {difference}"
-        else:
-            yield (
-                f"{first} against {second}: {difference.metric} better by {difference.better:+.6g}"
-                f" over {difference.pairs} pairs (one-sided p of a drop {difference.p:.3f})"
-            )
+        yield f"{first} against {second}: " + (
+            difference
+            if isinstance(difference, str)
+            else f"{difference.metric} better by {difference.better:+.6g} over {difference.pairs} pairs"
+            f" (one-sided p of a drop {difference.p:.3f})"
+        )
     if scores.scorer:
         yield f"scored by {scores.scorer}"
-    for decided in scores.gates:
-        yield decided.text
-
-
-def _unread(figured: Figured) -> Iterator[tuple[int, str]]:
-    for row in figured.log.rows:
-        if not row.read:
-            yield row.line, row.answers[0].reason
-
-
-def _cells(name: str, values: Values, names: Sequence[str], rows: Sequence[Scored]) -> tuple[str, ...]:
-    read = sum(1 for row in rows if row.read)
-    return (name, str(len(rows)), str(read), *(_shown(values.get(each)) for each in names))
+    yield from (outcome.text for outcome in scores.gates)
 
 
 def _shown(value: float | None) -> str:

@@ -7,7 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.core.suite.published import Published
+from pytest_personalens.core.suite.panels import Published
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,10 +26,7 @@ def _tables() -> Mapping[str, Any]:
 
 
 def published(kind: str, settings: Mapping[str, Any]) -> Published:
-    """Return the README's figures of a kind, beside those of a run with these settings.
-
-    NP-Conv stands in a figure of the README only.
-    """
+    """Return the README's figures of a kind; those of NP-Conv stand in a figure of the README only."""
     found = _tables()[kind]
     rows = tuple(
         (f"{_SOURCE}: {model} {setting}", tuple(figures)) for model, setting, *figures in found["rows"]

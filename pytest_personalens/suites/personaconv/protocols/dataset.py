@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.suites.personaconv.data.index import open_index
-from pytest_personalens.suites.personaconv.data.plan import by_reason, counted, spelled
+from pytest_personalens.suites.personaconv.data.plan import PlannedDataset
 from pytest_personalens.suites.personaconv.protocols.fixed_protocol import FixedProtocol
 from pytest_personalens.suites.personaconv.protocols.official_protocol import OfficialProtocol
 from pytest_personalens.suites.personaconv.values import KINDS, Prediction, kind_of
@@ -17,19 +17,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_personalens.core.scenario import ScenarioRef
-    from pytest_personalens.suites.personaconv.data.plan import LeftOut
-    from pytest_personalens.suites.personaconv.values import (
-        History,
-        Kind,
-        ProtocolName,
-        Setting,
-    )
+    from pytest_personalens.suites.personaconv.values import History, Kind, ProtocolName, Setting
 
 #: The number of items that stay in memory, of some 15 kB each.
 _KEPT: Final = 1_000
 
 
-class PostsDataset:
+class PostsDataset(PlannedDataset):
     """Predictions from posts in raw or processed files.
 
     `settings` holds all settings of a run: its context first, then its controls. Without a `version`, a
@@ -49,74 +43,27 @@ class PostsDataset:
         history: History = "request",
         seed: str = "personalens",
     ) -> None:
-        self._index = open_index(files)
-        self.name, self.version, self.protocol = name, version or self._index.digest[:12], protocol
-        self.rules: FixedProtocol | OfficialProtocol
-        if protocol == "fixed":
-            self.rules = FixedProtocol(
-                self._index, kinds=kinds, settings=settings, history=history, seed=seed
-            )
-        else:
-            self.rules = OfficialProtocol(self._index, kinds=kinds, settings=settings, seed=seed)
-        self._plan = self.rules.plan
+        index = open_index(files)
+        self.rules: FixedProtocol | OfficialProtocol = (
+            FixedProtocol(index, kinds=kinds, settings=settings, history=history, seed=seed)
+            if protocol == "fixed"
+            else OfficialProtocol(index, kinds=kinds, settings=settings, seed=seed)
+        )
+        plan = self.rules.plan
+        super().__init__(name, plan)
+        self._index, self.version, self.protocol = index, version or index.digest[:12], protocol
         # A test and each control ask for the same item again, and to read its posts takes longer than a copy.
-        self._whole = lru_cache(maxsize=_KEPT)(self._read)
-        if not any(self._plan.items.values()):
-            raise DataError(
-                name, f"none of its {len(self._index.posts)} posts makes an item: {counted(self.excluded)}"
-            )
-
-    def posts(self, kind: Kind) -> int:
-        """Return the number of posts in the files.
-
-        It is the number of items of a kind, plus the posts that are left out of it.
-        """
-        return len(self.items(kind)) + len(self.left_out(kind))
-
-    @property
-    def excluded(self) -> dict[Kind, dict[str, int]]:
-        """Return how many posts give no item, by kind and reason."""
-        return by_reason(self._plan.left_out)
-
-    def left_out(self, kind: Kind) -> Sequence[LeftOut]:
-        """Return every post that gives no item of the kind, in file order."""
-        return self._plan.left_out[kind]
-
-    def items(self, kind: Kind) -> Sequence[ScenarioRef]:
-        """Return all items of a kind.
-
-        In the official protocol, they are in the order of the official file.
-        """
-        return self._plan.items[kind]
-
-    def domains(self) -> Sequence[str]:
-        """Return every domain in its first spelling, in alphabetical order."""
-        return spelled(ref for of_user in self._plan.of_user.values() for ref in of_user)
-
-    def users(self) -> Sequence[str]:
-        """Return the users with an item, in the order of the file."""
-        return [user for user, refs in self._plan.of_user.items() if refs]
-
-    def refs(self, user: str) -> Sequence[ScenarioRef]:
-        """Return the items of one user.
-
-        Raise `DataError` for an unknown user.
-        """
-        try:
-            return self._plan.of_user[user]
-        except KeyError:
-            raise DataError(self.name, f"no user {user!r} in it") from None
+        self._read_once = lru_cache(maxsize=_KEPT)(self._read)
+        if not any(plan.items.values()):
+            raise DataError(name, f"none of its {len(index.posts)} posts makes an item: {plan.excluded_text}")
 
     def load(self, ref: ScenarioRef) -> Prediction:
-        """Return the whole item, with its requests, as a copy of its own.
-
-        Raise `DataError` for a file that has changed meanwhile.
-        """
-        return self._whole(ref).model_copy(deep=True)
+        """Return a copy of the whole item. Raise `DataError` for a file that has changed meanwhile."""
+        return self._read_once(ref).model_copy(deep=True)
 
     def _read(self, ref: ScenarioRef) -> Prediction:
         try:
-            place = self._plan.place(ref)
+            place = self.rules.plan.place(ref)
         except KeyError:
             raise DataError(self.name, f"no item {ref.id!r} in it") from None
         post = self._index.read(self._index.posts[place])

@@ -1,22 +1,18 @@
-"""The requests of the protocol ``official``.
-
-They have the content of the official prompts, in the words of this package.
-"""
+"""The requests of the protocol ``official``: the content of the official prompts, in words of our own."""
 
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.suites.personaconv.data import official
-from pytest_personalens.suites.personaconv.data.leaks import newer, tells
-from pytest_personalens.suites.personaconv.protocols.templates import words_of
+from pytest_personalens.suites.personaconv.protocols.templates import template_of
 from pytest_personalens.suites.personaconv.values import Request
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
-    from pytest_personalens.suites.personaconv.data.official import Target
     from pytest_personalens.suites.personaconv.data.posts import Comment, Post
     from pytest_personalens.suites.personaconv.values import Kind, Setting
 
@@ -36,93 +32,98 @@ def score_request(
     `name` is the official id of the post. `other_user` is the example of NP-Conv: the post, its id and the
     reply.
     """
-    target = official.score_target(post)
-    assert not isinstance(target, str), "the index says that there is one"
-    words, reply, leaks = words_of("official"), target.reply, []
-    parts = [("task", words.fill("task", kind))]
-    example = _own_example(kind, setting, target)
+    target = official.find_score_target(post)
+    template, reply, leaks = template_of("official"), target.reply, []
+    ask, parts = template.fill("ask", kind), [("task", template.fill("task", kind))]
+    example = target.example if setting == "P-Conv" else None
+    if kind == "sentiment" and example is not None and not official.amount(example):
+        example = None  # the official scripts invent one
+    shown = template.fill("card", "invented")
     if other_user is not None:
         other_post, other_name, example = other_user
-        parts.append(("stranger", words.fill("stranger")))
-        if other_post.user == post.user:
-            leaks.append("own-example" if other_name == name else "same-user")
+        parts.append(("stranger", template.fill("stranger")))
+        leaks += _own_leaks(post, name, other_post, other_name)
         shown = _card(kind, setting, other_post, other_name, example)
     elif example is not None:
-        leaks += ["newer-example"] if newer(reply, [example]) else []
+        leaks += ["newer-example"] if _is_newer(reply, [example]) else []
         shown = _card(kind, setting, post, name, example)
-    else:
-        shown = words.fill("card", "invented")
     if not (kind == "sentiment" and setting == "P-NonConv"):
-        ask = words.fill("ask", kind)
         answer = _answer(kind, setting, example)
-        parts.append(("example", words.fill("example", card=shown, ask=ask, answer=answer)))
+        parts.append(("example", template.fill("example", card=shown, ask=ask, answer=answer)))
     if kind == "impact":
-        parts.append(("sign", words.fill("sign", official.sign(reply))))
+        parts.append(("sign", template.fill("sign", official.sign(reply))))
         leaks.append("sign")
     if setting == "P-Conv":
         leaks.append("post-score")
     card = _card(kind, setting, post, name, reply)
-    parts.append(("answer", words.fill("answer", kind, card=card, ask=words.fill("ask", kind))))
+    parts.append(("answer", template.fill("answer", kind, card=card, ask=ask)))
     return Request(parts=tuple(parts), leaks=tuple(leaks))
 
 
 def text_request(
     setting: Setting, post: Post, name: str, other_user: tuple[Post, str] | None = None
 ) -> Request:
-    """Return the request of next text.
-
-    `other_user` is the post, and its id, whose thread NP-Conv shows.
-    """
-    target = official.latest(post)[-1]
-    words = words_of("official")
-    parts, shown, leaks = [("task", words.fill("task", "next-text"))], [], []
-    parent, shown_texts = _parent(post, target), []
+    """Return the request of next text; `other_user` is the post, and its id, whose thread NP-Conv shows."""
+    target = official.replies_by_time(post)[-1]
+    template, parent = template_of("official"), _parent(post, target)
+    parts, leaks = [("task", template.fill("task", "next-text"))], []
+    shown: list[Comment] = []
+    shown_texts = [parent["text"]]
     if setting != "P-NonConv":
-        of, its_name = other_user or (post, name)
-        example = official.latest(of)[-2]
-        cut = frozenset() if other_user else _from_on(of, example)
-        tree = [c for c in _thread(of, example) if c.number not in cut]
-        thread = json.dumps(_stored(of, its_name, {c.number for c in tree}, top=example.top))
-        fields = {"user": of.user, "parent_author": _parent(of, example)["author"]}
-        parts.append(("example", words.fill("thread", thread=thread, text=example.body or "", **fields)))
+        lender, lender_name = other_user or (post, name)
+        example = official.replies_by_time(lender)[-2]
+        cut = frozenset() if other_user else _from_on(lender, example)
+        tree = [c for c in lender.comments if c.top is example.top and c.number not in cut]
+        thread = json.dumps(_stored(lender, lender_name, {c.number for c in tree}, top=example.top))
+        fields = {"user": lender.user, "parent_author": _parent(lender, example)["author"]}
+        parts.append(("example", template.fill("thread", thread=thread, text=example.body or "", **fields)))
         shown += tree
         shown_texts.append(example.body)
-        if other_user and of.user == post.user:
-            leaks.append("own-example" if its_name == name else "same-user")
+        leaks += _own_leaks(post, name, lender, lender_name) if other_user else []
     if setting == "P-Conv":
         rest = [c for c in post.comments if c.number not in _below(post, target)]
         whole = _stored(post, name, {c.number for c in rest})
-        parts.append(("post", words.fill("post", setting, post=json.dumps(whole))))
+        parts.append(("post", template.fill("post", setting, post=json.dumps(whole))))
         shown += rest
     elif setting == "P-NonConv":
         alone = {key: value for key, value in _stored(post, name, ()).items() if key != "comments"}
-        parts.append(("post", words.fill("post", setting, post=json.dumps(alone))))
-    parts.append(
-        (
-            "parent",
-            words.fill("parent", user=post.user, parent_author=parent["author"], parent=parent["text"]),
-        )
-    )
+        parts.append(("post", template.fill("post", setting, post=json.dumps(alone))))
+    fields = {"user": post.user, "parent_author": parent["author"], "parent": parent["text"]}
+    parts.append(("parent", template.fill("parent", **fields)))
     if setting == "NP-Conv":
-        parts.append(("post", words.fill("post", setting, parent_score=parent["score"])))
+        parts.append(("post", template.fill("post", setting, parent_score=parent["score"])))
     else:
         leaks.append("post-score")
-    parts.append(("answer", words.fill("answer", "next-text", user=post.user)))
-    if newer(target, shown):
+    parts.append(("answer", template.fill("answer", "next-text", user=post.user)))
+    if _is_newer(target, shown):
         leaks.append("newer-comments")
-    if tells(target.body or "", [parent["text"], *shown_texts, *(c.body for c in shown)]):
+    if _holds_text(target.body or "", [*shown_texts, *(c.body for c in shown)]):
         leaks.append("target-text")
     return Request(parts=tuple(parts), leaks=tuple(leaks))
 
 
-def _own_example(kind: Kind, setting: Setting, target: Target) -> Comment | None:
-    """Return the user's second reply by amount of score.
+def _own_leaks(post: Post, name: str, other_post: Post, other_name: str) -> list[str]:
+    """Return a leak if the example of another user is of the same user after all."""
+    if other_post.user != post.user:
+        return []
+    return ["own-example" if other_name == name else "same-user"]
 
-    Return None if the official scripts invent an example.
-    """
-    if setting != "P-Conv" or target.example is None:
-        return None
-    return target.example if kind == "impact" or official.amount(target.example) > 0 else None
+
+def _is_newer(target: Comment, shown: Iterable[Comment]) -> bool:
+    """True if a comment with a time in the request is at least as new as the target."""
+    limit = target.time
+    return limit is not None and any(
+        (time := comment.time) is not None and time >= limit for comment in shown if comment is not target
+    )
+
+
+def _holds_text(text: str, shown: Iterable[str | None]) -> bool:
+    """True if one of the texts in the request holds `text`; spaces and line ends do not count."""
+    words = " ".join(text.split())
+    if not words:
+        return False
+    whole = re.compile(rf"(?<!\w){re.escape(words)}(?!\w)")
+    return any(whole.search(" ".join(each.split())) is not None for each in shown if each)
 
 
 def _answer(kind: Kind, setting: Setting, example: Comment | None) -> object:
@@ -134,7 +135,7 @@ def _answer(kind: Kind, setting: Setting, example: Comment | None) -> object:
 def _card(kind: Kind, setting: Setting, post: Post, name: str, reply: Comment) -> str:
     parent = _parent(post, reply)
     of_other, most = setting == "NP-Conv", _OTHER_CONTENT.get(kind, _CONTENT)
-    return words_of("official").fill(
+    return template_of("official").fill(
         "card",
         setting,
         post=name,
@@ -162,10 +163,6 @@ def _parent(post: Post, reply: Comment) -> dict[str, Any]:
     return {"author": parent.author, "text": parent.body or "", "score": parent.score}
 
 
-def _thread(post: Post, reply: Comment) -> list[Comment]:
-    return [comment for comment in post.comments if comment.top is reply.top]
-
-
 def _below(post: Post, reply: Comment) -> frozenset[int]:
     """Return the numbers of a reply and of everything below it."""
     numbers = {reply.number}
@@ -182,10 +179,7 @@ def _from_on(post: Post, reply: Comment) -> frozenset[int]:
 
 
 def _stored(post: Post, name: str, kept: Collection[int], *, top: Comment | None = None) -> Mapping[str, Any]:
-    """Return the post, or one of its threads, with the kept comments.
-
-    The ids are those of the official scripts.
-    """
+    """Return the post, or one of its threads, with the kept comments and their official ids."""
     nodes: dict[int, dict[str, Any]] = {}
     root = {**_public(post.raw), "id": name, "parent_id": None, "type": "post", "comments": []}
     for comment in post.comments:
@@ -200,10 +194,9 @@ def _stored(post: Post, name: str, kept: Collection[int], *, top: Comment | None
 
 
 def _public(raw: Mapping[str, Any]) -> dict[str, Any]:
-    return dict(_shown(raw))
-
-
-def _shown(raw: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    for key, value in raw.items():
-        if (key == "__sub__" or not key.startswith("_")) and key not in ("comments", "replies"):
-            yield key, value
+    """Return the fields of a post or comment that the official scripts show, without what is below it."""
+    return {
+        key: value
+        for key, value in raw.items()
+        if (key == "__sub__" or not key.startswith("_")) and key not in ("comments", "replies")
+    }

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.files.devices import no_device
-from pytest_personalens.datasets.cached import read_toml
+from pytest_personalens.datasets.toml_cache import read_toml
 from pytest_personalens.suites.personaconv.protocols.dataset import PostsDataset
 from pytest_personalens.suites.personaconv.protocols.prompt_files import PromptsDataset
 from pytest_personalens.suites.personaconv.values import KINDS
@@ -55,97 +54,56 @@ def open_posts(
     and version from there. Raise `DataError` if there are neither posts nor prompts. Raise `SpecError` for
     prompt files with another protocol than the official one.
     """
-    files = _files(path)
-    of_prompts = [file for file in files if _holds_prompts(file)]
-    if of_prompts and len(of_prompts) < len(files):
-        other = next(file for file in files if file not in of_prompts)
+    files = _data_files(path)
+    by_content: dict[bool, list[Path]] = {True: [], False: []}
+    for file in files:
+        by_content[_holds_prompts(file)].append(file)
+    prompts, posts = by_content[True], by_content[False]
+    if prompts and posts:
         raise DataError(
-            path, f"holds prompts ({of_prompts[0].name}) and posts ({other.name}); give one of them"
+            path, f"holds prompts ({prompts[0].name}) and posts ({posts[0].name}); give one of them"
         )
-    if of_prompts:
-        if protocol != "official":
-            raise SpecError(
-                f"{path}: prompt files hold requests of the official protocol; add --personalens-protocol"
-                " official"
-            )
-        return PromptsDataset(of_prompts, name=path.name, kinds=kinds, settings=settings)
-    name, version = named(path)
-    return PostsDataset(
-        files,
-        name=name,
-        version=version,
-        protocol=protocol,
-        kinds=kinds,
-        settings=settings,
-        history=history,
-        seed=seed,
-    )
+    if not prompts:
+        name, version = read_name(path)
+        return PostsDataset(
+            files,
+            name=name,
+            version=version,
+            protocol=protocol,
+            kinds=kinds,
+            settings=settings,
+            history=history,
+            seed=seed,
+        )
+    if protocol != "official":
+        raise SpecError(
+            f"{path}: prompt files hold requests of the official protocol; add --personalens-protocol"
+            " official"
+        )
+    return PromptsDataset(prompts, name=path.name, kinds=kinds, settings=settings)
 
 
-def _files(path: Path) -> list[Path]:
-    """Return the file itself, or the data files of a folder."""
-    try:
-        if not path.is_dir():
-            no_device(path)
-            return [path]
-        if (path / "profile").is_dir() or (path / "profiles").is_dir():
-            raise DataError(path, f"is data of PersonaLens, which is the suite personalens; {_EXPECTED}")
-        files = [file for file in sorted(path.rglob("*.json*")) if file.is_file()]
-    except OSError as error:
-        raise DataError(path, f"cannot be read: {error.strerror}; {_EXPECTED}") from None
-    files = [file for file in files if file.suffix in (".json", ".jsonl")]
-    if not files:
-        raise DataError(path, f"is a folder without a .json or .jsonl file in it; {_EXPECTED}")
-    return files
+def find_post_files(path: Path) -> list[Path]:
+    """Return the files of posts at a path, by their content; none if there are no posts.
 
-
-def _head(file: Path) -> bytes:
-    try:
-        with file.open("rb") as stream:
-            return stream.read(_HEAD)
-    except OSError as error:
-        raise DataError(file, f"cannot be read: {error.strerror}") from None
-
-
-def _holds_prompts(file: Path) -> bool:
-    """True for rows of prompts.
-
-    Raise `DataError` for a file that is empty, no text, or another known format.
-    """
-    head = _head(file)
-    for beginning, problem in _OTHER.items():
-        if head.startswith(beginning):
-            raise DataError(file, problem)
-    if not head.strip():
-        raise DataError(file, "is empty; get it again")
-    return _PROMPTS.match(head.decode("utf-8-sig", "replace")) is not None
-
-
-def post_files(path: Path) -> list[Path]:
-    """Return the files of posts at a path, by their content.
-
-    The list is empty if the path is no file and no folder of posts. Raise `DataError` for a file that is
-    empty or has another known format, and for prompts.
+    Raise `DataError` for a file that is empty or has another known format, and for prompts.
     """
     try:
         folder = path.is_dir()
         first = next(iter(sorted(path.glob("*.json"))), None) if folder else path
-        if first is None or not first.is_file() or (folder and not _POSTS.search(_head(first))):
+        if first is None or not first.is_file() or (folder and not _POSTS.search(_read_head(first))):
             return []
     except (OSError, RuntimeError, ValueError):  # no name of a file, or a loop of links
         return []
-    files = _files(path)
+    files = _data_files(path)
     for file in files:
         if _holds_prompts(file):
             raise DataError(file, "holds prompts, and only posts can be checked; give the posts")
     return files
 
 
-def named(path: Path) -> tuple[str, str]:
-    """Return the name and the version of the posts at a path.
-
-    Without a ``dataset.toml``, the version is empty.
-    """
+def read_name(path: Path) -> tuple[str, str]:
+    """Return the name and the version of the posts at a path; without a ``dataset.toml``, no version."""
     head = path / "dataset.toml"
     if not head.is_file():
         return path.name, ""
@@ -155,5 +113,41 @@ def named(path: Path) -> tuple[str, str]:
         raise DataError(head, f"cannot be read: {error}") from None
     for field in ("name", "version"):
         if not isinstance(data.get(field), str) or not data[field]:
-            raise DataError(head, f"expected a text, such as {field} = {json.dumps('1.0')}", field=field)
+            raise DataError(head, f'expected a text, such as {field} = "1.0"', field=field)
     return data["name"], data["version"]
+
+
+def _data_files(path: Path) -> list[Path]:
+    """Return the file itself, or the data files of a folder."""
+    try:
+        if not path.is_dir():
+            no_device(path)
+            return [path]
+        if (path / "profile").is_dir() or (path / "profiles").is_dir():
+            raise DataError(path, f"is data of PersonaLens, which is the suite personalens; {_EXPECTED}")
+        found = sorted(path.rglob("*.json*"))
+        files = [file for file in found if file.suffix in (".json", ".jsonl") and file.is_file()]
+    except OSError as error:
+        raise DataError(path, f"cannot be read: {error.strerror}; {_EXPECTED}") from None
+    if not files:
+        raise DataError(path, f"is a folder without a .json or .jsonl file in it; {_EXPECTED}")
+    return files
+
+
+def _read_head(file: Path) -> bytes:
+    try:
+        with file.open("rb") as stream:
+            return stream.read(_HEAD)
+    except OSError as error:
+        raise DataError(file, f"cannot be read: {error.strerror}") from None
+
+
+def _holds_prompts(file: Path) -> bool:
+    """True for rows of prompts. Raise `DataError` for a file that is empty or of another known format."""
+    head = _read_head(file)
+    for beginning, problem in _OTHER.items():
+        if head.startswith(beginning):
+            raise DataError(file, problem)
+    if not head.strip():
+        raise DataError(file, "is empty; get it again")
+    return _PROMPTS.match(head.decode("utf-8-sig", "replace")) is not None

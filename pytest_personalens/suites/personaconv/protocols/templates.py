@@ -1,7 +1,4 @@
-"""The words of the requests.
-
-Texts of others are written as lines that they cannot end themselves.
-"""
+"""The words of the requests. Texts of others are written as lines that they cannot end themselves."""
 
 from __future__ import annotations
 
@@ -27,17 +24,14 @@ _FIELD: Final = re.compile(r"\$\w+")
 _LINE_ENDS: Final = re.compile("[\x7f-\x9f\u2028\u2029]")
 
 
-class Words:
-    """The template of a protocol: part -> variant -> text with fields."""
+class RequestTemplate:
+    """The words of a protocol's requests: part -> variant -> text with fields."""
 
     def __init__(self, parts: dict[str, dict[str, str]], digest: str) -> None:
         self._parts, self.digest = parts, digest
 
     def fill(self, part: str, variant: str = "any", **fields: object) -> str:
-        """Return the part's text for a variant, with its fields filled in.
-
-        A variant without a text has the text of "any".
-        """
+        """Return the part's text for a variant, or else for "any", with its fields filled in."""
         texts = self._parts[part]
         template = Template(texts.get(variant, texts.get("any", "")))
         return template.substitute({name: clean(str(value)) for name, value in fields.items()})
@@ -51,15 +45,16 @@ class Words:
 
 
 @once
-def words_of(protocol: ProtocolName) -> Words:
+def template_of(protocol: ProtocolName) -> RequestTemplate:
     """Return the template of the protocol, with its digest."""
     content = (_FOLDER / f"{protocol}.toml").read_bytes()
-    return Words(tomllib.loads(content.decode("utf-8")), hashlib.sha256(content).hexdigest()[:12])
+    return RequestTemplate(tomllib.loads(content.decode("utf-8")), hashlib.sha256(content).hexdigest()[:12])
 
 
 def lines(values: Iterable[object]) -> str:
     """Return each value as one line of JSON, for any content of its texts."""
-    return "\n".join(_line(value) for value in values)
+    texts = (clean(json.dumps(value, ensure_ascii=False)) for value in values)
+    return "\n".join(_LINE_ENDS.sub(lambda end: f"\\u{ord(end[0]):04x}", text) for text in texts)
 
 
 def _opens(paragraph: str, template: str) -> bool:
@@ -70,8 +65,3 @@ def _opens(paragraph: str, template: str) -> bool:
     words = others[0].partition("\n")[0] if others else ""
     field, found, _ = paragraph.partition(words or "\0")
     return bool(found) and " " not in field
-
-
-def _line(value: object) -> str:
-    text = clean(json.dumps(value, ensure_ascii=False))
-    return _LINE_ENDS.sub(lambda end: f"\\u{ord(end[0]):04x}", text)

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from pytest_personalens.datasets.quality.diversity import words_in
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 _FOLDS: Final = 40
+_CLASSES: Final = (True, False)
 
 
 class Labelled(NamedTuple):
@@ -40,48 +41,43 @@ def by_majority(targets: Sequence[Target]) -> float | None:
 
 
 def by_earlier_labels(targets: Sequence[Target]) -> float | None:
-    """Return how often the commoner class of the user's earlier replies is right, 0 to 1.
-
-    A tie is half right. Return None without targets.
-    """
-    right = [_half_right(sum(1 if each else -1 for each in t.earlier), t.reply.positive) for t in targets]
-    return math.fsum(right) / len(right) if right else None
+    """Return how often the commoner class of the user's earlier replies is right; a tie is half right."""
+    return _share_right((sum(1 if each else -1 for each in t.earlier), t.reply.positive) for t in targets)
 
 
 def by_words(targets: Sequence[Target], replies: Sequence[Labelled]) -> float | None:
-    """Return how often the words of a reply alone tell its class, 0 to 1.
+    """Return how often the words of a reply alone tell its class, 0 to 1, or None without targets.
 
     Naive Bayes learns from the `replies` of other users: users are dealt to forty folds by digest, and each
-    fold is told by the others. Return None without targets.
+    fold is predicted by the others.
     """
-    counts: dict[tuple[int, bool], Counter[str]] = defaultdict(Counter)
+    words: dict[tuple[int, bool], Counter[str]] = defaultdict(Counter)
     texts: Counter[tuple[int, bool]] = Counter()
     for reply in replies:
         key = _fold(reply.user), reply.positive
-        counts[key].update(set(words_in(reply.text)))
+        words[key].update(set(words_in(reply.text)))
         texts[key] += 1
-    both = (True, False)
-    every = {
-        positive: sum((c for k, c in counts.items() if k[1] is positive), Counter()) for positive in both
-    }
-    number = {positive: sum(n for k, n in texts.items() if k[1] is positive) for positive in both}
-    right = []
-    for target in targets:
-        fold = _fold(target.reply.user)
-        seen = {positive: number[positive] - texts[fold, positive] for positive in both}
-        score = math.log((seen[True] + 1) / (seen[False] + 1))
-        for word in set(words_in(target.reply.text)):
-            among = [
-                (every[positive][word] - counts[fold, positive][word] + 1) / (seen[positive] + 2)
-                for positive in both
-            ]
-            score += math.log(among[0] / among[1])
-        right.append(_half_right(score, target.reply.positive))
+    every = {c: sum((each for key, each in words.items() if key[1] is c), Counter()) for c in _CLASSES}
+    number = {c: sum(each for key, each in texts.items() if key[1] is c) for c in _CLASSES}
+
+    def score(reply: Labelled) -> float:
+        fold = _fold(reply.user)
+        seen = {c: number[c] - texts[fold, c] for c in _CLASSES}
+        total = math.log((seen[True] + 1) / (seen[False] + 1))
+        for word in set(words_in(reply.text)):
+            positive, negative = (
+                (every[c][word] - words[fold, c][word] + 1) / (seen[c] + 2) for c in _CLASSES
+            )
+            total += math.log(positive / negative)
+        return total
+
+    return _share_right((score(target.reply), target.reply.positive) for target in targets)
+
+
+def _share_right(guesses: Iterable[tuple[float, bool]]) -> float | None:
+    """Return the share of scores with the sign of the class; a score of 0 is half right."""
+    right = [0.5 if score == 0 else float((score > 0) is positive) for score, positive in guesses]
     return math.fsum(right) / len(right) if right else None
-
-
-def _half_right(score: float, positive: bool) -> float:
-    return 0.5 if score == 0 else float((score > 0) is positive)
 
 
 def _fold(user: str) -> int:

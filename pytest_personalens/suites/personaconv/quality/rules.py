@@ -1,7 +1,4 @@
-"""The rules for posts as the official files hold them, and for texts that people wrote.
-
-The rules about the form name the irregularities of the official data. Each is read in some way, and told.
-"""
+"""The rules for posts as the official files hold them, and for texts that people wrote."""
 
 from __future__ import annotations
 
@@ -11,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from pytest_personalens.core.suite.data_check import Finding
 from pytest_personalens.datasets.quality.corpus import Corpus, Person
 from pytest_personalens.datasets.quality.rules_text import language, repeated
-from pytest_personalens.suites.personaconv.data.facts import NO_POST
-from pytest_personalens.suites.personaconv.data.posts import MARKERS, NOBODY, finite, moment
+from pytest_personalens.suites.personaconv.data.posts import MARKERS, NOBODY, finite, parse_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -63,55 +59,40 @@ class Place(NamedTuple):
         )
 
 
-def of_form(place: Place, post: Post) -> Iterator[Finding]:
-    """Yield what is irregular in the form of one post."""
+def check_post(place: Place, post: Post) -> Iterator[Finding]:
+    """Yield what is irregular in the form of one post, and its texts that begin like a model's answer."""
     raw = post.raw
     if post.author != post.user or post.user in NOBODY:
-        named = repr(post.author) if post.author else "nobody"
-        yield place.finding("author", f"the post is by {named}, and stands under {post.user!r}")
+        author = repr(post.author) if post.author else "nobody"
+        yield place.finding("author", f"the post is by {author}, and stands under {post.user!r}")
     for field in ("__sub__", "title"):
         if not (isinstance(raw.get(field), str) and raw[field].strip()):
             yield place.finding("domain", "expected a text", field)
     if not post.content.strip():
         there = next((name for name in ("body", "selftext") if str(raw.get(name) or "").strip()), "")
         yield place.finding("content", f"the text stands under {there}" if there else "the post has no text")
-    if unknown := sorted(set(raw) - _OF_POST):
-        yield place.finding("key", f"unknown: {', '.join(unknown)[:80]}")
-    yield from _of_value(place, raw, "")
-    yield from _of_lists(place, raw, "comments")
+    yield from _check_fields(place, raw, _OF_POST, "comments", "")
     for comment in post.comments:
-        yield from _of_comment(place, post, comment)
-
-
-def of_texts(place: Place, post: Post) -> Iterator[Finding]:
-    """Yield the texts of one post that begin like a model's answer."""
+        yield from _check_comment(place, post, comment)
     for part, text in (("", post.text), *((comment.path, comment.text) for comment in post.comments)):
         if _PREAMBLE.match(text):
             yield place.finding("preamble", f"begins like a model's answer: {text[:57]!r}", part)
 
 
-def across_posts(places: Sequence[tuple[Place, str]]) -> Iterator[Finding]:
+def check_across_posts(places: Sequence[tuple[Place, str]]) -> Iterator[Finding]:
     """Yield the posts in another language, and the sentences that two posts share."""
     corpus = Corpus("")
     corpus.people = [
         Person(place.user, place.file, {}, {}, {f"{place.user}, post {place.number}": text}, {}, ("", "{0}"))
         for place, text in places
     ]
-    for rule in (language, repeated):
-        yield from (Finding(each.rule, each.file, each.field, each.message) for each in rule(corpus))
+    for name, rule in (("language", language), ("repeated", repeated)):
+        yield from (Finding(name, *found) for found in rule(corpus))
 
 
-def no_post(place: Place) -> Finding:
-    """Return the finding of an entry that is no object."""
-    return place.finding("post", f"no object ({NO_POST})")
-
-
-def _of_comment(place: Place, post: Post, comment: Comment) -> Iterator[Finding]:
-    raw, part = comment.raw, comment.path
-    if unknown := sorted(set(raw) - _OF_COMMENT):
-        yield place.finding("key", f"unknown: {', '.join(unknown)[:80]}", part)
-    yield from _of_value(place, raw, part)
-    yield from _of_lists(place, raw, "replies", part)
+def _check_comment(place: Place, post: Post, comment: Comment) -> Iterator[Finding]:
+    part = comment.path
+    yield from _check_fields(place, comment.raw, _OF_COMMENT, "replies", part)
     if comment.author in NOBODY:
         yield place.finding("nobody", f"the author is {comment.author!r}", part)
     if comment.body is None:
@@ -119,27 +100,28 @@ def _of_comment(place: Place, post: Post, comment: Comment) -> Iterator[Finding]
     elif not comment.text:
         removed = comment.body.strip().lower() in MARKERS
         yield place.finding("text", "removed" if removed else "empty", part)
-    before = post.time if comment.parent is None else comment.parent.time
+    before = (post if comment.parent is None else comment.parent).time
     if before is not None and comment.time is not None and comment.time <= before:
         yield place.finding("order", "not newer than what it answers", part)
 
 
-def _of_value(place: Place, raw: Mapping[str, Any], part: str) -> Iterator[Finding]:
-    stamp, votes = raw.get("timestamp"), raw.get("score")
-    if moment(stamp) is None:
-        yield place.finding(
-            "time", f"expected a time such as 2024-05-02T08:00:00Z, found {stamp!r:.40}", part
-        )
-    elif not re.search(r"(?:Z|[+-]\d\d:?\d\d)\Z", str(stamp)):
-        yield place.finding("time", f"no time zone: {stamp!r:.40}", part)
+def _check_fields(
+    place: Place, raw: Mapping[str, Any], known: frozenset[str], answers: str, part: str
+) -> Iterator[Finding]:
+    """Yield what is irregular in the fields that posts and comments share."""
+    if unknown := sorted(set(raw) - known):
+        yield place.finding("key", f"unknown: {', '.join(unknown)[:80]}", part)
+    time, votes, entries = raw.get("timestamp"), raw.get("score"), raw.get(answers)
+    if parse_time(time) is None:
+        yield place.finding("time", f"expected a time such as 2024-05-02T08:00:00Z, found {time!r:.40}", part)
+    elif not re.search(r"(?:Z|[+-]\d\d:?\d\d)\Z", str(time)):
+        yield place.finding("time", f"no time zone: {time!r:.40}", part)
     score = finite(votes)
     if score is None or score != int(score):
         yield place.finding("score", f"expected a whole number, found {votes!r:.40}", part)
-
-
-def _of_lists(place: Place, raw: Mapping[str, Any], name: str, part: str = "") -> Iterator[Finding]:
-    entries = raw.get(name)
     if not isinstance(entries, list):
-        yield place.finding("comments", f"{name}: expected a list, found {entries!r:.40}", part)
+        yield place.finding("comments", f"{answers}: expected a list, found {entries!r:.40}", part)
     elif strange := sum(not isinstance(entry, dict) for entry in entries):
-        yield place.finding("comments", f"{name}: {strange} of {len(entries)} entries are no objects", part)
+        yield place.finding(
+            "comments", f"{answers}: {strange} of {len(entries)} entries are no objects", part
+        )

@@ -1,45 +1,34 @@
-"""The measures of an item, and the metrics of a run."""
+"""The measures of an item, and the metrics of a run.
+
+The metrics are computed here, because resampling needs them thousands of times, and because the import of
+scikit-learn takes seconds. Tests check that they equal those of scikit-learn.
+"""
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_left
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.judging.measure import Measure, MeasureNames
 from pytest_personalens.core.judging.metric import Metric, OfSums
-from pytest_personalens.suites.personaconv.scoring import figures
-from pytest_personalens.suites.personaconv.scoring.measures import FIGURES
+from pytest_personalens.suites.personaconv.scoring.figures import POSITIVE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from pytest_personalens.core.judging.evaluation import Answer
+    from pytest_personalens.core.judging.measure import Exact
     from pytest_personalens.core.judging.metric import Row
 
-#: Name of a measure -> its name in reports.
-_TITLES: Final = {
-    "log-error": "log error",
-    "rouge1": "ROUGE-1",
-    "rougeL": "ROUGE-L",
-    "bleu": "BLEU",
-    "meteor": "METEOR",
-    "meteor-es": "METEOR-es",
-    "sbert": "SBERT",
-    "chars": "chars",
-}
+
+def _names(name: str, title: str) -> MeasureNames:
+    return MeasureNames(name, title, title, title, title, title)
 
 
-def _measure(name: str) -> Measure:
-    figure, title = FIGURES[name], _TITLES[name]
-    return Measure(
-        name,
-        MeasureNames(name, title, title, title, title, title),
-        low=figure.low,
-        high=figure.high,
-        grid=Fraction(str(figure.step)),
-        better=figure.better,
-        kinds=(str(figure.kind),),
-    )
+def _text(name: str, title: str, low: int = 0) -> Measure:
+    return Measure(name, _names(name, title), low=low, grid=Fraction(1, 1000), kinds=("next-text",))
 
 
 CORRECT: Final = Measure(
@@ -47,44 +36,98 @@ CORRECT: Final = Measure(
     MeasureNames("correct", "Accuracy", "accuracy", "correct", "accuracy", "acc"),
     kinds=("sentiment",),
 )
-LOG_ERROR: Final = _measure("log-error")
-ROUGE1: Final = _measure("rouge1")
-METEOR: Final = _measure("meteor")
-METEOR_ES: Final = _measure("meteor-es")
-SBERT: Final = _measure("sbert")
-CHARS: Final = _measure("chars")
+LOG_ERROR: Final = Measure(
+    "log-error",
+    _names("log-error", "log error"),
+    high=None,
+    grid=Fraction(1, 100),
+    better="low",
+    kinds=("impact",),
+)
+ROUGE1: Final = _text("rouge1", "ROUGE-1")
+METEOR: Final = _text("meteor", "METEOR")
+METEOR_ES: Final = _text("meteor-es", "METEOR-es")
+SBERT: Final = _text("sbert", "SBERT", low=-1)
+CHARS: Final = _text("chars", "chars")
+TEXTS: Final = (ROUGE1, _text("rougeL", "ROUGE-L"), _text("bleu", "BLEU"), METEOR, METEOR_ES, SBERT, CHARS)
 #: In the order of tables.
-MEASURES: Final = (
-    CORRECT, LOG_ERROR, ROUGE1, _measure("rougeL"), _measure("bleu"), METEOR, METEOR_ES, SBERT, CHARS,
-)  # fmt: skip
+MEASURES: Final = (CORRECT, LOG_ERROR, *TEXTS)
 
 
 def _class_rows(answers: Sequence[Answer]) -> list[Row]:
     """Return true and false positives, all that are truly positive, and 1, for each answer."""
-    pairs = [(answer.truth == figures.POSITIVE, answer.value == figures.POSITIVE) for answer in answers]
+    pairs = [(answer.truth == POSITIVE, answer.value == POSITIVE) for answer in answers]
     return [(int(true and said), int(said and not true), int(true), 1) for true, said in pairs]
 
 
-def _of_classes(figure: Callable[[figures.Classes], float | None]) -> OfSums:
-    def of(sums: Row) -> float | None:
-        tp, fp, positive, every = map(int, sums)
-        return figure(figures.Classes(tp, fp, positive - tp, every - positive - fp))
+def _f1(sums: Row) -> float:
+    """F1 of the class positive; it is 0 if the class is neither true nor predicted."""
+    tp, fp, positive, _ = sums
+    return float(2 * tp / (tp + fp + positive)) if tp else 0.0
 
-    return OfSums(_class_rows, of)
+
+def _f1_weighted(sums: Row) -> float:
+    """The mean F1 of both classes, each weighted by the number of its true items."""
+    _, fp, positive, every = sums
+    negative = every - positive
+    turned = (negative - fp, positive - sums[0], negative, every)
+    return float((_f1(sums) * positive + _f1(turned) * negative) / every)
+
+
+def _mcc(sums: Row) -> float | None:
+    """Matthews' correlation; None if only one class is true, and 0 if only one is predicted."""
+    tp, fp, positive, every = map(int, sums)
+    fn, tn = positive - tp, every - positive - fp
+    if not (positive and tn + fp):
+        return None
+    product = (tp + fp) * (tn + fn)
+    return (tp * tn - fp * fn) / math.sqrt(product * positive * (tn + fp)) if product else 0.0
 
 
 def _error_rows(answers: Sequence[Answer]) -> list[Row]:
     """Return squared and absolute error, that of the median of the other answers, and 1, for each answer."""
-    truths = [figures.exact(float(answer.truth or 0)) for answer in answers]
-    said = [figures.exact(float(answer.value or 0)) for answer in answers]
-    errors = list(map(figures.distance, said, truths))
-    plain = figures.errors_of_medians(truths)
-    return [(error * error, error, other, 1) for error, other in zip(errors, plain, strict=True)]
+    truths = [_exact(float(answer.truth or 0)) for answer in answers]
+    values = [_exact(float(answer.value or 0)) for answer in answers]
+    errors = [_distance(value, truth) for value, truth in zip(values, truths, strict=True)]
+    of_medians = _errors_of_medians(truths)
+    return [(error * error, error, other, 1) for error, other in zip(errors, of_medians, strict=True)]
+
+
+def _exact(number: float) -> Exact:
+    """Return a number as it is written: 0.1 as one tenth."""
+    return int(number) if number.is_integer() else Fraction(repr(number))
+
+
+def _distance(one: Exact, other: Exact) -> Exact:
+    return one - other if one > other else other - one
+
+
+def _errors_of_medians(truths: Sequence[Exact]) -> list[Exact]:
+    """Return the error of each number if the median of the others predicts it; 0 without others."""
+    ordered = sorted(truths)
+    return [_distance(truth, _median_without(ordered, bisect_left(ordered, truth))) for truth in truths]
+
+
+def _median_without(ordered: Sequence[Exact], place: int) -> Exact:
+    """Return the median of a sorted list without the number in that place; that number if it is alone."""
+    left = len(ordered) - 1
+    if not left:
+        return ordered[place]
+    high = left // 2
+    low = high if left % 2 else high - 1
+    lower, upper = ordered[low + (low >= place)], ordered[high + (high >= place)]
+    return lower if lower == upper else Fraction(lower + upper) / 2
 
 
 def _rmse(sums: Row) -> float:
+    """Return the root of a mean of squares, also where the squares are too large for a float."""
     squares, count = sums
-    return figures.root_mean(squares, count)
+    try:
+        return math.sqrt(squares / count)
+    except OverflowError:
+        mean = Fraction(squares) / count
+        halved = (mean.numerator.bit_length() - mean.denominator.bit_length()) // 2
+        return math.ldexp(math.sqrt(mean / (1 << 2 * halved)), halved)
 
 
 def _mean(sums: Row) -> float:
@@ -93,44 +136,32 @@ def _mean(sums: Row) -> float:
 
 
 def _skill(sums: Row) -> float | None:
-    error, plain = sums
-    return 1 - float(error / plain) if plain else None
+    """Return 1 minus the error over that of the medians: 1 is perfect, 0 no better than the median."""
+    error, of_medians = sums
+    return 1 - float(error / of_medians) if of_medians else None
 
 
 def _read_rows(answers: Sequence[Answer]) -> list[Row]:
     return [(int(answer.read), 1) for answer in answers]
 
 
-def _metric(name: str, of: OfSums, label: str, undecided: str = "nothing was read") -> Metric:
-    figure = FIGURES[name]
-    return Metric(
-        name=name,
-        of=of,
-        label=label,
-        heading=label,
-        low=None if figure.low == float("-inf") else figure.low,
-        high=figure.high,
-        better=figure.better,
-        kinds=(figure.kind,) if figure.kind else (),
-        undecided=undecided,
-        counts_unread=name == "parsed",
-    )
+def _metric(name: str, kind: str, of: OfSums, label: str, **more: Any) -> Metric:
+    more = {"kinds": (kind,) if kind else (), "undecided": "nothing was read", **more}
+    return Metric(name=name, of=of, label=label, heading=label, **more)
 
 
+_ONE_CLASS: Final = "all true answers are of one class, so it has no value"
+_FEW: Final = "it needs two answers, of scores that differ"
+#: In the order of tables. A figure of errors is in votes, except log-error and skill.
 METRICS: Final = (
     Metric.mean("accuracy", CORRECT, CORRECT.value),
-    _metric("f1", _of_classes(figures.f1), "F1"),
-    _metric("f1-weighted", _of_classes(figures.f1_weighted), "weighted F1"),
-    _metric("mcc", _of_classes(figures.mcc), "MCC", "all true answers are of one class, so it has no value"),
-    _metric("rmse", OfSums(_error_rows, _rmse, uses=(0, 3)), "RMSE"),
-    _metric("mae", OfSums(_error_rows, _mean, uses=(1, 3)), "MAE"),
-    *(Metric.mean(measure.value, measure) for measure in MEASURES[1:2]),
-    _metric(
-        "skill",
-        OfSums(_error_rows, _skill, uses=(1, 2)),
-        "skill",
-        "it needs two answers, of scores that differ",
-    ),
-    *(Metric.mean(measure.value, measure) for measure in MEASURES[2:]),
-    _metric("parsed", OfSums(_read_rows, _mean), "readable replies"),
+    _metric("f1", "sentiment", OfSums(_class_rows, _f1), "F1"),
+    _metric("f1-weighted", "sentiment", OfSums(_class_rows, _f1_weighted), "weighted F1"),
+    _metric("mcc", "sentiment", OfSums(_class_rows, _mcc), "MCC", low=-1, undecided=_ONE_CLASS),
+    _metric("rmse", "impact", OfSums(_error_rows, _rmse, (0, 3)), "RMSE", high=None, better="low"),
+    _metric("mae", "impact", OfSums(_error_rows, _mean, (1, 3)), "MAE", high=None, better="low"),
+    Metric.mean(LOG_ERROR.value, LOG_ERROR),
+    _metric("skill", "impact", OfSums(_error_rows, _skill, (1, 2)), "skill", low=None, undecided=_FEW),
+    *(Metric.mean(measure.value, measure) for measure in TEXTS),
+    _metric("parsed", "", OfSums(_read_rows, _mean), "readable replies", counts_unread=True),
 )

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.errors import short_repr
 from pytest_personalens.core.frozen import clean
+from pytest_personalens.suites.personaconv.scoring.figures import OTHER
 
 if TYPE_CHECKING:
     from pytest_personalens.suites.personaconv.values import Kind, ProtocolName
 
-_LABELS: Final = ("positive", "negative")
 _THOUGHT: Final = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL | re.IGNORECASE)
 #: Marks that may surround an answer: fences, quotes and emphasis.
 _FENCE: Final = re.compile(r"\A```\w*\s*\n(.*?)\n?\s*```\Z", re.DOTALL)
@@ -31,10 +31,7 @@ _SHOWN: Final = 60
 
 
 class Reading(NamedTuple):
-    """The answer that was read: a class, a number or a text.
-
-    The value is None if nothing could be read; `reason` says why.
-    """
+    """The answer that was read: a class, a number or a text; or None with the `reason`."""
 
     value: str | float | None
     reason: str = ""
@@ -55,19 +52,16 @@ def read_answer(reply: object, kind: Kind, protocol: ProtocolName = "fixed") -> 
     answer = _answer_in(reply)
     if isinstance(answer, Reading):
         return answer
-    text = answer if isinstance(answer, str) else _number_text(answer)
-    if text is None:
+    if isinstance(answer, bool) or not isinstance(answer, str | int | float):
         return _unread("no text or number", answer)
+    text = str(answer)
     if kind == "next-text":
         return _text(text, protocol)
     return _READERS[protocol, kind](text[:_LONGEST])
 
 
 def read_logged(output: object, kind: Kind) -> Reading:
-    """Return the answer in a stored output, as the official log evaluators read it.
-
-    It is the last class or number.
-    """
+    """Return the last class or number in a stored output, as the official log evaluators read it."""
     if kind == "next-text":
         if isinstance(output, list):  # of several candidates, the first counts, with its thoughts
             output = next((each for each in output if isinstance(each, str)), None)
@@ -87,10 +81,7 @@ def read_logged(output: object, kind: Kind) -> Reading:
 
 
 def _answer_in(reply: object) -> object:
-    """Return the answer of a mapping, or of a JSON text with one.
-
-    Return an `Reading` with a reason if there is no answer.
-    """
+    """Return the answer of a mapping, or of a JSON text with one, or an unread `Reading`."""
     if isinstance(reply, str):
         if reply.lstrip()[:1] != "{":
             return reply
@@ -98,29 +89,20 @@ def _answer_in(reply: object) -> object:
             content = json.loads(reply)
         except (ValueError, RecursionError):
             return reply
-        if not isinstance(content, dict) or "answer" not in content:
-            return reply
-        return content["answer"]
-    if isinstance(reply, Mapping):
-        if "answer" not in reply:
-            return _unread("a mapping without 'answer'", dict(reply))
-        return reply["answer"]
-    return _unread("no text", reply)
-
-
-def _number_text(answer: object) -> str | None:
-    return str(answer) if isinstance(answer, int | float) and not isinstance(answer, bool) else None
+        return content["answer"] if isinstance(content, dict) and "answer" in content else reply
+    if not isinstance(reply, Mapping):
+        return _unread("no text", reply)
+    return reply["answer"] if "answer" in reply else _unread("a mapping without 'answer'", dict(reply))
 
 
 def _text(text: str, protocol: ProtocolName) -> Reading:
-    cleaned = text if protocol == "official" else _THOUGHT.sub("", text)
-    cleaned = clean(cleaned).strip()
+    cleaned = clean(text if protocol == "official" else _THOUGHT.sub("", text)).strip()
     return Reading(cleaned) if cleaned else _unread("no text", text)
 
 
 def _fixed_label(text: str) -> Reading:
     bare = _bare(text).lower()
-    return Reading(bare) if bare in _LABELS else _unread("neither positive nor negative alone", text)
+    return Reading(bare) if bare in OTHER else _unread("neither positive nor negative alone", text)
 
 
 def _fixed_number(text: str) -> Reading:
@@ -134,7 +116,7 @@ def _fixed_number(text: str) -> Reading:
 
 def _live_label(text: str) -> Reading:
     label = text.strip().lower()
-    return Reading(label) if label in _LABELS else _unread("not exactly positive or negative", text)
+    return Reading(label) if label in OTHER else _unread("not exactly positive or negative", text)
 
 
 def _live_number(text: str) -> Reading:

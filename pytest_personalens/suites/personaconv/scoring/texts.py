@@ -1,7 +1,4 @@
-"""The similarity of a text to the true one.
-
-The measures are ROUGE, BLEU, METEOR, n-grams of characters, and SBERT.
-"""
+"""The similarity of a text to the true one: ROUGE, BLEU, METEOR, n-grams of characters, and SBERT."""
 
 from __future__ import annotations
 
@@ -36,14 +33,13 @@ _FOLDER_OF_MODEL: Final = "sentence-transformers"
 
 
 class TextScorer:
-    """Scores texts by measure, from 0 to 1.
+    """Scores texts by measure, from 0 to 1: rouge1, rougeL, bleu, meteor or meteor-es, and sbert or chars.
 
-    The measures are rouge1, rougeL, bleu, meteor or meteor-es, and sbert or chars. METEOR needs WordNet: in a
-    folder of NLTK's data (`nltk_data`), which may also have a trained splitter of sentences, or in a folder
-    of WordNet's own files. Without it, ``meteor-es`` has only the stages of exact words and stems. SBERT
-    needs an embedding, whose relative paths start at `root`. Without one, ``chars`` is the cosine of n-grams
-    of characters. Several threads may use the scorer. Raise `SpecError` if the extra is missing, or if the
-    folder or the embedding is invalid.
+    METEOR needs WordNet: in a folder of NLTK's data (`nltk_data`), which may also have a trained splitter of
+    sentences, or in a folder of WordNet's own files. Without it, ``meteor-es`` has only the stages of exact
+    words and stems. SBERT needs an embedding, whose relative paths start at `root`. Without one, ``chars`` is
+    the cosine of n-grams of characters. Several threads may use the scorer. Raise `SpecError` if the extra is
+    missing, or if the folder or the embedding is invalid.
     """
 
     def __init__(self, *, nltk_data: Path | None = None, embedding: str = "", root: Path | str = "") -> None:
@@ -71,24 +67,23 @@ class TextScorer:
         return f"texts/1 ({self._versions}, {tokenizer}, {self.meteor}, {self.likeness}{named})"
 
     def values(self, truth: str, reply: str) -> dict[str, float]:
-        """Return the value of each measure for a reply and the true text.
+        """Return the value of each measure for a reply, up to its 1,000th word, and the true text."""
+        from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
+        from nltk.translate.meteor_score import meteor_score
 
-        A reply is read up to its 1,000th word.
-        """
-        with self._one_at_a_time:  # NLTK's reader of WordNet has one file for all
-            return self._values(truth, reply)
-
-    def _values(self, truth: str, reply: str) -> dict[str, float]:
         reply = _head(reply)
-        rouge = self._rouge.score(truth, reply)
-        true_tokens, tokens = self._tokens(truth), self._tokens(reply)
-        return {
-            "rouge1": float(rouge["rouge1"].fmeasure),
-            "rougeL": float(rouge["rougeL"].fmeasure),
-            "bleu": self._bleu(true_tokens, tokens),
-            self.meteor: self._meteor(true_tokens, tokens),
-            self.likeness: self._alike(truth, reply),
-        }
+        with self._one_at_a_time:  # NLTK's reader of WordNet has one file for all
+            rouge = self._rouge.score(truth, reply)
+            true_tokens, tokens = self._tokens(truth), self._tokens(reply)
+            bleu = sentence_bleu([true_tokens], tokens, smoothing_function=SmoothingFunction().method1)
+            meteor = meteor_score([true_tokens], tokens, wordnet=self._wordnet, alpha=0.9, beta=3, gamma=0.5)
+            return {
+                "rouge1": float(rouge["rouge1"].fmeasure),
+                "rougeL": float(rouge["rougeL"].fmeasure),
+                "bleu": float(bleu),
+                self.meteor: float(meteor),
+                self.likeness: self._alike(truth, reply),
+            }
 
     @cached_property
     def _rouge(self) -> Any:
@@ -98,10 +93,7 @@ class TextScorer:
 
     @cached_property
     def _split(self) -> Callable[[str], list[str]]:
-        """Return a function that splits a text into sentences.
-
-        It is a trained one if the folder of NLTK's data has one.
-        """
+        """Return a function that splits a text into sentences, a trained one if NLTK's data has one."""
         from nltk.tokenize import punkt
 
         tokenizer = punkt.PunktSentenceTokenizer()
@@ -131,13 +123,11 @@ class TextScorer:
         return read_wordnet(found)
 
     def _found(self, name: str) -> Any:
-        """Return a package of NLTK's data, unpacked or not, or None.
-
-        Without a name, it is the folder itself. NLTK reads only from folders in its search path.
-        """
+        """Return a package of NLTK's data, unpacked or not, or None; without a name, the folder itself."""
         from nltk import data
 
         root = str(Path(self._data or "").resolve())
+        # NLTK reads only from folders in its search path.
         if root not in data.path:
             data.path.insert(0, root)
         if not name:
@@ -153,16 +143,6 @@ class TextScorer:
         words = _word_tokenizer()
         return [token for sentence in self._split(text.lower()) for token in words.tokenize(sentence)]
 
-    def _bleu(self, truth: list[str], reply: list[str]) -> float:
-        from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
-
-        return float(sentence_bleu([truth], reply, smoothing_function=SmoothingFunction().method1))
-
-    def _meteor(self, truth: list[str], reply: list[str]) -> float:
-        from nltk.translate.meteor_score import meteor_score
-
-        return float(meteor_score([truth], reply, wordnet=self._wordnet, alpha=0.9, beta=3, gamma=0.5))
-
     def _alike(self, truth: str, reply: str) -> float:
         if self._embedding is None:
             return _cosine(_grams(truth), _grams(reply))
@@ -171,11 +151,10 @@ class TextScorer:
 
 
 def open_embedding(spec: str, root: Path) -> Embedding:
-    """Return the embedding of a spec.
+    """Return the embedding of a spec: ``sentence-transformers:PATH``, or ``module:attribute``.
 
-    A spec is ``sentence-transformers:PATH``, or ``module:attribute`` (texts -> vectors). The path is that of
-    a folder, and nothing is downloaded. A relative path and a module are in the folder `root`. Raise
-    `SpecError` for an invalid spec.
+    It maps texts to vectors. The path is that of a folder, and nothing is downloaded. A relative path and a
+    module are in the folder `root`. Raise `SpecError` for an invalid spec.
     """
     module, colon, attribute = spec.partition(":")
     if not colon or not attribute:
@@ -196,14 +175,11 @@ def open_embedding(spec: str, root: Path) -> Embedding:
         sys.path.pop(0)
     if not callable(embedding):
         raise SpecError(f"embedding: {spec!r} cannot be called; it must map texts to vectors")
-    return checked(embedding, spec)
+    return _check_vectors(embedding, spec)
 
 
-def checked(embedding: Embedding, spec: str) -> Embedding:
-    """Return the embedding with a check of its vectors.
-
-    It raises `SpecError` unless there is one finite vector for each text.
-    """
+def _check_vectors(embedding: Embedding, spec: str) -> Embedding:
+    """Return the embedding; it raises `SpecError` unless there is one finite vector for each text."""
 
     def vectors(texts: Sequence[str]) -> Sequence[Sequence[float]]:
         try:
@@ -236,7 +212,7 @@ def _sentence_transformer(folder: Path) -> Embedding:
         model = SentenceTransformer(str(folder), local_files_only=True)
     except Exception as error:  # the library may raise anything
         raise SpecError(f"embedding: {folder} is no model: {error_text(error)}") from None
-    return checked(model.encode, str(folder))
+    return _check_vectors(model.encode, str(folder))
 
 
 def _versions() -> str:
@@ -269,10 +245,7 @@ def _grams(text: str) -> Counter[str]:
 
 
 def _cosine(first: Any, second: Any) -> float:
-    """Return the cosine of two vectors as mappings.
-
-    It is 0 if one of them is empty.
-    """
+    """Return the cosine of two vectors as mappings. It is 0 if one of them is empty."""
     length = math.sqrt(sum(v * v for v in first.values())) * math.sqrt(sum(v * v for v in second.values()))
     if not length:
         return 0.0

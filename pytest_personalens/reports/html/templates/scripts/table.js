@@ -136,6 +136,11 @@ function pips(item) {
   }));
 }
 
+// A kind of item has readings of its own: on a phone, where each stands with its name, those of other kinds are left out.
+const READ = new Map();
+for (const item of data.items) for (const [key, score] of item.scores) if (score != null) READ.set(item.kind, (READ.get(item.kind) || new Set()).add(key));
+const foreign = (item, d) => READ.has(item.kind) && !READ.get(item.kind).has(d.key);
+
 function cell(item, d) {
   const flip = (item.flips || []).find(([key]) => key === d.key);
   const parts = [scoresText(item, d)];
@@ -143,7 +148,7 @@ function cell(item, d) {
     const up = flip[2] > flip[1];
     parts.push(make("span", { class: up ? "good" : "bad", title: `from ${scoreNumber(flip[1])}` }, up ? " ▲" : " ▼", make("span", { class: "unseen" }, `from ${scoreNumber(flip[1])}`)));
   }
-  return make("td", { role: "cell", "data-label": d.column, class: `num${short(item, d) ? " cut" : ""}${data.main.includes(d.key) ? "" : " wide"}` }, parts);
+  return make("td", { role: "cell", "data-label": d.column, class: `num${short(item, d) ? " cut" : ""}${data.main.includes(d.key) && !foreign(item, d) ? "" : " wide"}` }, parts);
 }
 
 function row(item) {

@@ -1,0 +1,85 @@
+"""What a paid judge costs on labelled dialogues: recorded readings, an estimate, and the usage."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping, Sequence
+
+    from pytest_personalens.agents.by_model.model_agents import PromptSettings
+    from pytest_personalens.core.judging.usage import Price, Usage
+    from pytest_personalens.core.judging.verdict import Dimension, Judge
+    from pytest_personalens.engine.records.readings import RecordedJudge
+    from pytest_personalens.judge_quality import Labelled
+
+
+class PaidJudge:
+    """A judge with the records of its readings if it is paid; `price` is None if it is unknown."""
+
+    def __init__(
+        self,
+        judge: Judge,
+        options: argparse.Namespace,
+        prompts: PromptSettings,
+        prices: Mapping[str, Price],
+    ) -> None:
+        from pytest_personalens.core.judging.usage import price_of
+        from pytest_personalens.datasets.toml_cache import cache_folder
+        from pytest_personalens.engine.records.readings import RecordedJudge
+        from pytest_personalens.models.open import open_model
+
+        self.judge, self._prompts, self._spec = judge, prompts, options.judge_model
+        self._model = open_model(self._spec)
+        self.price = price_of(self._spec if self._model is None else self._model.name, prices)
+        self._recorded: RecordedJudge | None = None
+        if not judge.paid:
+            return
+        try:
+            folder = options.records or cache_folder() / "agreement"
+        except RuntimeError:  # without a home folder, nothing is kept
+            return
+        strict = options.records is not None
+        self.judge = self._recorded = RecordedJudge(
+            judge, folder, may_spend=options.live, strict=strict, anew=options.anew
+        )
+
+    def has_recorded(self, item: Labelled, dimension: Dimension) -> bool:
+        """True if the reading is recorded."""
+        return self._recorded is not None and self._recorded.knows(item.scenario, item.dialogue, dimension)
+
+    def print_estimate(self, readings: Sequence[tuple[Labelled, Dimension]]) -> None:
+        """Print the calls, tokens and dollars that the readings would take, with the real prompts."""
+        from pytest_personalens.agents.by_model.model_agents import ModelAgents
+        from pytest_personalens.agents.by_model.placeholder import Placeholder, output_tokens
+        from pytest_personalens.models.meter import Meter
+
+        if self._model is None:
+            print(
+                f"{self._spec} is no model of ours: it makes {len(readings)} readings, at a cost that nobody"
+                " here knows"
+            )
+            return
+        meter = Meter()
+        placeholder = Placeholder(self._model.name, "judge", whole=bool(self._prompts.named))
+        judge = ModelAgents(self._prompts).judge(placeholder, meter)
+        for item, dimension in readings:
+            judge.verdict(item.scenario, item.dialogue, dimension)
+        if not meter.usage:
+            print("every reading is recorded: it costs nothing")
+            return
+        print("an estimate, nothing read from a provider's cache:")
+        self.print_usage(
+            {
+                purpose: usage.model_copy(update={"output_tokens": output_tokens(purpose) * usage.calls})
+                for purpose, usage in meter.usage.items()
+            }
+        )
+
+    def print_usage(self, usage: Mapping[str, Usage]) -> None:
+        """Print the usage as a table, with its cost if the price is known."""
+        from pytest_personalens.reports.terminal.summary import usage_table
+
+        costs = {purpose: self.price.of(used) for purpose, used in usage.items()} if self.price else {}
+        print(*usage_table(usage, costs), sep="\n", end="\n" if usage else "")

@@ -1,0 +1,268 @@
+"""What every report says of a run: one value, built here once, that each view lays out."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+from pytest_personalens.core.judging.dimensions import Dimension
+from pytest_personalens.reports.content.explanation import sentence_of
+from pytest_personalens.results.reasons.explanation import explanations
+from pytest_personalens.results.wording import (
+    CAUSES,
+    REPORT_ONLY,
+    REPORTED_GATES,
+    UNJUDGED,
+    apart,
+    asked_again_note,
+    count,
+    part_note,
+    quotes_note,
+    signed,
+    stale_note,
+    trust_note,
+    unread_note,
+    user_note,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_personalens.results.reasons.explanation import Explanation
+    from pytest_personalens.results.reasons.worst_cases import WorstCase
+    from pytest_personalens.results.values.results import Results
+
+_MOST_NAMED: Final = 5
+_MOST_WAYS: Final = 3
+_LONGEST_WAY: Final = 120
+INCOMPLETE: Final = "a part of the run only: it was stopped, or shards are missing; no gate is decided"
+#: The form of the message in `dialogue`.
+_RAISED: Final = re.compile(
+    r"the assistant raised (?P<kind>\w+)(?:: (?P<text>.*?))?(?: \((?P<file>[^()]+), line (?P<line>\d+)\))?",
+    re.DOTALL,
+)
+State = Literal["passed", "failed", "open"]
+
+
+class Sentence(NamedTuple):
+    """A sentence about the run. `filter` is the page's address of the dialogues that it counts."""
+
+    text: str
+    filter: str = ""
+
+
+class Outcome(NamedTuple):
+    """How the run ended: in a word for the page, in a line of plain text, and in sentences that say why."""
+
+    state: State
+    word: str
+    line: str
+    reasons: tuple[Sentence, ...]
+
+
+class Findings(NamedTuple):
+    """What a run came to. Texts are plain; without any to tell, each is empty.
+
+    `scores` has the main means, with their changes since the baseline. `crashes` says in how many dialogues
+    the assistant failed, and `ways` of what. `failed_gates` are the gates that failed, each loss once.
+    `notes` are what a reader of the figures must know, without capital and full stop, by what they are
+    about. `trust` says how far the verdicts of the judge can be trusted.
+    """
+
+    outcome: Outcome
+    scores: str
+    crashes: str
+    ways: tuple[str, ...]
+    failed_gates: tuple[Explanation, ...]
+    notes: dict[str, Sentence]
+    trust: str
+
+    @property
+    def cases(self) -> list[WorstCase]:
+        """The dialogues that cost most, over all failed gates."""
+        return [case for explained in self.failed_gates for case in explained.cases]
+
+
+def findings_of(results: Results) -> Findings:
+    """What the reports say of this run."""
+    every = explanations(results)
+    losses = [explained for explained in every if not explained.same_as]
+    unscored = any(explained.gate.kind == "valid" for explained in losses)
+    crashes, ways = _crashes_text(results), tuple(_crash_ways(results))
+    # A gate that cannot be decided for want of scores says no more than the gate on their number.
+    told = [one for one in losses if one.gate.value is not None or not unscored]
+    judged = any(one.measure is not None and one.gate.value is not None for one in losses)
+    return Findings(
+        outcome=_outcome(results, losses, told, f"{crashes}: {'; '.join(ways)}" if crashes else ""),
+        scores=_scores_text(results),
+        crashes=crashes,
+        ways=ways,
+        failed_gates=tuple(told),
+        notes=dict(_notes(results)),
+        trust=trust_note(results) if judged or not crashes else "",
+    )
+
+
+def capital(text: str) -> str:
+    """The text with a capital at its beginning."""
+    return text[:1].upper() + text[1:]
+
+
+def unscored_text(results: Results, cause: str) -> str:
+    """``not scored: 10, the assistant failed``."""
+    kept = "; what was bought is kept, and a further run goes on from there" if cause == "budget" else ""
+    return f"not scored: {results.uncounted[cause]}, {CAUSES[cause]}{kept}"  # type: ignore[index]
+
+
+def _outcome(results: Results, losses: list[Explanation], told: list[Explanation], crashes: str) -> Outcome:
+    low = [] if results.report_only else [_loss(explained) for explained in losses]
+    sentences = [Sentence(_gate_text(explained, results)) for explained in told]
+    failed, lost = sum(item.failed for item in results.items), len(results.lost)
+    first = [Sentence(capital(crashes), "cause=assistant")] if crashes else []
+    stopped = Sentence(f"{capital(INCOMPLETE)}.")
+    if low or failed or lost:
+        more = f" and {len(low) - _MOST_NAMED} more" if len(low) > _MOST_NAMED else ""
+        parts = [f"{', '.join(low[:_MOST_NAMED])}{more}"] * bool(low)
+        parts += [count(failed + lost, "item")] * bool(failed + lost)
+        reasons = [*first, *([] if results.report_only else sentences)]
+        if failed:
+            tests = f"{failed:,} of {len(results.items):,} tests failed"
+            reasons.append(Sentence(tests, "status=failed&arm=all"))
+        reasons += [Sentence(f"{lost:,} tests were lost with their workers")] * bool(lost)
+        reasons += [] if results.complete else [stopped]
+        return Outcome("failed", "Failed", f"FAILED: {'; '.join(parts)}", tuple(reasons))
+
+    def outcome(state: State, word: str, line: str, why: str, *more: Sentence) -> Outcome:
+        return Outcome(state, word, line, (*first, Sentence(f"{capital(why)}."), *more))
+
+    if not results.complete:
+        return outcome("open", "Incomplete", "not decided: a part of the run only", INCOMPLETE)
+    if shard := results.settings.get("shard"):
+        line = f"not decided: shard {shard[0]}/{shard[1]}, whose gates are decided over all shards"
+        why = "the gates are decided over all shards together"
+        return outcome("open", f"Shard {shard[0]} of {shard[1]}", line, why)
+    if not results.overall.scored:
+        none = f"no {results.of_suite.dialogue} could be scored"
+        return outcome("open", "Not decided", f"not decided: {none}", none)
+    if results.report_only:
+        would = ", ".join(map(_loss, losses[:_MOST_NAMED]))
+        line = REPORT_ONLY + (f" (it would fail: {would})" if would else "")
+        why = f"{REPORT_ONLY}; {REPORTED_GATES}" if results.gates else REPORT_ONLY
+        return outcome("open", "Report only", line, why, *sentences)
+    gates = len(results.gates)
+    line = f"passed: {count(gates, 'gate')}" if gates else "passed: no item failed; there was no gate"
+    if results.unjudged:
+        return outcome("open", "Measured only", line, UNJUDGED)
+    none = "no test failed; the run had no gate"
+    why = f"all {gates} gates passed" if gates > 1 else "its gate passed" if gates else none
+    return outcome("passed", "Passed", line, why)
+
+
+def _gate_text(explained: Explanation, results: Results) -> str:
+    """A sentence; of a gate that nothing decides, its name and what is missing."""
+    gate = explained.gate
+    if gate.value is None:
+        return f"{gate.name}: {gate.message}"
+    return f"{capital(sentence_of(explained, results))}."
+
+
+def _loss(explained: Explanation) -> str:
+    """What a failed gate is about: ``P 2.48 -> 1.08``, or ``TCR 0.44 < 0.70``."""
+    gate, moved, measure = explained.gate, explained.moved, explained.measure
+    name = measure.names.mean if measure is not None else gate.name
+    where = f"{explained.group}: " if explained.group else ""
+    if moved is not None and measure is not None and measure.is_worse(moved.after, moved.before):
+        return f"{where}{name} {moved.before:.2f} -> {moved.after:.2f}"
+    if gate.value is None or gate.kind != "floor" or gate.name.startswith("pass^"):
+        return f"gate {gate.name}"
+    value, limit = apart(gate.value, gate.limit)
+    return f"{where}{name} {value} {'<' if gate.direction == '>=' else '>'} {limit}"
+
+
+def _scores_text(results: Results) -> str:
+    """``TCR 0.73 (-0.10 since the baseline), P 1.10 (-1.57)``."""
+    differences = results.comparison.differences if results.comparison is not None else ()
+    changes = {difference.dimension: signed(difference.change) for difference in differences}
+    since, parts = " since the baseline", []
+    for measure in results.of_suite.main:
+        figure = results.overall.figures.get(measure.value)
+        if figure is None or figure.value is None:
+            continue
+        change = ""
+        if measure in changes:
+            change, since = f" ({changes[measure]}{since})", ""
+        parts.append(f"{measure.names.mean} {figure.value:.2f}{change}")
+    part = part_note(results)
+    return ", ".join(parts) + (f", {part}" if parts and part else "")
+
+
+def _notes(results: Results) -> Iterator[tuple[str, Sentence]]:
+    item = results.of_suite.item
+    if left := results.left_out:
+        text = f"left out by a selection (-k, -m, --lf, node ids, paths): {count(left, 'item')} of the sample"
+        yield "selection", Sentence(f"{text}; all figures are over the rest")
+    if results.drawn < results.requested:
+        text = f"sample: {results.requested} {item}s asked for; there are only {results.drawn}"
+        yield "sample", Sentence(f"{text}, and all of them are in it")
+    for about, note in (
+        ("stale", stale_note),
+        ("asked again", asked_again_note),
+        ("quotes", quotes_note),
+        ("unread", unread_note),
+        ("user", user_note),
+    ):
+        if text := note(results):
+            yield about, Sentence(text)
+    for cause in results.uncounted:
+        address = "" if cause in results.missing else f"cause={cause}"
+        yield f"not scored: {cause}", Sentence(unscored_text(results, cause), address)
+    low = sum(item.status == "low" for item in results.own)
+    if low and results.gates:
+        are = f"{results.of_suite.dialogue}{' is' if low == 1 else 's are'}"
+        text = f"{low:,} {are} below threshold; low scores fail the run by its gates alone"
+        yield "low", Sentence(text, "status=low")
+
+
+def tasks_read_as_failed(results: Results) -> bool:
+    """True if the judge read a task of the run itself as not completed."""
+    return any(s.dimension == Dimension.TASK_COMPLETION for item in results.own for s in item.shortfalls)
+
+
+def _crashes_text(results: Results) -> str:
+    crashed = results.uncounted.get("assistant", 0)
+    dialogues = count(results.expected, results.of_suite.dialogue)
+    return f"the assistant failed in {crashed:,} of {dialogues}, which have no score" if crashed else ""
+
+
+def _crash_ways(results: Results) -> Iterator[str]:
+    """A line for each kind of failure of the assistant, by exception and place or by the problem with the
+    reply; the most frequent first, and the rare ones together.
+    """
+    groups: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for item in results.own:
+        if item.evaluation.cause == "assistant":
+            way, text = _crash_way(item.evaluation.detail)
+            groups[way][text] += 1
+    ways = sorted(groups.items(), key=lambda group: (-group[1].total(), group[0]))
+    shown = ways if len(ways) <= _MOST_WAYS + 1 else ways[:_MOST_WAYS]
+    for way, texts in shown:
+        example = min(texts, key=lambda text: (-texts[text], text))
+        such = f"{', such as' if len(texts) > 1 else ''}: {_shorten(example)}" if example else ""
+        yield f"{texts.total()} x {way}{such}"
+    if rest := ways[len(shown) :]:
+        yield f"and {sum(texts.total() for _, texts in rest)} in {len(rest)} other ways"
+
+
+def _crash_way(detail: str) -> tuple[str, str]:
+    """The part of a fault that similar faults share, and its own text."""
+    line = " ".join(detail.split())
+    raised = _RAISED.fullmatch(line)
+    if raised is None:
+        return _shorten(line.removeprefix("the assistant ").removeprefix("the ")), ""
+    place = f" at {raised['file']}:{raised['line']}" if raised["file"] else ""
+    return raised["kind"] + place, raised["text"] or ""
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= _LONGEST_WAY else f"{text[: _LONGEST_WAY - 1]}…"

@@ -1,0 +1,278 @@
+"""Compares a run with its baseline by scenario, tests for a drop, and says which drop it would find."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from pytest_personalens.results.comparison.baseline import setup_of_item
+from pytest_personalens.results.comparison.pairs import PLACES, changes_in, compare_pairs, gains
+from pytest_personalens.results.means import in_order, pair_means, scores_of
+from pytest_personalens.results.stats.paired import holm
+from pytest_personalens.results.stats.power import detectable, step_of
+from pytest_personalens.results.values.changes import Comparison, Difference, Flip
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from pytest_personalens.core.judging.measure import Measure
+    from pytest_personalens.results.comparison.baseline import Baseline, Entry
+    from pytest_personalens.results.means import Key, Pairs, TrialScores
+    from pytest_personalens.results.values.item import Item
+    from pytest_personalens.results.values.results import Results
+
+#: The reasons why only a part of what a scenario has was compared.
+IN_PART: Final = (
+    "not run now by each test that ran them then",
+    "trials of one run beyond those of the other",
+)
+#: The probability of finding a drop of the size that is reported as detectable.
+POWER: Final = 0.8
+
+
+def compare_with_baseline(
+    baseline: Baseline,
+    results: Results,
+    *,
+    name: str,
+    level: float,
+    margins: Mapping[Measure, float],
+    bounded: Collection[Measure] = (),
+) -> Comparison:
+    """Return how the scores of `results` changed from `baseline`, whose file is `name`.
+
+    The main measures of the suite (in PersonaLens, task completion and personalization) and all measures with
+    a margin are tested for a drop. The tests are corrected together (Holm 1979), so that a run without a
+    change fails with a probability of at most `level`. A measure regressed if its drop is significant and
+    larger than its margin. If low scores are good, a drop is a rise. For each measure in `bounded`, the
+    comparison also holds the largest drop that is not excluded.
+    """
+    own, suite = results.own, results.of_suite
+    known, asked_now = {entry.key for entry in baseline.entries}, {item.scenario_key for item in own}
+    alike = _keys_under_same_settings(baseline, own)
+    now = [item for item in own if item.key in alike]
+    scored = {dimension: (_then(baseline, dimension), scores_of(now, dimension)) for dimension in suite.gated}
+    pairs = _pairs(scored)
+    tested = [dimension for dimension in suite.gated if dimension in suite.main or dimension in margins]
+    gated = [dimension for dimension in tested if dimension in pairs]
+    compared = {key for of_dimension in pairs.values() for key in of_dimension}
+    changed, _ = baseline.changed_scenarios({item.scenario_key: item.content for item in own})
+    scored_then = {entry.key for entry in baseline.entries if entry.scores and entry.key[:2] in asked_now}
+    scored_now = {item.key for item in own if item.evaluation.scored}
+    judged = {}
+    for dimension, (then_of, now_of) in scored.items():
+        keys = {*then_of, *now_of, *(i.key for i in now if dimension in i.evaluation.unread)} & alike
+        judged[dimension] = len({key[:2] for key in keys} & compared)
+    uneven = {
+        key[:2]
+        for then_of, now_of in (scored[dimension] for dimension in gated)
+        for key in then_of.keys() & now_of.keys() & alike
+        if len(then_of[key]) != len(now_of[key])
+    }
+    return Comparison(
+        baseline=name,
+        level=level,
+        compared=len(compared),
+        shared=len({entry.key[:2] for entry in baseline.entries} & asked_now),
+        shared_by_test=len(scored_then),
+        compared_by_test=len(scored_then & scored_now),
+        differences=differences_of(
+            pairs, gated=gated, level=level, margins=margins, bounded=bounded, judged=judged
+        ),
+        one_sided={
+            d: "then" if scored[d][0] else "now"
+            for d in tested
+            if compared and bool(scored[d][0]) != bool(scored[d][1])
+        },
+        flips=flips_of(own, {dimension: pairs[dimension] for dimension in gated}),
+        left_out=_uncompared(
+            {entry.key[:2]: entry.scenario for entry in baseline.entries},
+            {entry.key[:2] for entry in baseline.entries if entry.scores},
+            own,
+            compared,
+            by_other_tests=asked_now - {item.scenario_key for item in own if item.key in known},
+            of_other_content={item.scenario_key for item in own if item.evaluation.scenario in changed},
+            under_other_settings=asked_now - {key[:2] for key in alike},
+            in_part={IN_PART[0]: {key[:2] for key in known - {item.key for item in own}}, IN_PART[1]: uneven},
+        ),
+    )
+
+
+def differences_of(
+    pairs: Mapping[Measure, Pairs],
+    *,
+    gated: Sequence[Measure],
+    level: float,
+    margins: Mapping[Measure, float],
+    bounded: Collection[Measure],
+    judged: Mapping[Measure, int],
+) -> tuple[Difference, ...]:
+    """Return how each measure changed over its pairs, and whether the gated ones regressed.
+
+    The arguments are those of `compare_with_baseline`. `judged` counts the compared scenarios in which either
+    run has a score on the measure.
+    """
+    changes = {dimension: compare_pairs(dimension, of_dimension) for dimension, of_dimension in pairs.items()}
+    rejected = dict(zip(gated, holm([changes[d].p for d in gated], level), strict=True))
+    differences = []
+    for dimension, change in changes.items():
+        margin, least, decidable = margins.get(dimension, 0.0), None, True
+        if dimension in gated:
+            # At the level of the first test in Holm's procedure, a drop is found in any case.
+            first_level = level / len(gated)
+            least = detectable(
+                gains(changes_in(pairs[dimension]), dimension),
+                level=first_level,
+                margin=margin,
+                power=POWER,
+                most=_room(change.before, pairs[dimension], dimension),
+                step=step_of(dimension.grid),
+            )
+            decidable = _decidable(pairs[dimension], dimension, first_level)
+        differences.append(
+            Difference(
+                **change.model_dump(),
+                gated=dimension in gated,
+                margin=margin,
+                judged=judged[dimension],
+                detectable=least,
+                decidable=decidable,
+                largest_drop=(
+                    _largest_drop(dimension, pairs[dimension], level) if dimension in bounded else None
+                ),
+                regressed=rejected.get(dimension, False) and -dimension.sign * change.change > margin,
+            )
+        )
+    return tuple(differences)
+
+
+def compare_untested(before: Results, now: Results) -> Comparison:
+    """Return how the scores of `now` differ from those of `before`, which may differ in other ways too."""
+    pairs = _pairs({d: (scores_of(before.own, d), scores_of(now.own, d)) for d in now.of_suite.gated})
+    compared = {key for of_dimension in pairs.values() for key in of_dimension}
+    return Comparison(
+        baseline="the earlier results",
+        level=0.0,
+        compared=len(compared),
+        differences=tuple(Difference(**compare_pairs(d, of_d).model_dump()) for d, of_d in pairs.items()),
+        flips=flips_of(now.own, pairs),
+        left_out=_uncompared(
+            {item.scenario_key: item.evaluation.scenario for item in before.own},
+            {item.scenario_key for item in before.own if item.evaluation.scored},
+            now.own,
+            compared,
+        ),
+    )
+
+
+def flips_of(items: Sequence[Item], pairs: Mapping[Measure, Pairs]) -> tuple[Flip, ...]:
+    """Return every changed score, the largest drops, as shares of their scales, first."""
+    runs: defaultdict[Key, list[Item]] = defaultdict(list)
+    for item in items:
+        runs[item.scenario_key].append(item)
+    flips = [
+        Flip(
+            scenario=runs[key][0].evaluation.scenario,
+            user=runs[key][0].evaluation.user,
+            task=runs[key][0].evaluation.task,
+            dimension=dimension,
+            before=round(float(before), 6),
+            after=round(float(after), 6),
+            nodeids=tuple(item.nodeid for item in runs[key]),
+            records=tuple(item.transcript_file for item in runs[key] if item.transcript_file),
+        )
+        for dimension, sides in pairs.items()
+        for key, (before, after) in sides.items()
+        if before != after
+    ]
+    return tuple(
+        sorted(flips, key=lambda f: f.dimension.sign * (f.after - f.before) / (f.dimension.span or 1))
+    )
+
+
+def _pairs(
+    scored: Mapping[Measure, tuple[Mapping[Key, TrialScores], Mapping[Key, TrialScores]]],
+) -> dict[Measure, Pairs]:
+    """Return the means of each scenario before and after, by dimension with scores in both runs."""
+    every = {dimension: pair_means(*sides) for dimension, sides in scored.items()}
+    return {dimension: pairs for dimension, pairs in every.items() if pairs}
+
+
+def _largest_drop(dimension: Measure, pairs: Pairs, level: float) -> float | None:
+    from pytest_personalens.results.stats.non_inferiority import least_change
+
+    assert dimension.span is not None  # no gate can ask for it
+    least = least_change(gains(changes_in(pairs), dimension), dimension.span, level=level)
+    return None if least is None else round(0.0 - least, PLACES)
+
+
+def _decidable(pairs: Pairs, dimension: Measure, level: float) -> bool:
+    """False if the sign-flip test would not reject at `level` even if every score fell that can."""
+    able = len({user for (user, *_), (before, _) in pairs.items() if before != dimension.worst})
+    return not able or 0.5**able <= level
+
+
+def _room(before: float, pairs: Pairs, dimension: Measure) -> float:
+    """Return the largest possible drop; without a worst score, the range of all scores in both runs."""
+    if dimension.worst is not None:
+        return abs(before - dimension.worst)
+    seen = [score for both in pairs.values() for score in both]
+    return float(max(max(seen) - min(seen), step_of(dimension.grid)))
+
+
+def _then(baseline: Baseline, dimension: Measure) -> dict[Key, TrialScores]:
+    scored = ((entry.key, entry.trial, entry.scores.get(dimension)) for entry in baseline.entries)
+    return in_order(dimension, scored)
+
+
+def _keys_under_same_settings(baseline: Baseline, items: Sequence[Item]) -> set[Key]:
+    """Return the scenarios with the same content and settings, which a mark may change, in both runs."""
+    then: dict[Key, Entry] = {entry.key: entry for entry in baseline.entries}
+    return {
+        item.key
+        for item in items
+        if item.key in then
+        and setup_of_item(item) == {**baseline.terms.item_setup(), **then[item.key].setup}
+        and item.content == then[item.key].content
+    }
+
+
+def _uncompared(
+    then: Mapping[Key, str],
+    scored_then: Collection[Key],
+    items: Sequence[Item],
+    compared: Collection[Key],
+    *,
+    by_other_tests: Collection[Key] = (),
+    of_other_content: Collection[Key] = (),
+    under_other_settings: Collection[Key] = (),
+    in_part: Mapping[str, Collection[Key]] = MappingProxyType({}),
+) -> dict[str, tuple[str, ...]]:
+    """Return the ids of the scenarios that could not be compared, each under the first reason that holds.
+
+    `then` holds the ids of the scenarios of the other run, and `items` are those of this run. `in_part` maps
+    a reason to scenarios of which only a part was compared.
+    """
+    now: dict[Key, str] = {item.scenario_key: item.evaluation.scenario for item in items}
+    scored_now = {item.scenario_key for item in items if item.evaluation.scored}
+    reasons: tuple[tuple[str, Collection[Key]], ...] = (
+        ("not run now", then.keys() - now.keys()),
+        ("not run then", now.keys() - then.keys()),
+        ("run by other tests", by_other_tests),
+        ("changed in the dataset", of_other_content),
+        ("run under other settings", under_other_settings),
+        ("not scored now", now.keys() - scored_now),
+        ("not scored then", then.keys() - set(scored_then)),
+        ("not scored on the same dimensions", then.keys() | now.keys()),
+    )
+    left = {**then, **now}.keys() - set(compared)
+    by_reason: dict[str, tuple[str, ...]] = {}
+    for why, keys in reasons:
+        if here := left & set(keys):
+            by_reason[why] = tuple(sorted(now.get(key) or then[key] for key in here))
+            left -= here
+    for what, keys in in_part.items():
+        if here := set(keys) & set(compared):
+            by_reason[what] = tuple(sorted(now[key] for key in here))
+    return by_reason

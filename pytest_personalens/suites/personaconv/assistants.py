@@ -1,0 +1,114 @@
+"""The assistants that a run of the suite may have in place of the user's: a model, or stored outputs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from pytest_personalens.core.errors import AssistantFault, DataError
+from pytest_personalens.core.files.devices import no_device
+from pytest_personalens.models import Model, Request
+from pytest_personalens.suites.personaconv.data.stream import read_object
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from pytest_personalens.core.scenario import Context
+    from pytest_personalens.models.meter import Meter
+
+_ANSWERS: Final[dict[str, dict[str, Any]]] = {
+    "sentiment": {"type": "string", "enum": ["positive", "negative"]},
+    "impact": {"type": "number"},
+    "next-text": {"type": "string"},
+}
+#: The parameters of the official scripts: temperature, and the limit of tokens (for Claude, if it differs).
+_OFFICIAL: Final = {"sentiment": (0.0, 10, 10), "impact": (0.0, 25, 7), "next-text": (0.7, 256, 256)}
+#: The beginning of a value of --personalens-assistant that names a file of outputs.
+OUTPUTS_PREFIX: Final = "outputs:"
+_EXPECTED: Final = (
+    'expected a line of JSON for each item, such as {"id": "impact-1f0c9a7e-u-nilu", "output": "12"}'
+)
+
+
+class ModelPredictor:
+    """An assistant that answers a request with one call of a language model.
+
+    In the protocol ``fixed``, a model that offers it is bound to a JSON schema of the answer. In ``official``
+    it has the parameters of the official scripts, and writes plain text. There is no system text, except the
+    user's past where the context holds it.
+    """
+
+    def __init__(
+        self, model: Model, meter: Meter, context: Context, *, kind: str, official: bool = False
+    ) -> None:
+        self._model, self._meter, self._official = model, meter, official
+        self._kind, self._known = kind or "sentiment", context.text()
+        digest = hashlib.sha256(self._known.encode()).hexdigest()[:8] if self._known else "no context"
+        self.identity = f"{model.name} personaconv {'official' if official else 'fixed'} {digest}"
+        self.paid = model.paid
+
+    def __call__(self, messages: list[dict[str, str]]) -> str:
+        """Return the answer as text or as a JSON object. Raise `AssistantFault` if the model gives none."""
+        request = Request(self._known, messages[-1]["content"])
+        if self._official:
+            temperature, most, of_claude = _OFFICIAL[self._kind]
+            most = of_claude if "claude" in self._model.name.lower() else most
+            request = request._replace(temperature=temperature, max_tokens=most)
+        else:
+            schema = {
+                "type": "object",
+                "properties": {"answer": _ANSWERS[self._kind]},
+                "required": ["answer"],
+                "additionalProperties": False,
+            }
+            request = request._replace(answer=schema)
+        completion = self._meter.complete(self._model, request, "assistant", fault=AssistantFault)
+        if completion.data is None:
+            return completion.text
+        return json.dumps(dict(completion.data), ensure_ascii=False)
+
+
+class StoredOutputs:
+    """The outputs of a file, by the id of their item.
+
+    Raise `DataError` for a file that cannot be read, and for a row that is wrong or there twice.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self._outputs = dict[str, Any]()
+        try:
+            lines = no_device(file).read_text(encoding="utf-8-sig").splitlines()
+        except (OSError, ValueError) as error:
+            raise DataError(file, f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
+        for number, line in enumerate(lines, 1):
+            if line.strip():
+                self._add(file, number, line)
+        if not self._outputs:
+            raise DataError(file, f"holds no output; {_EXPECTED}")
+
+    @property
+    def items(self) -> frozenset[str]:
+        """Return the ids of the items with an output."""
+        return frozenset(self._outputs)
+
+    def of_item(self, item: str) -> Callable[[object], object]:
+        """Return an assistant that says the output of an item."""
+
+        def reply(messages: object) -> object:
+            if item not in self._outputs:
+                raise AssistantFault("no output")
+            output = self._outputs[item]
+            return str(output) if isinstance(output, int | float) else output
+
+        return reply
+
+    def _add(self, file: Path, number: int, line: str) -> None:
+        field = f"line {number}"
+        row = read_object(line)
+        if row is None or not isinstance(row.get("id"), str) or "output" not in row:
+            raise DataError(file, _EXPECTED, field=field)
+        if row["id"] in self._outputs:
+            raise DataError(file, f"the item {row['id']!r} is there twice; leave one out", field=field)
+        self._outputs[row["id"]] = row["output"]

@@ -1,0 +1,1 @@
+"""Inputs with something wrong in them: files, data and texts."""

@@ -1,0 +1,599 @@
+"""The HTML report: one file that opens anywhere, tells the truth, and lets nothing that a model said act."""
+
+from __future__ import annotations
+
+import base64
+import gc
+import hashlib
+import json
+import re
+import subprocess
+import sys
+import time
+import zlib
+from collections import Counter
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from pytest_personalens.reports.html.page import gate_remark, html_page, write_html
+from pytest_personalens.results.stats.intervals import rate_interval
+from pytest_personalens.results.values.figures import Gate
+from pytest_personalens.results.values.results import Results
+from tests.support.browser import Page, axe_source
+from tests.support.results.rich_results import HOSTILE, rich_results
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+class Elements(HTMLParser):
+    """The elements of a page with their attributes, and the text of its scripts and style."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.raw: list[tuple[str, str]] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        if self.tags and self.tags[-1][0] in ("script", "style") and data.strip():
+            self.raw.append((self.tags[-1][0], data))
+
+
+def dialogues_in(page: str) -> Any:
+    """What the page has packed: all that its table does not show."""
+    text = next(text for tag, text in Elements(page).raw if tag == "script" and not text.startswith("{"))
+    return json.loads(zlib.decompress(base64.b64decode(text)))
+
+
+@pytest.fixture(scope="module")
+def everything() -> Results:
+    """Trials, controls, a comparison, and text that means harm."""
+    return rich_results(40, trials=2, arms=("none", "swapped"), compared=True, hostile=True)
+
+
+@pytest.fixture(scope="module")
+def file(everything: Results, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("html") / "report.html"
+    write_html(everything, path)
+    return path
+
+
+def test_equal_results_give_equal_pages() -> None:
+    code = (
+        "import hashlib; from tests.support.results.rich_results import *; from pytest_personalens.reports.html.page"
+        " import html_page; "
+    )
+    code += (
+        "print(hashlib.sha256(html_page(rich_results(30, trials=2, arms=('none',),"
+        " compared=True)).encode()).hexdigest())"
+    )
+    digests = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=ROOT,
+            env={"PYTHONHASHSEED": seed},
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(digests) == 1
+
+
+@pytest.mark.parametrize("broken", [False, True])
+def test_the_garbage_collector_goes_on_after_a_page(monkeypatch: pytest.MonkeyPatch, broken: bool) -> None:
+    results = rich_results(2)
+    if broken:
+        monkeypatch.setattr("pytest_personalens.reports.html.page.payload", None)
+        with pytest.raises(TypeError):
+            html_page(results)
+    else:
+        html_page(results)
+    assert gc.isenabled()
+
+
+def test_the_page_asks_nobody_for_anything(file: Path) -> None:
+    elements = Elements(file.read_text(encoding="utf-8"))
+    for tag, attributes in elements.tags:
+        assert tag not in ("link", "img", "iframe", "object", "embed", "audio", "video", "base", "image"), tag
+        for name in (
+            "src",
+            "srcset",
+            "action",
+            "data",
+            "poster",
+            "style",
+            "background",
+            "formaction",
+            "xlink:href",
+        ):
+            assert name not in attributes, (tag, attributes)
+        assert not any(name.startswith("on") for name in attributes), (tag, attributes)
+        assert (attributes.get("href") or "#").startswith("#"), (tag, attributes)
+    style = "".join(text for tag, text in elements.raw if tag == "style")
+    assert "url(" not in style
+    assert "@import" not in style
+    ids = [a["id"] for _, a in elements.tags if "id" in a]
+    assert len(ids) == len(set(ids))
+
+
+def test_only_our_own_style_and_script_are_allowed(file: Path) -> None:
+    elements = Elements(file.read_text(encoding="utf-8"))
+    policy = next(
+        a["content"] or ""
+        for t, a in elements.tags
+        if t == "meta" and a.get("http-equiv") == "Content-Security-Policy"
+    )
+    assert policy.startswith("default-src 'none';")
+    assert "unsafe" not in policy
+    style, data, _, script = (text for _, text in elements.raw)
+    for text in (style, script):
+        assert base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() in policy
+    assert json.loads(data)["items"]
+    assert [t for t, _ in elements.tags].count("script") == 3
+
+
+def test_what_was_said_arrives_as_it_was_said(everything: Results, file: Path) -> None:
+    dialogues = dialogues_in(file.read_text(encoding="utf-8"))
+    for item, fields in zip(everything.items, dialogues["items"], strict=True):
+        said = [dialogues["texts"][number] for _, number in fields["messages"]]
+        assert said == [m.content for m in item.evaluation.dialogue.messages]
+
+
+def test_the_first_answer(everything: Results) -> None:
+    page = html_page(everything)
+    assert re.search(r'<h1 id="verdict">.*✕.* Failed</h1>', page)
+    assert "Personalization fell from 3" in page
+    assert "significant drop" in page
+    # 78 scored dialogues of 39 scenarios, and not one more than that.
+    assert "n&nbsp;=&nbsp;39, 78 dialogues" in page
+
+
+def test_a_rate_has_its_exact_interval() -> None:
+    results = rich_results(30)
+    done = sum(bool(i.evaluation.task_completed) for i in results.items)
+    low, high = rate_interval(done, 30)
+    assert f'<p class="big">{done / 30:.2f}</p>\n<p><b>{low:.2f} to {high:.2f}</b>' in html_page(results)
+
+
+@pytest.mark.parametrize(
+    ("results", "word", "why"),
+    [
+        (rich_results(8), "Passed", "All 3 gates passed."),
+        (rich_results(8, floor=4), "Failed", "Personalization is "),
+        (rich_results(8).model_copy(update={"gates": ()}), "Passed", "No test failed; the run had no gate."),
+        (
+            rich_results(8).model_copy(update={"complete": False, "gates": ()}),
+            "Incomplete",
+            "A part of the run only: it was stopped",
+        ),
+        (
+            rich_results(8).model_copy(update={"lost": ("test_x",)}),
+            "Failed",
+            "1 tests were lost with their workers",
+        ),
+        (rich_results(40), "Failed", "1 of 40 tests failed"),
+        (
+            rich_results(8).model_copy(update={"settings": {"shard": (3, 10)}, "gates": ()}),
+            "Shard 3 of 10",
+            "decided over all shards",
+        ),
+        (rich_results(0).model_copy(update={"gates": ()}), "Not decided", "No dialogue could be scored."),
+        (rich_results(5, invalid=True), "Failed", "5 of 5 tests failed"),
+    ],
+    ids=("passed", "gate", "no gate", "stopped", "lost", "failed", "shard", "empty", "invalid"),
+)
+def test_every_end_of_a_run_is_told(results: Results, word: str, why: str) -> None:
+    page = html_page(results)
+    assert re.search(rf"</span> {word}</h1>", page)
+    assert why in page
+
+
+def test_hostile_names_are_written_out() -> None:
+    gate = Gate(name=HOSTILE[0], value=1.0, limit=2.0, passed=False, message=HOSTILE[1] + "\u202e")
+    results = rich_results(3).model_copy(update={"gates": (gate,), "dataset": HOSTILE[2]})
+    page = html_page(results, title=HOSTILE[4])
+    assert HOSTILE[0] not in page
+    assert "\u202e" not in page
+    assert [t for t, _ in Elements(page).tags].count("script") == 3
+
+
+def test_earlier_results_stand_beside_and_nothing_is_claimed() -> None:
+    page = html_page(rich_results(30, seed="now"), before=rich_results(26, seed="then"))
+    text = page.partition('<section id="changes"')[2].partition("</section>")[0]
+    assert "are not tested: a difference may be chance" in text
+    assert "significant" not in text
+    assert re.search(r"\d+ not run then", text)
+    same = html_page(rich_results(30), before=rich_results(30))
+    assert "scores changed" not in same
+
+
+def link(results: Results, number: int) -> str:
+    return "#item=" + results.items[number].nodeid.replace("[", "%5B").replace("]", "%5D")
+
+
+def test_nothing_hostile_acts_and_nobody_is_asked(page: Page, file: Path, everything: Results) -> None:
+    page.open(file)
+    for number in range(0, len(everything.items), 7):
+        page.go(link(everything, number))
+        page.js(
+            "document.querySelectorAll('details').forEach((d) => { d.open = true; });"
+            " document.querySelectorAll('.more').forEach((b) => b.click())"
+        )
+    page.go("")
+    page.keys("/", "pwned")
+    assert page.js(
+        "return window.pwned === undefined && !document.querySelector('img, iframe, body svg script,"
+        " #dialogue svg')"
+    )
+    assert page.console() == []
+    assert page.requests() == {file.as_uri()}
+
+
+def test_search_and_filters(page: Page, file: Path) -> None:
+    page.open(file)
+    assert page.text("#count") == "80 of 160 dialogues in 40 rows"
+    page.keys("/", "user3 BELOW")
+    assert page.focus() == "q"
+    assert page.texts("#rows tbody tr") == []
+    assert page.text("#none").startswith("No dialogue fits this search and these filters.")
+    page.click("#clear")
+    assert (page.text("#count"), page.focus(), page.text("#none")) == (
+        "80 of 160 dialogues in 40 rows",
+        "q",
+        "",
+    )
+    page.keys("user3 BELOW")
+    page.keys(*["\ue003"] * 6)
+    assert {t.split("user")[1][0] for t in page.texts("#rows tbody th > a")} == {"3"}
+    page.keys("\ue00c")
+    assert page.text("#count") == "80 of 160 dialogues in 40 rows"
+    page.js(
+        "const s = document.querySelector('[name=arm]'); s.value = 'none'; s.dispatchEvent(new"
+        " Event('change'))"
+    )
+    assert page.text("#count") == "40 of 160 dialogues"
+    assert page.js("return location.hash") == "#arm=none"
+    page.go("#status=uncounted&arm=all")
+    assert set(page.texts("#rows tbody td:first-child")) == {"\N{EN DASH} not scored"}
+    page.click("[data-sort=scenario]")
+    names = page.texts("#rows tbody th > a")
+    assert names == sorted(names)
+    assert page.console() == []
+
+
+def hits(page: Page) -> list[str]:
+    """The words that the page marks as found, in their order."""
+    marked = "[...(CSS.highlights.get('hit') || [])].map((r) => r.toString().toLowerCase())"
+    return list(page.js(f"return {marked}"))
+
+
+def test_what_a_search_found_is_marked_in_rows_and_transcripts(page: Page, file: Path) -> None:
+    page.open(file)
+    assert hits(page) == []
+    page.keys("/", "USER3 persuasion")
+    assert set(hits(page)) == {"user3"}, "the rows hold no transcript"
+    page.keys("\ue007", "\ue007")
+    assert page.js("return document.getElementById('report').hidden")
+    said = " ".join(page.texts(".chat .bubble")).lower()
+    assert hits(page).count("persuasion") >= said.count("persuasion") > 0
+    in_chat = "return [...CSS.highlights.get('hit')].some((r) => document.querySelector('.chat').contains(r.startContainer))"
+    assert page.js(in_chat)
+    page.keys("\ue00c")
+    assert set(hits(page)) == {"user3"}
+    page.keys("/", "\ue00c")
+    assert (page.js("return search.value"), hits(page)) == ("", [])
+    page.keys("(a+", "\ue003")
+    assert page.console() == []
+
+
+def test_a_transcript_by_keyboard(page: Page, file: Path) -> None:
+    page.open(file)
+    page.keys("j", "j")
+    second = page.focus()
+    page.keys("\ue007")
+    assert page.text("#dialogue h1").startswith(second)
+    assert page.focus() == "dialogue-head"
+    assert page.js("return document.getElementById('report').hidden")
+    address = page.js("return location.hash")
+    page.keys("j")
+    third = page.text("#dialogue h1")
+    page.keys("k")
+    assert page.js("return location.hash") == address
+    page.keys("j", "\ue00c")
+    assert third.startswith(page.focus())
+    assert page.js("return document.getElementById('dialogue').hidden && location.hash === ''")
+    assert page.console() == []
+
+
+def test_a_link_opens_its_transcript_with_its_evidence(page: Page, file: Path, everything: Results) -> None:
+    number = next(
+        n
+        for n, i in enumerate(everything.items)
+        if not i.arm and any(v.evidence for v in i.evaluation.verdicts)
+    )
+    item = everything.items[number]
+    page.open(file, link(everything, number))
+    assert page.text("#dialogue h1").startswith(item.evaluation.scenario)
+    assert len(page.texts(".chat > li")) == len(item.evaluation.dialogue.messages)
+    for verdict in item.evaluation.verdicts:
+        for evidence in verdict.evidence:
+            notes = page.texts(f"#turn-{evidence.turn} .why li")
+            assert any(evidence.note in note for note in notes)
+    assert page.texts("mark")
+    beside = page.text(".profile")
+    assert everything.scenarios[item.evaluation.scenario].task.goal in beside
+    assert "known to the assistant" in beside
+    assert page.console() == []
+
+
+def test_failing_rows_stand_on_the_first_screen_under_a_headline_that_outweighs_the_numbers(
+    page: Page, file: Path
+) -> None:
+    page.open(file, width=1400)
+    row, sentence, number = page.js(
+        "const size = (css) => parseFloat(getComputedStyle(document.querySelector(css)).fontSize);"
+        " return [document.querySelector('#rows tbody tr').getBoundingClientRect().bottom,"
+        " size('.verdict .reasons li'), size('.tile .big')]"
+    )
+    assert row < 900
+    assert sentence > number
+    folded = "return [...document.querySelectorAll('.folded')].map((d) => [d.closest('section').id, d.open])"
+    assert page.js(folded) == [["changes", False], ["figures", False]]
+    page.go("#changes")
+    assert page.js(folded) == [["changes", True], ["figures", False]]
+
+
+def test_tabs_count_what_stands_behind_them(page: Page, tmp_path: Path) -> None:
+    results = rich_results(40, trials=2)
+    write_html(results, tmp_path / "r.html")
+    page.open(tmp_path / "r.html")
+    tabs = page.js("return [...document.querySelectorAll('#tabs button')].map((b) => b.dataset.status)")
+    counts = Counter(i.status for i in results.items)
+    mixed = {i.key for i in results.items if i.status == "passed"} & {
+        i.key for i in results.items if i.status == "low"
+    }
+    assert tabs == ["", "low", "passed", "uncounted", "failed", "flaky"]
+    expected: dict[str, int] = {
+        **{str(k): v for k, v in counts.items()},
+        "failed": sum(i.failed for i in results.items),
+        "flaky": 2 * len(mixed),
+    }
+    for tab in tabs[1:]:
+        page.click(f"#tabs [data-status={tab}]")
+        assert page.text("#count").startswith(f"{expected[tab]} of 80 dialogues"), tab
+        assert page.text("#tabs [aria-pressed=true] b") == str(expected[tab])
+        assert page.js("return location.hash") == f"#status={tab}"
+
+
+def test_a_gate_says_why_without_the_columns_beside_it() -> None:
+    results = rich_results(30, compared=True)
+    assert {g.kind for g in results.gates} == {"floor", "regression", "valid"}
+    for gate in results.gates:
+        remark = gate_remark(gate)
+        assert "->" not in remark
+        assert not re.search(r"\((?!not).*to|95 %", remark), remark
+        if gate.kind == "floor":
+            assert not re.search(rf"{gate.value:.2f}|[<>≤≥]", remark), remark
+    compared = next(g for g in results.gates if g.name == "regression: p")
+    assert re.fullmatch(r"P \d.\d\d → \d.\d\d, one-sided p .+, over \d+ scenarios: .+", gate_remark(compared))
+    other = compared.model_copy(update={"message": "judged then -> not now, >= 1 of -0.20 to gpt-4"})
+    assert gate_remark(other) == "judged then → not now, ≥ 1 of \N{MINUS SIGN}0.20 to gpt-4"
+
+
+def test_an_address_of_another_report_says_so(page: Page, file: Path) -> None:
+    page.open(file, "#item=test_x.py::test_gone")
+    assert page.text("#missing") == "The dialogue that this address names is not in this report."
+    assert page.text("h1").endswith("Failed")
+
+
+def test_flips_lead_to_their_transcripts(page: Page, file: Path, everything: Results) -> None:
+    assert everything.comparison is not None
+    page.open(file)
+    page.js("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+    name = page.text(".flips a")
+    page.click(".flips a")
+    assert page.text("#dialogue h1").startswith(name)
+    assert "before," in page.text(".readings")
+
+
+def test_long_and_unseen_text(page: Page, tmp_path: Path) -> None:
+    results = rich_results(12, hostile=True)
+    write_html(results, tmp_path / "r.html")
+    ids = {i.evaluation.user: n for n, i in enumerate(results.items)}
+    page.open(tmp_path / "r.html", link(results, ids["user0"]))
+    words = results.items[ids["user0"]].evaluation.dialogue.messages[1].content
+    assert len(words) > 99_000
+    assert page.text(".more") == f"Show all {len(words):,} characters"
+    page.click(".more")
+    assert page.texts("#turn-1 .bubble") == [words]
+    page.open(tmp_path / "r.html", link(results, ids["user3"]))
+    assert {"U+202E", "U+200B", "U+0000", "U+001B"} <= set(page.texts("#turn-0 .hidden-char"))
+    assert page.js("return document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("opened", [False, True], ids=["report", "transcript"])
+def test_axe_finds_no_serious_fault(
+    page: Page, file: Path, everything: Results, width: int, dark: bool, opened: bool
+) -> None:
+    axe = axe_source()
+    page.open(file, link(everything, 4) if opened else "", width=width, dark=dark)
+    page.js("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+    assert page.faults(axe) == []
+    assert page.js("return document.documentElement.scrollWidth <= innerWidth")
+
+
+#: Links within a sentence are as high as its line (WCAG 2.5.8); all here that stand alone are not.
+SMALL = """
+return [...document.querySelectorAll('a[href], button, input, select, summary')]
+  .filter((e) => e.getClientRects().length && !e.closest('.skip'))
+  .map((e) => [e, e.getBoundingClientRect()]).filter(([, r]) => r.width < 23.9 || r.height < 23.9)
+  .map(([e, r]) => `${e.outerHTML.slice(0, 90)} ${r.width} x ${r.height}`)
+"""
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("opened", [False, True], ids=["report", "transcript"])
+def test_a_finger_finds_every_link_and_button(
+    page: Page, file: Path, everything: Results, width: int, opened: bool
+) -> None:
+    page.open(file, link(everything, 4) if opened else "", width=width)
+    page.js("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+    assert page.js(SMALL) == []
+
+
+@pytest.mark.parametrize("width", [800, 390])
+def test_the_head_of_the_page_shows_every_link(page: Page, file: Path, width: int) -> None:
+    page.open(file, width=width)
+    cut = "return [...document.querySelectorAll('.bar .name, .bar nav, .bar nav a')].filter((e) => e.scrollWidth > e.clientWidth + 1 || e.getBoundingClientRect().right > innerWidth).length"
+    assert page.js(cut) == 0
+
+
+def test_few_tabs_lead_to_the_search(page: Page, file: Path) -> None:
+    page.open(file)
+    for _ in range(24):
+        page.keys("\ue004")
+        if page.focus() == "q":
+            break
+    assert page.focus() == "q"
+
+
+def test_a_phone_shows_verdicts_before_the_chat_and_whole_reasons(
+    page: Page, file: Path, everything: Results
+) -> None:
+    page.open(file, width=390)
+    assert page.js("return document.querySelector('#rows .about').getBoundingClientRect().width") > 300
+    assert not page.js("return document.getElementById('more-filters').open")
+    page.go(link(everything, 4))
+    tops = page.js(
+        "return ['.top .copy', '.verdicts', '.said', '.profile'].map((css) =>"
+        " document.querySelector(css).getBoundingClientRect().top)"
+    )
+    assert tops == sorted(tops)
+    frames = "return [...document.querySelectorAll('.beside')].map((e) => getComputedStyle(e).overflowY)"
+    assert set(page.js(frames)) == {"visible"}
+
+
+@pytest.mark.parametrize("count", [0, 5], ids=["empty", "invalid"])
+def test_a_run_without_scores_is_a_page_too(page: Page, tmp_path: Path, count: int) -> None:
+    write_html(rich_results(count, invalid=True, profiles=False), tmp_path / "r.html")
+    page.open(tmp_path / "r.html")
+    assert page.text("h1").endswith("Failed")
+    assert page.faults(axe_source()) == []
+    if count:
+        page.click("#rows tbody a")
+        assert "These results hold no profile of this user." in page.text(".profile")
+
+
+def test_theme_by_hand(page: Page, file: Path) -> None:
+    page.open(file)
+    light = page.js("return getComputedStyle(document.body).backgroundColor")
+    page.click("#theme")
+    assert page.js("return getComputedStyle(document.body).backgroundColor") == light
+    page.click("#theme")
+    assert page.js("return getComputedStyle(document.body).backgroundColor") != light
+    page.click("#theme")
+
+
+@pytest.mark.slow
+def test_five_thousand_dialogues(page: Page, tmp_path: Path) -> None:
+    """Loose bounds, for a machine that has other things to do; benchmarks/html_report.py measures."""
+    results = rich_results(5000)
+    write_html(results, tmp_path / "r.html")
+    began = time.perf_counter()
+    page.open(tmp_path / "r.html")
+    assert time.perf_counter() - began < 6
+    took: Any = page.js(
+        "const t = performance.now(); state.q = 'quiet user49'; show(); return performance.now() - t"
+    )
+    assert took < 500
+    assert page.js("return state.found.length") > 5
+    page.js("state.q = ''; show()")
+    page.click("#more")
+    assert page.text("#page") == "1\N{EN DASH}100 of 5,000"
+    page.click("#forth")
+    assert page.text("#page") == "101\N{EN DASH}200 of 5,000"
+
+
+def test_tokens_and_dollars_have_columns_where_there_are_any(page: Page, tmp_path: Path) -> None:
+    results = rich_results(6, trials=2)
+    paid = [i.model_copy(update={"usd": 0.01 * (n // 2)}) for n, i in enumerate(results.items)]
+    write_html(results.model_copy(update={"items": tuple(paid)}), tmp_path / "paid.html")
+    page.open(tmp_path / "paid.html")
+    assert page.texts("#rows thead button")[-2:] == ["Tokens", "US$"]
+    page.click("[data-sort=usd]")
+    assert page.texts("#rows tbody td:last-child") == [f"{0.02 * n:.4f}" for n in (5, 4, 3, 2, 1, 0)]
+    assert page.texts("#rows tbody td:nth-last-child(2)") == ["1,960"] * 6
+    page.go("#item=" + quote(paid[2].nodeid))
+    assert "Tokens 980, US$ 0.0100" in page.text(".profile")
+    free = [
+        i.model_copy(update={"evaluation": i.evaluation.model_copy(update={"usage": {}})})
+        for i in results.items
+    ]
+    write_html(results.model_copy(update={"items": tuple(free)}), tmp_path / "free.html")
+    page.open(tmp_path / "free.html")
+    assert page.texts("#rows thead button")[-1] == "Turns"
+
+
+def test_what_counts_dialogues_leads_to_just_those(page: Page, tmp_path: Path) -> None:
+    results = rich_results(200, arms=("none",))
+    causes = Counter(i.evaluation.cause for i in results.own if i.evaluation.cause)
+    assert len(causes) > 1, "one cause alone would be all that is not scored"
+    write_html(results, tmp_path / "r.html")
+    page.open(tmp_path / "r.html")
+    linked = page.js(
+        "return [...document.querySelectorAll('.reasons a, .notes a')].map((a) => [a.textContent,"
+        " a.getAttribute('href')])"
+    )
+    assert {f"#cause={cause}" for cause in causes} <= {link for _, link in linked}
+    for told, link in linked:
+        page.go(link)
+        number = next(int(n) for n in re.findall(r"\d+", told))
+        assert page.text("#count") == f"{number} of {len(results.items)} dialogues", told
+
+
+def test_paper_has_the_title_and_nothing_to_click(page: Page, file: Path) -> None:
+    page.open(file)
+    page.chrome.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    seen = (
+        "return [...document.querySelectorAll('.bar .name, .bar nav, .bar button')].map((e) =>"
+        " e.getClientRects().length > 0)"
+    )
+    assert page.js(seen) == [True, False, False]
+    assert page.text(".bar .name") == "Personalization report"
+    assert "open" not in page.text("#reasons h2")
+    page.js("dispatchEvent(new Event('beforeprint'))")
+    assert page.js("return [...document.querySelectorAll('.folded')].every((d) => d.open)"), (
+        "paper has it all"
+    )
+    assert len(page.texts("#rows tbody tr")) > 10
+    page.js("dispatchEvent(new Event('afterprint'))")
+    assert not page.js("return [...document.querySelectorAll('.folded')].some((d) => d.open)")
+    page.chrome.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
+def test_a_dialogue_opened_by_a_key_has_the_focus_and_no_ring(page: Page, file: Path) -> None:
+    page.open(file)
+    page.keys("j", "\ue007")
+    assert page.focus() == "dialogue-head"
+    assert page.js("return getComputedStyle(document.activeElement).outlineStyle") == "none"
+
+
+def test_a_change_over_a_part_of_the_dialogues_says_so(tmp_path: Path) -> None:
+    def tiles(now: int, before: int) -> list[str]:
+        page = html_page(rich_results(now, trials=1), before=rich_results(before))
+        return re.findall(r"since the earlier results[^<]*", page)
+
+    assert all("over the" not in tile for tile in tiles(30, 30))
+    assert len(tiles(60, 30)) == 2
+    assert all(re.search(r"over the (2\d|30) in both", tile) for tile in tiles(60, 30))

@@ -1,0 +1,250 @@
+"""The page of a suite whose kinds have measures of their own: settings, classes, scores, and requests in parts."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+
+from pytest_personalens.reports.html.page import html_page
+from tests.support.browser import Page, axe_source
+from tests.support.repository import Repository
+from tests.support.results.rich_results import rich_results
+
+RUN = (
+    "--personalens-suite",
+    "personaconv",
+    "--personalens-sample",
+    "18",
+    "--personalens-kind",
+    "sentiment,impact",
+)
+BOTH = ("--personalens-control", "NP-Conv", "--personalens-gate", "valid >= 50%")
+REPORTS = ("--personalens-report", "results.json", "--personalens-report", "report.html")
+#: Knows the truth, and errs by a digest of the request; says no number to every sixth request for one.
+CONFTEST = """
+import hashlib
+import pytest
+
+@pytest.fixture
+def personalens_assistant(personalens_scenario, personalens_context):
+    def reply(messages):
+        digest = int(hashlib.sha256(messages[0]["content"].encode()).hexdigest(), 16)
+        truth = personalens_scenario.truth
+        if personalens_scenario.kind == "sentiment":
+            other = {"positive": "negative", "negative": "positive"}[truth]
+            return "no idea" if digest % 5 == 0 else other if digest % 5 == 1 else truth
+        return "many" if digest % 6 == 0 else str(truth + digest % 40 - 20)
+    return reply
+"""
+
+
+FIXED_REPLY = """
+import pytest
+
+@pytest.fixture(scope="session")
+def personalens_assistant():
+    return lambda messages: "7"
+"""
+
+
+class Tables(HTMLParser):
+    """The tables of a page by their captions, each a list of rows of texts; and the dots of its scatters."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.found: dict[str, list[list[str]]] = {}
+        self.dots: dict[str, list[str]] = {}
+        self._inside: list[str] = []
+        self._caption, self._chart = "", ""
+        self._rows: list[list[str]] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._inside.append(tag)
+        if tag == "table":
+            self._rows, self._caption = [], ""
+        elif tag == "tr":
+            self._rows.append([])
+        elif tag in ("td", "th"):
+            self._rows[-1].append("")
+        elif tag == "svg":
+            self._chart = dict(attrs).get("aria-label") or ""
+        elif tag == "title" and "circle" in self._inside:
+            self.dots.setdefault(self._chart, []).append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        while tag in self._inside and self._inside.pop() != tag:
+            pass
+        if tag == "table":
+            self.found[self._caption] = self._rows
+
+    def handle_data(self, data: str) -> None:
+        if "caption" in self._inside:
+            self._caption += data
+        elif "td" in self._inside or "th" in self._inside:
+            self._rows[-1][-1] += data
+        elif self._inside[-2:] == ["circle", "title"]:
+            self.dots[self._chart][-1] += data
+
+
+@pytest.fixture
+def threads(empty_repo: Repository) -> Repository:
+    empty_repo.write(conftest=CONFTEST)
+    return empty_repo
+
+
+def made(repo: Repository, *more: str) -> tuple[str, dict[str, Any]]:
+    """The page of a run, and its results."""
+    repo.inline(*RUN, *REPORTS, *more)
+    return (repo.path / "report.html").read_text(encoding="utf-8"), repo.results()
+
+
+def answers(results: dict[str, Any], kind: str, arm: str = "") -> list[dict[str, Any]]:
+    found = [i["evaluation"] for i in results["items"] if i["arm"] == arm]
+    return [e["answer"] for e in found if e["kind"] == kind and e["answer"]]
+
+
+def figure(value: float | None) -> str:
+    return "\N{EN DASH}" if value is None else f"{value:.2f}"
+
+
+def signed(value: float) -> str:
+    return f"{value:+.2f}".replace("-0.00", "+0.00").replace("-", "\N{MINUS SIGN}")
+
+
+def test_a_kind_has_its_figures_in_every_setting(threads: Repository) -> None:
+    text, results = made(threads, *BOTH)
+    table = Tables(text).found["Figures of sentiment by setting"]
+    assert table[0] == ["Figure", "P-Conv", "NP-Conv", "Lift", "p"]
+    own, arm = results["overall"]["figures"], results["arms"][0]
+    assert [row[0] for row in table[1:]] == ["accuracy", "F1", "weighted F1", "MCC"]
+    row = table[1]
+    found, strange = own["correct"], arm["overall"]["figures"]["correct"]
+    assert row[1].split()[0] == figure(found["value"])
+    assert f"{found['low']:.2f} to {found['high']:.2f}" in row[1]
+    assert row[2].split()[0] == figure(strange["value"])
+    (paired,) = [one for one in arm["lift"] if one["dimension"] == "correct"]
+    assert row[3].startswith(signed(paired["change"]))
+    assert row[4] == (f"{paired['p']:.3f}" if paired["p"] >= 0.001 else "< 0.001")
+    impact = Tables(text).found["Figures of impact by setting"]
+    assert "log error lower is better" in [" ".join(row[0].split()) for row in impact]
+
+
+def test_classes_are_counted_as_they_were_told(threads: Repository) -> None:
+    text, results = made(threads, *BOTH)
+    for caption, arm in (("P-Conv", ""), ("NP-Conv", "np-conv")):
+        head, *rows = Tables(text).found[f"True and predicted classes, {caption}"]
+        assert head == ["True", "predicted positive", "predicted negative", "predicted not read"]
+        counted = Counter(
+            (a["truth"], a["value"] if a["read"] else "not read") for a in answers(results, "sentiment", arm)
+        )
+        assert len(counted) > 1
+        for truth, *numbers in rows:
+            told = [counted[truth, value] for value in ("positive", "negative", "not read")]
+            assert [int(number) for number in numbers] == told
+
+
+def test_a_scatter_has_every_number_that_was_read(threads: Repository) -> None:
+    text, results = made(threads)
+    found = answers(results, "impact")
+    read = [answer for answer in found if answer["read"]]
+    assert 0 < len(read) < len(found)
+    ((title, dots),) = Tables(text).dots.items()
+    assert title == f"Predicted and true score: {len(read)} items"
+    told = sorted(line.partition(": ")[2] for dot in dots for line in dot.splitlines())
+    assert told == sorted(f"true score {a['truth']:,g}, predicted {a['value']:,g}" for a in read)
+    assert f"{len(found) - len(read)} not read" in text
+
+
+def test_a_suite_without_kinds_of_its_own_has_no_such_section() -> None:
+    text = html_page(rich_results(5))
+    for word in ('id="kinds"', ".kind .grid", "function requestParts", '"armLabel"'):
+        assert word not in text
+
+
+def test_an_item_shows_its_request_in_parts_and_whose_past_it_had(page: Page, threads: Repository) -> None:
+    text, results = made(threads, *BOTH)
+    assert text
+    page.open(threads.path / "report.html")
+    read = next(a for a in answers(results, "sentiment") if a["read"])
+    rows = page.texts("#rows tbody th .about")
+    assert any(re.fullmatch(rf"read as {read['value']}; true: \w+", row) for row in rows)
+    page.open(threads.path / "report.html", width=390)
+    shown = "return [...document.querySelectorAll('#rows tbody td[data-label]')].filter((e) => e.getClientRects().length).map((e) => e.dataset.label)"
+    assert set(page.js(shown)) == {"correct", "log error"}, "no reading of another kind has room on a phone"
+    assert len(page.js(shown)) == len(page.texts("#rows tbody tr"))
+    page.open(threads.path / "report.html")
+    for arm, title, had in (
+        ("", "The user's past", "this user's past, and the conversation"),
+        ("np-conv", "A stranger's past, in place of the user's", "a stranger's past, and the conversation"),
+    ):
+        item = next(i for i in results["items"] if i["arm"] == arm and i["evaluation"]["kind"] == "sentiment")
+        page.go("#item=" + item["nodeid"].replace("[", "%5B").replace("]", "%5D").replace("+", "%2B"))
+        heads = [re.sub(r" \(\d+\)$", "", head) for head in page.texts(".request summary")]
+        assert heads[:3] == ["Task", title, "Post"]
+        assert heads[-2:] == ["Reply", "How to answer"]
+        reply = item["evaluation"]["dialogue"]["messages"][1]["content"]
+        truth = item["evaluation"]["answer"]["truth"]
+        assert page.texts(".assistant .bubble") == [reply, truth]
+        assert page.texts(".speaker") == ["Request", "Reply", "Truth"]
+        assert f"Reply {reply}, truth {truth}" in page.texts(".who p")
+        beside = dict(zip(page.texts(".beside dt"), page.texts(".beside dd"), strict=True))
+        assert beside["truth"] == truth
+        assert beside["the assistant had"] == had
+        other = {"": "control: NP-Conv", "np-conv": "P-Conv, the run itself"}[arm]
+        assert page.texts(".others a") == [other]
+    assert page.console() == []
+
+
+def test_items_are_found_by_setting_kind_domain_and_answer(page: Page, threads: Repository) -> None:
+    _, results = made(threads, *BOTH)
+    page.open(threads.path / "report.html")
+    names = page.js("return [...document.querySelectorAll('#filters select')].map((s) => s.name)")
+    assert {"arm", "kind", "domain", "answer"} <= set(names)
+    wrong = [a for a in answers(results, "sentiment", "np-conv") if a["read"] and a["value"] != a["truth"]]
+    page.go("#arm=np-conv&kind=sentiment&answer=wrong")
+    assert page.text("#count") == f"{len(wrong)} of {len(results['items'])} predictions"
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_axe_finds_no_serious_fault_in_kinds_and_requests(
+    page: Page, threads: Repository, width: int, dark: bool
+) -> None:
+    axe = axe_source()
+    made(threads, *BOTH)
+    for opened in (False, True):
+        page.open(threads.path / "report.html", width=width, dark=dark)
+        if opened:
+            page.js("document.querySelector('#rows tbody a').click()")
+            page.settle()
+        page.js("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+        assert page.faults(axe) == []
+        assert page.js("return document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.parametrize("kind", ["impact", "next-text"])
+def test_a_request_of_the_official_protocol_is_shown_by_parts_too(
+    page: Page, threads: Repository, kind: str
+) -> None:
+    threads.write(conftest=FIXED_REPLY)
+    official = ("--personalens-protocol", "official", "--personalens-kind", kind)
+    threads.inline("--personalens-suite", "personaconv", "--personalens-sample", "3", *official, *REPORTS)
+    page.open(threads.path / "report.html")
+    page.js("document.querySelector('#rows tbody a').click()")
+    page.settle()
+    heads = page.texts(".request summary")
+    if kind == "impact":
+        assert heads == ["Task", "Example", "Hint: the sign of the answer", "Post and reply"]
+    else:
+        assert heads[0] == "Task"
+        assert heads[-3:] == ["Post", "Parent", "How to answer"]
+        folded = page.js(
+            "return [...document.querySelectorAll('.request details')].map((d) => [d.open, d.textContent.length])"
+        )
+        assert {length < 2_500 for opened, length in folded if opened} == {True}
+    assert page.console() == []

@@ -1,0 +1,396 @@
+"""What the HTML report says of why points were lost, and of what was said before."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import shlex
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_personalens.core.judging.verdict import Dimension
+from pytest_personalens.reports.content.command_line import command_line, thresholds_in_force
+from pytest_personalens.reports.html.page import html_page, write_html
+from pytest_personalens.results.values.provenance import Provenance
+from tests.support.browser import Page, axe_source
+from tests.support.repository import Repository
+from tests.support.results.rich_results import HOSTILE, rich_results
+from tests.support.scripted_agents import REASONS, TOLD_AGENTS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_personalens.results.values.item import Item
+    from pytest_personalens.results.values.results import Results
+
+
+@pytest.fixture(scope="module")
+def compared() -> Results:
+    return rich_results(40, compared=True)
+
+
+@pytest.fixture(scope="module")
+def file(compared: Results, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("reasons") / "report.html"
+    write_html(compared, path)
+    return path
+
+
+def link(item: Item) -> str:
+    return "#item=" + item.nodeid.replace("[", "%5B").replace("]", "%5D")
+
+
+def codes(results: Results) -> Counter[str]:
+    """In how many scored dialogues each reason stands, on any reading."""
+    scored = [item.evaluation for item in results.own if item.evaluation.scored]
+    return Counter(c for e in scored for c in {r.code for v in e.verdicts for r in v.reasons})
+
+
+def test_reasons_are_added_up_and_lead_to_their_dialogues(page: Page, file: Path, compared: Results) -> None:
+    page.open(file)
+    links = page.js(
+        "return [...document.querySelectorAll('.bars tr')].map((r) => [r.querySelector('a').getAttribute('href'),"
+        " r.querySelector('td').textContent, r.querySelectorAll('td')[1].textContent])"
+    )
+    assert {href for href, _, _ in links} == {
+        f"#reason={c}" for c in ("asks-known", "uses-stated", "ignores", "missing")
+    }
+    for href, number, _ in links:
+        code = href.removeprefix("#reason=")
+        assert int(number) == codes(compared)[code]
+        page.go(href)
+        assert page.text("#count") == f"{number} of 40 dialogues"
+    assert page.console() == []
+
+
+def test_reasons_show_their_change_where_all_dialogues_are_known() -> None:
+    results = rich_results(20)
+    assert 'class="before"' not in html_page(results)
+    assert "change since" not in html_page(results)
+    same = rich_results(20)
+    both = html_page(results, before=same)
+    assert "change since" not in both, "side by side nothing is compared item by item"
+
+
+def test_the_heat_map_leads_to_the_dialogues_that_it_counts(page: Page, file: Path) -> None:
+    page.open(file)
+    cells = page.js(
+        "return [...document.querySelectorAll('.heat td a')].map((a) => [a.getAttribute('href'), a.textContent])"
+    )
+    assert len(cells) > 3
+    for href, number in cells:
+        page.go(href)
+        assert page.text("#count") == f"{number} of 40 dialogues", href
+
+
+def test_a_number_of_the_heat_map_says_its_row_and_column(compared: Results) -> None:
+    told = html_page(compared)
+    assert 'aria-label="Favourite Author, asked for: ' in told
+    assert 'aria-label="P 3 before, ' in told
+    assert '<td class="num cost heat-' in told
+    assert '<td class="num gain heat-' in told
+
+
+def test_the_heat_map_says_what_it_counts(compared: Results) -> None:
+    told = html_page(compared)
+    assert "counted once for each preference in each dialogue where it mattered" in told
+
+
+@pytest.mark.parametrize(("width", "hidden"), [(390, False), (1280, True)])
+def test_a_table_that_is_too_wide_says_that_there_is_more(
+    page: Page, file: Path, width: int, hidden: bool
+) -> None:
+    page.open(file, width=width)
+    hint = "return document.querySelector('.heat').closest('.scroll').nextElementSibling.hidden"
+    assert page.js(hint) is hidden
+    page.js("const f = document.querySelector('.heat').closest('.scroll'); f.scrollLeft = f.scrollWidth")
+    page.settle()
+    assert page.js(hint) is True
+
+
+def test_gates_have_their_values_and_limits_on_a_phone(page: Page, file: Path, compared: Results) -> None:
+    page.open(file, width=390)
+    seen = page.text(".gates tbody")
+    for gate in compared.gates:
+        assert gate.value is not None
+        assert f"{gate.value:.2f}".lstrip("-") in seen
+    wide = "return [...document.querySelectorAll('.gates td')].every((c) => c.getBoundingClientRect().right <= innerWidth)"
+    assert page.js(wide)
+
+
+def test_filters_leave_no_holes(page: Page, file: Path) -> None:
+    page.open(file)
+    page.click("#chosen")
+    holes = page.js(
+        "return [...document.querySelectorAll('#choices label')].filter((l) =>"
+        " l.getBoundingClientRect().width - l.lastElementChild.getBoundingClientRect().width > 1).length"
+    )
+    assert holes == 0
+    rows = page.js(
+        "return new Set([...document.querySelectorAll('#choices label')].map((l) =>"
+        " Math.round(l.getBoundingClientRect().bottom))).size"
+    )
+    assert rows == 1
+
+
+def test_rows_say_why_and_not_what_was_wanted(page: Page, file: Path, compared: Results) -> None:
+    page.open(file, "#reason=asks-known")
+    for words in page.texts("#rows .about"):
+        assert "asks for Favourite Author (known: Jane Austen" in words
+    task = compared.items[0]
+    description = compared.scenarios[task.evaluation.scenario].task.description
+    assert description not in page.text("#rows")
+    assert page.js("return document.querySelector('#rows th[scope=row]').title") == description
+
+
+def test_then_and_now_part_where_the_dialogues_do(page: Page, file: Path, compared: Results) -> None:
+    parted = [i for i in compared.own if i.earlier is not None and i.earlier.messages]
+    assert parted
+    for item in parted[:6]:
+        assert item.earlier is not None
+        then, now = item.earlier.messages, item.evaluation.dialogue.messages
+        first = next(
+            (n for n, pair in enumerate(zip(then, now, strict=False)) if pair[0] != pair[1]),
+            min(len(then), len(now)),
+        )
+        page.open(file, link(item))
+        assert page.texts(".then .bubble") == [m.content for m in then[first:]]
+        assert page.texts(".now .bubble") == [m.content for m in now[first:]]
+        marked = page.texts(".then .first-difference .bubble")
+        assert marked == [m.content for m in then[first : first + 1]]
+        assert page.text(".then h3") == "Before (baseline)"
+
+
+def test_runs_that_cannot_be_compared_stand_side_by_side_all_the_same(
+    page: Page, repo: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    args = ("--personalens-sample", "3", *TOLD_AGENTS, "--personalens-report")
+    repo.write(conftest=REASONS)
+    repo.inline(*args, "old.json").assert_outcomes(passed=3)
+    monkeypatch.setenv("FORGETS", "1")
+    repo.write(conftest=REASONS.replace("judge 1", "judge 2"))
+    repo.inline(*args, "new.json").assert_outcomes(failed=3)
+    made = repo.command("report", "new.json", "old.json", "--report", "page.html")
+    assert made.ret == 0
+    page.open(repo.path / "page.html")
+    assert "Beside the earlier results" in page.text("#changes")
+    page.click("#rows th a")
+    assert page.texts(".then .bubble")[0] == "Your window seat is booked."
+    assert page.texts(".now .bubble")[0].startswith("Gladly. Which seat")
+    assert page.texts(".moves") == [], "the judges differ"
+
+
+def test_moves_from_score_to_score_are_counted_and_open_their_dialogues(
+    page: Page, file: Path, compared: Results
+) -> None:
+    moved: Counter[tuple[int | float, int | float]] = Counter()
+    for item in compared.own:
+        if item.evaluation.scored and item.earlier is not None and item.earlier.scores:
+            now = item.evaluation.score(Dimension.PERSONALIZATION)
+            assert now is not None
+            moved[item.earlier.scores[Dimension.PERSONALIZATION], now] += 1
+    assert any(before > now for before, now in moved)
+    page.open(file)
+    links = page.js(
+        "return [...document.querySelectorAll('.moves td a')].map((a) => [a.getAttribute('href'), a.textContent,"
+        " a.parentElement.className])"
+    )
+    assert {href: int(number) for href, number, _ in links} == {
+        f"#before={before}&p={now}": number for (before, now), number in moved.items()
+    }
+    for href, number, way in links:
+        before, now = (int(part[-1]) for part in href.split("&"))
+        assert way == f"num {'same' if before == now else 'worse' if now < before else 'better'}"
+        page.go(href)
+        assert page.text("#count") == f"{number} of 40 dialogues", href
+    lost = sum(number for (before, now), number in moved.items() if now < before)
+    assert f"{lost} of {moved.total()} dialogues worse" in page.texts(".moves-figure figcaption")[0]
+    assert page.console() == []
+
+
+def test_dialogues_that_did_not_move_have_no_such_table() -> None:
+    assert 'class="heat moves"' not in html_page(rich_results(20))
+
+
+def test_a_dialogue_of_which_nothing_else_is_known_stands_alone(page: Page, tmp_path: Path) -> None:
+    results = rich_results(5)
+    write_html(results, tmp_path / "r.html")
+    page.open(tmp_path / "r.html", link(results.items[0]))
+    assert page.texts(".parted") == []
+    assert len(page.texts(".chat > li")) == len(results.items[0].evaluation.dialogue.messages)
+
+
+def test_trials_share_a_row_and_each_can_be_opened(page: Page, tmp_path: Path) -> None:
+    results = rich_results(12, trials=3)
+    write_html(results, tmp_path / "r.html")
+    page.open(tmp_path / "r.html")
+    assert page.text("#count") == "36 dialogues in 12 rows"
+    assert len(page.texts("#rows tbody tr")) == 10, "the first rows, until somebody asks for all"
+    page.click("#more")
+    assert len(page.texts("#rows tbody tr")) == 12
+    by_key: dict[tuple[str, ...], list[Item]] = {}
+    for item in results.items:
+        by_key.setdefault(item.key, []).append(item)
+    page.click("[data-sort=scenario]")
+    signs = {"passed": "✓", "low": "✕", "uncounted": "\N{EN DASH}"}
+    row = page.js(
+        "const r = document.querySelector('#rows tbody tr'); return [r.querySelector('a').textContent,"
+        " [...r.querySelectorAll('.trials a')].map((a) => [a.firstChild.textContent, a.getAttribute('href')]),"
+        " r.querySelectorAll('td.num')[1].textContent]"
+    )
+    items = sorted(
+        next(items for items in by_key.values() if items[0].evaluation.scenario == row[0]),
+        key=lambda item: item.trial,
+    )
+    assert [sign for sign, _ in row[1]] == [signs[i.status] for i in items]
+    scores = [i.evaluation.personalization or 0 for i in items]
+    assert row[2] == f"{sum(scores) / 3:.2f}"
+    page.go(row[1][2][1])
+    assert "trial 3" in page.text(".who")
+    assert page.text(".place") == "1 of 12"
+
+
+def test_the_dialogues_found_as_csv(page: Page, tmp_path: Path) -> None:
+    results = rich_results(30, hostile=True)
+    first = results.items[0]
+    formula = first.model_copy(
+        update={"evaluation": first.evaluation.model_copy(update={"scenario": '=HYPERLINK("http://x"), "y"'})}
+    )
+    results = results.model_copy(update={"items": (formula, *results.items[1:])})
+    write_html(results, tmp_path / "r.html")
+    page.open(tmp_path / "r.html", "#status=low")
+    rows = list(csv.DictReader(io.StringIO(str(page.js("return csv(state.found)")))))
+    low = {i.nodeid: i for i in results.items if i.status == "low"}
+    assert {row["test"] for row in rows} == set(low)
+    for row in rows:
+        assert row["personalization"] == str(low[row["test"]].evaluation.personalization)
+        assert row["status"] == "low score"
+    every = list(csv.DictReader(io.StringIO(str(page.js("return csv(data.items)")))))
+    assert every[0]["scenario"] == '\'=HYPERLINK("http://x"), "y"'
+    page.click("#csv")
+    assert page.console() == []
+
+
+def test_what_was_tested_is_said_where_it_is_known() -> None:
+    provenance = Provenance(
+        project="shop/bot", branch="memory", commit="4f" * 20, committed="2026-11-22T10:00:00+00:00",
+        pull_request="17", url="https://ci.example/run/3",
+    )  # fmt: skip
+    results = rich_results(3).model_copy(update={"provenance": provenance})
+    text = re.sub(r"<[^>]+>", "", html_page(results).partition('<p class="tested">')[2].partition("</p>")[0])
+    assert text.split() == [
+        "shop/bot", "#17", "branch", "memory", "commit", "4f4f4f4f4", "of", "2026-11-22", "run", "in", "CI",
+    ]  # fmt: skip
+    hostile = Provenance(project=HOSTILE[0], url="javascript:alert(1)")
+    page = html_page(results.model_copy(update={"provenance": hostile}))
+    assert "javascript:" not in page
+    assert HOSTILE[0] not in page
+    assert '<p class="tested">' not in html_page(rich_results(3))
+
+
+def test_each_score_of_tcr_and_p_has_its_meaning() -> None:
+    page = html_page(rich_results(3))
+    for words in ("<b>1</b> asks for what is known", "<b>4</b> also foresees", "<b>yes</b> the goal"):
+        assert words in page
+
+
+def test_small_domains_are_folded() -> None:
+    few, many = html_page(rich_results(30)), html_page(rich_results(150))
+    assert "no chart: no domain has 5 scored scenarios" in few
+    assert 'aria-label="TCR and mean personalization by domain' not in few
+    assert 'aria-label="TCR and mean personalization by domain' in many
+
+
+def test_the_ablation_has_its_table_and_its_bars() -> None:
+    page = html_page(rich_results(20, arms=("none", "D", "I", "S", "swapped")))
+    assert "In the shape of Table 4 of the paper" in page
+    assert 'aria-label="TCR and mean personalization by what the assistant knew"' in page
+    pairs = page.partition('aria-label="TCR and mean personalization with another context')[2].partition(
+        "</svg>"
+    )[0]
+    assert pairs.count('class="hollow"') == pairs.count('class="pair"') == 10
+    assert "In the shape of Table 4" not in html_page(rich_results(20, arms=("none",)))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--personalens-sample", "4"],
+        ["--personalens-sample", "4", "--personalens-gate", "tcr >= 0.5, Movies: p >= 2"],
+        [
+            "--personalens-sample",
+            "4",
+            "--personalens-trials",
+            "2",
+            "--personalens-control",
+            "ablation,other-user",
+        ],
+        ["--personalens-sample", "4", "--personalens-threshold", "tc=0,p=3", "--personalens-kind", "single"],
+        ["--personalens-sample", "4", "--personalens-gate", "none", "-o", "personalens_max_turns=3"],
+    ],
+    ids=["plain", "gates", "controls", "thresholds", "report only"],
+)
+def test_the_command_line_asks_for_the_same_run(told: Repository, options: list[str]) -> None:
+    def results(words: list[str], name: str) -> Results:
+        from pytest_personalens import read_results
+
+        told.inline("-q", *words, "--personalens-report", name)
+        return read_results(told.path / name)
+
+    first = results(options, "first.json")
+    command = shlex.split(command_line(first.settings, first.of_suite))
+    assert command[0] == "pytest"
+    second = results(command[1:], "second.json")
+    assert second.settings == first.settings
+    assert [i.nodeid for i in second.items] == [i.nodeid for i in first.items]
+
+
+def test_the_command_of_a_dialogue_switches_gates_off_for_which_one_item_is_too_few() -> None:
+    results = rich_results(2)
+    gated = {"sample": 30, "gate": [["", "tcr", 0.5, ">=", "", ""]], "baseline": "main.json"}
+    words = shlex.split(command_line(gated, results.of_suite, of_item=True))
+    assert words == [
+        "pytest",
+        "--personalens-sample",
+        "30",
+        "-o",
+        "personalens_gate=",
+        "-o",
+        "personalens_baseline=",
+    ]
+    assert "-o" not in command_line({"sample": 30}, results.of_suite, of_item=True)
+
+
+@pytest.fixture
+def told(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Repository:
+    for name in ("CI", "GITHUB_ACTIONS"):
+        monkeypatch.delenv(name, raising=False)
+    repository = Repository(pytester)
+    repository.write(
+        conftest="import pytest\n\n\n@pytest.fixture\ndef personalens_assistant(personalens_context):\n    return lambda messages: 'I have booked it.'\n"
+    )
+    return repository
+
+
+def test_thresholds_in_force_are_those_of_the_suite_unless_others_are_asked_for() -> None:
+    results = rich_results(2)
+    read = {"dimensions": [Dimension.TASK_COMPLETION.value, Dimension.PERSONALIZATION.value]}
+    assert thresholds_in_force(read, results.of_suite) == "tc >= 1, p >= 2"
+    asked = {**read, "threshold": [["personalization", 3]]}
+    assert thresholds_in_force(asked, results.of_suite) == "tc >= 1, p >= 3"
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_axe_finds_no_serious_fault_in_then_and_now(
+    page: Page, file: Path, compared: Results, width: int, dark: bool
+) -> None:
+    parted = next(i for i in compared.own if i.earlier is not None and i.earlier.messages)
+    for address in ("", link(parted)):
+        page.open(file, address, width=width, dark=dark)
+        page.js("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+        assert page.faults(axe_source()) == []
+        assert page.js("return document.documentElement.scrollWidth <= innerWidth")

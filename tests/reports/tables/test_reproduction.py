@@ -1,0 +1,215 @@
+"""The page "Reproduce the paper" against a small checkout: its main command, two judges, and what tables say."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_personalens.core.text.parse import judge_specs
+from pytest_personalens.datasets import OFFICIAL_SAMPLES
+from tests.support.datasets.official_tree import write_code, write_data
+from tests.support.repository import Repository
+from tests.support.scripted_agents import BOT
+from tests.support.servers.endpoint import Call, Endpoint, Reply
+
+PAGE = Path(__file__).parents[3] / "docs/how-to/research/reproduce-the-paper.md"
+SONNET, SONNET_35 = "anthropic.claude-3-sonnet", "anthropic.claude-3-5-sonnet"
+ANSWER = "\n".join(
+    ("VERDICT: True", *(f"{name} Score: 3" for name in ("Personalization", "Naturalness", "Coherence")))
+)
+
+
+def answer(call: Call) -> Reply:
+    """A user who is content with the first reply, an assistant, and a judge."""
+    if call.prompt.startswith("open "):
+        return Reply("I want a thing.")
+    if call.prompt.startswith("next "):
+        return Reply("Fine. TERMINATE")
+    return Reply("Done." if "<context>" in call.prompt else ANSWER)
+
+
+@pytest.fixture
+def checkout(empty_repo: Repository, endpoint: Endpoint) -> Repository:
+    endpoint.answer = answer
+    root = empty_repo.path / "PersonaLens"
+    write_data(root, OFFICIAL_SAMPLES["official-50"], singles=1)
+    write_code(root)
+    return empty_repo
+
+
+def page_command() -> list[str]:
+    """The first command of the page, for a checkout in this folder."""
+    block = PAGE.read_text(encoding="utf-8").split("```text\n")[1].split("```")[0]
+    _, *options = shlex.split(block.replace("\\\n", " ").replace("../PersonaLens", "PersonaLens"))
+    return options
+
+
+def table_3(repo: Repository, *files: str) -> str:
+    shown = repo.command("report", "--table", "3", *files)
+    assert shown.ret == 0, shown.stderr.str()
+    return shown.stdout.str()
+
+
+def test_the_main_command_is_the_papers_instrument_by_its_own_table(
+    checkout: Repository, endpoint: Endpoint
+) -> None:
+    options = page_command()
+    checkout.inline(*options, "--personalens-concurrency", "8").assert_outcomes(passed=100)
+    shown = table_3(checkout, "haiku.json")
+    assert "Compared with the paper: the same prompts, filled and read alike" in shown
+    assert "What is not as in the paper" not in shown
+    assert {re.sub(r"^us\.|-\d{8}.*", "", call.model) for call in endpoint.calls} == {
+        "anthropic.claude-3-haiku",
+        SONNET,
+        SONNET_35,
+    }
+
+
+RUN = (
+    *("--personalens-sample", "2", "--personalens-users", "0-49,53", "--personalens-data", "PersonaLens"),
+    *(
+        "--personalens-prompts",
+        "official:PersonaLens",
+        "--personalens-user-model",
+        "bedrock:claude-3-sonnet-v1",
+    ),
+    *("--personalens-assistant", "bedrock:claude-3-haiku-v1", "--personalens-context", "none"),
+    *("--personalens-dimensions", "all", "--personalens-gate", "none", "--personalens-record", "new"),
+)
+ONE = ("--personalens-judge-model", "bedrock:claude-3-5-sonnet-v2")
+TWO = ("--personalens-judge-model", "tc=bedrock:claude-3-sonnet-v1,bedrock:claude-3-5-sonnet-v2")
+USERS = {f"user{n}" for n in range(54)}
+
+
+@pytest.fixture
+def small(empty_repo: Repository, endpoint: Endpoint) -> Repository:
+    endpoint.answer = answer
+    write_data(empty_repo.path / "PersonaLens", sorted(USERS))
+    write_code(empty_repo.path / "PersonaLens")
+    return empty_repo
+
+
+def test_two_judges_in_one_run_are_one_row(small: Repository, endpoint: Endpoint) -> None:
+    small.inline(*RUN, *TWO, "--personalens-report", "two.json").assert_outcomes(passed=2)
+    judged = [
+        call for call in endpoint.calls if call.prompt[:3] in ("tc ", "p D", "nu ", "na ", "cu ", "ca ")
+    ]
+    by_model = {(call.prompt[:2].strip(), SONNET_35 in call.model) for call in judged}
+    assert by_model == {("tc", False), *((name, True) for name in ("p", "nu", "na", "cu", "ca"))}
+    identities = {item["evaluation"]["judge"] for item in small.results("two.json")["items"]}
+    (identity,) = identities
+    assert re.fullmatch(
+        r"bedrock:claude-3-5-sonnet-v2 official \w+; tc: bedrock:claude-3-sonnet-v1 official \w+", identity
+    )
+    shown = table_3(small, "two.json")
+    assert len([line for line in shown.splitlines() if line.startswith("bedrock:claude-3-haiku-v1 ")]) == 1
+    assert "probably judged by Claude 3 Sonnet" not in shown
+    assert "the judge" not in shown.partition("What is not as in the paper")[2].partition("\n")[0]
+    # It costs nothing a second time, and each part is in the estimate.
+    bought = len(endpoint.calls)
+    small.inline(*RUN, *TWO).assert_outcomes(passed=2)
+    assert len(endpoint.calls) == bought
+    estimate = small.inline(
+        *RUN, *TWO, "--personalens-estimate", "-o", "personalens_prices=bedrock:claude-3-sonnet-v1 = 3, 15"
+    )
+    estimate.stdout.fnmatch_lines(
+        ["judge p * -", "judge tc * 2 * 0.*", "without a price; *", "*claude-3-5-sonnet-v2 = INPUT, OUTPUT"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("spec", "told"),
+    [
+        (
+            "tc=bedrock:claude-3-sonnet-v1",
+            "no judge of the other readings; add its spec, such as tc=SPEC,SPEC",
+        ),
+        ("tc=a,tc=b,c", "two judges of tc; give one"),
+        ("tc=a,b,c", "two judges of all other readings; give one"),
+        ("tc=,embedded", "expected a model spec, or READING=SPEC,SPEC"),
+        ("taste=embedded,embedded", "unknown dimension 'taste'; known: tc, p, *"),
+        ("tc=acme:x,embedded", "no provider knows 'acme:x'; use 'embedded', *"),
+    ],
+)
+def test_a_bad_pair_of_judges_is_one_line(empty_repo: Repository, spec: str, told: str) -> None:
+    result = empty_repo.inline("--personalens-sample", "1", "--personalens-judge-model", spec)
+    assert result.ret == 4
+    result.stderr.fnmatch_lines([f"ERROR: *--personalens-judge-model: *{told}*"])
+
+
+def test_the_spec_of_a_provider_may_hold_commas() -> None:
+    assert judge_specs("ours:a,b") == {"": "ours:a,b"}
+
+
+def test_an_embedded_judge_may_stand_beside_a_model(small: Repository, endpoint: Endpoint) -> None:
+    run = (*RUN, "--personalens-judge-model", "tc=embedded,bedrock:claude-3-5-sonnet-v2")
+    small.inline(*run).assert_outcomes(passed=2)
+    assert not any(call.prompt.startswith("tc ") for call in endpoint.calls)
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        (
+            ("--personalens-assistant", "bedrock:claude-3-haiku-v1?temperature=1"),
+            "the assistant has temperature 1.0, not 0 (?temperature=1.0)",
+        ),
+        (
+            ("--personalens-judge-model", "bedrock:claude-3-5-sonnet-v2?max_tokens=900"),
+            "the judge has max_tokens 900, not 4000",
+        ),
+        (
+            ("-o", "personalens_model_parameters=temperature = 0.7"),
+            "the user agent has temperature 0.7, not 0.5",
+        ),
+        (("--personalens-user-model", "bedrock:claude-3-sonnet-v1?temperature=0.5"), ""),
+    ],
+)
+def test_table_footers_name_the_parameters_of_models(
+    small: Repository, more: tuple[str, ...], told: str
+) -> None:
+    small.inline(*RUN, *ONE, *more, "--personalens-report", "run.json").assert_outcomes(passed=2)
+    shown = table_3(small, "run.json")
+    if told:
+        assert told in shown
+    else:
+        assert "temperature" not in shown
+
+
+def test_figure_4_has_the_mean_over_all_domains(small: Repository, endpoint: Endpoint) -> None:
+    """Each scenario counts once: two of Books against one of each other domain."""
+    run = tuple("all" if text == "2" else "1,2" if text == "0-49,53" else text for text in RUN)
+    endpoint.answer = lambda call: (
+        Reply("VERDICT: False")
+        if call.prompt.startswith("tc ") and "SD-Books" in call.prompt
+        else answer(call)
+    )
+    small.inline(*run, *ONE, "--personalens-report", "run.json").assert_outcomes(passed=8)
+    shown = small.command("report", "--figure", "4", "run.json").stdout.str()
+    rows = {line.split("  ")[0]: line.split()[-3:] for line in shown.splitlines() if "  " in line}
+    assert rows["Books"] == ["2", "0.00", "3.00"]
+    assert rows["Train"] == ["2", "100.00", "3.00"]
+    assert rows["all domains"] == ["6", "66.67", "3.00"]
+
+
+def items_of(repo: Repository, *options: str) -> set[str]:
+    repo.inline(*options, "--personalens-report", "run.json")
+    stored: dict[str, Any] = json.loads((repo.path / "run.json").read_text())
+    return {item["evaluation"]["user"] for item in stored["items"]}
+
+
+def test_users_are_chosen_by_ranges_of_their_numbers(small: Repository) -> None:
+    small.write(conftest=BOT)
+    base = ("--personalens-sample", "all", "--personalens-data", "PersonaLens", "--personalens-gate", "none")
+    assert items_of(small, *base, "--personalens-users", "3-5,user9,0-1") == {
+        f"user{n}" for n in (0, 1, 3, 4, 5, 9)
+    }
+    result = small.inline(*base, "--personalens-users", "50-60")
+    result.stderr.fnmatch_lines(["ERROR: *unknown user '54'*"])
+    result = small.inline(*base, "--personalens-users", "5-3")
+    result.stderr.fnmatch_lines(["ERROR: --personalens-users: 5-3 is no range of numbers of users; *"])

@@ -1,0 +1,144 @@
+"""What the assistant failed of is told first, grouped by the exception and its place."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.support.repository import Repository
+from tests.support.scripted_agents import TOLD, TOLD_AGENTS
+
+ARGS = ("--personalens-sample", "12", *TOLD_AGENTS)
+MEMORY = """
+    def recall(number):
+        if number < 6:
+            raise KeyError("user")
+        if number < 8:
+            raise TimeoutError(f"no answer to call {number}")
+        if number == 8:
+            return None
+        return "fine"
+"""
+BOT = """
+    import itertools
+
+    @pytest.fixture(scope="session")
+    def personalens_assistant():
+        from app.memory import recall
+        number = itertools.count()
+        return lambda messages: recall(next(number))
+"""
+WAYS = [
+    "6 x KeyError at app/memory.py:4: 'user'",
+    "2 x TimeoutError at app/memory.py:6, such as: no answer to call 6",
+    "1 x returned NoneType; it must return text (str)",
+]
+
+
+@pytest.fixture
+def crashing(told: Repository, monkeypatch: pytest.MonkeyPatch) -> Repository:
+    told.write(conftest=TOLD.partition('    @pytest.fixture(scope="session")')[0] + BOT, app__memory=MEMORY)
+    monkeypatch.syspath_prepend(told.path)
+    return told
+
+
+def test_crashes_are_told_first_by_exception_and_place(crashing: Repository) -> None:
+    args = (
+        "--personalens-gate",
+        "tcr >= 0",
+        "--personalens-report",
+        "page.html",
+        "--personalens-report",
+        "page.md",
+    )
+    result = crashing.run(*ARGS, *args, "-p", "no:randomly")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(
+        [
+            "=* personalens *=",
+            "the assistant failed in 9 of 12 dialogues, which have no score:",
+            *(f"  {way}" for way in WAYS),
+            "",
+            "scores of 3 of 12 dialogues only:",
+            " * items  scored *",
+        ],
+        consecutive=True,
+    )
+    page = (crashing.path / "page.html").read_text(encoding="utf-8")
+    told = f"The assistant failed in 9 of 12 dialogues, which have no score: {'; '.join(WAYS)}".replace(
+        "'", "&#39;"
+    )
+    assert told in page
+    assert page.index(told) < page.index("Only 3 of 12 dialogues could be scored")
+    assert "tcr: only" not in page, "that no gate can be decided is told once"
+    assert "✕ failed (not decided)" in page
+    assert re.findall("<title>(.*)</title>", page) == ["Failed &middot; Personalization report"]
+    result.stdout.fnmatch_lines(
+        ["gate tcr: FAILED (not decided), only 3 of 12 items could be scored; the floor is 90%"]
+    )
+    markdown = (crashing.path / "page.md").read_text(encoding="utf-8")
+    assert "**The assistant failed in 9 of 12 dialogues, which have no score:**" in markdown
+    why = markdown.partition("### Gates")[0]
+    assert why.count("- 6 x KeyError at app/memory.py") == 1
+    assert why.count("Only 3 of 12") == 1
+    assert "The embedded judge" not in why, "it read nothing that a gate decides about"
+    assert re.search(r"^Re-run: `pytest .*test_bot", why, re.MULTILINE)
+    assert markdown.index("**Scores of 3 of 12 dialogues only:**") < markdown.index("### Scores")
+
+
+def test_scores_of_a_stopped_run_are_called_those_of_a_part(crashing: Repository) -> None:
+    crashing.write(app__memory='def recall(number):\n    return "fine" if number < 4 else 1 / 0\n')
+    result = crashing.inline(
+        *ARGS, "--personalens-gate", "tcr >= 0", "-x", "--personalens-report", "page.md", "-p", "no:randomly"
+    )
+    result.stdout.fnmatch_lines(
+        ["scores of 2 dialogues only, a part of the run:", " * items  scored *"], consecutive=True
+    )
+    assert "**Scores of 2 dialogues only, a part of the run:**" in (crashing.path / "page.md").read_text(
+        encoding="utf-8"
+    )
+
+
+def test_workers_and_dialogues_side_by_side_tell_the_same(crashing: Repository) -> None:
+    crashing.write(app__memory='def recall(number):\n    raise KeyError("user")\n')
+    for more in (("-n", "2"), ("--personalens-concurrency", "4")):
+        result = crashing.run(*ARGS, *more)
+        result.stdout.fnmatch_lines(
+            [
+                "the assistant failed in 12 of 12 dialogues, which have no score:",
+                "  12 x KeyError at app/memory.py:2: 'user'",
+            ],
+            consecutive=True,
+        )
+
+
+def test_many_ways_are_few_lines(crashing: Repository) -> None:
+    crashing.write(
+        app__memory=(
+            'def recall(number):\n    raise type(f"Error{number % 6}", (Exception,), {})("x" * 1000)\n'
+        )
+    )
+    lines = crashing.inline(*ARGS).outlines
+    first = lines.index("the assistant failed in 12 of 12 dialogues, which have no score:")
+    assert [line[:29] for line in lines[first + 1 : first + 4]] == [
+        f"  2 x Error{n} at app/memory.py" for n in (0, 1, 2)
+    ]
+    assert all(len(line) < 200 for line in lines[first + 1 : first + 4])
+    assert lines[first + 4 : first + 6] == ["  and 6 in 3 other ways", ""]
+
+
+def test_a_run_without_a_crash_says_nothing_of_it(told: Repository) -> None:
+    told.write(conftest=TOLD.replace('listed("faults.txt")', "[scenario.id]"))
+    assert "the assistant failed" not in str(told.inline(*ARGS, "--personalens-gate", "tcr >= 0").stdout)
+
+
+def test_a_secret_in_a_long_error_is_not_cut_in_two(
+    crashing: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = "sk-secret-0123456789"
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    crashing.write(
+        app__memory=f'def recall(number):\n    raise ValueError("x" * 285 + "{key}" + "y" * 500)\n'
+    )
+    assert "sk-secret" not in str(crashing.inline(*ARGS).stdout)

@@ -1,0 +1,361 @@
+"""A gate or an item that failed says why, for whom, and what to do next."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import xml.etree.ElementTree as ET
+from urllib.parse import unquote
+
+import pytest
+
+from tests.support.repository import Repository
+from tests.support.scripted_agents import REASONS, TOLD_AGENTS
+
+ARGS = ("--personalens-sample", "12", *TOLD_AGENTS)
+GATE = ("--personalens-gate", "tcr >= 0.5, p >= 2.5")
+
+
+@pytest.fixture
+def bot(repo: Repository, monkeypatch: pytest.MonkeyPatch) -> Repository:
+    """A repository with records of a bot that knows its users, and forgets them from now on."""
+    monkeypatch.setenv("COLUMNS", "80")
+    for name in ("CI", "BUILD_NUMBER", "FORGETS", "SILENT"):
+        monkeypatch.delenv(name, raising=False)
+    repo.write(conftest=REASONS)
+    repo.inline(*ARGS, "--personalens-record", "new").assert_outcomes(passed=12)
+    monkeypatch.setenv("FORGETS", "1")
+    return repo
+
+
+def end_of(result: pytest.RunResult) -> list[str]:
+    """The lines from the failures on."""
+    lines = [*result.outlines]
+    return lines[next(n for n, line in enumerate(lines) if "= FAILURES =" in line) :]
+
+
+def columns_of(lines: list[str], width: int) -> int:
+    """How many lines of a terminal they take."""
+    return sum(max(1, -(-len(line) // width)) for line in lines)
+
+
+def test_a_red_gate_says_why_for_whom_and_what_to_do(bot: Repository) -> None:
+    result = bot.inline(*ARGS, *GATE)
+    result.assert_outcomes(passed=14, failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "_* gate[[]p[]] _*",
+            "E   Personalization is 1.00, below the required 2.50; it was 3.00 in the",
+            "E   records: worse for 12 of 12 users, better for none; it asks for what is",
+            "E   known in 12 dialogues",
+            "dialogues by reason: asks for what is known 12 (+12); change since the records",
+            "    were written",
+            "*: P 3 -> 1",
+            "      user Please book me a seat.",
+            "    - then Your window seat is booked.",
+            "    + now  Gladly. Which seat would you like, and which row of the house is it",
+            "           to be?",
+            "      why: asks for Seat Type (known: window)",
+            "*: P 3 -> 1",
+            "    - then *",
+            "=* personalens *=",
+            "below a threshold: 12 scenarios (-v lists them)",
+            "gate p: FAILED, *",
+            "gate tcr: passed, *",
+            "gate valid: passed, *",
+            "re-run the two worst, gates off:",
+            "again:  pytest *",
+            "page:   add --personalens-report report.html",
+            "FAILED personalens::gate[[]p[]] - Personalization is 1.00, below the required 2.5*",
+        ]
+    )
+    assert columns_of(end_of(result), 80) <= 40
+    command = next(line for line in result.outlines if line.startswith("again:")).split("pytest ", 1)[1]
+    bot.inline(*shlex.split(command)).assert_outcomes(failed=2)
+
+
+def test_an_annotation_of_a_red_gate_has_the_sentence_of_the_terminal(
+    bot: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(bot.path / "summary.md"))
+    result = bot.inline(*ARGS, *GATE, "--personalens-report", "github")
+    told = next(line for line in result.outlines if line.startswith("::error title=personalens%3A gate p::"))
+    sentence = (
+        "Personalization is 1.00, below the required 2.50; it was 3.00 in the records: worse for 12 of 12"
+        " users, better for none; it asks for what is known in 12 dialogues"
+    )
+    assert told.split("::")[2].split("%0A")[0] == sentence
+    assert sentence in " ".join(" ".join(result.outlines).replace("E   ", "").split())
+
+
+def test_a_gate_that_passes_beside_a_red_one_has_its_whole_line(bot: Repository) -> None:
+    for more in ((), ("-v",)):
+        result = bot.inline(*ARGS, *GATE, *more)
+        passed = [line for line in result.outlines if re.match(r"gate \w+: passed", line)]
+        assert len(passed) == 2
+        assert passed[0].endswith(">= 0.50 over 12 scenarios")
+        assert passed[1].endswith("12 of 12 items could be scored")
+    result.stdout.fnmatch_lines(["below threshold:", "  *: p 1 < 2"])
+
+
+def test_the_command_of_a_red_gate_leaves_out_the_gates_of_the_configuration(bot: Repository) -> None:
+    (bot.path / "pytest.ini").write_text("[pytest]\npersonalens_gate = p >= 3\n")
+    result = bot.inline(*ARGS, "--personalens-threshold", "p=1")
+    command = next(line for line in result.outlines if line.startswith("again:")).split("pytest ", 1)[1]
+    assert "personalens_gate=" in shlex.split(command)
+    bot.inline(*shlex.split(command)).assert_outcomes(
+        failed=2
+    )  # though their scores pass the run's threshold
+
+
+@pytest.mark.parametrize(
+    ("kept", "recorded"), [("base.json", True), ("base.json", False), ("results.json", False)]
+)
+def test_a_drop_from_a_baseline_names_its_reasons_and_their_change(
+    bot: Repository, monkeypatch: pytest.MonkeyPatch, kept: str, recorded: bool
+) -> None:
+    monkeypatch.delenv("FORGETS")
+    bot.inline(*ARGS, "--personalens-save-baseline", "base.json", "--personalens-report", "results.json")
+    monkeypatch.setenv("FORGETS", "1")
+    if not recorded:
+        for file in bot.path.glob("__personalens__/**/*.json"):
+            file.unlink()
+    result = bot.inline(*ARGS, "--personalens-baseline", kept)
+    result.stdout.fnmatch_lines(
+        [
+            "E   Personalization fell from 3.00 to 1.00: worse for 12 of 12 users, better for",
+            "E   none; it asks for what is known in 12 dialogues",
+            "dialogues by reason: asks for what is known 12 (+12); change since the baseline",
+        ]
+    )
+    # A baseline of scores alone holds no dialogue.
+    shown = any(line == "    - then Your window seat is booked." for line in result.outlines)
+    assert shown == (recorded or kept == "results.json")
+
+
+def test_a_judge_without_reasons_is_quoted(bot: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SILENT", "1")
+    for file in bot.path.glob("__personalens__/**/*.json"):
+        file.unlink()
+    result = bot.inline(*ARGS, *GATE)
+    result.stdout.fnmatch_lines(["dialogues by reason: asks again 12", "      why: asks again"])
+
+
+def test_a_task_whose_parts_are_all_done_is_told_as_such(
+    bot: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = """return Verdict(dimension=dimension, score=0, justification="not reached", reasons=(
+                Reason(code="done", part="a seat", turn=1), Reason(code="done", part="its price")))"""
+    bot.write(
+        conftest=REASONS.replace('return Verdict(dimension=dimension, score=1, justification="booked")', done)
+    )
+    for file in bot.path.glob("__personalens__/**/*.json"):
+        file.unlink()
+    result = bot.inline(*ARGS, *GATE, "--personalens-report", "run.md", "--personalens-report", "run.html")
+    result.stdout.fnmatch_lines(
+        [
+            "E   Task completion is 0.00, below the required 0.50; it does each part, but not",
+            "E   the task as a whole in 12 dialogues",
+            "dialogues by reason: does each part, but not the task as a whole 12",
+            "    + now  Gladly. Which seat*",
+            "      why: each part is seen as done, but not the task as a whole; no reply has",
+            "           words of “its price”",
+        ]
+    )
+    page = (bot.path / "run.md").read_text(encoding="utf-8")
+    assert "| does each part, but not the task as a whole | 12 |" in page
+    page = (bot.path / "run.html").read_text(encoding="utf-8")
+    assert '<a href="#reason=whole">does each part, but not the task as a whole</a>' in page
+    assert '["whole","does each part, but not the task as a whole"]' in page
+    first, *_ = re.findall('Begin with <a href="#item=(.*?)">(.*?)</a>', page)
+    assert unquote(first[0]) in result.stdout.str()
+    assert first[1].endswith(": task not completed")
+
+
+def test_a_goodbye_cost_nothing(bot: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SILENT", "1")
+    quoted = "evidence=(Evidence.of(1, dialogue.messages[1].content),),"
+    ends = '"Thank you, bye.", done=bool(transcript)'
+    bot.write(
+        conftest=REASONS.replace(quoted, "").replace(
+            ends, '("Bye.", "And row 3, please.")[len(transcript) < 3], done=len(transcript) > 2'
+        )
+    )
+    for file in bot.path.glob("__personalens__/**/*.json"):
+        file.unlink()
+    result = bot.inline(*ARGS, *GATE)
+    result.stdout.fnmatch_lines(["      user *And row 3, please.", "    + now  Your window seat is booked."])
+    assert not any(line == "      user Bye." for line in result.outlines)
+
+
+def test_a_red_gate_obeys_tb(bot: Repository) -> None:
+    shown = {style: bot.inline(*ARGS, *GATE, f"--tb={style}").outlines for style in ("short", "line", "no")}
+    assert not any("- then" in line for lines in shown.values() for line in lines)
+    assert any(line.startswith("dialogues by reason") for line in shown["short"])
+    assert any(line.startswith("personalens::gate[p]: Personalization is 1.00") for line in shown["line"])
+    assert not any(line.startswith("E  ") for line in (*shown["line"], *shown["no"]))
+
+
+def test_a_red_gate_in_junit(bot: Repository) -> None:
+    bot.inline(*ARGS, *GATE, "--junitxml", "junit.xml")
+    (failure,) = ET.parse(bot.path / "junit.xml").iter("failure")
+    assert failure.attrib["message"].startswith("Personalization is 1.00, below the required 2.50")
+    assert "+ now" in (failure.text or "")
+
+
+def test_a_failing_item_is_shown_as_pytest_shows_failures(bot: Repository) -> None:
+    result = bot.inline(*ARGS[:1], "1", *TOLD_AGENTS, "--color=yes")
+    red = "\x1b[31m\x1b[1m"
+    for line in (
+        f"{red}E   personalization 1, below the required 2: asks for Seat Type (known: window)\x1b[0m",
+        "\x1b[31m  -  1 recorded  Your window seat is booked.\x1b[0m",
+        "\x1b[32m> +  1 assistant Gladly. Which seat would you like, and which row of the house\x1b[0m",
+        "\x1b[1m\x1b[31mtest_bot.py\x1b[0m:3: Failed",
+    ):
+        assert line in result.outlines
+    result.stdout.fnmatch_lines(["*FAILED*test_bot.py::*test_bot[[]*[]]* - p 1 < 2: asks for*"])
+
+
+@pytest.mark.parametrize("width", [80, 140])
+def test_a_failing_item_fits_the_terminal(
+    bot: Repository, monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    lines = end_of(bot.inline(*ARGS))
+    assert max(len(line) for line in lines if not line.startswith("again:")) <= width
+    assert any(len(line) > width - 20 for line in lines if line.startswith(("goal:", "wants:", "        ")))
+
+
+def test_a_failing_item_obeys_tb_also_in_a_worker(bot: Repository) -> None:
+    args = (*ARGS[:1], "2", *TOLD_AGENTS)
+    short = bot.run(*args, "-n", "1", "--tb=short")
+    short.stdout.fnmatch_lines(
+        [
+            "test_bot.py:3: Failed",
+            "E   personalization 1, below the required 2: *",
+            "",
+            "     0 user *",
+            "again: *",
+        ]
+    )
+    assert not any(line.startswith("wants:") for line in short.outlines)
+    (line, *_) = (line for line in bot.inline(*args, "--tb=line").outlines if "test_bot.py:3" in line)
+    assert line.endswith("test_bot.py:3: p 1 < 2: asks for Seat Type (known: window)")
+    none = bot.inline(*args, "--tb=no")
+    assert not any("Which seat" in line for line in none.outlines)
+
+
+def test_v_shows_scores_beside_each_item(bot: Repository) -> None:
+    result = bot.inline(*ARGS[:1], "1", *TOLD_AGENTS, "-v")
+    result.stdout.fnmatch_lines(["test_bot.py::test_bot[[]*[]] FAILED (tc 1, p 1)*"])
+    result.stdout.fnmatch_lines(["FAILED test_bot.py::test_bot[[]*[]] - p 1 < 2*"])
+    passing = bot.inline(*ARGS[:1], "1", *TOLD_AGENTS, *GATE[:1], "tcr >= 0", "-v")
+    passing.stdout.fnmatch_lines(["test_bot.py::test_bot[[]*[]] PASSED (tc 1, p 1)*"])
+
+
+def test_the_same_fault_is_told_whole_once(bot: Repository) -> None:
+    bot.write(conftest=REASONS.replace("ASKS if os", "{}['user'] if os"))
+    result = bot.inline(*ARGS[:1], "3", *TOLD_AGENTS)
+    result.assert_outcomes(failed=3)
+    lines = end_of(result)
+    assert sum(line.startswith("wants:") for line in lines) == 1
+    assert sum(line.startswith("E   not scored") for line in lines) == 1
+    assert sum(line == "    (and 2 more items)" for line in lines) == 1
+    assert sum(line.startswith("_") and "test_bot[" in line for line in lines) == 1
+    assert sum(line.startswith("FAILED test_bot.py") for line in lines) == 3
+    assert sum(line.startswith("again:") for line in lines) == 1
+    assert sum(line == "trace:  add --tb=long" for line in lines) == 1
+    assert re.search(r"^conftest.py:\d+: Failed$", "\n".join(lines), re.MULTILINE)
+    result.stdout.fnmatch_lines(
+        ["E   not scored, assistant at fault: the assistant raised KeyError: 'user'*"]
+    )
+
+
+def test_a_pull_request_reads_why_before_all_else(bot: Repository) -> None:
+    bot.inline(*ARGS, *GATE, "--personalens-report", "run.md")
+    page = (bot.path / "run.md").read_text(encoding="utf-8")
+    why, _, gates = page.partition("### Gates")
+    assert "**Personalization is 1.00, below the required 2.50; it was 3.00 in the records" in why
+    assert "| asks for what is known | 12 | +12 |" in why
+    diff = "```diff\n  user: Please book me a seat.\n- Your window seat is booked.\n+ Gladly. Which seat"
+    assert why.count(diff) == 2 and "<details>" not in why
+    rows = [
+        line.split(" | ")[0] for line in gates.splitlines() if line.startswith(("| p ", "| tcr ", "| valid "))
+    ]
+    assert rows == ["| p", "| tcr", "| valid"]
+
+
+def test_merged_shards_say_why_a_gate_failed(bot: Repository) -> None:
+    files = [f"{number}.json" for number in (1, 2)]
+    for number, file in enumerate(files, 1):
+        bot.inline(*ARGS, *GATE, f"--personalens-shard={number}/2", "--personalens-report", file)
+    result = bot.command("merge", *files)
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["gate p:", "E   Personalization is 1.00, *", "    + now  Gladly. *"])
+
+
+def test_too_few_scenarios_are_not_told_as_a_drop(bot: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    few = (*ARGS[:1], "3", *TOLD_AGENTS)
+    monkeypatch.delenv("FORGETS")
+    bot.inline(*few, "--personalens-save-baseline", "base.json")
+    result = bot.inline(*few, "--personalens-baseline", "base.json")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["E   P 3.00 -> 3.00 * over 3 scenarios:*"])
+    assert "fell from" not in result.stdout.str() and "rose from" not in result.stdout.str()
+
+
+def test_five_failing_dialogues_are_printed_in_full(bot: Repository) -> None:
+    lines = end_of(bot.inline(*ARGS))
+    assert sum(line.startswith("again:") for line in lines) == 5
+    assert sum(line.startswith("E   personalization 1, below the required 2") for line in lines) == 12
+    assert lines.count("    (5 dialogues are printed in full; -v prints all)") == 1
+    verbose = end_of(bot.inline(*ARGS, "-v"))
+    assert sum(line.startswith("again:") for line in verbose) == 12
+
+
+def test_the_floor_and_the_regression_of_one_score_are_told_once(
+    bot: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("FORGETS")
+    bot.inline(*ARGS, "--personalens-save-baseline", "base.json")
+    monkeypatch.setenv("FORGETS", "1")
+    reports = ("--personalens-report", "run.md", "--personalens-report", "run.html")
+    result = bot.inline(*ARGS, *GATE, "--personalens-baseline", "base.json", *reports)
+    result.assert_outcomes(passed=15, failed=2)
+    result.stdout.fnmatch_lines(["_* gate[[]regression: p[]] _*", "E   The same fall as under gate p"])
+    result.stdout.no_fnmatch_line("overall *")
+    page = (bot.path / "run.md").read_text(encoding="utf-8")
+    assert page.count("worse for 12 of 12 users") == 1
+    assert page.startswith("## ❌ personalens FAILED: P 3.00 → 1.00\n")
+    page = (bot.path / "run.html").read_text(encoding="utf-8")
+    (reasons,) = re.findall('<ul class="reasons">(.*?)</ul>', page)
+    assert reasons.startswith(
+        "<li>Personalization is 1.00, below the required 2.50; it was 3.00 in the baseline"
+    )
+    assert "The same fall" not in reasons
+
+
+def test_a_score_that_fell_is_told_with_what_was_known_though_no_report_is_written(
+    bot: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("FORGETS")
+    bot.inline(*ARGS, "--personalens-save-baseline", "base.json")
+    judge = REASONS
+    for old, new in (
+        ('"asks-known"', '"contradicts"'),
+        ('"window"', '"another"'),
+        ('"Movies"', "next(iter(scenario.preferences))"),
+        ('"Seat Type"', "next(iter(next(iter(scenario.preferences.values()))))"),
+    ):
+        judge = judge.replace(old, new)
+    bot.write(conftest=judge)
+    monkeypatch.setenv("FORGETS", "1")
+    result = bot.inline(*ARGS, "--personalens-baseline", "base.json", "-v")
+    result.stdout.fnmatch_lines(["    *: p 3 -> 1, goes against * (known *, did another)*"])
+
+
+def test_a_traceback_of_the_assistant_is_marked_by_pytest_alone(bot: Repository) -> None:
+    bot.write(conftest=REASONS.replace("ASKS if os", "{}['user'] if os"))
+    lines = end_of(bot.inline(*ARGS[:1], "1", *TOLD_AGENTS, "--tb=long"))
+    assert any(re.match(r"E  +\S*ItemFailed: not scored, assistant at fault", line) for line in lines)
+    assert not [line for line in lines if re.match(r"E +E ", line)]

@@ -1,0 +1,302 @@
+"""Gates, reports and exit statuses, with and without workers."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ET
+
+import jsonschema
+import pydantic
+import pytest
+
+from pytest_personalens.results.values.results import json_schema
+from tests.support.processes.runs import assert_ended
+from tests.support.repository import ROOT, Repository
+
+#: Agents added by the repository whose scores and faults follow the scenario's id.
+SCRIPTED = """
+    import os, pytest
+    from pytest_personalens import Dimension, Evidence, UserTurn, Verdict
+
+    class User:
+        identity, paid = "scripted-user", False
+        def turn(self, scenario, transcript):
+            if "user" in os.environ.get("FAULTS", "") and scenario.domains[0] in ("Alarm", "Music"):
+                raise RuntimeError("lost the thread")
+            return UserTurn("hello" if not transcript else "bye", done=bool(transcript))
+
+    class Judge:
+        identity, paid = "scripted-judge", False
+        def verdict(self, scenario, dialogue, dimension):
+            if "judge" in os.environ.get("FAULTS", "") and scenario.domains[0] in ("Alarm", "Music"):
+                return "three out of four, I think"
+            low = scenario.domains[0] < "M"
+            score = dimension.scale.low if low else dimension.scale.high
+            return Verdict(dimension=dimension, score=score, justification="by the alphabet", evidence=(Evidence(turn=1, quote="fine"),))
+
+    def pytest_personalens_user_agent(spec):
+        return User() if spec == "scripted" else None
+
+    def pytest_personalens_judge(spec):
+        return Judge() if spec == "scripted" else None
+
+    @pytest.fixture
+    def personalens_assistant(personalens_scenario):
+        def bot(messages):
+            if "crash" in os.environ.get("FAULTS", "") and personalens_scenario.domains[0] == "Sports" and os.environ.get("PYTEST_XDIST_WORKER"):
+                os._exit(9)
+            if "bot" in os.environ.get("FAULTS", "") and personalens_scenario.domains[0] in ("Alarm", "Music"):
+                return None
+            return "fine"
+        return bot
+"""
+ARGS = (
+    "--personalens-sample",
+    "20",
+    "--personalens-user-model",
+    "scripted",
+    "--personalens-judge-model",
+    "scripted",
+)
+
+
+@pytest.fixture
+def scripted(repo: Repository) -> Repository:
+    repo.write(conftest=SCRIPTED)
+    return repo
+
+
+def test_with_a_gate_low_items_are_listed_and_the_gate_decides(scripted: Repository) -> None:
+    result = assert_ended(
+        scripted.inline(*ARGS, "--personalens-gate=tcr >= 0.2", "--personalens-gate=p >= 1.5"),
+        0,
+        "below threshold:",
+        "  *: task not completed, p 1 < 2",
+        "gate tcr: passed, task completion rate * >= 0.20 over 20 scenarios",
+    )
+    result.assert_outcomes(passed=23)
+
+
+def test_a_long_list_of_low_items_is_cut(scripted: Repository) -> None:
+    args = ("--personalens-sample", "80", *ARGS[2:], "--personalens-gate", "none")
+    result = scripted.inline(*args)
+    result.stdout.fnmatch_lines(["below threshold:", "  and * more (-v lists them all)"])
+    assert result.stdout.str().count("task not completed") == 20
+    assert scripted.inline(*args, "-v").stdout.str().count("task not completed") > 20
+
+
+def test_a_missed_gate_is_seen_everywhere(scripted: Repository) -> None:
+    for extra in ((), ("-n", "2")):
+        result = assert_ended(
+            scripted.run(*ARGS, "--personalens-gate=p >= 3.9", "--junitxml", "junit.xml", *extra),
+            1,
+            "FAILED personalens::gate[[]p[]]*",
+        )
+        result.assert_outcomes(passed=21, failed=1)
+        cases = {c.get("name"): c for c in ET.parse(scripted.path / "junit.xml").iter("testcase")}
+        assert cases["gate[p]"].find("failure") is not None
+        assert cases["gate[valid]"].find("failure") is None
+        item = next(c for name, c in cases.items() if name and name.startswith("test_bot["))
+        properties = {p.get("name"): p.get("value") for p in item.iter("property")}
+        assert properties.keys() == {"personalens_task_completion", "personalens_personalization"}
+        assert "100%" in result.stdout.str()
+
+
+def test_items_fail_where_no_gate_decides(scripted: Repository) -> None:
+    result = scripted.inline(*ARGS)
+    outcomes = result.parseoutcomes()
+    assert outcomes["failed"] >= 5
+    assert outcomes["failed"] + outcomes["passed"] == 20
+    assert result.ret == 1
+    scripted.inline(*ARGS, "--personalens-gate=none").assert_outcomes(passed=20)
+    # The items and the gate on the share of them that could be scored.
+    scripted.inline(*ARGS, "--personalens-gate=valid >= 0.9").assert_outcomes(passed=21)
+
+
+@pytest.mark.parametrize(("fault", "label"), [("user", "user-agent"), ("judge", "judge")])
+def test_what_is_not_scored_is_never_passed(
+    scripted: Repository, monkeypatch: pytest.MonkeyPatch, fault: str, label: str
+) -> None:
+    monkeypatch.setenv("FAULTS", fault)
+    result = scripted.inline(*ARGS, "--personalens-threshold=p>=1", "--personalens-threshold=tc>=0")
+    unscored = result.parseoutcomes()["failed"]
+    assert unscored >= 2
+    gated = assert_ended(
+        scripted.inline(*ARGS, "--personalens-gate=p >= 1", "--personalens-gate=valid >= 0.95", "-rs"),
+        1,
+        f"*{20 - unscored} of 20 items could be scored (not: {unscored} {label}); the floor is 95%",
+    )
+    assert gated.parseoutcomes()["skipped"] == unscored
+    gated.stdout.fnmatch_lines([f"SKIPPED*not scored: {label}: *"])
+    lenient = scripted.inline(
+        *ARGS,
+        "--personalens-gate=p >= 1",
+        "--personalens-gate=valid >= 0.5",
+        "--personalens-report=results.json",
+    )
+    assert lenient.ret == 0
+    assert scripted.results()["uncounted"] == {label: unscored}
+    assert scripted.results()["overall"]["scored"] == 20 - unscored
+
+
+def test_a_gate_over_nothing_fails_closed(scripted: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAULTS", "judge")
+    assert_ended(
+        scripted.inline(
+            *ARGS,
+            "--personalens-domain=Alarm",
+            "--personalens-kind=single",
+            "--personalens-gate=p >= 1",
+            "--personalens-gate=valid >= 0",
+        ),
+        1,
+        "gate p: FAILED (not decided), mean personalization: no item could be scored",
+    )
+
+
+def test_no_gate_where_no_item_ran(scripted: Repository) -> None:
+    scripted.write(test_unit="def test_unit(): pass\n")
+    (scripted.path / "pytest.ini").write_text("[pytest]\npersonalens_sample = 3\npersonalens_gate = p >= 4\n")
+    result = scripted.inline("test_unit.py")
+    result.assert_outcomes(passed=1)
+    assert result.ret == 0
+    assert scripted.inline("--collect-only").ret == 0
+
+
+def test_the_same_results_however_many_workers(scripted: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAULTS", "user")
+    seen = []
+    for extra in ((), ("-n", "2"), ("-n", "4", "--dist", "worksteal")):
+        result = scripted.run(*ARGS, "--personalens-gate=p >= 2", "--personalens-report=results.json", *extra)
+        seen.append((result.ret, (scripted.path / "results.json").read_bytes(), result.parseoutcomes()))
+        (scripted.path / "results.json").unlink()
+    assert seen[0] == seen[1] == seen[2]
+
+
+def test_the_json_follows_the_published_schema(scripted: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    published = json.loads((ROOT / "docs/reference/results.schema.json").read_text(encoding="utf-8"))
+    if tuple(map(int, pydantic.VERSION.split(".")[:2])) >= (
+        2,
+        13,
+    ):  # older ones word the same schema otherwise
+        assert published == json_schema(), "run: make reference"
+    monkeypatch.setenv("FAULTS", "judge")
+    scripted.inline(
+        *ARGS,
+        "--personalens-gate=p >= 2",
+        "--personalens-report=results.json",
+        "--personalens-dimensions=all",
+    )
+    data = scripted.results()
+    jsonschema.validate(data, published)
+    assert data["schema"] == "personalens-results/2"
+    assert len(data["items"]) == 20
+    assert {g["name"] for g in data["gates"]} == {"p", "valid"}
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**data, "items": [{}]}, published)
+
+
+def test_a_worker_that_dies_never_leaves_a_green_run(
+    scripted: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAULTS", "crash")
+    result = scripted.run(
+        *ARGS, "--personalens-gate=valid >= 0.9", "-n", "2", "--personalens-report=results.json"
+    )
+    assert result.ret != 0
+    assert scripted.results()["lost"]
+    assert scripted.results()["uncounted"]["lost"] == len(scripted.results()["lost"])
+    result.stdout.fnmatch_lines(["not scored: *, the worker died"])
+
+
+def test_a_report_that_cannot_be_sent_never_leaves_a_green_run(scripted: Repository) -> None:
+    # xdist 3.8 prints INTERNALERROR and exits with 0 when this befalls the last item of a worker.
+    scripted.write(
+        test_bot="""
+        from decimal import Decimal
+
+        def test_bot(personalens, record_property, request):
+            personalens.evaluate()
+            request.node.user_properties.append(("own", Decimal(1)))
+        """
+    )
+    for size in ("1", "2", "4"):
+        result = scripted.run("--personalens-sample", size, *ARGS[2:], "-n", "2")
+        assert result.ret != 0, size
+
+
+@pytest.mark.parametrize("extra", [("-x",), ("--maxfail", "1", "-n", "2")])
+def test_a_run_that_stops_early_reports_what_there_is_and_gates_nothing(
+    scripted: Repository, extra: tuple[str, ...]
+) -> None:
+    scripted.write(
+        test_bot="def test_bot(personalens):\n    assert personalens.evaluate().personalization > 2\n"
+    )
+    args = ("--personalens-gate", "p >= 1", "--personalens-report", "results.json")
+    result = scripted.run(*ARGS, *args, *extra)
+    assert result.ret in (1, 2)
+    result.stdout.fnmatch_lines(["overall *"])
+    assert 1 <= len(scripted.results()["items"]) < 20
+    assert scripted.results()["gates"] == []
+    result.stdout.no_fnmatch_line("gate *")
+
+
+HOOKS = """
+    import pytest
+    from pytest_personalens.models import Completion
+    from pytest_personalens.datasets import EmbeddedDataset
+
+    class Echo:
+        name, paid = "echo:small", False
+        def complete(self, request):
+            if "Score:" in request.system:
+                text = 'Evidence: turn 1: "fine"\\nJustification: as asked\\nScore: ' + ("true" if "completed" in request.prompt else "3")
+                return Completion(text, 100, 10)
+            return Completion("Please book it. TERMINATE" if "<transcript>" in request.prompt else "Please book it.", 50, 5)
+
+    class Small(EmbeddedDataset):
+        def __init__(self):
+            super().__init__()
+            self.name = "small"
+
+        def users(self):
+            return ("kenji", "nia")
+
+    def pytest_personalens_model(spec, config):
+        return Echo() if spec.startswith("echo:") else None
+
+    def pytest_personalens_dataset(spec, config):
+        return Small() if spec == "small" else None
+
+    def pytest_personalens_evaluated(item, scenario, evaluation):
+        with open("seen.txt", "a") as file:
+            file.write(f"{scenario.id} {evaluation.personalization}\\n")
+
+    def pytest_personalens_report_lines(results, config):
+        return [f"shared with the team: {results.overall.items} items"]
+
+    @pytest.fixture
+    def personalens_assistant():
+        return lambda messages: "fine"
+"""
+
+
+#: A run with everything that `HOOKS` adds.
+ECHO = ("--personalens-sample", "4", "--personalens-data", "small", "--personalens-user-model", "echo:small", "--personalens-judge-model", "echo:small")  # fmt: skip
+
+
+def test_the_hooks(repo: Repository) -> None:
+    repo.write(conftest=HOOKS)
+    result = repo.inline(*ECHO)
+    result.assert_outcomes(passed=4)
+    result.stdout.fnmatch_lines(
+        [
+            "personalens: 4 scenarios of small 3.*user echo:small, judge echo:small",
+            "dialogues: 2.0 user turns on average; 16 model calls",
+            "all  *16 *1,200 * 120 *",
+            "shared with the team: 4 items",
+        ]
+    )
+    seen = (repo.path / "seen.txt").read_text().splitlines()
+    assert len(seen) == 4
+    assert all(line.endswith(" 3") and line.split()[0].split("-")[-1] in ("kenji", "nia") for line in seen)

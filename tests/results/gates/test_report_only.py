@@ -1,0 +1,185 @@
+"""A run that is to fail on nothing measures and reports."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pytest
+
+from tests.support.processes.runs import assert_ended, merge_shards, run_shards
+from tests.support.repository import Repository
+from tests.support.scripted_agents import TOLD, TOLD_AGENTS
+
+ARGS = ("--personalens-sample", "10", *TOLD_AGENTS)
+NOTHING = ("--personalens-gate", "none")
+LOW = TOLD.replace("score = low if f", "score = low if True or f")
+SAID = "report only: nothing here fails the run"
+
+
+def crashing(which: str) -> str:
+    """An assistant that raises in dialogues of these numbers."""
+    return TOLD.replace(
+        'return lambda messages: "fine"',
+        f"""import itertools
+        number = itertools.count()
+        return lambda messages: 1 / 0 if next(number) {which} else "fine\"""",
+    )
+
+
+def ini(repo: Repository, **values: str) -> None:
+    lines = [f"personalens_{name} = {value}" for name, value in values.items()]
+    (repo.path / "pytest.ini").write_text("\n".join(["[pytest]", *lines, ""]))
+
+
+def refused(result: pytest.RunResult, problem: str) -> None:
+    assert result.ret == 4
+    told = [line for line in (*result.outlines, *result.errlines) if "personalens" in line]
+    assert len(told) == 1
+    assert problem in told[0]
+
+
+@pytest.mark.parametrize(
+    "gate",
+    [
+        ("gate", "tcr >= 0"),
+        ("gate", "valid >= 0.5"),
+        ("baseline", "b.json"),
+        ("save-baseline", "b.json"),
+        ("check-judge", "j.json"),
+    ],
+)
+@pytest.mark.parametrize("where", ["option", "ini"])
+def test_a_gate_on_the_command_line_contradicts_it(
+    told: Repository, gate: tuple[str, str], where: str
+) -> None:
+    if where == "ini":
+        ini(told, gate="none")
+    name = "--personalens-gate none" if where == "option" else "personalens_gate = none"
+    given = f"--personalens-gate {gate[1]!r}" if gate[0] == "gate" else f"--personalens-{gate[0]}"
+    for more in ((f"--personalens-{gate[0]}", gate[1]), (f"--personalens-{gate[0]}={gate[1]}",)):
+        result = told.inline(*ARGS, *(NOTHING if where == "option" else ()), *more)
+        refused(
+            result, f"{name}: such a run fails on nothing, and {given} asks for a gate; leave one of them out"
+        )
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
+def test_low_scores_fail_nothing_and_it_is_said_everywhere(
+    told: Repository, workers: tuple[str, ...]
+) -> None:
+    told.write(conftest=LOW)
+    result = assert_ended(
+        told.run(*ARGS, *NOTHING, *workers, "--personalens-report=page.html", "--personalens-report=page.md"),
+        0,
+        f"personalens: 10 scenarios *; {SAID}",
+        "overall *0.00 *",
+        f"{SAID} (--personalens-gate none)",
+    )
+    result.assert_outcomes(passed=10)
+    page = (told.path / "page.html").read_text(encoding="utf-8")
+    assert "</span> Report only</h1>" in page
+    assert "Report only: nothing here fails the run." in page
+    assert (told.path / "page.md").read_text(encoding="utf-8").startswith(f"## ⚠️ personalens {SAID}\n")
+
+
+def test_gates_of_the_configuration_are_shown_and_do_not_count(
+    told: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert told.inline(*ARGS, "--personalens-save-baseline=base.json").ret == 0
+    told.write(conftest=LOW)
+    ini(told, gate="tcr >= 0.9", baseline="base.json")
+    assert told.inline(*ARGS).ret == 1
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(told.path / "step"))
+    result = assert_ended(
+        told.run(
+            *ARGS,
+            *NOTHING,
+            "--junitxml",
+            "junit.xml",
+            "--personalens-report=page.html",
+            "--personalens-report=r.json",
+            "--personalens-report=github",
+        ),
+        0,
+        f"*; {SAID}, its gates are shown and do not count",
+        "gate tcr: FAILED (report only), task completion rate *",
+        "gate regression: tcr: FAILED (report only), *",
+        "gate valid: passed, *",
+        f"{SAID}, its gates are shown and do not count (*",
+        "::warning title=personalens%3A gate tcr::*",
+    )
+    result.assert_outcomes(passed=10)
+    assert "::error" not in str(result.stdout)
+    assert "gate[" not in (told.path / "junit.xml").read_text(encoding="utf-8")
+    page = (told.path / "page.html").read_text(encoding="utf-8")
+    assert "its gates are shown and do not count." in page
+    assert "failed (report only)" in page
+    stored = told.command("report", "r.json", "--report", "-")
+    stored.stdout.fnmatch_lines([f"## * personalens {SAID} (it would fail: TCR * → *, P * → *)"])
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
+def test_a_dialogue_that_could_not_be_scored_is_counted_and_fails_nothing(
+    told: Repository, workers: tuple[str, ...]
+) -> None:
+    told.write(conftest=crashing("< 1"))
+    result = told.run(*ARGS, *NOTHING, *workers)
+    assert result.ret == 0
+    crashed = 2 if workers else 1
+    result.assert_outcomes(passed=10 - crashed, skipped=crashed)
+    result.stdout.fnmatch_lines([f"not scored: {crashed}, the assistant failed"])
+
+
+FAULTS: Final[dict[str, dict[str, str]]] = {
+    "the assistant": {"conftest": crashing(">= 0")},
+    "the judge": {"conftest": TOLD.replace('listed("faults.txt")', "[scenario.id]")},
+    "the user": {"conftest": TOLD.replace("return UserTurn(", "1 / 0\n            return UserTurn(")},
+    "skipped": {"test_bot": "import pytest\n\ndef test_bot(personalens):\n    pytest.skip('no key')\n"},
+}
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_run_that_measured_nothing_fails_all_the_same(
+    told: Repository, fault: str, workers: tuple[str, ...]
+) -> None:
+    told.write(**FAULTS[fault])
+    result = assert_ended(
+        told.run(*ARGS, *NOTHING, *workers), 1, "gate valid: FAILED, 0 of 10 items could be scored *"
+    )
+    result.stdout.no_fnmatch_line("report only*")
+
+
+def test_own_asserts_fail_all_the_same(told: Repository) -> None:
+    told.write(
+        test_bot="def test_bot(personalens):\n    assert personalens.evaluate().personalization == 1\n"
+    )
+    result = told.inline(*ARGS, *NOTHING)
+    assert result.ret == 1
+    result.assert_outcomes(failed=10)
+    result.stdout.no_fnmatch_line("report only*")
+
+
+def test_shards_that_are_to_fail_on_nothing(told: Repository) -> None:
+    told.write(conftest=LOW)
+    ini(told, gate="tcr >= 0.9")
+    assert [run.ret for run in run_shards(told, 2, *ARGS, *NOTHING)] == [0, 0]
+    assert_ended(merge_shards(told), 0, "gate tcr: FAILED (report only), *", f"{SAID}, *")
+    for gate in (("--gate", "p >= 1"), ("--baseline", "old.json"), ("--save-baseline", "new.json")):
+        refusal = merge_shards(told, *gate)
+        assert refusal.ret == 4
+        assert (
+            refusal.stderr.str().strip()
+            == f"error: {gate[0]}: asks for a gate, and the shards are of a run that fails on nothing"
+            " (--personalens-gate none); leave it out, or run them without that"
+        )
+    told.write(conftest=crashing(">= 0"))
+    assert [run.ret for run in run_shards(told, 2, *ARGS, *NOTHING)] == [0, 0]
+    assert merge_shards(told).ret == 1, "nothing was measured"
+
+
+def test_the_command_for_one_item_asks_for_no_gate_that_it_leaves_out(told: Repository) -> None:
+    told.write(conftest=crashing(">= 0"))
+    result = told.inline(*ARGS, "--personalens-gate=tcr >= 0.5")
+    again = next(line for line in result.outlines if line.startswith("again:"))
+    assert "--personalens-gate" not in again

@@ -1,0 +1,66 @@
+"""The embedded posts: their version, and the measures that they promise."""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from pytest_personalens.cli.scenarios.check_dataset import main
+from pytest_personalens.datasets.embedded.files import data_folder
+from pytest_personalens.suites.personaconv.protocols.open import open_posts
+from pytest_personalens.suites.personaconv.quality.check import check_data
+from tests.support.repository import ROOT as PROJECT
+
+ROOT = data_folder() / "personaconv"
+
+
+def posts_digest(root: Path) -> str:
+    """A digest of everything that the items are made of; line ends do not matter."""
+    digest = hashlib.sha256()
+    for file in sorted((root / "dataset.toml", *root.rglob("*.json"))):
+        digest.update(f"{file.relative_to(root).as_posix()}\n{file.read_text(encoding='utf-8')}".encode())
+    return digest.hexdigest()
+
+
+def test_changed_posts_have_a_new_version() -> None:
+    versions = tomllib.loads((ROOT / "versions.toml").read_text(encoding="utf-8"))
+    dataset = open_posts(ROOT)
+    assert (dataset.name, dataset.version) == ("personaconv", list(versions)[-1])
+    assert versions[dataset.version] == posts_digest(ROOT), (
+        "the posts have changed: raise the version in data/personaconv/dataset.toml and add to versions.toml"
+        f' there the line "<new version>" = "<digest>" (now {posts_digest(ROOT)})'
+    )
+
+
+def test_the_posts_keep_what_their_card_promises() -> None:
+    check = check_data("personaconv", 50_000)
+    assert check is not None
+    found = check.report
+    assert not check.findings
+    assert (found["users"], found["posts"], len(found["domains"])) == (40, 160, 10)
+    assert set(found["domains"].values()) == {16}
+    assert set(found["items"]["fixed"].values()) == {120}
+    for protocol, kinds in found["items"].items():
+        for kind, items in kinds.items():
+            assert items + sum(found["left_out"][protocol][kind].values()) == 160
+    assert {reason for kind in found["left_out"]["official"].values() for reason in kind} == {"halved"}
+    assert found["by_majority"] <= 0.55
+    assert found["by_words"] <= 0.65
+    assert 0.6 <= found["by_earlier_labels"] <= 0.8
+    assert all(0.35 <= share <= 0.65 for share in found["positive"].values())
+    assert found["comments_range"][0] >= 8 and found["comments_range"][1] <= 60
+    assert 12 <= found["comments_median"] <= 16 and found["depth"] <= 8
+    low, high = found["score_range"]
+    assert -150 <= low <= -140 and 1_000 <= high <= 1_500
+    assert found["self_bleu"] < 0.136  # that of the first set, over as many words
+
+
+def test_the_card_shows_what_the_command_prints(capsys: pytest.CaptureFixture[str]) -> None:
+    card = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    assert main(["personaconv"]) == 0
+    printed = [line for line in capsys.readouterr().out.splitlines() if "  " in line]
+    assert len(printed) == 24
+    assert [line for line in printed if line not in card] == []

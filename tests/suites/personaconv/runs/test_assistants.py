@@ -1,0 +1,233 @@
+"""Assistants and records of the suite: models, stored outputs, and what lies on disk."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from pytest_personalens.engine.records.record import Record
+from tests.suites.personaconv.arguments import (
+    BOT,
+    CONTROL,
+    GATE,
+    KIND,
+    REPORT,
+    SCORES,
+    SUITE,
+    check_refused,
+    evaluations,
+    item_ids,
+)
+from tests.support.repository import Repository, records
+from tests.support.servers.endpoint import Endpoint, Reply
+
+MODEL = ("--personalens-assistant", "openai:bot")
+
+
+def test_a_model_is_bound_to_a_schema_and_its_record_holds_no_post(
+    empty_repo: Repository, endpoint: Endpoint
+) -> None:
+    endpoint.answer = lambda call: Reply(data={"answer": "positive"})
+    run = (*SUITE, "4", KIND, "sentiment", *MODEL, GATE, "accuracy >= 0", *REPORT)
+    result = empty_repo.inline(*run, "--personalens-record", "new")
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["*, protocol fixed, P-Conv, assistant openai:bot"])
+    assert len(endpoint.calls) == 4
+    for call in endpoint.calls:
+        assert (call.system, call.history) == ("", [])
+        schema = call.body["tools"][0]["function"]["parameters"]
+        assert schema["properties"]["answer"]["enum"] == ["positive", "negative"]
+    asked = [e["dialogue"]["messages"][0]["content"] for e in evaluations(empty_repo)]
+    assert sorted(asked) == sorted(call.prompt for call in endpoint.calls)
+    written = [file.read_text(encoding="utf-8") for file in records(empty_repo)]
+    assert len(written) == 4
+    for text in written:
+        record = json.loads(text)
+        assert record["suite"] == "personaconv"
+        assert record["dialogue"]["messages"][0]["content"].startswith("sha256:")
+        assert not any(line in text for one in asked for line in one.splitlines() if len(line) > 40)
+    # They are replayed without a call, and the results are the same.
+    before = evaluations(empty_repo)
+    assert empty_repo.inline(*run).ret == 0
+    assert len(endpoint.calls) == 4
+    assert {item["record"] for item in empty_repo.results()["items"]} == {"replayed"}
+    assert [e["dialogue"] for e in evaluations(empty_repo)] == [e["dialogue"] for e in before]
+
+
+def test_a_changed_scorer_scores_stored_replies_anew_without_a_call(
+    empty_repo: Repository, endpoint: Endpoint
+) -> None:
+    endpoint.answer = lambda call: Reply(data={"answer": "Thank you for that."})
+    empty_repo.write(letters="def vectors(texts):\n    return [[1.0, 2.0] for text in texts]\n")
+    run = (*SUITE, "3", KIND, "next-text", *MODEL, GATE, "rouge1 >= 0", *REPORT)
+    empty_repo.inline(*run, "--personalens-record", "new")
+    calls = len(endpoint.calls)
+    assert calls == 3
+    result = empty_repo.inline(*run, "-o", "personalens_embedding=letters:vectors", GATE, "sbert >= 0.99")
+    assert result.ret == 0
+    assert len(endpoint.calls) == calls
+    assert {item["record"] for item in empty_repo.results()["items"]} == {"stale"}
+    # Of the other kinds nothing changed.
+    endpoint.answer = lambda call: Reply(data={"answer": "7"})
+    scores = (*SUITE, "3", *SCORES, *MODEL, GATE, "valid >= 0", *REPORT)
+    empty_repo.inline(*scores, "--personalens-record", "new")
+    empty_repo.inline(*scores, "-o", "personalens_embedding=letters:vectors")
+    assert {i["record"] for i in empty_repo.results()["items"] if i["status"] == "passed"} == {"replayed"}
+
+
+def test_another_request_does_not_fit_the_record(empty_repo: Repository, endpoint: Endpoint) -> None:
+    endpoint.answer = lambda call: Reply(data={"answer": "positive"})
+    run = (*SUITE, "2", KIND, "sentiment", *MODEL)
+    empty_repo.inline(*run, "--personalens-record", "new")
+    for file in records(empty_repo):
+        assert file.name.endswith("].json")
+    result = empty_repo.inline(*run, "--personalens-context", "none")
+    result.stdout.fnmatch_lines(["*the record is stale (*"])
+    assert len(endpoint.calls) == 2
+
+
+def test_the_official_protocol_sends_the_parameters_of_the_scripts(
+    empty_repo: Repository, endpoint: Endpoint
+) -> None:
+    endpoint.answer = lambda call: Reply("12 votes")
+    official = ("--personalens-protocol", "official", "--personalens-record", "live")
+    for kind, temperature, most in (("sentiment", 0, 10), ("impact", 0, 25), ("next-text", 0.7, 256)):
+        endpoint.calls.clear()
+        empty_repo.inline(*SUITE, "1", KIND, kind, *MODEL, *official, GATE, "valid >= 0")
+        (call,) = endpoint.calls
+        assert (call.body["temperature"], call.body["max_tokens"]) == (temperature, most)
+        assert "tools" not in call.body
+        assert call.system == ""
+
+
+def test_a_past_in_the_context_is_told_to_a_model_as_its_system_text(
+    empty_repo: Repository, endpoint: Endpoint
+) -> None:
+    endpoint.answer = lambda call: Reply(data={"answer": "positive"})
+    empty_repo.inline(
+        *SUITE,
+        "1",
+        KIND,
+        "sentiment",
+        *MODEL,
+        "--personalens-record",
+        "live",
+        "-o",
+        "personalens_history=context",
+    )
+    (call,) = endpoint.calls
+    assert "Past conversations about" in call.system
+
+
+def test_an_estimate_counts_one_call_an_item(empty_repo: Repository, endpoint: Endpoint) -> None:
+    result = empty_repo.inline(*SUITE, "6", *MODEL, CONTROL, "none", "--personalens-estimate")
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["assistant * 12 *"])
+    assert not endpoint.calls
+
+
+def test_records_of_the_other_suite_are_refused_with_both_names(
+    empty_repo: Repository, endpoint: Endpoint
+) -> None:
+    endpoint.answer = lambda call: Reply(data={"answer": "positive"})
+    run = (*SUITE, "1", KIND, "sentiment", *MODEL)
+    empty_repo.inline(*run, "--personalens-record", "new")
+    (file,) = records(empty_repo)
+    data = json.loads(file.read_text(encoding="utf-8"))
+    del data["suite"]
+    data["verdicts"] = []
+    file.write_text(json.dumps(data), encoding="utf-8")
+
+    data["integrity"] = Record.model_validate(data).seal().integrity
+    file.write_text(json.dumps(data), encoding="utf-8")
+    result = empty_repo.inline(*run)
+    assert "the record is of the suite 'personalens', this run of 'personaconv'" in " ".join(
+        line.removeprefix("E").strip() for line in result.stdout.lines
+    )
+
+
+def test_stored_outputs_play_the_assistant(empty_repo: Repository) -> None:
+    run = (*SUITE, "4", *SCORES, CONTROL, "none")
+    cases = item_ids(empty_repo, "4", *SCORES, CONTROL, "none")
+    rows = [
+        {"id": case, "output": {"answer": "positive"} if case.startswith("sentiment") else 12}
+        for case in cases[:-1]
+    ]
+    rows.append({"id": "impact-00000000-u-nobody", "output": "3"})
+    (empty_repo.path / "said.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    stored = ("--personalens-assistant", "outputs:said.jsonl")
+    result = empty_repo.inline(*run, *stored, GATE, "accuracy >= 0.5, parsed >= 1", *REPORT)
+    text = result.stdout.str()
+    assert "1 output of no item of this run, such as 'impact-00000000-u-nobody'" in text
+    assert [e["detail"] for e in evaluations(empty_repo) if e["cause"]] == ["no output"]
+    assert {
+        e["dialogue"]["messages"][-1]["content"]
+        for e in evaluations(empty_repo)
+        if e["kind"] == "impact" and not e["cause"]
+    } == {"12"}
+    empty_repo.run(*run, *stored, "-n", "2", "--personalens-report", "workers.json")
+    assert [e["detail"] for e in evaluations(empty_repo) if e["cause"]] == ["no output"]
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (None, "cannot be read: No such file or directory"),
+        (b"", "holds no output; expected a line of JSON for each item*"),
+        (b'{"id": "a", "output": 1}\nno json\n', "line 2: expected a line of JSON for each item, such as *"),
+        (b'{"id": "a"}\n', "line 1: expected a line of JSON for each item, such as *"),
+        (b'{"id": "a", "output": 1}\n{"id": "a", "output": 2}', "line 2: the item 'a' is there twice; leave one out"),
+        (b"\xff\xfe", "cannot be read: *"),
+    ],
+)  # fmt: skip
+def test_a_file_of_outputs_that_is_none(empty_repo: Repository, content: bytes | None, problem: str) -> None:
+    if content is not None:
+        (empty_repo.path / "said.jsonl").write_bytes(content)
+    problem = f"personalens: *said.jsonl: {problem}"
+    check_refused(empty_repo, problem, *SUITE, "2", "--personalens-assistant", "outputs:said.jsonl")
+
+
+def test_an_embedding_has_its_own_column(empty_repo: Repository) -> None:
+    empty_repo.write(
+        letters="def vectors(texts):\n    return [[text.count(c) for c in 'abcdefghij'] for text in texts]\n",
+        conftest="""
+        import pytest
+
+        @pytest.fixture
+        def personalens_assistant(personalens_scenario):
+            return lambda messages: personalens_scenario.truth
+        """,
+    )
+    named = ("-o", "personalens_embedding=letters:vectors")
+    result = empty_repo.inline(*SUITE, "3", KIND, "next-text", *named, GATE, "sbert >= 0.99", *REPORT)
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["  SBERT * 1.00"])
+    assert "not computed: METEOR (no WordNet given), chars" in result.stdout.str()
+    assert "sbert by letters:vectors" in evaluations(empty_repo)[0]["judge"]
+    assert {v["dimension"] for e in evaluations(empty_repo) for v in e["verdicts"]} >= {"sbert", "meteor-es"}
+    problem = "*chars: SBERT is scored instead; leave personalens_embedding out"
+    check_refused(empty_repo, problem, *SUITE, "3", KIND, "next-text", *named, GATE, "chars >= 0.1")
+
+
+def test_next_text_without_its_extra_ends_at_once(
+    empty_repo: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from importlib import metadata
+
+    real = metadata.version
+
+    def version(name: str) -> str:
+        if name in ("nltk", "rouge-score"):
+            raise metadata.PackageNotFoundError(name)
+        return real(name)
+
+    monkeypatch.setattr(metadata, "version", version)
+    # What was opened before is kept, so this asks for something else.
+    problem = (
+        "*next-text needs the extra text: pip install 'pytest-personalens[[]text]', or leave next-text out *"
+    )
+    check_refused(empty_repo, problem, *SUITE, "3", "-o", "personalens_nltk_data=elsewhere")
+    empty_repo.write(conftest=BOT)
+    monkeypatch.setenv("SAYS", "positive")
+    assert empty_repo.inline(*SUITE, "2", KIND, "sentiment", GATE, "accuracy >= 0.5").ret == 0

@@ -1,0 +1,344 @@
+"""Gates, figures, comparisons and summaries of runs of the suite."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from sklearn import metrics
+
+from pytest_personalens.cli.command import main
+from tests.suites.personaconv.arguments import (
+    BOT,
+    CONTROL,
+    DATA,
+    GATE,
+    KIND,
+    REPORT,
+    SCORES,
+    SUITE,
+    check_refused,
+    gates,
+    reports,
+)
+from tests.suites.personaconv.trees import people, talk, written
+from tests.support.repository import ROOT, Repository
+
+
+@pytest.fixture
+def threads(empty_repo: Repository) -> Repository:
+    """A repository with an assistant that is mostly right."""
+    empty_repo.write(conftest=BOT)
+    return empty_repo
+
+
+def answers(repo: Repository, kind: str) -> tuple[list[Any], list[Any]]:
+    """The true and the predicted values of the run itself."""
+    found = [i["evaluation"] for i in repo.results()["items"] if not i["arm"]]
+    pairs = [(e["answer"]["truth"], e["answer"]["value"]) for e in found if e["kind"] == kind]
+    return [truth for truth, _ in pairs], [value for _, value in pairs]
+
+
+def test_the_same_word_for_everything_is_right_by_half(
+    threads: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SAYS", "positive")
+    result = threads.inline(*SUITE, "30", GATE, "accuracy >= 0.4", *REPORT)
+    assert result.ret == 1
+    result.assert_outcomes(passed=21, skipped=10, failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "sentiment: 10 items, 10 read * P-Conv",
+            "  accuracy * 0.50",
+            "  MCC * 0.00",
+            "impact: 10 items, 0 read *",
+            "next-text: 10 items, 10 read *",
+            "  not computed: METEOR (no WordNet given), SBERT (no embedding named)",
+            "left out of 160 posts: 40 without a past (-v lists them)",
+            "leaks: none in 30 requests",
+            "gate valid: FAILED, 20 of 30 items could be scored (not: 10 assistant); the floor is 90%",
+            "gate accuracy: passed, accuracy 0.50 (* to *) >= 0.40 over 10 predictions",
+        ]
+    )
+    assert "RMSE" not in result.stdout.str()
+    assert threads.results()["leaks"] == {}
+    assert threads.results()["excluded"] == {
+        kind: {"no-past": 40} for kind in ("sentiment", "impact", "next-text")
+    }
+    assert set(threads.results()["drawn_from"].values()) == {120}
+
+
+def test_figures_are_those_of_scikit_learn(threads: Repository) -> None:
+    wanted = (
+        "accuracy >= 0.5, f1 >= 0.5, f1-weighted >= 0.5, mcc >= 0, rmse <= 300, mae <= 60, log-error <= 3,"
+        " skill >= 0, parsed >= 0.9, sentiment: accuracy >= 0.5"
+    )
+    result = threads.inline(*SUITE, "60", *SCORES, GATE, wanted, *REPORT)
+    assert result.ret == 0
+    truths, said = answers(threads, "sentiment")
+    numbers, guesses = answers(threads, "impact")
+    expected = {
+        "accuracy": metrics.accuracy_score(truths, said),
+        "f1": metrics.f1_score(truths, said, pos_label="positive"),
+        "f1-weighted": metrics.f1_score(truths, said, average="weighted"),
+        "mcc": metrics.matthews_corrcoef(truths, said),
+        "rmse": metrics.root_mean_squared_error(numbers, guesses),
+        "mae": metrics.mean_absolute_error(numbers, guesses),
+        "parsed": 1.0,
+    }
+    found = gates(threads)
+    assert {name: found[name]["value"] for name in expected} == pytest.approx(expected, abs=1e-6)
+    assert all(found[name]["low"] < found[name]["value"] < found[name]["high"] for name in ("mcc", "rmse"))
+    assert {
+        name: gate["direction"] for name, gate in found.items() if gate["direction"] == "<="
+    } == dict.fromkeys(("rmse", "mae", "log-error"), "<=")
+    assert f"over {len(numbers)} predictions" in found["rmse"]["message"]
+
+
+def test_what_is_not_read_counts_where_it_can(threads: Repository) -> None:
+    threads.write(
+        conftest=BOT.replace("if SAYS:", "if personalens_scenario.user < 'u_d':\n            return 'Hm.'\n        if SAYS:")
+    )  # fmt: skip
+    threads.inline(
+        *SUITE, "60", *SCORES, GATE, "accuracy >= 0, mae <= 999, parsed >= 0, valid >= 0.5", *REPORT
+    )
+    items = [item["evaluation"] for item in threads.results()["items"]]
+    unread = {
+        kind: [e for e in items if e["kind"] == kind and not e["answer"]["read"]]
+        for kind in ("sentiment", "impact")
+    }
+    assert min(map(len, unread.values())) >= 2
+    assert {e["cause"] for e in unread["impact"]} == {"assistant"}
+    assert {e["cause"] for e in unread["sentiment"]} == {""}
+    assert {v["score"] for e in unread["sentiment"] for v in e["verdicts"]} == {0}
+    asked = {kind: sum(e["kind"] == kind for e in items) for kind in unread}
+    read = asked["impact"] - len(unread["impact"])
+    assert f"over {read} predictions" in gates(threads)["mae"]["message"]
+    assert f"over {asked['sentiment']} predictions" in gates(threads)["accuracy"]["message"]
+    missed = len(unread["sentiment"]) + len(unread["impact"])
+    assert gates(threads)["parsed"]["value"] == pytest.approx(1 - missed / 60, abs=1e-6)
+    # In the official protocol it leaves the denominator.
+    _, said = answers(threads, "sentiment")
+    assert all(value in ("positive", "negative") for value in said)
+    official = ("--personalens-protocol", "official")
+    threads.inline(*SUITE, "60", KIND, "sentiment", *official, GATE, "accuracy >= 0, valid >= 0", *REPORT)
+    _, said = answers(threads, "sentiment")
+    assert None in said
+    read = sum(value is not None for value in said)
+    assert f"over {read} predictions" in gates(threads)["accuracy"]["message"]
+
+
+def test_one_class_alone_has_no_mcc(threads: Repository) -> None:
+    data = written(
+        threads.path, {f"u_{n}": [talk(f"u_{n}", 1000 * p + 9 * n) for p in range(2)] for n in range(4)}
+    )
+    wanted = ("mcc >= 0, accuracy >= 0.1", KIND, "sentiment", DATA, str(data))
+    result = threads.inline(*SUITE, "4", GATE, *wanted, *REPORT)
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(
+        [
+            "  all true answers are positive: MCC has no value, and the same answer to all is right",
+            "gate mcc: FAILED (not decided), MCC: all true answers are of one class, so it has no value",
+        ]
+    )
+    assert gates(threads)["mcc"]["value"] is None
+    assert threads.results()["overall"]["figures"]["mcc"]["value"] is None
+
+
+def test_a_lift_is_positive_where_the_run_is_better(threads: Repository) -> None:
+    named = [
+        f"lift({name}, NP-Conv) >= 0.01" for name in ("accuracy", "f1", "mcc", "rmse", "mae", "log-error")
+    ]
+    result = threads.inline(*SUITE, "60", *SCORES, CONTROL, "NP-Conv", GATE, ", ".join(named), "-v", *REPORT)
+    assert result.ret == 0, result.stdout.str()
+    assert all(gate["value"] > 0.01 for gate in gates(threads).values())
+    result.stdout.fnmatch_lines(
+        [
+            "sentiment: * items, * read * P-Conv    NP-Conv  lift",
+            "  accuracy * +0.* (p *)",
+            "  lower is better, but for skill; one reply of * carries *% of the squared error",
+            "control NP-Conv: accuracy 0.*, with this user's context 0.*: lift +0.*",
+            "gate lift(rmse, NP-Conv): passed, lift of RMSE over the control NP-Conv * predictions *",
+            "  post 1 of u_akira: without a past",
+        ]
+    )
+
+
+def test_domains_have_gates_and_a_table(threads: Repository) -> None:
+    result = threads.inline(*SUITE, "60", *SCORES, GATE, "Gaming: mae <= 60, gaming: accuracy >= 0", *REPORT)
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(
+        ["by domain (items) * acc *log error", "  Gaming * (4) * (3)", "gate Gaming: mae: passed, *"]
+    )
+    unknown = "*unknown group 'Gamin' (did you mean Gaming?)*"
+    check_refused(threads, unknown, *SUITE, "6", *SCORES, GATE, "Gamin: mae <= 60")
+
+
+def test_a_gate_on_a_kind_that_is_not_drawn_fails_and_says_so(threads: Repository) -> None:
+    result = threads.inline(*SUITE, "4", KIND, "sentiment", GATE, "mae <= 60")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(
+        ["gate mae: FAILED (not decided), MAE: no prediction of impact is in this sample"]
+    )
+
+
+def test_one_run_gives_one_result_however_it_is_run(
+    threads: Repository, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(threads.path)
+    shape = (*SUITE, "24", *SCORES, CONTROL, "NP-Conv", GATE, "mcc >= 0, lift(mae, NP-Conv) >= 1")
+    threads.inline(*shape, "--personalens-report", "one.json")
+    threads.inline(*shape, "--personalens-report", "two.json")
+    threads.run(*shape, "--personalens-report", "workers.json", "-n", "2")
+    text = Path("one.json").read_text(encoding="utf-8")
+    assert Path("two.json").read_text(encoding="utf-8") == text
+    assert Path("workers.json").read_text(encoding="utf-8") == text
+    schema = json.loads((ROOT / "docs/reference/results.schema.json").read_text(encoding="utf-8"))
+    jsonschema.validate(json.loads(text), schema)
+    for part in ("1", "2"):
+        threads.inline(
+            *shape, "--personalens-shard", f"{part}/2", "--personalens-report", f"shard{part}.json"
+        )
+    assert main(["merge", "shard1.json", "shard2.json", "--report", "merged.json"]) == 0
+    assert "leaks: none in 48 requests" in capsys.readouterr().out
+    one, merged = (json.loads(Path(name).read_text(encoding="utf-8")) for name in ("one.json", "merged.json"))
+    for name in [
+        "overall",
+        "kinds",
+        "domains",
+        "arms",
+        "gates",
+        "excluded",
+        "drawn_from",
+        "leaks",
+        "uncounted",
+    ]:
+        assert merged[name] == one[name], name
+    assert main(["report", "one.json", "--report", "page.html", "--report", "page.md"]) == 0
+
+
+def test_dialogues_side_by_side_give_the_same_results(threads: Repository) -> None:
+    threads.write(
+        conftest="""
+        import hashlib
+        import pytest
+
+        @pytest.fixture(scope="session")
+        def personalens_assistant():
+            return lambda messages: str(int(hashlib.sha256(messages[0]["content"].encode()).hexdigest(), 16) % 50)
+        """
+    )
+    shape = (*SUITE, "24", *SCORES, CONTROL, "NP-Conv", GATE, "parsed >= 0.4, valid >= 0")
+    found = []
+    for concurrency in ("1", "6"):
+        threads.inline(*shape, "--personalens-concurrency", concurrency, *REPORT)
+        found.append(threads.results() | {"settings": {}})
+    assert found[0] == found[1]
+
+
+def test_a_baseline_is_compared_by_item_and_refused_to_another_suite(
+    threads: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = (*SUITE, "60", *SCORES)
+    threads.inline(*run, "--personalens-save-baseline", "base.json")
+    result = threads.inline(*run, "--personalens-baseline", "base.json", *REPORT)
+    assert result.ret == 0
+    assert list(gates(threads)) == ["regression: accuracy", "regression: log-error", "valid"]
+    monkeypatch.setenv("WORSE", "1")
+    result = threads.inline(*run, "--personalens-baseline", "base.json")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(
+        [
+            "gate regression: accuracy: FAILED, * a significant drop",
+            "gate regression: log-error: FAILED, * a significant drop",
+        ]
+    )
+    # A part of the kinds is compared with the whole.
+    part = threads.inline(*SUITE, "30", KIND, "sentiment", "--personalens-baseline", "base.json")
+    part.stdout.fnmatch_lines(["gate regression: accuracy: FAILED, *"])
+    for args, problem in (
+        (SUITE[:0], "it is of the suite 'personaconv', this run of 'personalens'"),
+        ((*SUITE[:2], "--personalens-protocol", "official"), "the protocol changed: 'official' now, 'fixed' then"),
+        ((*SUITE[:2], "-o", "personalens_history=context"), "the place of the past changed: 'context' now, *"),
+        ((*SUITE[:2], "--personalens-context", "none"), "the context changed: 'none' now, 'P-Conv' then"),
+    ):  # fmt: skip
+        problem = f"*base.json cannot be compared with this run: {problem}*"
+        check_refused(
+            threads, problem, *args, "--personalens-sample", "6", "--personalens-baseline", "base.json"
+        )
+
+
+def test_posts_that_give_no_item_add_up_with_the_items(threads: Repository) -> None:
+    posts = people(4, 3)
+    posts["u_0"][1]["timestamp"] = "yesterday"
+    posts["u_1"].append(posts["u_1"][1])
+    data = written(threads.path, posts)
+    result = threads.inline(*SUITE, "all", DATA, str(data), GATE, "valid >= 0", "-v", *REPORT)
+    found = threads.results()
+    for kind in ("sentiment", "impact", "next-text"):
+        assert found["drawn_from"][kind] + sum(found["excluded"][kind].values()) == 13
+    assert found["excluded"]["impact"] == {"no-past": 4, "bad-time": 1, "duplicate": 1}
+    result.stdout.fnmatch_lines(
+        [
+            "left out of 13 posts: 4 without a past, 1 with an unreadable time, 1 there already (-v lists them)",
+            "left out, impact:",
+            "  post 2 of u_0: with an unreadable time",
+            "  post 4 of u_1: there already",
+        ]
+    )
+
+
+def test_official_requests_are_counted_with_what_they_give_away(threads: Repository) -> None:
+    official = ("--personalens-protocol", "official", GATE, "valid >= 0")
+    result = threads.inline(*SUITE, "6", KIND, "impact", *official, *REPORT)
+    assert threads.results()["leaks"]["sign"] == 6
+    result.stdout.fnmatch_lines(["leaks in 6 requests: *the sign of the score is in the request: 6*"])
+
+
+def test_the_best_of_several_trials_stands_beside_their_mean(threads: Repository) -> None:
+    wanted = (KIND, "next-text", "--personalens-trials", "2", GATE, "rouge1 >= 0, pass^2 >= 0")
+    result = threads.inline(*SUITE, "3", *wanted)
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["  best of 2: ROUGE-1 0.*, 0.* where zeros are left out"])
+
+
+def test_every_report_speaks_of_predictions(threads: Repository) -> None:
+    threads.inline(
+        *SUITE,
+        "12",
+        *SCORES,
+        CONTROL,
+        "NP-Conv",
+        GATE,
+        "mae <= 1, accuracy >= 0.1",
+        *reports("p.html", "p.md"),
+        "--junitxml",
+        "j.xml",
+    )
+    page, text, junit = (
+        (threads.path / name).read_text(encoding="utf-8") for name in ("p.html", "p.md", "j.xml")
+    )
+    for line in (
+        "## ❌ personalens FAILED: mae 14.67 &#62; 1.00",
+        "12 predictions of personaconv 1.1; 12 of 12 items scored; protocol: fixed; context: P-Conv; history: request",
+        "|  | P-Conv | NP-Conv | lift | one-sided p |",
+        "left out of 160 posts: 40 without a past (-v lists them).",
+        "leaks: none in 24 requests.",
+        "### By domain",
+    ):
+        assert line in text
+    for word in (
+        "Personalization, 1 to 4",
+        "mean personalization",
+        "sentiment-domain",
+        "--personalens-dimensions",
+    ):
+        assert word not in page
+    assert "personalens_log-error" in junit
+    failing = threads.inline(*SUITE, "4", KIND, "impact", "--personalens-threshold", "log-error<=0")
+    failing.stdout.fnmatch_lines(
+        ["*log error *, above the required 0: read as *", "truth: *", "again: *"], consecutive=False
+    )

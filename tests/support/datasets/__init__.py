@@ -1,0 +1,1 @@
+"""Small datasets of every layout, in words of our own."""

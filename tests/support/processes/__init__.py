@@ -1,0 +1,1 @@
+"""Runs of pytest, of commands and of the official code in processes of their own."""

@@ -1,0 +1,20 @@
+"""What a command of the package says when it cannot be done."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_personalens.cli.command import main
+
+
+def refusal(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """Run a command that ends with code 4 and prints nothing, and return its one line of error."""
+    capsys.readouterr()
+    try:
+        code = main(words)
+    except SystemExit as end:  # raised by the parser
+        code = int(str(end.code))
+    printed = capsys.readouterr()
+    assert (code, printed.out) == (4, "")
+    (line,) = printed.err.splitlines()
+    return line

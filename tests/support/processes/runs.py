@@ -1,0 +1,48 @@
+"""Runs of a repository in parts, and how a run ended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import pytest
+
+from tests.support.repository import Repository
+
+
+def assert_ended(result: pytest.RunResult, status: int, *lines: str, err: str = "") -> pytest.RunResult:
+    """Check the exit status, lines of the output in this order, and a line of the errors; return the result.
+
+    The lines are patterns of `fnmatch`.
+    """
+    assert result.ret == status
+    result.stdout.fnmatch_lines(lines)
+    if err:
+        result.stderr.fnmatch_lines([err])
+    return result
+
+
+def collect_ids(repo: Repository, *args: str) -> list[str]:
+    """Return what stands in the brackets of the node ids that a run collects."""
+    lines = repo.inline(*args, "--collect-only", "-q").outlines
+    return [line.partition("[")[2].rstrip("]") for line in lines if "[" in line]
+
+
+def run_shards(
+    repo: Repository,
+    of: int,
+    *args: str,
+    extra: Mapping[int, tuple[str, ...]] = MappingProxyType({}),
+) -> list[pytest.RunResult]:
+    """Run all shards, which write shard-1.json and so on; `extra` holds further arguments of some of them."""
+    found = []
+    for number in range(1, of + 1):
+        more = extra.get(number, ())
+        shard = (f"--personalens-shard={number}/{of}", f"--personalens-report=shard-{number}.json")
+        found.append((repo.run if "-n" in more else repo.inline)(*args, *shard, *more))
+    return found
+
+
+def merge_shards(repo: Repository, *args: str) -> pytest.RunResult:
+    """Merge the results of all shards."""
+    return repo.command("merge", *sorted(path.name for path in repo.path.glob("shard-*.json")), *args)

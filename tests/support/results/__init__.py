@@ -1,0 +1,1 @@
+"""Results of any kind, and an independent count of their tables."""

@@ -1,0 +1,1 @@
+"""Servers on loopback: models, services, and the API of a forge."""
