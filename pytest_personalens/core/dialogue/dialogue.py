@@ -216,7 +216,7 @@ def _reply(
     # The assistant gets a new copy each turn, because it may change its list and must not change the
     # transcript.
     try:
-        reply = read_stream(assistant([_copy(message) for message in history]))
+        reply = read_stream(assistant(copy.deepcopy(history)))
     except PersonalensError:
         raise
     except Exception as error:
@@ -234,11 +234,6 @@ def _reply(
     except Exception as error:  # an object of another library may raise anything when it is read
         told = _shortened(error_text(error))
         raise AssistantFault(f"the assistant's reply cannot be read: {told}") from error
-
-
-def _copy(message: dict[str, Any]) -> dict[str, Any]:
-    # Most messages are two texts, and a deep copy takes ten times as long.
-    return dict(message) if all(type(v) is str for v in message.values()) else copy.deepcopy(message)
 
 
 def _answer_text(reply: dict[object, object]) -> str:
