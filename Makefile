@@ -1,4 +1,4 @@
-.PHONY: demo predictions report test test-slow test-real-model test-frameworks test-neighbours lowest test-lowest fuzz lint types benchmarks peers reference records clean help
+.PHONY: demo predictions report test test-slow test-real-model test-frameworks test-neighbours lowest test-lowest fuzz lint types dist audit benchmarks peers reference records clean help
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -65,9 +65,9 @@ test-neighbours: $(APART)/neighbours/done ## beside the plugins of pytest that a
 	$(APART)/neighbours/bin/python -m pytest -q -n 2 -p no:cacheprovider -p no:randomly -p no:sugar -p no:asyncio tests/plugin/running/test_neighbours.py
 
 # What is built on these packages: pytest, pytest-xdist and syrupy, pydantic, boto3, Jinja.
-BUILT_ON_THEM := core datasets/test_datasets.py datasets/test_toml_cache.py engine/test_concurrency.py engine/test_resume.py \
-    models plugin reports/html/test_html_report.py reports/test_outputs.py results/test_baseline.py results/test_gates.py \
-    results/test_shards.py results/test_stored_results.py
+BUILT_ON_THEM := core datasets/test_datasets.py datasets/test_toml_cache.py engine/test_concurrency.py \
+    engine/records/test_resume.py models plugin reports/html/test_html_report.py reports/test_outputs.py \
+    results/comparison/test_baseline.py results/gates/test_gates.py results/files/test_shards.py results/files/test_stored_results.py
 
 lowest: $(APART)/lowest/done
 
@@ -84,11 +84,26 @@ fuzz: $(VENV)/dev ## 1,500 mutated inputs, and a table of what came of them (SEE
 
 lint: $(VENV)/dev ## ruff, formatting and import layers
 	$(BIN)/ruff check .
+	$(BIN)/ruff check --preview --select PLW1514 . # the encoding of every text file is told: the default of Windows is another
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
 
 types: $(VENV)/dev ## mypy --strict
 	$(BIN)/mypy
+
+dist: $(APART)/packaging/done $(APART)/audit/done ## the wheel and the sdist, checked, in dist/, and the list of their components, build/sbom.cdx.json
+	rm -rf dist build
+	$(APART)/packaging/bin/python -m hatchling build -d dist
+	$(APART)/packaging/bin/python -m twine check --strict dist/*
+	$(UV) venv --quiet --python $(PYTHON) build/bare
+	$(UV) pip install --quiet --python build/bare dist/*.whl
+	cd example_project && ../build/bare/bin/python -m pytest -q -p no:cacheprovider --personalens-sample 30
+	$(APART)/audit/bin/cyclonedx-py environment build/bare --pyproject pyproject.toml --output-reproducible --output-file build/sbom.cdx.json
+
+audit: $(APART)/audit/done ## known holes in the packages that we depend on (asks PyPI), and unsafe workflows (asks GitHub where GH_TOKEN is set)
+	$(UV) pip compile --quiet --python $(PYTHON) --all-extras --no-header --no-annotate pyproject.toml --output-file $(APART)/audit/packages.txt
+	$(APART)/audit/bin/pip-audit --strict --no-deps --disable-pip --requirement $(APART)/audit/packages.txt
+	$(APART)/audit/bin/zizmor $(if $(GH_TOKEN),,--offline) .github action.yml example_project/.github
 
 benchmarks: $(VENV)/dev ## speed, as ratios measured side by side in one run; what intervals and gates promise
 	$(BIN)/python benchmarks/run.py

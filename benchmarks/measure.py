@@ -79,7 +79,7 @@ def wait_for_quiet(patience: float) -> None:
 
 
 def _idle() -> float:
-    return int(Path("/proc/stat").read_text().split(maxsplit=5)[4]) / os.sysconf("SC_CLK_TCK")
+    return int(Path("/proc/stat").read_text(encoding="utf-8").split(maxsplit=5)[4]) / os.sysconf("SC_CLK_TCK")
 
 
 class _Watch(threading.Thread):
@@ -98,7 +98,7 @@ def _resident(pid: int) -> float:
     total = 0.0
     # A process may end between being listed and being read.
     with suppress(OSError, ValueError, IndexError):
-        total += int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * PAGE_MB
+        total += int(Path(f"/proc/{pid}/statm").read_text(encoding="utf-8").split()[1]) * PAGE_MB
         for task in Path(f"/proc/{pid}/task").iterdir():
             total += sum(_resident(int(child)) for child in (task / "children").read_text().split())
     return total

@@ -3,7 +3,7 @@
 ``python benchmarks/readers.py`` counts the answers in ``data/agreement/readers.json``. The readers are
 language models. They saw summaries without profiles, and pairs of records in shuffled order without their
 origin. The official records are named by user and domain, because their text is not ours to publish. Answers
-that mean a value in other words ("a quarter to eight" for 7:45 AM) are listed: a language model compared them.
+that mean a value in other words ("a quarter to eight" for 7:45 AM) are listed by a language model.
 """
 
 from __future__ import annotations

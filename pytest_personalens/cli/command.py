@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import functools
 import importlib
 import io
@@ -73,11 +74,11 @@ def command(name: str, types: _Types = MappingProxyType({})) -> Callable[[_Run],
             options = _parser(name, types).parse_args(words)
             try:
                 return run(options, **more)
-            except BrokenPipeError:
-                raise
             except PersonalensError as error:
                 problem = str(error)
             except OSError as error:  # from writing a result; a failure to read raises `DataError`
+                if _is_closed_pipe(error):
+                    raise
                 problem = f"{error.filename}: cannot be written: {error.strerror}"
             return print_errors([one_line(problem)])
 
@@ -162,11 +163,18 @@ def run(main: Callable[[], int]) -> NoReturn:
             stream.reconfigure(errors="backslashreplace")  # some terminals cannot show every path or name
     try:
         sys.exit(main())
-    except BrokenPipeError:
+    except OSError as error:
+        if not _is_closed_pipe(error):
+            raise
         # The reader closed the pipe early ("... | head"). Without this line Python would print another error
         # when it closes the pipe.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+
+
+def _is_closed_pipe(error: OSError) -> bool:
+    """True if the reader of the output is gone. Windows calls that an invalid argument, without a file."""
+    return isinstance(error, BrokenPipeError) or (error.errno == errno.EINVAL and error.filename is None)
 
 
 def report_files(

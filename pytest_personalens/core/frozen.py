@@ -45,7 +45,7 @@ _Value = TypeVar("_Value", bound=Frozen)
 
 def unchecked(model: type[_Value], **fields: Any) -> _Value:
     """Return a value from all its fields, known to be right: twice as fast as `model_construct`."""
-    value = model.__new__(model)
+    value = object.__new__(model)
     _set(value, "__dict__", fields)
     _set(value, "__pydantic_fields_set__", set(fields))
     _set(value, "__pydantic_extra__", None)

@@ -232,10 +232,12 @@ class Scenario(BaseScenario):
 
         Preferences are never included: the assistant must infer them (paper, section 4.1).
         """
+        # By name beside other domains: an assistant must not find the task's domains by their place.
+        told = dict(sorted((self.summaries | self.others).items())) if self.others else self.summaries
         return Context(
             user=self.user,
             demographics=dict(self.demographics) if "D" in letters else {},
-            interactions=self.summaries | self.others if "I" in letters else {},
+            interactions=told if "I" in letters else {},
             sessions=self.sessions if "I" in letters else (),
             situation=self.situation if "S" in letters else None,
             now=self.now if "S" in letters else None,

@@ -115,9 +115,10 @@ def draw(
         have_more = []
         for user in waiting:
             if user not in left:
-                left[user] = _grouped(
-                    [ref for ref in dataset.refs(user) if _matches(ref, spans, kinds)], balances
-                )
+                refs = dataset.refs(user)
+                if spans or kinds:
+                    refs = [ref for ref in refs if _matches(ref, spans, kinds)]
+                left[user] = _grouped(refs, balances)
             stratum = next((name for name in strata(drawn) if left[user].get(name)), None)
             if stratum is None:
                 continue
@@ -161,24 +162,22 @@ class _Group:
     are first compared: a small draw ends before most groups are.
     """
 
-    __slots__ = ("_refs", "_sorted")
+    __slots__ = ("_sorted", "waiting")
 
     def __init__(self) -> None:
-        self._refs: list[tuple[int, ScenarioRef]] = []
+        #: The scenarios before the first comparison, each with its position.
+        self.waiting: list[tuple[int, ScenarioRef]] = []
         self._sorted: list[tuple[bytes, int, ScenarioRef]] = []
-
-    def add(self, position: int, ref: ScenarioRef) -> None:
-        """Add a scenario; none may be added after the first comparison."""
-        self._refs.append((position, ref))
 
     def next(self, seed: str) -> tuple[bytes, int, ScenarioRef]:
         """Return the next scenario to be drawn, with its digest and position."""
-        if self._refs:
+        if self.waiting:
+            first = {ref: position for position, ref in reversed(self.waiting)}  # a dataset may repeat one
             self._sorted = sorted(
-                ((digest(seed, ref.user, ref.task), position, ref) for position, ref in self._refs),
+                [(digest(seed, ref.user, ref.task), position, ref) for ref, position in first.items()],
                 reverse=True,
             )
-            self._refs = []
+            self.waiting = []
         return self._sorted[-1]
 
     def pop(self) -> ScenarioRef:
@@ -186,7 +185,7 @@ class _Group:
         return self._sorted.pop()[2]
 
     def __bool__(self) -> bool:
-        return bool(self._sorted or self._refs)
+        return bool(self._sorted or self.waiting)
 
 
 _Groups = dict[_Span, _Group]
@@ -223,13 +222,13 @@ class _Balance:
 
 def _grouped(refs: Iterable[ScenarioRef], balances: defaultdict[str, _Balance]) -> dict[str, _Groups]:
     strata: defaultdict[str, _Groups] = defaultdict(dict)
-    for position, ref in enumerate(dict.fromkeys(refs)):
-        stratum = ref.stratum or ref.kind
-        span = balances[stratum].span(ref.domains)
-        groups = strata[stratum]
-        if span not in groups:
-            groups[span] = _Group()
-        groups[span].add(position, ref)
+    of: dict[tuple[str, tuple[str, ...]], _Group] = {}
+    for placed in enumerate(refs):
+        ref = placed[1]
+        key = (ref.stratum or ref.kind, ref.domains)
+        if key not in of:
+            of[key] = strata[key[0]][balances[key[0]].span(ref.domains)] = _Group()
+        of[key].waiting.append(placed)
     return strata
 
 

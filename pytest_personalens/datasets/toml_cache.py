@@ -10,8 +10,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from pydantic_core import from_json
+
 from pytest_personalens.core.files.atomic_write import write_atomically
-from pytest_personalens.core.files.devices import no_device
+from pytest_personalens.core.files.devices import read_bytes
 
 
 def cache_folder() -> Path:
@@ -39,7 +41,7 @@ def read_toml(file: Path) -> dict[str, Any]:
 
     The cached content has a digest of the file and of itself, so it is never out of date or damaged.
     """
-    source = _content(no_device(file))
+    source = read_bytes(str(file))
     stored = _stored(file)
     kept = _load(stored, source)
     if kept is not None:
@@ -52,33 +54,30 @@ def read_toml(file: Path) -> dict[str, Any]:
     ):  # the cache cannot be written, or the file holds a date, which JSON does not have
         if stored is not None:
             parsed = json.dumps(data).encode("ascii")
-            write_cached(stored, _seal(source, parsed) + parsed)
+            write_cached(Path(stored), _seal(source, parsed) + parsed)
     return data
 
 
-def _content(file: Path) -> bytes:
-    # Without a buffer it takes half the time, and a run reads two hundred small files.
-    with file.open("rb", buffering=0) as opened:
-        return opened.readall()
-
-
-def _stored(file: Path) -> Path | None:
-    name = hashlib.sha256(os.fsencode(file.absolute())).hexdigest()[:16]
+def _stored(file: Path) -> str | None:
+    name = hashlib.sha256(os.fsencode(os.path.abspath(file))).hexdigest()[:16]  # noqa: PTH100
     try:
-        return Path(cache_folder(), "toml", f"{name}.json")
+        return f"{cache_folder()}{os.sep}toml{os.sep}{name}.json"
     except RuntimeError:
         return None
 
 
-def _load(stored: Path | None, source: bytes) -> dict[str, Any] | None:
+def _load(stored: str | None, source: bytes) -> dict[str, Any] | None:
     try:
-        content = _content(stored) if stored is not None else b""
+        content = read_bytes(stored) if stored is not None else b""
     except OSError:
         return None
     seal, parsed = content[:32], content[32:]
     if seal != _seal(source, parsed):
         return None
-    data: dict[str, Any] = json.loads(parsed)
+    try:
+        data: dict[str, Any] = from_json(parsed)
+    except ValueError:  # nested deeper than it reads
+        return None
     return data
 
 

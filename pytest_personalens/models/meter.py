@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import threading
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pytest_personalens.core.errors import BudgetSpent, PersonalensError
+from pytest_personalens.core.files.numbered_lines import append_line
 from pytest_personalens.core.judging.usage import Price, Usage, price_of
 from pytest_personalens.models.retry import Reliable
 
@@ -25,8 +25,6 @@ class Budget:
     two processes cannot both take the last call. The cost is written after a call. The run may therefore
     exceed the cap by the cost of the calls in flight.
     """
-
-    _LINE: Final = 32
 
     def __init__(
         self,
@@ -66,12 +64,7 @@ class Budget:
         return sum((float(line.split()[1]) for line in lines), 0.0)
 
     def _append(self, text: str, suffix: str = ".calls") -> int:
-        file = os.open(self._path.with_suffix(suffix), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        try:
-            os.write(file, text.ljust(self._LINE - 1).encode("ascii") + b"\n")
-            return os.lseek(file, 0, os.SEEK_CUR) // self._LINE
-        finally:
-            os.close(file)
+        return append_line(self._path.with_suffix(suffix), text)
 
 
 class Total:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_personalens.core.judging.measure import get_measure
 from pytest_personalens.core.options.gate import GateExpression
+from pytest_personalens.core.options.gate_expression import measure_of
 from pytest_personalens.results.gates.check import check_gates
-from pytest_personalens.results.gates.gate_expressions import check_expressions, measure_of
+from pytest_personalens.results.gates.gate_expressions import check_expressions
 from pytest_personalens.results.reasons.earlier import attach_earlier, follow_moved_tests
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.judging.user_fault import FaultCode
     from pytest_personalens.core.judging.verdict import Verdict
     from pytest_personalens.core.suite.suite import Suite
-    from pytest_personalens.results.values.changes import Difference
+    from pytest_personalens.results.values.changes import Comparison, Difference
     from pytest_personalens.results.values.figures import Gate
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
@@ -95,7 +95,12 @@ def part_note(results: Results) -> str:
     least = next((gate.limit for gate in results.gates if gate.name == "valid"), VALID_FLOOR)
     if expected and scored / expected >= least:
         return ""
-    return f"of {scored:,} of {expected:,} {suite.dialogue}s only"
+    return f"of {scored:,} of {expected:,} {suite.dialogue}{'s' if expected != 1 else ''} only"
+
+
+def left_out_text(results: Results) -> str:
+    """Return ``at least 3 items of the sample``: of a file that was not collected, only one is counted."""
+    return f"at least {count(results.left_out, 'item')} of the sample"
 
 
 def unread_text(items: Sequence[Item], suite: Suite) -> str:
@@ -140,12 +145,15 @@ def quotes_note(results: Results) -> str:
 
 def asked_again_note(results: Results) -> str:
     """Return how many readings the judge was asked for twice, and why; votes are no second asking."""
-    readings = [
-        (used.calls, max(1, len(verdict.votes)))
-        for item in results.items
-        for verdict in item.evaluation.verdicts
-        if (used := item.evaluation.usage.get(f"judge {verdict.dimension.short}")) is not None and used.calls
-    ]
+    most_votes = results.settings.get("judge_votes") or 1
+    readings = []
+    for evaluation in (item.evaluation for item in results.items):
+        votes = {f"judge {v.dimension.short}": max(1, len(v.votes)) for v in evaluation.verdicts}
+        readings += [
+            (used.calls, votes.get(purpose, most_votes))  # also those that the judge did not give
+            for purpose, used in evaluation.usage.items()
+            if purpose.startswith("judge ") and used.calls
+        ]
     again = sum(calls > votes for calls, votes in readings)
     why = "its first answer could not be read, or quoted nothing that is in the transcript"
     return f"readings that the judge was asked for twice: {again} of {len(readings)}; {why}" if again else ""
@@ -237,8 +245,18 @@ def change_text(d: Difference, change: str, item: str) -> str:
     return f"{name} {d.before:.2f} -> {d.after:.2f} ({change}) {over(d.pairs, d.users, item)}"
 
 
-def sentence(difference: Difference, item: str = "scenario") -> str:
-    """Return the difference in one line, with the smallest drop that the test could have found."""
+def level_text(comparison: Comparison) -> str:
+    """Return ``0.05``, or ``0.05 for both gates together``: the level holds for all that are tested."""
+    gated = sum(d.gated for d in comparison.differences)
+    together = {0: "", 1: "", 2: " for both gates together"}.get(gated, f" for all {gated} gates together")
+    return f"{comparison.level:g}{together}"
+
+
+def sentence(difference: Difference, item: str = "scenario", comparison: Comparison | None = None) -> str:
+    """Return the difference in one line, with the smallest drop that the test could have found.
+
+    With its `comparison`, the line says why a p below the level is no significant drop.
+    """
     d = difference
     p = f", {p_text(d.p)}" if d.dimension.sign * d.change < 0 else ""
     text = change_text(d, f"{signed(d.change)}, {signed_interval(d.low, d.high)}{p}", item)
@@ -252,6 +270,11 @@ def sentence(difference: Difference, item: str = "scenario") -> str:
         return f"{text}: it could not {'fall' if d.dimension.better == 'high' else 'rise'} further"
     if not d.decidable:
         return f"{text}: {few} for a gate, which not even a fall of all their scores would fail"
+    # The first test of Holm's procedure has only its part of the level.
+    near = comparison is not None and d.p <= comparison.level
+    level = f" at the level {level_text(comparison)}" if near and comparison is not None else ""
     if d.detectable is None:
-        return f"{text}: {NOT_DROPPED}{beyond}; and {few} to find any"
-    return f"{text}: {NOT_DROPPED}{beyond}; one of {d.detectable:.2f} would have been found 4 times in 5"
+        return f"{text}: {NOT_DROPPED}{beyond}{level}; and {few} to find any"
+    return (
+        f"{text}: {NOT_DROPPED}{beyond}{level}; one of {d.detectable:.2f} would have been found 4 times in 5"
+    )

@@ -77,7 +77,7 @@ def test_another_judge_ends_what_can_be_compared(folder: Path, capsys: pytest.Ca
     told = capsys.readouterr().out
     assert "not comparable with the runs above: the judge: embedded-judge 2 -> embedded-judge 9" in told
     assert "changed: the sample: 30 scenarios -> 20 scenarios" in told
-    page = Path("page.html").read_text()
+    page = Path("page.html").read_text(encoding="utf-8")
     lines = re.findall(r'<polyline class="tc" points="([^"]*)"/>', page)
     # The third run is joined to the fourth by none of its terms: that one has the first judge again.
     assert [len(line.split()) for line in lines] == [2]
@@ -96,8 +96,8 @@ def test_a_stopped_run_is_no_point_of_a_line(folder: Path, capsys: pytest.Captur
     write_json(of_commit(stopped, 5), Path("stopped.json"))
     assert main(["history", "runs/d.json", "stopped.json", "--report", "page.html", "--badge", "b.svg"]) == 0
     assert "not decided: a part of the run" in rows(capsys.readouterr().out)[-1]
-    assert '<polyline class="tc"' not in Path("page.html").read_text()
-    assert "not decided" in Path("b.svg").read_text()
+    assert '<polyline class="tc"' not in Path("page.html").read_text(encoding="utf-8")
+    assert "not decided" in Path("b.svg").read_text(encoding="utf-8")
 
 
 def test_one_branch(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -135,9 +135,9 @@ def test_what_a_file_says_is_no_markup(folder: Path) -> None:
     write_json(bad, Path("bad.json"))
     arguments = ["history", "bad.json", "runs/d.json", "--report", "page.html", "--report", "table.md"]
     assert main(arguments) == 0
-    assert "<script" not in Path("page.html").read_text()
-    assert "javascript:" not in Path("page.html").read_text()
-    assert "<script" not in Path("table.md").read_text()
+    assert "<script" not in Path("page.html").read_text(encoding="utf-8")
+    assert "javascript:" not in Path("page.html").read_text(encoding="utf-8")
+    assert "<script" not in Path("table.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_the_badge_tells_the_last_run(folder: Path, floor: float, colour: str, o
     root = ET.parse("badge.svg").getroot()
     means = [gate.value for gate in results.gates[:2]]
     assert root.attrib["aria-label"] == f"personalens: TCR {means[0]:.2f} · P {means[1]:.2f}, {outcome}"
-    assert colour in Path("badge.svg").read_text()
+    assert colour in Path("badge.svg").read_text(encoding="utf-8")
     assert main(["history", "runs", "--badge", "badge.svg"]) == 0, "a badge of ours is replaced"
 
 
@@ -176,7 +176,7 @@ def test_what_cannot_be_is_told_in_one_line(
     shard = rich_results(12)
     shard = shard.model_copy(update={"settings": {**shard.settings, "shard": [1, 3]}, "gates": ()})
     write_json(shard, Path("shard.json"))
-    Path("mine.svg").write_text("<svg/>")
+    Path("mine.svg").write_text("<svg/>", encoding="utf-8")
     if arguments == ["."]:
         monkeypatch.chdir(folder / "empty")
     assert told in refusal(capsys, "history", *arguments)

@@ -92,6 +92,30 @@ def copy(tmp_path: Path) -> Path:
     return Path(shutil.copytree(data_folder(), tmp_path / "data"))
 
 
+@pytest.fixture
+def package(copy: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the embedded data that takes the place of the package's."""
+    monkeypatch.setattr("pytest_personalens.datasets.embedded.embedded.data_folder", lambda: copy)
+    return copy
+
+
+def test_a_bad_task_of_the_package_stops_its_own_scenarios_only(package: Path) -> None:
+    path = package / "domains" / "alarm.toml"
+    path.write_text(path.read_text(encoding="utf-8").replace("number = 2\n", "", 1), encoding="utf-8")
+    dataset = EmbeddedDataset()
+    first, second = (r for r in dataset.refs("amara") if r.task in ("alarm-1", "alarm-2"))
+    assert dataset.load(first).task.id == "alarm-1"
+    with pytest.raises(DataError, match=r"alarm\.toml: tasks\.2\.number: field required"):
+        dataset.load(second)
+    assert [str(problem) for problem in dataset.problems()] == [f"{path}: tasks.2.number: field required"]
+
+
+def test_the_package_and_a_folder_of_the_same_files_give_the_same(copy: Path) -> None:
+    folder = EmbeddedDataset(copy)
+    for ref in EMBEDDED.refs("amara"):
+        assert EMBEDDED.load(ref) == folder.load(ref).model_copy(update={"words": {}})
+
+
 @pytest.mark.parametrize(
     ("file", "old", "new", "told"),
     [

@@ -115,7 +115,7 @@ def test_favorite_is_spelled_favourite(tmp_path: Path) -> None:
     master = {"Media": [{**task("", [], ["Favorite Media"]), "Task Number": 2}]}
     root = write(tmp_path, {"user7": user("user7")}, master)
     assert load(root, "media-2").task.relevant == (("Media", "Favourite Media"),)
-    assert messages(root, "reference") == ["no preference type 'Favorite Media' in Media (1 scenarios)"]
+    assert messages(root, "reference") == ["no preference type 'Favorite Media' in Media (1 scenario)"]
 
 
 def test_a_name_with_its_domain_in_brackets_means_that_domain(tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_a_type_that_the_domains_have_not_is_dropped_and_found(tmp_path: Path) -
     master = {"Multi-Domain": [{**task("", ["Media", "Music"], ["Location Preference"]), "Task Number": 9}]}
     root = write(tmp_path, {"user7": files}, master)
     assert load(root, "multi-9").task.relevant == ()
-    assert "no preference type 'Location Preference' in Media or Music (1 scenarios)" in messages(
+    assert "no preference type 'Location Preference' in Media or Music (1 scenario)" in messages(
         root, "reference"
     )
 

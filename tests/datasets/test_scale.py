@@ -126,7 +126,7 @@ def test_an_index_that_cannot_be_used_is_built_anew(data: Path, text: str) -> No
 
 
 def test_a_cache_that_cannot_be_written_is_done_without(data: Path, cache: Path) -> None:
-    cache.write_text("not a folder")
+    cache.write_text("not a folder", encoding="utf-8")
     for _ in range(2):
         reader = Reader(data)
         assert reader.open().refs("user3") == reader.plain("user3")

@@ -62,7 +62,7 @@ def test_what_is_damaged_is_parsed_anew(file: Path, cache: Path, damage: tuple[b
 def test_it_is_done_without_where_it_cannot_be(
     file: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cache.write_text("not a folder")
+    cache.write_text("not a folder", encoding="utf-8")
     assert read_toml(file) == DATA
 
     def nowhere() -> Path:
@@ -79,6 +79,19 @@ def test_what_json_cannot_hold_is_not_kept(file: Path, cache: Path) -> None:
     for _ in range(2):
         assert read_toml(file) == tomllib.loads("day = 2026-01-01")
     assert not cache.exists()
+
+
+def test_what_is_nested_too_deeply_for_the_cache_is_parsed_each_time(file: Path) -> None:
+    file.write_text(f"list = {'[' * 250}{']' * 250}\n", encoding="utf-8")
+    assert read_toml(file) == read_toml(file) == tomllib.loads(file.read_text(encoding="utf-8"))
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="this platform has no such device")
+def test_a_device_is_refused(file: Path) -> None:
+    file.unlink()
+    file.symlink_to("/dev/zero")
+    with pytest.raises(OSError, match="a device, and no file"):
+        read_toml(file)
 
 
 def test_files_of_the_same_name_are_kept_apart(file: Path, tmp_path: Path) -> None:

@@ -274,6 +274,26 @@ def test_readings_that_are_asked_for_twice_are_estimated_and_told(
     )
 
 
+def test_readings_that_stay_unread_count_among_those_asked_for_twice(
+    repo: Repository, endpoint: Endpoint
+) -> None:
+    def gives_no_tc(call: Call) -> Reply:
+        reply = play(call)
+        completion = reply.data is not None and isinstance(reply.data["score"], bool)
+        return Reply(data={**(reply.data or {}), "score": "perhaps"}) if completion else reply
+
+    endpoint.answer = gives_no_tc
+    result = repo.run(
+        *LIVE, "--personalens-record=live", "--personalens-gate=p >= 1", "-p", "no:cacheprovider"
+    )
+    result.stdout.fnmatch_lines(
+        [
+            "readings that the judge was asked for twice: 3 of 6; *",
+            "the judge did not give 3 readings of tc; *",
+        ]
+    )
+
+
 def test_failing_verdicts_are_put_to_the_vote_and_all_votes_kept(
     repo: Repository, endpoint: Endpoint
 ) -> None:

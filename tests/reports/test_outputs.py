@@ -129,7 +129,7 @@ def test_github_gets_a_summary_and_annotations(told: Repository, monkeypatch: py
     )
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(told.path / "step.md"))
     monkeypatch.setenv("GITHUB_WORKSPACE", str(told.path.parent))
-    Path(told.path / "step.md").write_text("before\n")
+    Path(told.path / "step.md").write_text("before\n", encoding="utf-8")
     result = told.run(*ARGS, "--personalens-report", "github", "-n", "2")
     assert result.ret == 1
     root = told.path.name

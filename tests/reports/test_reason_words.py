@@ -124,7 +124,7 @@ def test_the_sentence_of_a_judge_has_the_same_words() -> None:
 def test_the_goal_is_a_list_of_parts() -> None:
     assert [part.line for part in goal_parts(PARTS)] == [
         "✓ a train is booked (turn 1)",
-        "✗ a hotel room is booked: left out",
+        "✗ a hotel room is booked: not seen",
         "✗ its day: not as wanted (its day: Tuesday, wanted Wednesday) (turn 1)",
     ]
     tables = payload(MOVED, None).dialogues

@@ -29,7 +29,7 @@ class EmbeddedJudge:
     It serves as a smoke test: it reads what is said and done, and not how well.
     """
 
-    identity = "embedded-judge 4"
+    identity = "embedded-judge 5"
     paid = False
     #: Its readings of the user agree with annotators no better than chance, so it gives none.
     dimensions = (

@@ -49,6 +49,7 @@ def completion(
         stands, details = by_state(work, state)
     else:
         stands = work.stands if backed is None else _by_calls(work, backed)
+    stands = tuple(_with_other_value(work, stand) for stand in stands)
 
     def detail(stand: Stand) -> str:
         return details.get(stand.part.text) or _detail(work, stand)
@@ -74,6 +75,16 @@ def completion(
         justification=justification,
         evidence=tuple(evidence[:_MOST_EVIDENCE]),
         reasons=reasons,
+    )
+
+
+def _with_other_value(work: Work, stand: Stand) -> Stand:
+    """Return what is to be told and was not seen as wrong, if it was told with another value."""
+    if stand.state != "missing" or stand.part.kind != "told" or not (told := work.differing(stand.part)):
+        return stand
+    statement = told[-1][1]
+    return stand._replace(
+        state="wrong", turn=statement.turn, quote=statement.quote, wrong=tuple(f for f, _ in told)
     )
 
 

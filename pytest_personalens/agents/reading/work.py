@@ -40,6 +40,8 @@ _ENDS: Final = re.compile(
     r"\b(?:cancel\w*|return\w*|refund\w*|exchang\w*|swap\w*|mov\w*|chang\w*|replac\w*|paus\w*|mut\w*|stop\w*|keep away|given up|give up|delet\w*|remov\w*|push\w*|postpon\w*|rebook\w*|unsubscrib\w*|switch\w*|later|turn\w* (?:down|off))\b"
 )
 _NOTHING: Final = re.compile(r"\b(?:nothing|not|no|none|never|without)\b")
+#: The kinds of facts of which one value excludes every other: seats and sounds go by several names.
+_MEASURED: Final = frozenset({"count", "date", "time", "duration", "money"})
 #: A part that the user does, by agreeing.
 _OF_USER: Final = re.compile(r"\b(?:the user has agreed|(?:is|has been) approved)\b")
 #: The state into which an act brings a part that does not stand.
@@ -141,6 +143,11 @@ class Work:
             *(both for both in self.found.values() if not (both[0].right or both[0].of_taste)),
             *self._unchanged,
         )
+
+    def differing(self, part: GoalPart) -> tuple[tuple[Finding, Statement], ...]:
+        """Return the measured facts of a part that were last said with another value, also those of taste."""
+        found = (self.found[name] for name in part.facts if name in self.found)
+        return tuple(both for both in found if both[0].fact.kind in _MEASURED and not both[0].right)
 
     @cached_property
     def _unchanged(self) -> tuple[tuple[Finding, Statement], ...]:

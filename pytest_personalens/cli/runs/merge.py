@@ -18,6 +18,7 @@ from pytest_personalens.reports.terminal.failure_layout import gate_failure
 from pytest_personalens.reports.terminal.summary import summary_lines
 from pytest_personalens.results.files.shards import Shard, merge, read_shards
 from pytest_personalens.results.reasons.explanation import explanations
+from pytest_personalens.results.wording import count
 
 if TYPE_CHECKING:
     import argparse
@@ -36,8 +37,8 @@ def main(options: argparse.Namespace) -> int:
     merged = merge(shards, replaced, partial=options.partial, save_baseline=options.save_baseline)
     written = write_files(merged, files)
     print(
-        f"personalens: {len(shards)} of {shards[0].of} shards of a run over {merged.drawn}"
-        f" {merged.of_suite.item}s of {merged.dataset}"
+        f"personalens: {len(shards)} of {shards[0].of} shards of a run over"
+        f" {count(merged.drawn, merged.of_suite.item)} of {merged.dataset}"
     )
     explained, width = explanations(merged), get_terminal_size().columns
     for one in explained:

@@ -21,6 +21,7 @@ from pytest_personalens.results.comparison.compare import compare_with_baseline
 from pytest_personalens.results.files.stored import read_computed
 from pytest_personalens.results.reasons.earlier import attach_earlier, attach_messages
 from pytest_personalens.results.reasons.explanation import explanations
+from pytest_personalens.results.wording import count
 
 if TYPE_CHECKING:
     import argparse
@@ -101,8 +102,8 @@ def _compare(results: Results, before: Results, name: str) -> Results:
 
 
 def _summary(results: Results, before: Results | None, *, verbose: bool) -> Iterator[str]:
-    drawn = f"{results.drawn} {results.of_suite.item}s"
-    yield f"personalens: {results.overall.items} items over {drawn} of {results.dataset}"
+    drawn = count(results.drawn, results.of_suite.item)
+    yield f"personalens: {count(results.overall.items, 'item')} over {drawn} of {results.dataset}"
     explained_gates = explanations(results)
     for explained in explained_gates:
         yield f"gate {explained.gate.name}:"

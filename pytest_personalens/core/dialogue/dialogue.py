@@ -9,6 +9,8 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple, Protocol
 
+from pydantic import PrivateAttr
+
 from pytest_personalens.core.dialogue.message import AssistantMessages as AssistantMessages
 from pytest_personalens.core.dialogue.message import Message as Message
 from pytest_personalens.core.dialogue.message import strip_tool_calls
@@ -58,6 +60,14 @@ class Dialogue(Sparse):
     end: Literal["user", "silence", "limit", "fault"] = "user"
     state: State | None = None
     rare: ClassVar[Mapping[str, object]] = {"state": None}
+    #: Who broke the dialogue off, and how; known in the process that ran it.
+    _fault: str = PrivateAttr("")
+
+    def broken_off(self, fault: str) -> Dialogue:
+        """Return the dialogue with the party at fault, for whoever asks for its tool calls."""
+        dialogue = self.model_copy()
+        dialogue._fault = fault  # noqa: SLF001 (its own class)
+        return dialogue
 
     @property
     def truncated(self) -> bool:
@@ -70,7 +80,13 @@ class Dialogue(Sparse):
         return any(m.acts for m in self.messages)
 
     def tool_calls(self, name: str = "") -> list[Call]:
-        """The assistant's tool calls in order, those of the tool `name` where one is given."""
+        """The assistant's tool calls in order, those of the tool `name` where one is given.
+
+        Raise `AssertionError` if the dialogue broke off: what the assistant did not do is then unknown.
+        """
+        __tracebackhide__ = True
+        if self._fault or self.end == "fault":
+            raise AssertionError(f"the dialogue was not scored{', ' if self._fault else ''}{self._fault}")
         return [call for call in calls_of(self.messages) if not name or call.name == name]
 
     @property
@@ -200,7 +216,7 @@ def _reply(
     # The assistant gets a new copy each turn, because it may change its list and must not change the
     # transcript.
     try:
-        reply = read_stream(assistant([_copy(message) for message in history]))
+        reply = read_stream(assistant(copy.deepcopy(history)))
     except PersonalensError:
         raise
     except Exception as error:
@@ -218,11 +234,6 @@ def _reply(
     except Exception as error:  # an object of another library may raise anything when it is read
         told = _shortened(error_text(error))
         raise AssistantFault(f"the assistant's reply cannot be read: {told}") from error
-
-
-def _copy(message: dict[str, Any]) -> dict[str, Any]:
-    # Most messages are two texts, and a deep copy takes ten times as long.
-    return dict(message) if all(type(v) is str for v in message.values()) else copy.deepcopy(message)
 
 
 def _answer_text(reply: dict[object, object]) -> str:

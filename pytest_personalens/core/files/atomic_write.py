@@ -14,6 +14,12 @@ from typing import Final
 _DRAFT: Final = re.compile(r"(?P<stem>\..+)\.[0-9a-z_]+\.tmp")
 #: Age in seconds after which no process can still be writing a draft.
 _OLD: Final = 3600
+#: Windows' numbers for "access denied" and "in use by another process".
+_IN_USE: Final = (5, 32)
+#: Seconds between tries to replace a file that is in use.
+_PAUSES: Final = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.3)
+#: The longest path in characters that Windows takes by default. It says of a longer one that it is not found.
+_LONGEST: Final = 259
 #: Folder -> beginning of a draft's name -> old drafts. It holds the folders that this process wrote to.
 _DRAFTS: Final[dict[Path, dict[str, list[Path]]]] = {}
 
@@ -40,10 +46,33 @@ def write_atomically(path: Path, content: str | bytes) -> None:
         draft.write_bytes(
             content if isinstance(content, bytes) else content.encode("utf-8", errors="replace")
         )
-        draft.replace(path)
-    except BaseException:
-        draft.unlink(missing_ok=True)
+        _replace(draft, path)
+    except BaseException as error:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+        if isinstance(error, FileNotFoundError) and len(str(draft)) > _LONGEST:
+            raise OSError(
+                errno.ENAMETOOLONG,
+                f"the path has {len(str(draft))} characters, and Windows takes {_LONGEST} by default",
+                str(path),
+            ) from None
         raise
+
+
+def _replace(draft: Path, path: Path) -> None:
+    """Move the draft to the path.
+
+    Windows refuses this while another process has the file open, such as a reader or a virus scanner. They
+    close it soon, so the move is tried again for a second.
+    """
+    for pause in (*_PAUSES, None):
+        try:
+            draft.replace(path)
+            return
+        except PermissionError as error:
+            if pause is None or getattr(error, "winerror", None) not in _IN_USE:
+                raise
+            time.sleep(pause)
 
 
 def _remove_old_drafts(folder: Path, stem: str) -> None:

@@ -32,6 +32,7 @@ from pytest_personalens.core.judging.verdict import (
 )
 from pytest_personalens.core.runtime.threads import Threads
 from pytest_personalens.core.scenario import BaseScenario
+from pytest_personalens.core.text.safe_text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -171,14 +172,14 @@ def evaluate(
     )
     evaluation = start.model_copy(update={"dialogue": outcome.dialogue})
     if outcome.fault is not None:
-        return _failed(evaluation, outcome.fault, "user-agent")
+        return _broken_off(evaluation, outcome.fault, "user-agent")
     try:
         if state is not None:
             dialogue = outcome.dialogue.model_copy(update={"state": state(outcome.dialogue)})
             evaluation = evaluation.model_copy(update={"dialogue": dialogue})
         so_far(evaluation.dialogue)
     except PersonalensError as fault:
-        return _failed(evaluation, fault, "judge")
+        return _broken_off(evaluation, fault, "judge")
     return _judged(evaluation, scenario, judge, dimensions, progress)
 
 
@@ -288,3 +289,9 @@ def _failed(evaluation: Evaluation, fault: PersonalensError, cause: Cause, prefi
     )  # fmt: skip
     cause = next((name for kind, name in own_causes if isinstance(fault, kind)), cause)
     return evaluation.model_copy(update={"cause": cause, "detail": f"{prefix}{_line(fault)}"})
+
+
+def _broken_off(evaluation: Evaluation, fault: PersonalensError, cause: Cause) -> Evaluation:
+    failed = _failed(evaluation, fault, cause)
+    told = f"{failed.cause} at fault: {one_line(failed.detail)}"
+    return failed.model_copy(update={"dialogue": failed.dialogue.broken_off(told)})

@@ -7,6 +7,8 @@ VALID_FLOOR: Final = 0.9
 
 #: The metric that a suite with audited users has: the share of dialogues with a fault of the user.
 USER_FAULTS: Final = "user_faults"
+#: The metric of a suite that reads personalization: the share of dialogues that break a user's hard limit.
+LIMITS_BROKEN: Final = "limits_broken"
 
 #: ``>=`` if high values are good, else ``<=``.
 Direction = Literal[">=", "<="]

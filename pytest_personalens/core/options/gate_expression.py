@@ -6,10 +6,12 @@ import difflib
 import re
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.core.options.gate import USER_FAULTS, Direction, GateExpression
+from pytest_personalens.core.judging.dimensions import Dimension
+from pytest_personalens.core.options.gate import LIMITS_BROKEN, USER_FAULTS, Direction, GateExpression
 from pytest_personalens.core.text.parse import BILLION
 
 if TYPE_CHECKING:
+    from pytest_personalens.core.judging.measure import Measure
     from pytest_personalens.core.suite.suite import Suite
 
 #: Metrics that every suite has, in addition to its own.
@@ -85,6 +87,14 @@ def parse_gate_name(name: str, limit: float, direction: Direction) -> GateExpres
     return GateExpression(group, metric, limit, direction, of, arm)
 
 
+def measure_of(gate: GateExpression, suite: Suite) -> Measure | None:
+    """Return the measure whose mean a gate uses, or None for a gate on something else."""
+    if gate.metric == "lift" and not gate.of:
+        return suite.lift[0] if suite.lift is not None else None
+    metric = suite.metric(gate.of or gate.metric)
+    return metric.measure if metric is not None else None
+
+
 def is_metric(name: str, suite: Suite) -> bool:
     """True if a gate of the suite may use the metric."""
     names = _names(suite)[:-1]
@@ -93,7 +103,8 @@ def is_metric(name: str, suite: Suite) -> bool:
 
 def _names(suite: Suite) -> tuple[str, ...]:
     audited = () if suite.audit is None else (USER_FAULTS,)
-    return (*(metric.name for metric in suite.metrics), *audited, *_COMMON)
+    limits = (LIMITS_BROKEN,) if Dimension.PERSONALIZATION in suite.measures else ()
+    return (*(metric.name for metric in suite.metrics), *audited, *limits, *_COMMON)
 
 
 def _metric(text: str, suite: Suite) -> str:
@@ -133,7 +144,7 @@ def _range(name: str, suite: Suite, *, lift: bool = False) -> _RANGE:
 
 def _way(metric: str, suite: Suite) -> Direction:
     suite_metric = suite.metric(metric)
-    if metric == USER_FAULTS:
+    if metric in (USER_FAULTS, LIMITS_BROKEN):
         return "<="
     return ">=" if suite_metric is None or suite_metric.better == "high" else "<="
 

@@ -54,20 +54,25 @@ class EmbeddedDataset(EmbeddedFiles):
         """Return the user's scenarios: the tasks whose domains are all among the user's interests."""
         interests = self.profile(user).domains.keys()
         return tuple(
-            ScenarioRef(user, task, kind, domains)
-            for task, kind, domains in self._tasks
-            if interests >= set(domains)
+            [  # which is faster than a generator, and a draw makes thousands
+                ScenarioRef(user, task, kind, domains)
+                for task, kind, domains, needed in self._tasks
+                if interests >= needed
+            ]
         )
 
     @cached_property
-    def _tasks(self) -> list[tuple[str, Kind, tuple[str, ...]]]:
-        """Name, kind and domains of each task."""
+    def _tasks(self) -> list[tuple[str, Kind, tuple[str, ...], frozenset[str]]]:
+        """Name, kind and domains of each task; the domains as a tuple and as a set."""
         single: list[tuple[str, Kind, tuple[str, ...]]] = [
-            (f"{slug(name)}-{task.number}", "single", (name,))
+            (f"{slug(name)}-{number}", "single", (name,))
             for name in self.domains()
-            for task in self.domain(name).tasks
+            for number in range(1, len(self.domain(name).tasks) + 1)
         ]
-        return [*single, *((f"multi-{task.number}", "multi", task.domains) for task in self.multi().tasks)]
+        multi: list[tuple[str, Kind, tuple[str, ...]]] = [
+            (f"multi-{number}", "multi", domains) for number, domains in enumerate(self.spans(), 1)
+        ]
+        return [(*task, frozenset(task[2])) for task in (*single, *multi)]
 
     def load(self, ref: ScenarioRef) -> Scenario:
         """Return the whole scenario; its situation follows from the routine of the person and the task."""
@@ -82,18 +87,21 @@ class EmbeddedDataset(EmbeddedFiles):
         facts, things = self._facts(ref, task, profile, now, preferences, summaries)
         places = placeholder_values(facts)
         others = [d for d in profile.domains if d not in ref.domains] if self.whole else []
-        return Scenario(
+        # All of it comes from files that are checked already.
+        return unchecked(
+            Scenario,
             id=ref.id,
             user=ref.user,
             name=profile.name,
             dataset=f"{self.name} {self.version}",
             kind=ref.kind,
             domains=ref.domains,
-            demographics=profile.demographics.model_dump(),
+            demographics=vars(profile.demographics).copy(),
             preferences=preferences,
             summaries={d: f"{summaries[d]} {records_sentence(d, things)}".rstrip() for d in ref.domains},
             situation=where,
-            task=Task(
+            task=unchecked(
+                Task,
                 id=ref.task,
                 description=task.description,
                 intent=fill_placeholders(task.intent, places, now.date),
@@ -184,8 +192,9 @@ class EmbeddedDataset(EmbeddedFiles):
 
     def _task(self, ref: ScenarioRef) -> tuple[TaskEntry, tuple[tuple[str, str], ...]]:
         number = int(ref.task.rpartition("-")[2])
+        # Tasks are numbered 1, 2, 3, ... in their file, which is checked.
         if ref.kind == "multi":
-            multi = next(t for t in self.multi().tasks if t.number == number)
+            multi = self.multi().tasks[number - 1]
             return multi, tuple((d, name) for d, names in multi.relevant.items() for name in names)
-        task = next(t for t in self.domain(ref.domains[0]).tasks if t.number == number)
+        task = self.domain(ref.domains[0]).tasks[number - 1]
         return task, tuple((ref.domains[0], name) for name in task.relevant)

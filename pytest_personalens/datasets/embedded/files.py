@@ -13,7 +13,13 @@ from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.files.jsonfile import all_problems
 from pytest_personalens.core.text.slugs import slug
 from pytest_personalens.datasets.base import check_user_name, parse_file, value_or_raise
-from pytest_personalens.datasets.embedded.entries import Domain, MultiTasks, ProfileEntry
+from pytest_personalens.datasets.embedded.entries import (
+    Domain,
+    MultiTaskEntry,
+    MultiTasks,
+    ProfileEntry,
+    TaskEntry,
+)
 from pytest_personalens.datasets.embedded.layout import (
     domain_problems,
     history_problems,
@@ -22,6 +28,7 @@ from pytest_personalens.datasets.embedded.layout import (
     profile_problems,
     unknown,
 )
+from pytest_personalens.datasets.embedded.lazy_tasks import LazyTasks
 from pytest_personalens.datasets.toml_cache import read_toml
 from pytest_personalens.datasets.world.entries import HistoryEntry, LimitWords
 
@@ -31,6 +38,7 @@ if TYPE_CHECKING:
     from pytest_personalens.datasets.embedded.layout import Problem
 
 _Model = TypeVar("_Model", bound=BaseModel)
+_Holder = TypeVar("_Holder", Domain, MultiTasks)
 _PACKAGE: Final = Path(__file__).resolve().parents[2]
 
 
@@ -94,6 +102,11 @@ class EmbeddedFiles:
             raise DataError(self.root / "domains", unknown(name, self.domains()))
         return domain
 
+    def spans(self) -> list[tuple[str, ...]]:
+        """Return the domains of each task over several domains, in the order of the tasks."""
+        tasks = self.multi().tasks
+        return tasks.spans() if isinstance(tasks, LazyTasks) else [task.domains for task in tasks]
+
     def users(self) -> tuple[str, ...]:
         """Return the names of the files in ``profiles/``, in alphabetical order."""
         folder = self.root / "profiles"
@@ -112,8 +125,11 @@ class EmbeddedFiles:
         return value_or_raise(*self._examine_profile(user, self._catalogue))
 
     def _read_history(self, user: str, domain: str) -> HistoryEntry | None:
-        name = slug(domain)
-        return value_or_raise(*self._examine_history(user, name)) if name in self.histories(user) else None
+        # The package has a file for each domain of each person, and to list a folder takes as long as to
+        # read a file of it.
+        if not self._shipped and slug(domain) not in self.histories(user):
+            return None
+        return value_or_raise(*self._examine_history(user, slug(domain)))
 
     def _find_histories(self, user: str) -> frozenset[str]:
         """Return the slugs of the domains of which a file of ``histories/`` tells."""
@@ -131,7 +147,7 @@ class EmbeddedFiles:
         errors: list[DataError] = []
         slugs: dict[str, str] = {}
         for file in self.domain_files():
-            domain, wrong = examine_file(file, Domain)
+            domain, wrong = self._examine(file, Domain)
             errors += wrong
             name = domain.name if domain is not None else _name_in(file)
             if name is None:
@@ -151,7 +167,7 @@ class EmbeddedFiles:
     ) -> tuple[MultiTasks | None, list[DataError]]:
         if not os.path.lexists(self.multi_file):
             return MultiTasks(tasks=()), []  # a folder may have no such tasks
-        multi, errors = examine_file(self.multi_file, MultiTasks)
+        multi, errors = self._examine(self.multi_file, MultiTasks)
         if multi is not None:
             errors += self._errors(self.multi_file, multi_problems(multi, domains))
         return multi, errors
@@ -167,7 +183,7 @@ class EmbeddedFiles:
         self, user: str, domains: Mapping[str, Domain | None]
     ) -> tuple[ProfileEntry | None, list[DataError]]:
         file = Path(self.root, "profiles", f"{user}.toml")
-        if Path(user).name != user or not file.is_file():
+        if os.path.basename(user) != user or not os.path.isfile(file):  # noqa: PTH113, PTH119
             raise DataError(self.root / "profiles", f"no such user: {user!r}")
         profile, errors = examine_file(file, ProfileEntry)
         if self._shipped:
@@ -181,6 +197,9 @@ class EmbeddedFiles:
         problem = "this person has no such domain of interest"
         return profile, errors + [DataError(self.history_file(user, n), problem) for n in sorted(strange)]
 
+    def _examine(self, file: Path, model: type[_Holder]) -> tuple[_Holder | None, list[DataError]]:
+        return _examine_lazily(file, model) if self._shipped else examine_file(file, model)
+
     def _errors(self, file: Path, problems: Iterator[Problem]) -> list[DataError]:
         """Return the problems with what a file says, beside those with its form."""
         if self._shipped:
@@ -191,9 +210,30 @@ class EmbeddedFiles:
 def examine_file(file: Path, model: type[_Model]) -> tuple[_Model | None, list[DataError]]:
     """Return the value in a file, or None, and every problem with its fields."""
     try:
-        return model.model_validate(_read_table(file)), []
+        table = _read_table(file)
     except DataError as error:
         return None, [error]
+    return _examine_table(file, table, model)
+
+
+def _examine_lazily(file: Path, holder: type[_Holder]) -> tuple[_Holder | None, list[DataError]]:
+    """Do the same for a file of the package, whose tasks are checked when they are needed."""
+    try:
+        table = _read_table(file)
+    except DataError as error:
+        return None, [error]
+    value, errors = _examine_table(file, {**table, "tasks": ()}, holder)
+    if value is None:
+        return None, errors
+    model = MultiTaskEntry if holder is MultiTasks else TaskEntry
+    return value.model_copy(update={"tasks": LazyTasks(file, model, table.get("tasks", ()))}), errors
+
+
+def _examine_table(
+    file: Path, table: dict[str, Any], model: type[_Model]
+) -> tuple[_Model | None, list[DataError]]:
+    try:
+        return model.model_validate(table), []
     except ValidationError as error:
         problems = all_problems(error, count_from=1)
         return None, [DataError(file, problem, field=field) for field, problem in problems]

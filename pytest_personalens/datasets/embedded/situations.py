@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, get_args
 
+from pytest_personalens.core.frozen import unchecked
 from pytest_personalens.core.scenario import Situation
 from pytest_personalens.datasets.draws import pick
 from pytest_personalens.datasets.embedded.entries import Day
@@ -22,6 +23,15 @@ def situation(routine: Routine, task: TaskEntry, *, key: str) -> Situation:
     work. So a task for home falls on a free day or at another hour.
     """
     places = {"home": routine.home, "work": routine.work, "transit": routine.transit, "out": routine.out}
+    days = {
+        (at_work, time): [
+            day
+            for day in _DAYS
+            if at_work == (bool(routine.work) and day not in routine.free and time in routine.busy)
+        ]
+        for at_work in (True, False)
+        for time in task.times
+    }
     options = [
         (place, device, time, day)
         for place in task.where
@@ -31,14 +41,14 @@ def situation(routine: Routine, task: TaskEntry, *, key: str) -> Situation:
         and (device != "Laptop" or place in ("home", "work"))
         and (device != "Smart speaker" or place == "home")
         for time in task.times
-        for day in _DAYS
-        if (place == "work") == (bool(routine.work) and day not in routine.free and time in routine.busy)
+        for day in days[place == "work", time]
     ]
     # A few pairs have no fitting situation (a task for the office and a person without one). They get one at
     # home.
     options = options or [("home", routine.devices[0], time, day) for time in task.times for day in _DAYS]
     place, device, time, day = pick(options, key)
-    return Situation(
+    return unchecked(
+        Situation,
         location=places[place],
         device=device,
         time_of_day=time,

@@ -28,7 +28,7 @@ def references(corpus: Corpus) -> Iterator[Place]:
         for domain, name in task.relevant:
             homes = (domain,) if domain else task.domains
             if not any(name in corpus.catalogue[d] for d in homes):
-                where = f"{' or '.join(homes)} ({uses[task.id]} scenarios)"
+                where = f"{' or '.join(homes)} ({uses[task.id]} scenario{'s' if uses[task.id] != 1 else ''})"
                 yield task.file, f"{task.field}, {task.id}", f"no preference type {name!r} in {where}"
 
 

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.facts import Clock
+from pytest_personalens.core.frozen import unchecked
 from pytest_personalens.datasets.draws import number
 
 if TYPE_CHECKING:
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
     from pytest_personalens.core.scenario import Situation
 
 WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+MONTHS: Final = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
+    "November", "December",
+)  # fmt: skip
 #: The first Monday of the twelve weeks in which scenarios take place. All dealings lie before it.
 FIRST_DAY: Final = dt.date(2026, 3, 2)
 _WEEKS: Final = 12
@@ -53,7 +58,8 @@ def clock(situation: Situation, *, zone: str, key: str, birthday: str = "") -> C
         date = FIRST_DAY + dt.timedelta(days=weekday + 7 * (drawn % _WEEKS))
     first, last = HOURS[situation.time_of_day]
     minute = first + 5 * (drawn // _WEEKS % ((last - first) // 5 + 1))
-    return Clock(date=date.isoformat(), time=f"{minute // 60:02}:{minute % 60:02}", zone=zone)
+    time = f"{minute // 60:02}:{minute % 60:02}"
+    return unchecked(Clock, date=date.isoformat(), time=time, zone=zone)
 
 
 def days_of(words: str, today: dt.date, birthday: str = "") -> Span:

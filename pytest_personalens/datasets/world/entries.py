@@ -113,7 +113,7 @@ def _in_the_calendar(value: str | tuple[str, ...]) -> str | tuple[str, ...]:
 
 def _sound_life(life: dict[str, str | tuple[str, ...]]) -> dict[str, str | tuple[str, ...]]:
     for name, value in life.items():
-        if not value or not all(v.strip() for v in ((value,) if isinstance(value, str) else value)):
+        if not (value.strip() if isinstance(value, str) else value and all(map(str.strip, value))):
             raise ValueError(f"{name!r} has no value")
     if "birthday" in life:
         _in_the_calendar(life["birthday"])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from pytest_personalens.core.facts import Session
 from pytest_personalens.core.frozen import unchecked
 from pytest_personalens.core.text.slugs import slug
+from pytest_personalens.datasets.world.dates import MONTHS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,12 +23,12 @@ _ARRANGED: Final = 4
 def summary(history: HistoryEntry) -> str:
     """Return what an assistant remembers: dealings by date, then notes, with the year where it changes."""
     texts = []
-    year = 0
+    last = ""
     for dealing in history.dealings:
-        day = dt.date.fromisoformat(dealing.date)
-        said = f"{day.day} {day:%B}" if day.year == year else f"{day.day} {day:%B %Y}"
-        texts.append(dealing.noted.replace("{date}", said))
-        year = day.year
+        year, month, day = dealing.date.split("-")
+        said = f"{int(day)} {MONTHS[int(month) - 1]}"
+        texts.append(dealing.noted.replace("{date}", said if year == last else f"{said} {year}"))
+        last = year
     return " ".join(" ".join([*texts, *history.notes]).split())
 
 
@@ -65,10 +66,12 @@ def arrangement_sessions(domain: str, things: Sequence[Thing], now: Clock) -> tu
         return ()
     day = dt.date.fromisoformat(now.date) - dt.timedelta(days=_ARRANGED)
     return (
-        Session(
+        unchecked(
+            Session,
             id=f"{slug(domain)}-{day.isoformat()}-file",
             date=day.isoformat(),
             domain=domain,
+            device="",
             messages=(
                 {"role": "user", "content": "What do you have on file for me at the moment?"},
                 {"role": "assistant", "content": said},

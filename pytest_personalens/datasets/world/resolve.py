@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.facts import RANGE, Fact, Thing
@@ -23,12 +22,14 @@ from pytest_personalens.datasets.world.surroundings import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from pytest_personalens.core.facts import FactKind, Known
 
 #: Any value is right.
 ANY: Final = "*"
+#: What a value that cannot be read raises, or one that lies outside the calendar.
+_UNREADABLE: Final = (ValueError, OverflowError)
 _REFERENCE: Final = re.compile(
     r"@(?P<name>[\w.]+)(?: (?P<sign>[+-]) (?P<step>(?:\d+|@(?P<by>\w+))(?: \w+)?))?(?P<unit> days?)?"
 )
@@ -38,15 +39,6 @@ _PEOPLE: Final = (
     "wedding_friend", "far_contact",
 )  # fmt: skip
 _PLACES: Final = ("trip_city", "family_town", "sister_city", "wedding_city", "old_friend_city", "city")
-
-
-@contextmanager
-def _errors_of(name: str) -> Iterator[None]:
-    """Name the fact at a value that cannot be read, or that lies outside the calendar."""
-    try:
-        yield
-    except (ValueError, OverflowError) as error:
-        raise UnresolvedError(name, str(error)) from None
 
 
 class Resolver:
@@ -78,8 +70,10 @@ class Resolver:
         right = self.right(name)
         example = self.example(name)
         known = entry.known or self._where_known(name, entry, right)
-        with _errors_of(name):
+        try:
             wrong = self._wrong(name, entry, right)
+        except _UNREADABLE as error:
+            raise UnresolvedError(name, str(error)) from None
         # Its values come from entries that are checked already, and a run makes thousands of facts.
         return unchecked(
             Fact,
@@ -102,8 +96,9 @@ class Resolver:
             entry = self._entry(name)
             self._under_way.append(name)
             try:
-                with _errors_of(name):
-                    self._right[name] = self._values(name, entry)
+                self._right[name] = self._values(name, entry)
+            except _UNREADABLE as error:
+                raise UnresolvedError(name, str(error)) from None
             finally:
                 self._under_way.pop()
         return self._right[name]
@@ -111,8 +106,10 @@ class Resolver:
     def example(self, name: str) -> str:
         """Return one right value, which an assistant could choose."""
         if name not in self._examples:
-            with _errors_of(name):
+            try:
                 self._examples[name] = self._example(name, self._entry(name))
+            except _UNREADABLE as error:
+                raise UnresolvedError(name, str(error)) from None
         return self._examples[name]
 
     def _entry(self, name: str) -> FactEntry:
@@ -174,7 +171,7 @@ class Resolver:
         return f"{low}{RANGE}{high}" if low != high else low
 
     def _one(self, kind: FactKind, text: str, *, by_example: bool) -> str:
-        if match := _REFERENCE.fullmatch(text):
+        if "@" in text and (match := _REFERENCE.fullmatch(text)):
             return self._referred(kind, match, by_example=by_example)
         if kind == "date":
             birthday = str(self._around.life.get("birthday", ""))
@@ -206,7 +203,7 @@ class Resolver:
 
     def _on_open(self, text: str) -> bool:
         """Return True if a value follows from a fact that is itself open."""
-        names = [m["name"] for m in _REFERENCE.finditer(text)]
+        names = [m["name"] for m in _REFERENCE.finditer(text)] if "@" in text else []
         return any(n in self._entries and self._entries[n].open for n in names)
 
     def _example(self, name: str, entry: FactEntry) -> str:
@@ -261,7 +258,8 @@ class Resolver:
             field: (entry.has[field].kind, (self._other_value(name, field, entry.has[field]),))
             for field in entry.other
         }
-        return Thing(
+        return unchecked(
+            Thing,
             name=name,
             what=entry.what,
             domain=entry.domain or self._around.domains[0],

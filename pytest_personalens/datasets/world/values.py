@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.facts import RANGE
+from pytest_personalens.datasets.world.dates import MONTHS, WEEKDAYS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -150,7 +151,7 @@ FORMS: Final = ("weekday", "dayname", "digits", "times", "nights", "capital")
 
 def _say(kind: FactKind, value: str, form: str) -> str:
     if form in ("weekday", "dayname") and kind == "date":
-        return f"{dt.date.fromisoformat(value):%A}"
+        return WEEKDAYS[dt.date.fromisoformat(value).weekday()]
     if form == "digits":
         return value
     if form == "times" and kind == "count":
@@ -168,7 +169,7 @@ def number_word(digits: str) -> str:
 
 def _date(value: str) -> str:
     day = dt.date.fromisoformat(value)
-    return f"{day:%A} {day.day} {day:%B}"
+    return f"{WEEKDAYS[day.weekday()]} {day.day} {MONTHS[day.month - 1]}"
 
 
 def _duration(value: str) -> str:

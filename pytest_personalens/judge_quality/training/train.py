@@ -8,6 +8,7 @@ scenario.
 
 from __future__ import annotations
 
+import sys
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any, Final
@@ -32,12 +33,19 @@ def cross_validate(
     The first set is for its own profile, the second for the profile of another user.
     """
     scores: list[Any] = [None] * len(chosen)
-    # A fork shares the data that is already read. Nothing else runs in this process.
-    with ProcessPoolExecutor(mp_context=get_context("fork")) as pool:
+    with ProcessPoolExecutor(mp_context=get_context(start_method(sys.platform))) as pool:
         for part in pool.map(_held_out, [(chosen, statements, k) for k in range(FOLDS)]):
             for i, both in part:
                 scores[i] = both
     return scores
+
+
+def start_method(platform: str) -> str:
+    """Return how `multiprocessing` starts a process on a platform, named as in `sys.platform`.
+
+    A fork shares the data that is already read. Windows has no forks, and on macOS they can crash.
+    """
+    return "fork" if platform == "linux" else "spawn"
 
 
 def _held_out(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import shlex
 from typing import TYPE_CHECKING
 
 from pytest_personalens.core.judging.measure import get_measure
 from pytest_personalens.core.options.options import OPTIONS
 from pytest_personalens.core.text.node_ids import BUILT_IN, file_of, within_file
 from pytest_personalens.core.text.redaction import redact
+from pytest_personalens.core.text.shell import shell_line
 from pytest_personalens.engine.job import Job
 from pytest_personalens.engine.records.other_records import OtherRecords
 from pytest_personalens.plugin.records.records import RecordStore
@@ -96,7 +96,7 @@ def command_for(
             file = os.path.relpath(config.rootpath / file_of(nodeid), config.invocation_params.dir)
             own.append(f"{file}::{within_file(nodeid)}")
     selection = ["-k", " or ".join(built_in)] if built_in else []
-    return redact(shlex.join([*line, *selection, *own]))
+    return redact(shell_line([*line, *selection, *own]))
 
 
 def record_command(config: pytest.Config) -> str:
@@ -109,7 +109,7 @@ def record_command(config: pytest.Config) -> str:
         elif word not in _SNAPSHOTS and not word.startswith(f"{_RECORD}="):
             words.append(word)
     end = words.index("--") if "--" in words else len(words)
-    return redact(shlex.join(["pytest", *words[:end], _RECORD, "new", *words[end:]]))
+    return redact(shell_line(["pytest", *words[:end], _RECORD, "new", *words[end:]]))
 
 
 def _configuration(config: pytest.Config) -> list[str]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.options.gate import GateExpression
 from pytest_personalens.core.options.options import OPTIONS
 from pytest_personalens.core.text.node_ids import BUILT_IN, file_of, within_file
+from pytest_personalens.core.text.shell import shell_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -51,7 +51,7 @@ def command_line(settings: Mapping[str, Any], suite: Suite, *, of_item: bool = F
         words += ["--personalens-gate", "none"]
     if of_item:
         words += gates_off(lambda option: settings.get(option.key) or (option.key == "gate" and report_only))
-    return shlex.join(words)
+    return shell_line(words)
 
 
 def rerun_line(items: Iterable[Item], results: Results) -> str:
@@ -60,8 +60,8 @@ def rerun_line(items: Iterable[Item], results: Results) -> str:
     suite = results.of_suite
     line = [command_line(results.settings, suite, of_item=True)]
     built_in = [f"[{within_file(i.nodeid).partition('[')[2]}" for i in items if file_of(i.nodeid) == BUILT_IN]
-    line += [shlex.join(["-k", " or ".join(built_in)])] if built_in else []
-    line += [shlex.quote(i.nodeid) for i in items if file_of(i.nodeid) != BUILT_IN]
+    line += [shell_line(["-k", " or ".join(built_in)])] if built_in else []
+    line += [shell_line([i.nodeid]) for i in items if file_of(i.nodeid) != BUILT_IN]
     return " ".join(line)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from pytest_personalens.core.judging.dimensions import Dimension
 from pytest_personalens.reports.content.explanation import sentence_of
 from pytest_personalens.results.reasons.explanation import explanations
+from pytest_personalens.results.reasons.limits import limits_note
 from pytest_personalens.results.wording import (
     CAUSES,
     REPORT_ONLY,
@@ -210,6 +211,7 @@ def _notes(results: Results) -> Iterator[tuple[str, Sentence]]:
         ("asked again", asked_again_note),
         ("quotes", quotes_note),
         ("unread", unread_note),
+        ("limits", limits_note),
         ("user", user_note),
     ):
         if text := note(results):

@@ -32,7 +32,7 @@ DOES: Final[Mapping[CountedCode, str]] = {
     "handed-back": "leaves a part of the task to the user",
     "promised": "only promises a part of the task",
     "proposed": "only proposes a part of the task, or asks about it",
-    "missing": "leaves out a part of the task",
+    "missing": "is not seen to do a part of the task",
     "done": "does a part of the task",
     "whole": "does each part, but not the task as a whole",
 }
@@ -52,7 +52,7 @@ _ABOUT: Final[Mapping[ReasonCode, str]] = {
     "handed-back": "left to the user",
     "promised": "only promised",
     "proposed": "only proposed or asked",
-    "missing": "left out",
+    "missing": "not seen",
     "done": "done",
 }
 #: What became of a preference.
@@ -82,7 +82,7 @@ class GoalPart(NamedTuple):
 
     @property
     def line(self) -> str:
-        """Return ``✗ a hotel room is booked: left out (turn 7)``."""
+        """Return ``✗ a hotel room is booked: not seen (turn 7)``."""
         where = f" (turn {self.turn})" if self.turn is not None else ""
         return f"{'✓' if self.done else '✗'} {self.words}{where}"
 

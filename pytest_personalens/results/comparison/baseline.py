@@ -21,7 +21,7 @@ from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.results.values.earlier import codes_in, scores_in
 from pytest_personalens.results.values.provenance import Provenance
 from pytest_personalens.results.values.results import RESULTS_SCHEMA, read_results
-from pytest_personalens.results.wording import unread_text
+from pytest_personalens.results.wording import left_out_text, unread_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -191,7 +191,7 @@ def _why_partial(results: Results) -> str:
     if not results.complete:
         return "the run was stopped, or an item of it never reported"
     if results.left_out:
-        return f"a selection left {results.left_out} items of the sample out (-k, -m, --lf, node ids, paths)"
+        return f"a selection left {left_out_text(results)} out (-k, -m, --lf, node ids, paths)"
     return ""
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pytest_personalens.core.options.gate_expression import measure_of
 from pytest_personalens.results.gates.floor_gates import closed_gate
-from pytest_personalens.results.gates.gate_expressions import measure_of
 from pytest_personalens.results.values.figures import Gate
 from pytest_personalens.results.wording import change_text, count, sentence, share_text, signed
 
@@ -46,7 +46,7 @@ def regression_gates(results: Results, min_valid: float) -> Iterator[Gate]:
                 limit=0.0 - d.dimension.sign * d.margin,
                 direction=">=" if d.dimension.better == "high" else "<=",
                 passed=d.decidable and not d.regressed,  # a gate that no drop can fail protects nothing
-                message=sentence(d, suite.item),
+                message=sentence(d, suite.item, comparison),
                 low=d.low,
                 high=d.high,
             )
@@ -110,7 +110,9 @@ def _nothing_to_compare(comparison: Comparison, min_valid: float, suite: Suite) 
         shared = count(comparison.shared, suite.item)
         return f"{comparison.compared} of the {shared} that are also in {baseline} could be compared; {floor}"
     if comparison.compared_by_test < min_valid * comparison.shared_by_test:
-        some = f"only {comparison.compared_by_test} of {comparison.shared_by_test} {suite.item}s were run"
+        some = (
+            f"only {comparison.compared_by_test} of {count(comparison.shared_by_test, suite.item)} were run"
+        )
         test = f"a test of {baseline} that is gone or was renamed may be the one that got worse"
         return f"{some} by the same tests as then: {test}; {floor}"
     if not comparison.one_sided and not any(d.gated for d in comparison.differences):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_personalens.core.options.gate import USER_FAULTS, VALID_FLOOR, GateExpression
+from pytest_personalens.core.options.gate import LIMITS_BROKEN, USER_FAULTS, VALID_FLOOR, GateExpression
 from pytest_personalens.core.options.gate_expression import parse_gate_name
 from pytest_personalens.results.gates.baseline_gates import drop_gate, regression_gates
 from pytest_personalens.results.gates.floor_gates import (
     closed_gate,
     figure_gate,
     lift_gate,
+    limits_gate,
     pass_k_gate,
     too_few,
     user_faults_gate,
@@ -90,4 +91,6 @@ def _gate(results: Results, floor: GateExpression, least: float) -> Gate:
         return pass_k_gate(results, floor, least)
     if floor.metric == USER_FAULTS:
         return user_faults_gate(results, floor)
+    if floor.metric == LIMITS_BROKEN:
+        return limits_gate(results, floor)
     return figure_gate(results, floor)

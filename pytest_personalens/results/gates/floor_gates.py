@@ -10,6 +10,7 @@ from pytest_personalens.core.judging.metric import Metric
 from pytest_personalens.results.comparison.controls import gain_of, passes_of
 from pytest_personalens.results.gates.gate_expressions import control_of
 from pytest_personalens.results.means import by_user, figure_of, mean
+from pytest_personalens.results.reasons.limits import breaks_a_limit, limits_note, tells_limits
 from pytest_personalens.results.stats.intervals import interval
 from pytest_personalens.results.stats.trials import pass_hat, pass_share
 from pytest_personalens.results.values.figures import Gate
@@ -26,7 +27,7 @@ from pytest_personalens.results.wording import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from pytest_personalens.core.options.gate import GateExpression
     from pytest_personalens.results.means import Estimate
@@ -157,7 +158,7 @@ def valid_gate(results: Results, floor: GateExpression) -> Gate:
     scored = sum(i.evaluation.scored for i in items)
     total = len(items) + results.missing_by_group.get(floor.group, 0) if floor.group else results.expected
     share = round(sum(i.evaluation.share for i in items) / total, 6) if total else 0.0
-    message = f"{scored} of {total} items could be scored"
+    message = f"{scored} of {count(total, 'item')} could be scored"
     if unread := unread_text(items, results.of_suite):
         message += f", without {unread}"
     if results.uncounted and not floor.group:
@@ -169,14 +170,41 @@ def valid_gate(results: Results, floor: GateExpression) -> Gate:
 
 def user_faults_gate(results: Results, floor: GateExpression) -> Gate:
     """Return the gate on the share of scored dialogues in which the simulated user did something wrong."""
+    label = f"share of {results.of_suite.dialogue}s with a fault of the user"
+    unknown = "no user of this run was audited; run its tests again"
+
+    def faulty(item: Item) -> bool | None:
+        faults = item.evaluation.user_faults
+        return None if faults is None else bool(faults)
+
+    return _share_gate(results, floor, faulty, label, unknown)
+
+
+def limits_gate(results: Results, floor: GateExpression) -> Gate:
+    """Return the gate on the share of scored dialogues in which the assistant broke a user's hard limit."""
+    label = f"share of {results.of_suite.dialogue}s that break a hard limit"
+    if not tells_limits(results.own):
+        return closed_gate(floor, f"{label}: the judge of this run gives no reasons, so it tells no limit")
+    gate = _share_gate(results, floor, breaks_a_limit, label, "no personalization was read")
+    note = limits_note(results) if not floor.group else ""
+    return gate.model_copy(update={"message": f"{gate.message}; it {note}"}) if note else gate
+
+
+def _share_gate(
+    results: Results,
+    floor: GateExpression,
+    has: Callable[[Item], bool | None],
+    label: str,
+    unknown: str,
+) -> Gate:
+    """Return the gate on the share of items that have something; an item of which it is not known is none."""
     by_scenario = defaultdict[tuple[str, str], list[int]](list)
     for item in members(results.own, floor.group):
-        if item.evaluation.user_faults is not None:
-            by_scenario[item.scenario_key].append(bool(item.evaluation.user_faults))
-    label = f"share of {results.of_suite.dialogue}s with a fault of the user"
+        if (found := has(item)) is not None:
+            by_scenario[item.scenario_key].append(found)
     if not by_scenario:
-        return closed_gate(floor, f"{label}: no user of this run was audited; run its tests again")
-    shares = by_user({key: mean(faulty) for key, faulty in by_scenario.items()})
+        return closed_gate(floor, f"{label}: {unknown}")
+    shares = by_user({key: mean(found) for key, found in by_scenario.items()})
     value = fmean(share for of_user in shares for share in of_user)
     basis = over(len(by_scenario), len(shares), results.of_suite.item)
     return _against(floor, value, interval(shares, 0, 1), label, basis)

@@ -6,12 +6,13 @@ import difflib
 from typing import TYPE_CHECKING
 
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.options.gate_expression import is_metric
+from pytest_personalens.core.judging.dimensions import Dimension
+from pytest_personalens.core.options.gate import LIMITS_BROKEN
+from pytest_personalens.core.options.gate_expression import is_metric, measure_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from pytest_personalens.core.judging.measure import Measure
     from pytest_personalens.core.options.gate import GateExpression
     from pytest_personalens.core.options.settings import Settings
     from pytest_personalens.core.suite.suite import Suite
@@ -34,6 +35,10 @@ def check_expressions(settings: Settings) -> None:
                 raise SpecError(f"{where}: {advice}")
             add = f"add {measure.short} with --personalens-dimensions"
             raise SpecError(f"{where} is not judged in this run; {add}")
+        if gate.metric == LIMITS_BROKEN and Dimension.PERSONALIZATION not in settings.dimensions:
+            raise SpecError(
+                f"{where}: personalization is not judged in this run; add p with --personalens-dimensions"
+            )
         if gate.metric == "drop" and settings.baseline is None:
             raise SpecError(f"{where}: {nothing} --personalens-baseline PATH")
         if gate.metric == "lift" and control_of(gate, suite, settings.control) is None:
@@ -50,14 +55,6 @@ def check_expressions(settings: Settings) -> None:
             raise SpecError(f"{where} is not compared")
         if name not in settings.dimensions:
             raise SpecError(f"{where} is not judged in this run; add it with --personalens-dimensions")
-
-
-def measure_of(gate: GateExpression, suite: Suite) -> Measure | None:
-    """Return the measure whose mean a gate uses, or None for a gate on something else."""
-    if gate.metric == "lift" and not gate.of:
-        return suite.lift[0] if suite.lift is not None else None
-    metric = suite.metric(gate.of or gate.metric)
-    return metric.measure if metric is not None else None
 
 
 def control_of(gate: GateExpression, suite: Suite, controls: Collection[str]) -> str | None:

@@ -6,8 +6,7 @@ from collections import Counter, defaultdict
 from statistics import fmean
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.core.options.gate_expression import parse_gate_name
-from pytest_personalens.results.gates.gate_expressions import measure_of
+from pytest_personalens.core.options.gate_expression import measure_of, parse_gate_name
 from pytest_personalens.results.reasons.earlier import earlier_of, score_before
 from pytest_personalens.results.reasons.reasons import commonest_sentences, reason_counts
 from pytest_personalens.results.reasons.worst_cases import worst_cases

@@ -138,3 +138,16 @@ def test_the_arguments_of_a_call_are_held_against_the_facts(count: int, *, compl
 def test_a_detail_is_stored_only_where_there_is_one() -> None:
     assert "detail" not in Reason(code="done", part="x").model_dump()
     assert Reason(code="wrong", part="x", detail="y").model_dump()["detail"] == "y"
+
+
+def test_what_is_told_with_another_value_is_wrong_and_not_unseen() -> None:
+    scenario = DATASET.load(next(r for r in DATASET.refs("gustavo") if r.task == "alarm-1"))
+    reply = "Your alarm is set again on the new phone: 7:00 AM, shift days, with temple bell."
+    evaluation = played(scenario, reply)
+    reasons = {r.part: r for r in verdict(evaluation, Dimension.TASK_COMPLETION).reasons}
+    hour = reasons["the hour"]
+    assert hour.code == "wrong"
+    assert hour.turn is not None
+    assert evaluation.dialogue.messages[hour.turn].content == reply
+    assert hour.detail == f"{fact(scenario, 'hour').what}: 7:00 am, wanted {fact(scenario, 'hour').says}"
+    assert reasons["the sound"].code == "missing"  # a sound may have another name

@@ -97,6 +97,19 @@ def test_a_drop_fails_and_names_the_scenarios_that_flipped(saved: Repository) ->
     assert cases["gate[regression: p]"].find("failure") is None
 
 
+def test_a_p_below_the_level_of_all_gates_together_is_explained(saved: Repository) -> None:
+    assert saved.inline(*ARGS, "--personalens-record=new").ret == 0
+    shutil.rmtree(saved.path / "__personalens__")  # or the verdicts would be replayed
+    lower(saved, "tc", ids(saved)[:5])
+    result, _ = compared(saved, "--personalens-record=new")
+    assert_ended(
+        result,
+        0,
+        "gate regression: tcr: passed, TCR 1.00 -> 0.75 (*, one-sided p = 0.031) over 20 scenarios: no significant"
+        " drop at the level 0.05 for both gates together; one of *",
+    )
+
+
 def test_a_stale_record_is_not_shown_as_the_transcript_of_a_drop(saved: Repository) -> None:
     assert saved.inline(*ARGS, "--personalens-record=new").ret == 0
     conftest = saved.path / "conftest.py"
@@ -355,7 +368,7 @@ def test_a_part_of_a_sample_is_no_baseline(told: Repository) -> None:
         assert_ended(
             told.run(*SAVE, *extra),
             3,
-            "the baseline *base.json was not written: a selection left 1? items of the sample out (-k,"
+            "the baseline *base.json was not written: a selection left at least 1? items of the sample out (-k,"
             " -m, --lf, node ids, paths)",
         )
 
@@ -367,7 +380,7 @@ def test_paths_that_leave_a_test_file_out_make_no_baseline(told: Repository) -> 
         assert_ended(
             told.run(*SAVE, "test_bot.py", *extra),
             3,
-            "the baseline *base.json was not written: a selection left 1 items of the sample out (*, paths)",
+            "the baseline *base.json was not written: a selection left at least 1 item of the sample out (*, paths)",
         )
     assert told.run(*ARGS, "test_bot.py").ret == 0
     assert told.inline(*SAVE, "test_bot.py", "more").ret == 0

@@ -9,7 +9,7 @@ from pytest_personalens import UserTurn, Verdict
 
 
 def called(what):
-    with Path(os.environ["CALLS"]).open("a") as log:
+    with Path(os.environ["CALLS"]).open("a", encoding="utf-8") as log:
         log.write(what + "\n")
 
 

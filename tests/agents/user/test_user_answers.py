@@ -10,7 +10,7 @@ import re
 import pytest
 
 from pytest_personalens.core.scenario import Scenario
-from tests.agents.test_user_objections import EVENTS, MOVIES, PHARMACY, after
+from tests.agents.user.test_user_objections import EVENTS, MOVIES, PHARMACY, after
 from tests.support.repository import Repository
 
 

@@ -20,7 +20,7 @@ from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.datasets.embedded.files import data_folder
 from pytest_personalens.judge_quality.agreement.labels import Labelled, read_labels
 from pytest_personalens.models.meter import Meter
-from tests.agents.test_model_agents import TALK, FakeModel, judge
+from tests.agents.by_model.test_model_agents import TALK, FakeModel, judge
 
 TC, UNBACKED = Dimension.TASK_COMPLETION, Dimension.UNBACKED
 

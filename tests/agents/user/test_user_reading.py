@@ -10,7 +10,7 @@ from pytest_personalens.agents import EmbeddedUserAgent
 from pytest_personalens.core.dialogue.dialogue import Message, UserTurn, converse
 from pytest_personalens.core.scenario import Scenario, Situation, Task
 from pytest_personalens.datasets import EmbeddedDataset, draw
-from tests.agents.test_user_objections import MOVIES, PHARMACY, after
+from tests.agents.user.test_user_objections import MOVIES, PHARMACY, after
 
 OPENING = "I need a ticket to York."
 SCENARIOS = [EmbeddedDataset().load(ref) for ref in draw(EmbeddedDataset(), 60, seed="user reading").refs]

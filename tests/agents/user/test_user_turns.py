@@ -7,7 +7,7 @@ import re
 import pytest
 
 from pytest_personalens.agents.embedded_user.voice.heard import heard
-from tests.agents.test_user_checks import scenario_of, talk
+from tests.agents.user.test_user_checks import scenario_of, talk
 
 
 def turn(task: str, reply: str) -> str:

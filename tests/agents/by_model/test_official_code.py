@@ -27,7 +27,7 @@ from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.datasets import open_dataset
 from pytest_personalens.models import Completion, Request
 from pytest_personalens.models.meter import Meter
-from tests.agents.test_official_prompts import ANSWERS
+from tests.agents.by_model.test_official_prompts import ANSWERS
 from tests.support.datasets.official_tree import write_data
 from tests.support.processes.official_run import READ, SAID, official_requests
 

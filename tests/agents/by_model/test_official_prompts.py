@@ -26,7 +26,7 @@ from pytest_personalens.core.judging.verdict import READINGS, Dimension
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.datasets import open_dataset
 from pytest_personalens.models.meter import Meter
-from tests.agents.test_model_agents import FakeModel
+from tests.agents.by_model.test_model_agents import FakeModel
 from tests.support.datasets.official_tree import write_code, write_data
 
 TC, P = Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION

@@ -1,9 +1,9 @@
-"""Prints how the embedded judge reads the stranger's assistants: `python -m tests.agents.stranger`."""
+"""Prints how the embedded judge reads the stranger's assistants: `python -m tests.agents.judge.stranger`."""
 
 from __future__ import annotations
 
 from pytest_personalens import Dimension
-from tests.agents.stranger.figures import DESERVED, evaluations, figures
+from tests.agents.judge.stranger.figures import DESERVED, evaluations, figures
 
 
 def main() -> None:

@@ -527,7 +527,7 @@ MANY_SENTENCES: Final = ("a. ", "I have booked it. ", "- a\n", "|a|b|\n")
 READ = """
 import sys
 from contextlib import suppress
-from tests.agents.test_embedded_judge import ASKED, BYE, DINNER, P, TC, dialogue
+from tests.agents.judge.test_embedded_judge import ASKED, BYE, DINNER, P, TC, dialogue
 from pytest_personalens.agents import EmbeddedJudge
 from pytest_personalens.core.dialogue.dialogue import MAX_REPLY_CHARS
 from pytest_personalens.core.errors import JudgeFault

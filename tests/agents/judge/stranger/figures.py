@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from pytest_personalens import Dimension, Evaluation, evaluate
 from pytest_personalens.agents import EmbeddedJudge, EmbeddedUserAgent
 from pytest_personalens.datasets import EmbeddedDataset, draw
-from tests.agents.stranger.assistants import plain
+from tests.agents.judge.stranger.assistants import plain
 
 SIZE: Final = 30
 SEED: Final = "stranger"

@@ -9,11 +9,11 @@ from typing import Final
 import pytest
 
 from pytest_personalens import Results
-from tests.agents.stranger.assistants import ASSISTANTS, replies
-from tests.agents.stranger.figures import SEED, SIZE, evaluations, figures
+from tests.agents.judge.stranger.assistants import ASSISTANTS, replies
+from tests.agents.judge.stranger.figures import SEED, SIZE, evaluations, figures
 from tests.support.repository import ROOT, Repository
 
-#: What is guaranteed, a scenario or two below what was measured (`python -m tests.agents.stranger`): the
+#: What is guaranteed, a scenario or two below what was measured (`python -m tests.agents.judge.stranger`): the
 #: least share of right verdicts on TC and P. What the bad assistant deserves on P is open.
 LEAST_RIGHT: Final = {"good": (0.8, 0.9), "impersonal": (0.66, 0.6), "bad": (0.7, 1.0)}
 LEAST_FOURS: Final = 0.5
@@ -22,7 +22,7 @@ GRAPH: Final = f"""
     import pytest
 
     sys.path.insert(0, {str(ROOT)!r})
-    from tests.agents.stranger.assistants import langgraph_agent
+    from tests.agents.judge.stranger.assistants import langgraph_agent
 
     @pytest.fixture
     def personalens_assistant(personalens_scenario, personalens_context):
