@@ -42,7 +42,7 @@ def test_the_citation_is_of_this_version() -> None:
     citation = read(ROOT / "CITATION.cff")
     assert citation["version"] == project["version"]
     assert " AND ".join(citation["license"]) == project["license"]
-    page = (ROOT / "docs/how-to/ci-action.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/how-to/ci/run-in-ci.md").read_text(encoding="utf-8")
     assert re.findall(r"/pytest-personalens@v([\d.]+)", page) == [project["version"]]
 
 
