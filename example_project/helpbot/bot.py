@@ -24,7 +24,7 @@ class ForgetfulBot(Helpbot):
         last = asks.pop()
         question = f"{', '.join(asks)}, and {last}" if asks else last
         return [
-            f"{_LEADS[len(skill.name) % len(_LEADS)]} {question[0].upper()}{question[1:]}?",
+            f"{question[0].upper()}{question[1:]}?",
             *super().stages(skill),
         ]
 
@@ -64,7 +64,6 @@ class NameDroppingBot(Helpbot):
         return _BOASTS[(len(self.user) + len(said)) % len(_BOASTS)].format(loves=loves)
 
 
-_LEADS = ["Happy to.", "Sure.", "Of course.", "Gladly.", "Right away."]
 _BOASTS = [
     "I know you love {loves}! You have such good taste.",
     "Ah, {loves}, that's so you! I never forget a thing about you.",

