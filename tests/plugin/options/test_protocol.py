@@ -75,9 +75,8 @@ def test_observations_and_improvements_are_kept(wire: Repository, endpoint: Endp
 def test_runs_of_two_protocols_are_not_compared(wire: Repository) -> None:
     run = (*RUN[:-1], *MODELS, "--personalens-record=live")
     assert wire.inline(*run, "--personalens-save-baseline=b.json").ret == 0
-    assert (
-        "the protocol" not in json.loads((wire.path / "b.json").read_text(encoding="utf-8"))["terms"]["setup"]
-    )
+    setup = json.loads((wire.path / "b.json").read_text(encoding="utf-8"))["terms"]["setup"]
+    assert setup["the protocol"] == "default"
     for other, name in ((PAPER, "paper"), (OFFICIAL, "official")):
         refused = wire.inline(*run, *other, "--personalens-baseline=b.json")
         assert refused.ret == 4

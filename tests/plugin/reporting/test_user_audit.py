@@ -16,7 +16,7 @@ from tests.support.servers.endpoint import Call, Endpoint, Reply
 HOOKS = """
     import pytest
     from pytest_personalens import UserTurn, Verdict
-    from pytest_personalens.datasets.world.values import said
+    from pytest_personalens.datasets.world.values import say
 
     ENDS = {"ended-early": "That's all, thank you.", "thanked-early": "Thanks a lot, that is everything."}
     REPLIES = {
@@ -28,7 +28,7 @@ HOOKS = """
         if kind == "contradicted":
             dates = [f for f in scenario.task.facts if f.known != "open" and f.kind == "date" and f.wrong]
             if dates:
-                return f"Hello. I need it on {said('date', dates[0].wrong[0])}."
+                return f"Hello. I need it on {say('date', dates[0].wrong[0])}."
         return scenario.task.intent
 
     class User:
