@@ -136,7 +136,11 @@ def test_a_small_drop_is_no_evidence(saved: Repository) -> None:
 def test_a_margin_lets_a_significant_drop_pass_and_adds_a_dimension(saved: Repository) -> None:
     lower(saved, "tc", ids(saved)[:7])
     result, _ = compared(saved, "-o", "personalens_margin=tc=0.4")
-    assert_ended(result, 0, "*no significant drop beyond the margin of 0.4 at the level 0.05 for both gates together; *")
+    assert_ended(
+        result,
+        0,
+        "*no significant drop beyond the margin of 0.4 at the level 0.05 for both gates together; *",
+    )
     every = ("--personalens-dimensions", "all")
     assert saved.inline(*SAVE, *every).ret == 0
     lower(saved, "coh-assistant", ids(saved)[:10])
