@@ -128,14 +128,19 @@ class Features:
     @cached_property
     def findings(self) -> tuple[knowledge.PreferenceFinding, ...]:
         """Return the use of each preference."""
-        findings = knowledge.findings(self.scenario, self.messages, self.spoken)
-        return findings if self.backed is None else self.backed.with_preferences(findings)
+        return self._said if self.backed is None else self.backed.with_preferences(self._said)
+
+    @cached_property
+    def _said(self) -> tuple[knowledge.PreferenceFinding, ...]:
+        """Return the use of each preference by words alone."""
+        return knowledge.findings(self.scenario, self.messages, self.spoken)
 
     @property
     def applied_by_call(self) -> bool:
         """True if a call holds the value of a preference that nobody said, and nothing goes against one."""
-        said = knowledge.findings(self.scenario, self.messages, self.spoken) if self.backed else ()
-        silent = {(f.domain, f.type) for f in said if f.code == "ignores"}
+        if self.backed is None:
+            return False
+        silent = {(f.domain, f.type) for f in self._said if f.code == "ignores"}
         codes = {f.code for f in self.findings}
         applied = any(f.code == "applies" and (f.domain, f.type) in silent for f in self.findings)
         return applied and "contradicts" not in codes
