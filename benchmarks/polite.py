@@ -66,10 +66,8 @@ def main() -> None:
             shifts.append((tc - base[0], p - base[1], where, sentence, number < _SEEN))
     for seen in (True, False):
         of_half = [shift for shift in shifts if shift[4] is seen]
-        tc, p = (
-            max(map(abs, shifts_of_one))
-            for shifts_of_one in ([s[0] for s in of_half], [s[1] for s in of_half])
-        )
+        tc = max(abs(shift[0]) for shift in of_half)
+        p = max(abs(shift[1]) for shift in of_half)
         print(f"{'seen' if seen else 'not seen'}: largest shift of TCR {tc:.2f}, of P {p:.2f}")
     for tc, p, where, sentence, _ in shifts:
         if max(abs(tc), abs(p)) > _LARGE:

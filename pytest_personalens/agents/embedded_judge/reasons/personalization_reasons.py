@@ -40,8 +40,8 @@ def personalization(score: int, features: Features) -> Told:
         coded_findings = [("recites" if code in _USES else code, f) for code, f in coded_findings]
     order: tuple[ReasonCode, ...] = (
         ("anticipates", "applies", "uses-stated", "asks-known", "contradicts", "recites", "ignores")
-        if score > 2
-        else ("contradicts", "asks-known", "recites", "ignores", "uses-stated", "applies", "anticipates")
+        if score > _LITTLE
+        else ("contradicts", "asks-known", "recites", "ignores", "uses-stated")
     )
     coded_findings.sort(key=lambda pair: order.index(pair[0]))
     codes = tuple(
