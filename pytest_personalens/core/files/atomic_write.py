@@ -79,8 +79,8 @@ def _remove_old_drafts(folder: Path, stem: str) -> None:
     """Remove drafts left by killed processes; a folder is searched once, not at every write."""
     if folder not in _DRAFTS:
         _DRAFTS[folder] = {}
-        with suppress(OSError):
-            for entry in os.scandir(folder):
+        with suppress(OSError), os.scandir(folder) as entries:
+            for entry in entries:
                 if (draft := _DRAFT.fullmatch(entry.name)) and entry.stat(
                     follow_symlinks=False
                 ).st_mtime < time.time() - _OLD:
