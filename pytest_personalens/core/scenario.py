@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any, ClassVar, Final, Literal, NamedTuple
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
+from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.facts import Clock, Fact, Limit, Session, Thing
 from pytest_personalens.core.frozen import Frozen, Text
 from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.core.text.slugs import slug
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 Kind = Literal["single", "multi"]
 _ROUNDS: Final[dict[Kind, int]] = {"single": 20, "multi": 30}
@@ -149,6 +154,10 @@ class BaseScenario(Frozen):
         """Further facts about a failing item, each as (a word for it, its text)."""
         return ()
 
+    def groups(self, demographics: Iterable[str]) -> dict[str, str]:
+        """Return the user's value of each demographic; raise `SpecError` for one that no user has."""
+        return {}
+
     def context(self, given: str) -> Context:
         """Return what an assistant may know; `given` says how much, in the words of the suite."""
         return Context(user=self.user)
@@ -222,6 +231,15 @@ class Scenario(BaseScenario):
     def rounds(self) -> int:
         """20 for a single-domain and 30 for a multi-domain task, as in the official code."""
         return _ROUNDS[self.kind]
+
+    def groups(self, demographics: Iterable[str]) -> dict[str, str]:
+        known = ", ".join(self.demographics)
+        for name in demographics:
+            if name not in self.demographics:
+                near = get_close_matches(name, self.demographics, n=1)
+                meant = f" (did you mean {near[0]}?)" if near else ""
+                raise SpecError(f"--personalens-slice: unknown demographic {name!r}{meant}; known: {known}")
+        return {name: self.demographics[name] for name in demographics}
 
     def to_label(self) -> dict[str, Any]:
         """Return the scenario for a file of labels: without past conversations, which no judge reads."""

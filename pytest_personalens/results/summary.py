@@ -11,6 +11,7 @@ from pytest_personalens.core.judging.usage import Usage
 from pytest_personalens.core.suite.suite import get_suite
 from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.results.means import by_turn, estimate, figure_of, item_scores
+from pytest_personalens.results.slices import slices_of
 from pytest_personalens.results.values.figures import Figure, Group, Mean, UserAudit
 from pytest_personalens.results.values.item import Item
 from pytest_personalens.results.values.results import Results
@@ -85,6 +86,7 @@ def summarize(
             for d in sorted({d for i in own for d in i.evaluation.domains})
         ),
         kinds=by_kind(own, suite),
+        slices=slices_of(own, suite),
         uncounted=dict(sorted(causes.items())),
         user_audit=_user_audit(own),
         turns=Mean(value=_round(fmean(turns)) if turns else None, count=len(turns))

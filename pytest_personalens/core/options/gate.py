@@ -10,6 +10,9 @@ USER_FAULTS: Final = "user_faults"
 #: The metric of a suite that reads personalization: the share of dialogues that break a user's hard limit.
 LIMITS_BROKEN: Final = "limits_broken"
 
+#: Metrics of one measure that are a difference, so that low is good: from a baseline, and between groups.
+DIFFERENCES: Final = ("drop", "gap")
+
 #: ``>=`` if high values are good, else ``<=``.
 Direction = Literal[">=", "<="]
 
@@ -18,7 +21,8 @@ class GateExpression(NamedTuple):
     """The worst value of a metric that passes a gate.
 
     `group` is a domain or a kind; an empty `group` means the whole run. The metric ``lift`` may name the
-    metric that it is a lift `of`, and the `arm` that it compares with. ``drop`` names the metric that drops.
+    metric that it is a lift `of`, and the `arm` that it compares with. ``drop`` and ``gap`` name
+    the metric that drops, or that differs between groups of users.
     """
 
     group: str

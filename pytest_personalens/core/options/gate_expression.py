@@ -7,7 +7,13 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.judging.dimensions import Dimension
-from pytest_personalens.core.options.gate import LIMITS_BROKEN, USER_FAULTS, Direction, GateExpression
+from pytest_personalens.core.options.gate import (
+    DIFFERENCES,
+    LIMITS_BROKEN,
+    USER_FAULTS,
+    Direction,
+    GateExpression,
+)
 from pytest_personalens.core.text.parse import BILLION
 
 if TYPE_CHECKING:
@@ -15,11 +21,12 @@ if TYPE_CHECKING:
     from pytest_personalens.core.suite.suite import Suite
 
 #: Metrics that every suite has, in addition to its own.
-_COMMON: Final = ("valid", "lift", "drop", "pass^k")
+_COMMON: Final = ("valid", "lift", "drop", "gap", "pass^k")
 _EXPRESSION: Final = re.compile(
     r"\s*(?:(?P<group>[^:<>=]+):)?\s*(?P<metric>[\w^-]+)\s*(?:\((?P<of>[^(),]*)(?:,(?P<arm>[^(),]*))?\))?"
     r"\s*(?P<direction>>=|≥|<=|≤|=)\s*(?P<value>-?[\d.]+)\s*(?P<percent>%?)\s*"
 )
+_MUST_NOT: Final = {"drop": "drop", "gap": "differ between groups of users"}
 _DIRECTIONS: Final[dict[str, Direction]] = {">=": ">=", "≥": ">=", "<=": "<=", "≤": "<="}
 _RANGE = tuple[float | None, float | None]
 
@@ -28,10 +35,10 @@ def read_gate(text: str, suite: Suite) -> GateExpression:
     """Return the gate of ``[GROUP:] METRIC >= VALUE``; raise ValueError with what is expected."""
     expression = _EXPRESSION.fullmatch(text)
     metric = "" if expression is None else _metric(expression["metric"], suite)
-    if expression is None or (expression["of"] is not None and metric not in ("lift", "drop")):
+    if expression is None or (expression["of"] is not None and metric not in ("lift", *DIFFERENCES)):
         raise ValueError(_expected(suite))
-    if metric == "drop":
-        return _drop(expression, suite)
+    if metric in DIFFERENCES:
+        return _difference(metric, expression, suite)
     of, arm = _lift_of(expression["of"], expression["arm"] or "", suite) if expression["of"] else ("", "")
     if metric == "lift" and not of and suite.lift is None:
         raise ValueError("name a metric and a control: lift(METRIC, CONTROL) >= VALUE")
@@ -50,26 +57,29 @@ def read_gate(text: str, suite: Suite) -> GateExpression:
     return GateExpression((expression["group"] or "").strip(), metric, value, way, of, arm)
 
 
-def _drop(expression: re.Match[str], suite: Suite) -> GateExpression:
-    """The gate on how large a drop from the baseline must be excluded."""
+def _difference(name: str, expression: re.Match[str], suite: Suite) -> GateExpression:
+    """Return the gate on the largest drop that is not excluded, or on the largest gap between users."""
     of = "" if expression["of"] is None else _metric(expression["of"].strip(), suite)
     metric = suite.metric(of)
     if metric is None or metric.measure is None or expression["arm"] is not None:
-        raise ValueError("name what must not drop: drop(METRIC) <= VALUE")
-    if metric.measure not in suite.gated:
+        raise ValueError(f"name what must not {_MUST_NOT[name]}: {name}(METRIC) <= VALUE")
+    if name == "drop" and metric.measure not in suite.gated:
         raise ValueError(f"{of} is not compared with a baseline")
+    if name == "gap" and metric.measure not in suite.main:
+        raise ValueError(f"{of} is not compared between groups of users")
     if (span := metric.measure.span) is None:
-        raise ValueError(f"{of} has no lowest or no highest score, so no drop of it can be excluded")
+        raise ValueError(f"{of} has no lowest or no highest score, so no {name} of it can be excluded")
     if expression["group"]:
-        raise ValueError(f"a drop is of the whole run; leave {expression['group'].strip()!r} out")
+        raise ValueError(f"a {name} is of the whole run; leave {expression['group'].strip()!r} out")
     if _DIRECTIONS.get(expression["direction"], "<=") != "<=":
-        raise ValueError(f"a drop is better low: write drop({of}) <= {expression['value']}")
+        raise ValueError(f"a {name} is better low: write {name}({of}) <= {expression['value']}")
     value = _value(expression, "<=")
     if expression["percent"] and span != 1:
-        raise ValueError(f"{of} is no share: give the drop in points")
+        raise ValueError(f"{of} is no share: give the {name} in points")
     if not 0 < value <= span:
-        raise ValueError(f"a drop of {of} that can be excluded lies above 0 and goes up to {span:g}")
-    return GateExpression("", "drop", value, "<=", of)
+        can = " that can be excluded" if name == "drop" else ""
+        raise ValueError(f"a {name} of {of}{can} lies above 0 and goes up to {span:g}")
+    return GateExpression("", name, value, "<=", of)
 
 
 def _value(expression: re.Match[str], way: Direction) -> float:

@@ -66,6 +66,8 @@ class Settings(NamedTuple):
     #: True for a run that only measures and reports. Nothing makes it fail.
     report_only: bool = False
     exit_infra: int | None = None
+    #: The demographics by which users are grouped.
+    slice: tuple[str, ...] = ()
     #: Absolute paths, and the word "github" if it is given.
     report: tuple[str, ...] = ()
     save_baseline: str | None = None

@@ -119,6 +119,7 @@ class Run:
             # sample that takes long to load, only a part is tried. The items report problems with the rest.
             for ref in sample.refs if len(sample.refs) <= _LOADED_AHEAD else sample.refs[:_TRIED]:
                 self._loaded[ref] = self.dataset.load(ref)
+                self._loaded[ref].groups(settings.slice)
                 if any(self.suite.arm(name).swaps for name in settings.control):
                     self._other_users.of(ref)
             self._samples[key] = sample

@@ -16,6 +16,7 @@ from pytest_personalens.reports.content.command_line import command_line, thresh
 from pytest_personalens.reports.content.explanation import case_title
 from pytest_personalens.reports.content.findings import capital, findings_of
 from pytest_personalens.reports.content.kind_tables import is_low_better
+from pytest_personalens.reports.content.slice_table import slice_tables, slices_note
 from pytest_personalens.reports.html import page_charts, reasons
 from pytest_personalens.reports.html.kinds import kinds_of_page
 from pytest_personalens.reports.html.payload import pack, payload, script_json, shown_dimensions
@@ -149,6 +150,8 @@ def _figures(results: Results, before: Results | None) -> dict[str, Any]:
         "control_lines": page_charts.control_rows(results, dimensions),
         "table_4": ablation_table(results) if is_ablation(results) else None,
         "turns": turns,
+        "slices": slice_tables(results),
+        "slices_note": capital(slices_note(results)),
         "charts": page_charts.charts_of(results, dimensions, domains, turns, counted),
         "least_for_a_chart": page_charts.LEAST_FOR_A_CHART,
         "folded": [row for row in domains if not row.fills_a_row],

@@ -9,6 +9,7 @@ from pytest_personalens.core.judging.usage import Usage
 from pytest_personalens.reports.content.failures import failure_row, failures
 from pytest_personalens.reports.content.findings import Findings, capital, findings_of
 from pytest_personalens.reports.content.markup import escape, figure, markdown_table
+from pytest_personalens.reports.content.slice_table import slice_tables, slices_note
 from pytest_personalens.reports.markdown.gate_failure import failure_section, onward_lines
 from pytest_personalens.reports.markdown.sections import (
     COMMENT_LIMIT,
@@ -101,6 +102,7 @@ def _sections(results: Results, before: Results | None, link: str) -> Iterator[S
         yield from beside_sections(before, results)
     if results.arms:
         yield lift_section(results)
+    yield from _slices(results)
     if results.trials is not None:
         yield Section(
             ("", f"### {results.trials.count} runs of each {results.of_suite.item}", "", *_trials(results)),
@@ -113,6 +115,16 @@ def _sections(results: Results, before: Results | None, link: str) -> Iterator[S
         yield fold_section(title, rows, len(wrong), "failures")
     if results.usage:
         yield Section(("", _usage(results)), what="the usage")
+
+
+def _slices(results: Results) -> Iterator[Section]:
+    for table in slice_tables(results):
+        rows = [tuple(map(escape, row)) for row in table.rows]
+        more = ("", f"And {table.left_out}.") if table.left_out else ()
+        title = f"Users by {escape(table.demographic.replace('_', ' '))}: {len(rows)} groups"
+        yield table_section(title, table.header, rows, "groups of users", after=more, fold=True)
+    if note := slices_note(results):
+        yield Section(("", f"{escape(capital(note), 400)}."), what="how groups of users are compared")
 
 
 def _about(results: Results, findings: Findings) -> str:

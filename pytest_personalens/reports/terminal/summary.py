@@ -15,6 +15,7 @@ from pytest_personalens.reports.content.findings import (
     tasks_read_as_failed,
 )
 from pytest_personalens.reports.content.markup import figure
+from pytest_personalens.reports.content.slice_table import slice_lines
 from pytest_personalens.reports.terminal.comparison import low_lines, outcome_lines
 from pytest_personalens.results.wording import (
     REPORT_ONLY,
@@ -72,7 +73,8 @@ def summary_lines(
             for line in table(results, domains=domains, short=short, verbose=verbose):
                 yield line, ()
     plain = [
-        *([] if short else [""]),
+        *(slice_lines(results) if results.slices else []),
+        *([] if short and not results.slices else [""]),
         *outcome_lines(results, verbose=verbose, listed=not short),
         *_notes(results, findings, verbose=verbose, records=records, short=short, width=width or _WIDTH),
         *usage_table(results.usage, results.usd),

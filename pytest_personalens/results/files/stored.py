@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 #: Figures that depend only on the items.
 _FIGURES: Final = (
     "overall", "domains", "kinds", "uncounted", "turns", "by_turn", "user_audit", "usage", "unfound_quotes",
+    "slices",
     "unsupported",
 )  # fmt: skip
 #: Values that depend on a method or a wording. Another version may have others, so reports show them as they

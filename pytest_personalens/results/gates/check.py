@@ -10,6 +10,7 @@ from pytest_personalens.results.gates.baseline_gates import drop_gate, regressio
 from pytest_personalens.results.gates.floor_gates import (
     closed_gate,
     figure_gate,
+    gap_gate,
     lift_gate,
     limits_gate,
     pass_k_gate,
@@ -85,6 +86,8 @@ def _gate(results: Results, floor: GateExpression, least: float) -> Gate:
         return lift_gate(results, floor, least)
     if floor.metric == "drop":
         return drop_gate(results, floor, least)
+    if floor.metric == "gap":
+        return gap_gate(results, floor)
     if few := too_few(results, floor, least):
         return closed_gate(floor, few)
     if floor.metric.startswith("pass^"):

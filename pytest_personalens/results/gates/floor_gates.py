@@ -11,6 +11,7 @@ from pytest_personalens.results.comparison.controls import gain_of, passes_of
 from pytest_personalens.results.gates.gate_expressions import control_of
 from pytest_personalens.results.means import by_user, figure_of, mean
 from pytest_personalens.results.reasons.limits import breaks_a_limit, limits_note, tells_limits
+from pytest_personalens.results.slices import LEAST_USERS, largest_gap
 from pytest_personalens.results.stats.intervals import interval
 from pytest_personalens.results.stats.trials import pass_hat, pass_share
 from pytest_personalens.results.values.figures import Gate
@@ -23,6 +24,7 @@ from pytest_personalens.results.wording import (
     over,
     p_text,
     share_text,
+    signed,
     unread_text,
 )
 
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
 
 #: A lift with a larger one-sided p may be chance.
 _LEVEL: Final = 0.05
-_Kind: TypeAlias = Literal["floor", "lift", "drop"]
+_Kind: TypeAlias = Literal["floor", "lift", "drop", "gap"]
 
 
 def too_few(results: Results, floor: GateExpression, least: float) -> str:
@@ -190,6 +192,26 @@ def limits_gate(results: Results, floor: GateExpression) -> Gate:
     return gate.model_copy(update={"message": f"{gate.message}; it {note}"}) if note else gate
 
 
+def gap_gate(results: Results, floor: GateExpression) -> Gate:
+    """Return the gate on the largest gap between a group of users and the rest, in either direction."""
+    metric = _metric_of(results, floor.of)
+    assert metric.measure is not None  # `read_gate` accepted it
+    what = f"largest gap of {metric.label}"
+    largest = largest_gap(results.slices, metric.measure)
+    if largest is None:
+        few = f"no group and the rest have {LEAST_USERS} users each with tasks in common"
+        return closed_gate(floor, f"{what}: {few}; draw more scenarios", "gap")
+    group, figure = largest
+    assert figure.gap is not None and figure.p is not None
+    gap = round(abs(figure.gap), 6)
+    passed, (value, limit) = floor.passes(gap), apart(gap, floor.limit)
+    where = f"{group.demographic} {group.name} {signed(figure.gap)} against the rest"
+    test = p_text(figure.p, "two-sided") + ("" if figure.significant else ", which may be chance")
+    over_tasks = f"{value} {'<=' if passed else '>'} {limit} over {count(figure.tasks, 'task')}"
+    gate = closed_gate(floor, f"{what} {over_tasks}: {where}, {test}", "gap")
+    return gate.model_copy(update={"value": gap, "passed": passed})
+
+
 def _share_gate(
     results: Results,
     floor: GateExpression,
@@ -231,9 +253,7 @@ def _against(
     )
 
 
-def closed_gate(
-    floor: GateExpression, message: str, kind: Literal["floor", "lift", "drop"] = "floor"
-) -> Gate:
+def closed_gate(floor: GateExpression, message: str, kind: _Kind = "floor") -> Gate:
     """Return a failed gate for a floor without a value to compare."""
     name, limit, direction = floor.name, floor.limit, floor.direction
     return Gate(

@@ -41,6 +41,8 @@ def check_expressions(settings: Settings) -> None:
             )
         if gate.metric == "drop" and settings.baseline is None:
             raise SpecError(f"{where}: {nothing} --personalens-baseline PATH")
+        if gate.metric == "gap" and not settings.slice:
+            raise SpecError(f"{where}: there are no groups to compare; add --personalens-slice DEMOGRAPHIC")
         if gate.metric == "lift" and control_of(gate, suite, settings.control) is None:
             _, arms = suite.lift or (None, ())
             words = " or ".join([gate.arm] if gate.arm else [a.word for a in suite.arms if a.name in arms])

@@ -49,6 +49,31 @@ class Group(Frozen):
     figures: dict[str, Figure]
 
 
+class SliceFigure(Figure):
+    """A figure of a group of users.
+
+    `gap` is how much higher it is than that of the other users, over the `tasks` that both sides have. It is
+    null if fewer than three users of either side have such a task. `p` is two-sided. `significant` says
+    whether it passes the procedure of Holm (1979) over all gaps of the run.
+    """
+
+    gap: float | None = None
+    p: float | None = None
+    tasks: int = 0
+    significant: bool = False
+
+
+class Slice(Frozen):
+    """The figures of the users with one value of a demographic, such as ``age`` and ``18-24``."""
+
+    demographic: str
+    name: str
+    users: int
+    items: int
+    scored: int
+    figures: dict[str, SliceFigure]
+
+
 class Gate(Frozen):
     """A gate of the run: a value, its limit, and whether the gate passed.
 
@@ -57,7 +82,8 @@ class Gate(Frozen):
 
     `kind` is "floor" for a metric, "valid" for the share of scored items, "regression" for a comparison with
     a baseline (its value is the change), "lift" for a comparison with a control, "drop" for the
-    largest drop from a baseline that is not excluded, or "judge" for a check that
+    largest drop from a baseline that is not excluded, "gap" for the largest gap between a group of users and
+    the rest, or "judge" for a check that
     the judge did not change since it was adopted.
     """
 
@@ -66,7 +92,7 @@ class Gate(Frozen):
     limit: float
     passed: bool
     message: str
-    kind: Literal["floor", "valid", "regression", "lift", "drop", "judge"] = "floor"
+    kind: Literal["floor", "valid", "regression", "lift", "drop", "gap", "judge"] = "floor"
     direction: Direction = ">="
     low: float | None = None
     high: float | None = None

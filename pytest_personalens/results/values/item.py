@@ -40,6 +40,9 @@ class Item(Frozen):
     max_turns: int = Field(default=0, description="The limit of turns; 0 for the benchmark's.")
     content: str = Field(default="", description="Digest of the scenario's content.")
     test: str = Field(default="", description="The test: file, function and its own parameters.")
+    slices: dict[str, str] = Field(
+        default_factory=dict, description="Demographic -> the user's, of those that the run is sliced by."
+    )
     usd: float | None = Field(default=None, description="US dollars for it, if a model has a known price.")
     earlier: Earlier | None = Field(
         default=None, description="What it was, by the baseline or by a record that holds another dialogue."

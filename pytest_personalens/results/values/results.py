@@ -17,7 +17,7 @@ from pytest_personalens.core.suite.suite_field import SuiteField
 from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.results.values.changes import Arm, Comparison
 from pytest_personalens.results.values.drift import Drift
-from pytest_personalens.results.values.figures import Gate, Group, Mean, Trials, UserAudit
+from pytest_personalens.results.values.figures import Gate, Group, Mean, Slice, Trials, UserAudit
 from pytest_personalens.results.values.item import Item
 from pytest_personalens.results.values.provenance import Provenance
 
@@ -77,6 +77,7 @@ class Results(Frozen):
     overall: Group
     domains: tuple[Group, ...] = ()
     kinds: tuple[Group, ...] = ()
+    slices: tuple[Slice, ...] = Field(default=(), description="Groups of users, where the run has slices.")
     uncounted: dict[Cause, int] = Field(default_factory=dict, description="Cause -> items without scores.")
     user_audit: UserAudit | None = Field(default=None, description="Null in a suite without simulated users.")
     turns: Mean | None = Field(description="User turns of a scored dialogue; null in a suite without them.")

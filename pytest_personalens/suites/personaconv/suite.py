@@ -227,7 +227,7 @@ SUITE: Final = Suite(
         "protocol": "fixed",
         "dimensions": tuple(measure.value for measure in metrics.MEASURES),
     },
-    lacks=(
+    lacks=("slice",
         "user_model", "judge_model", "judge_votes", "max_turns", "adopt_judge", "check_judge", "anchors",
         "prompts", "official_bugs", "user_agent", "assistant_prompt", "lost_to_user",
     ),
