@@ -162,6 +162,10 @@ class BaseScenario(Frozen):
         """Return what an assistant may know; `given` says how much, in the words of the suite."""
         return Context(user=self.user)
 
+    def in_session(self, context: Context, session: str) -> Context:
+        """Return the context of one session, where a dialogue has several."""
+        return context
+
 
 class Scenario(BaseScenario):
     """One user with one task in one situation.
@@ -279,6 +283,10 @@ class Context(Frozen):
             " trial and attempt."
         ),
     )
+    session: str = Field(
+        default="", description="The session that is going on, in a dialogue of several; else empty."
+    )
+    date: str = Field(default="", description="The day of the session, such as 2026-03-14.")
     demographics: dict[str, str] = Field(default_factory=dict)
     interactions: dict[str, str] = Field(
         default_factory=dict, description="Domain -> past-interaction summary."

@@ -9,6 +9,7 @@ FIRST_SUITE: Final = "personalens"
 SUITES: Final[dict[str, str]] = {
     FIRST_SUITE: "pytest_personalens.suites.personalens",
     "personaconv": "pytest_personalens.suites.personaconv.suite",
+    "memory": "pytest_personalens.suites.memory.suite",
 }
 
 #: The fixture that says what the team's system holds, and the key that says which field is which fact.

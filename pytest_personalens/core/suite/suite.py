@@ -85,6 +85,8 @@ class Suite:
     thresholds: Mapping[Measure, float] = field(default_factory=dict)
     #: True if it makes sense to count the turns of its dialogues.
     has_turns: bool = True
+    #: True if the assistant itself keeps what its users tell it: each item then has users of its own.
+    remembers: bool = False
     #: True if its kinds have measures of their own, so that each gets a table in the summary.
     table_by_kind: bool = False
     #: Kind -> its name on the page.

@@ -144,6 +144,9 @@ class Run:
         again. Raise `SpecError` if the control needs another user's context and nobody has such a task.
         """
         user = f"{scenario.user}+{case.control}" if case.control else scenario.user
+        if self.suite.remembers:
+            # A memory must hold nothing of another item, trial or attempt.
+            user = f"{user}+{dialogue}"
         known = self.suite.context(case.settings._asdict(), scenario, case.given, self._other(case))
         return known.model_copy(update={"user": user, "dialogue": dialogue})
 

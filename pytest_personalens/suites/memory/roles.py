@@ -1,0 +1,102 @@
+"""The roles of user agent and judge: one says the messages of an arc, and the other reads the last session."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from pytest_personalens.core.dialogue.dialogue import UserTurn
+from pytest_personalens.core.judging.measure import Measure, MeasureNames
+from pytest_personalens.core.judging.verdict import Evidence, Verdict
+from pytest_personalens.suites.memory.words import first_way, says_unknown, used_way
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pytest_personalens.core.dialogue.dialogue import Dialogue
+    from pytest_personalens.core.dialogue.message import Message
+    from pytest_personalens.suites.memory.arcs import Arc, Value
+
+    Find = Callable[[Value, str], str | None]
+
+MEMORY: Final = Measure(
+    "memory", MeasureNames("memory", "Memory", "share of arcs remembered", "memory", "memory", "memory")
+)
+#: In these kinds, a value must not even be named: "I have forgotten that you like jazz" tells it again.
+_UNNAMED: Final = frozenset(("forget", "apart", "restraint"))
+
+
+class ArcUser:
+    """Says the messages of an arc in their order, whatever the assistant answers."""
+
+    identity, paid = "arc-user 1", False
+
+    def turn(self, scenario: Arc, transcript: Sequence[Message]) -> UserTurn:
+        """Return the next message, with the session that it is said in."""
+        turns = scenario.turns
+        number = sum(m.role == "user" for m in transcript)
+        session, text = turns[number]
+        return UserTurn(text, done=number == len(turns) - 1, session=session)
+
+
+class ArcJudge:
+    """Reads the replies of the last session by the values of the test: 1 if all of it is right, else 0.
+
+    An arc of the kind abstain also needs words that say that something is not known, or that ask for it.
+    """
+
+    identity, paid = "arc-judge 1", False
+
+    def verdict(self, scenario: Arc, dialogue: Dialogue, dimension: Measure) -> Verdict:
+        """Return the reading; its evidence quotes where a value was told, and where it is said again."""
+        replies = [
+            (turn, m.content)
+            for turn, m in enumerate(dialogue.messages)
+            if m.role == "assistant" and m.session == scenario.last_session
+        ]
+        find = first_way if scenario.kind in _UNNAMED else used_way
+        faults: list[str] = []
+        evidence: list[Evidence] = []
+        for value in scenario.right:
+            said = _place(value, replies, first_way)
+            evidence += [*_told(value, scenario, dialogue), *(_quotes(said, f"says {value}") if said else ())]
+            if said is None:
+                faults.append(f"does not say {value}")
+        for value in scenario.wrong:
+            if (said := _place(value, replies, find)) is not None:
+                evidence += [*_told(value, scenario, dialogue), *_quotes(said, f"says {value}, which is wrong")]
+                faults.append(f"says {value}")
+        if not any(text.strip() for _, text in replies):
+            faults.append("says nothing")
+        elif scenario.kind == "abstain" and not any(says_unknown(text) for _, text in replies):
+            faults.append("does not say that it does not know")
+            evidence += _quotes(replies[-1], "as if it knew")
+        return Verdict(
+            dimension=dimension,
+            score=int(not faults),
+            justification="; ".join(faults) or _praise(scenario),
+            evidence=tuple(evidence),
+        )
+
+
+def _praise(scenario: Arc) -> str:
+    if scenario.right:
+        return f"says {', '.join(map(str, scenario.right))}"
+    return "says that it does not know" if scenario.kind == "abstain" else "says nothing that it must not say"
+
+
+def _place(value: Value, texts: Sequence[tuple[int, str]], find: Find) -> tuple[int, str] | None:
+    return next(((turn, text) for turn, text in texts if find(value, text) is not None), None)
+
+
+def _told(value: Value, scenario: Arc, dialogue: Dialogue) -> tuple[Evidence, ...]:
+    earlier = [
+        (turn, m.content)
+        for turn, m in enumerate(dialogue.messages)
+        if m.role == "user" and m.session != scenario.last_session
+    ]
+    told = _place(value, earlier, first_way)
+    return () if told is None else _quotes(told, f"tells {value}")
+
+
+def _quotes(place: tuple[int, str], note: str) -> tuple[Evidence, ...]:
+    return (Evidence.of(*place, note),)
