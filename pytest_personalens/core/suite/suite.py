@@ -79,6 +79,8 @@ class Suite:
     #: The measure and the arms of the gate ``lift`` without an argument. The first arm that was run counts.
     lift: tuple[Measure, tuple[str, ...]] | None = None
     arms: tuple[Arm, ...] = ()
+    #: What the run itself has, and a control has not.
+    own: str = "this user's context"
     #: Word -> the arms that it stands for together.
     arm_groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     #: The worst score with which an item passes, by measure.

@@ -48,13 +48,13 @@ def _controls(results: Results, *, verbose: bool) -> Iterator[str]:
         name = f"control {suite.arm_word(arm.name)}"
         for lift in arm.lift:
             if lift.dimension in suite.main and (verbose or not suite.table_by_kind):
-                yield f"{name}: {_lift(lift)}"
+                yield f"{name}: {_lift(lift, suite.own)}"
         if unscored := arm.overall.items - arm.overall.scored:
             yield f"{name}: {unscored} of {count(arm.overall.items, 'item')} could not be scored"
 
 
-def _lift(lift: PairedChange) -> str:
-    means = f"{lift.dimension.names.mean} {lift.before:.2f}, with this user's context {lift.after:.2f}"
+def _lift(lift: PairedChange, own: str) -> str:
+    means = f"{lift.dimension.names.mean} {lift.before:.2f}, with {own} {lift.after:.2f}"
     gain, low, high = lift.gain
     return f"{means}: lift {signed(gain)} ({signed_interval(low, high)}, {p_text(lift.p)})"
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from pytest_personalens.agents.language.text import sentences
 from pytest_personalens.core.dialogue.dialogue import UserTurn
 from pytest_personalens.core.judging.measure import Measure, MeasureNames
 from pytest_personalens.core.judging.verdict import Evidence, Verdict
 from pytest_personalens.suites.memory.words import first_way, says_unknown, used_way
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from pytest_personalens.core.dialogue.dialogue import Dialogue
     from pytest_personalens.core.dialogue.message import Message
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 MEMORY: Final = Measure(
     "memory", MeasureNames("memory", "Memory", "share of arcs remembered", "memory", "memory", "memory")
 )
+_PRAISE: Final = ("says nothing that it must not say", "says that it does not know")
 #: In these kinds, a value must not even be named: "I have forgotten that you like jazz" tells it again.
 _UNNAMED: Final = frozenset(("forget", "apart", "restraint"))
 
@@ -54,49 +56,44 @@ class ArcJudge:
             if m.role == "assistant" and m.session == scenario.last_session
         ]
         find = first_way if scenario.kind in _UNNAMED else used_way
-        faults: list[str] = []
-        evidence: list[Evidence] = []
+        faults: list[tuple[str, tuple[int, str]]] = []
+        praise: list[tuple[str, tuple[int, str]]] = []
         for value in scenario.right:
-            said = _place(value, replies, first_way)
-            evidence += [*_told(value, scenario, dialogue), *(_quotes(said, f"says {value}") if said else ())]
-            if said is None:
-                faults.append(f"does not say {value}")
+            if (said := _place(value, replies, first_way)) is not None:
+                praise.append((f"says {value}", said))
+            else:
+                faults.append((f"does not say {value}", replies[-1]))
         for value in scenario.wrong:
             if (said := _place(value, replies, find)) is not None:
-                evidence += [*_told(value, scenario, dialogue), *_quotes(said, f"says {value}, which is wrong")]
-                faults.append(f"says {value}")
+                faults.append((f"says {value}", said))
         if not any(text.strip() for _, text in replies):
-            faults.append("says nothing")
+            faults.append(("says nothing", replies[-1]))
         elif scenario.kind == "abstain" and not any(says_unknown(text) for _, text in replies):
-            faults.append("does not say that it does not know")
-            evidence += _quotes(replies[-1], "as if it knew")
+            faults.append(("does not say that it does not know", replies[-1]))
         return Verdict(
             dimension=dimension,
             score=int(not faults),
-            justification="; ".join(faults) or _praise(scenario),
-            evidence=tuple(evidence),
+            justification="; ".join(why for why, _ in faults or praise) or _PRAISE[scenario.kind == "abstain"],
+            evidence=(
+                *(Evidence.of(*place, note) for note, place in faults or praise if place[1].strip()),
+                *_told(scenario, dialogue),
+            ),
         )
 
 
-def _praise(scenario: Arc) -> str:
-    if scenario.right:
-        return f"says {', '.join(map(str, scenario.right))}"
-    return "says that it does not know" if scenario.kind == "abstain" else "says nothing that it must not say"
-
-
 def _place(value: Value, texts: Sequence[tuple[int, str]], find: Find) -> tuple[int, str] | None:
-    return next(((turn, text) for turn, text in texts if find(value, text) is not None), None)
+    """Return the first sentence that names the value, with its turn."""
+    pieces = ((turn, piece) for turn, text in texts for piece in sentences(text))
+    return next(((turn, piece) for turn, piece in pieces if find(value, piece) is not None), None)
 
 
-def _told(value: Value, scenario: Arc, dialogue: Dialogue) -> tuple[Evidence, ...]:
+def _told(scenario: Arc, dialogue: Dialogue) -> Iterator[Evidence]:
+    """Yield where the users told the values of the test."""
     earlier = [
         (turn, m.content)
         for turn, m in enumerate(dialogue.messages)
         if m.role == "user" and m.session != scenario.last_session
     ]
-    told = _place(value, earlier, first_way)
-    return () if told is None else _quotes(told, f"tells {value}")
-
-
-def _quotes(place: tuple[int, str], note: str) -> tuple[Evidence, ...]:
-    return (Evidence.of(*place, note),)
+    for value in (*scenario.right, *scenario.wrong):
+        if (told := _place(value, earlier, first_way)) is not None:
+            yield Evidence.of(*told, f"tells {value}")

@@ -67,6 +67,7 @@ SUITE: Final = Suite(
         Arm(name=_ALONE, word=_ALONE, title="the last session alone"),
         Arm(name="swapped", word="other-user", title="after another user's sessions", swaps=True),
     ),
+    own="the user's own sessions",
     thresholds={MEMORY: 1},
     remembers=True,
     made_of="arc",

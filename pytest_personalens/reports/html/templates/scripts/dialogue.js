@@ -125,6 +125,7 @@ function chat(item) {
     const p = assistant && replies < counted ? byTurn.turns[replies] : null;
     if (assistant) replies += 1;
     turns.push(make("li", { class: assistant ? "assistant" : "user", id: `turn-${turn}`, tabindex: "-1" },
+      item.sessions && turn in item.sessions ? make("h3", { class: "session" }, `Session of ${text(item.sessions[turn])}`) : null,
       make("span", { class: "speaker" }, speaker(assistant, turn), p == null ? null : make("span", { class: "turn-p" }, ` · P ${p} after this turn`)),
       calls ? actions(calls) : null, body, quotes.length ? remarks(quotes, body[0]) : null));
   });
