@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.agents.language.text import sentences
 from pytest_personalens.core.dialogue.dialogue import UserTurn
 from pytest_personalens.core.judging.measure import Measure, MeasureNames
 from pytest_personalens.core.judging.verdict import Evidence, Verdict
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 MEMORY: Final = Measure(
     "memory", MeasureNames("memory", "Memory", "share of arcs remembered", "memory", "memory", "memory")
 )
+#: After the mark of a sentence's end, or the quotation mark behind it.
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|(?<=[.!?][\"”’'])\s+|\n+")  # noqa: RUF001
 _PRAISE: Final = ("says nothing that it must not say", "says that it does not know")
 #: In these kinds, a value must not even be named: "I have forgotten that you like jazz" tells it again.
 _UNNAMED: Final = frozenset(("forget", "apart", "restraint"))
@@ -83,7 +85,7 @@ class ArcJudge:
 
 def _place(value: Value, texts: Sequence[tuple[int, str]], find: Find) -> tuple[int, str] | None:
     """Return the first sentence that names the value, with its turn."""
-    pieces = ((turn, piece) for turn, text in texts for piece in sentences(text))
+    pieces = ((turn, piece) for turn, text in texts for piece in _SENTENCE_END.split(text))
     return next(((turn, piece) for turn, piece in pieces if find(value, piece) is not None), None)
 
 
