@@ -1,4 +1,4 @@
-"""Hands a bot over that keeps its own memory: it is told with each message whose it is, and in which session."""
+"""Hands a bot over that keeps its own memory: each call tells it the user and the session."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """A bot with a small memory of its own: it keeps what its users say, and goes by it in later sessions.
 
-The memory holds sentences, by user. A sentence is found again by the words of its session, and is used only for the
-person that it is about. Each of the other bots lacks one thing that a memory must do.
+The memory holds sentences, by user. A sentence is found again by the words of its session, and is used only
+for the person that it is about. Each of the other bots lacks one thing that a memory must do.
 """
 
 from __future__ import annotations
@@ -12,20 +12,25 @@ from typing import Final, NamedTuple
 _SENTENCE: Final = re.compile(r"[^.!?]*(?:[.!?](?=\S)[^.!?]*)*[.!?]*")
 _WORD: Final = re.compile(r"[^\W_]+(?:[:.,]\d+)?")
 _SMALL: Final = frozenset(
-    "the a an and or but for from with without into onto about again also all any are as at be been by can did do does find for get"
-    " had has have her his how in is it its kept let like make me my need no not of off on one order our out please put read set she"
-    " he so some than thank thanks that them then there they this to told too us want was we what when where which who will with you"
-    " your buy choose pick i am im dont don t s something next new home".split()  # noqa: SIM905
+    """
+    a about again all also am an and any are as at be been but buy by can choose did do does don find for
+    from get had has have he her his home how i im in into is it its kept let like make me my need new
+    next no not of off on one or order our out pick please put read s set she so some something t than
+    thank thanks that the them then there they this to told too us want was we what when where which who
+    will with without you your
+    """.split()  # noqa: SIM905
 )
 _RELATIVE: Final = re.compile(
-    r"\bmy (brother|sister|niece|nephew|son|daughter|husband|wife|mother|father|friend|partner)\b", re.IGNORECASE
+    r"\bmy (brother|sister|niece|nephew|son|daughter|husband|wife|mother|father|friend|partner)\b",
+    re.IGNORECASE,
 )
 _OWN: Final = re.compile(r"\b(?:i|me|my|mine|we|us|our)\b", re.IGNORECASE)
 _FORGET: Final = re.compile(
     r"(?<!n't )(?<!not )\bforget\b|\b(?:do not|don't) (?:remember|keep)\b|\bdelete what\b", re.IGNORECASE
 )
 _CHANGE: Final = re.compile(
-    r"\b(?:now|from today|from now|no longer|any ?more|switched|changed|cancelled|instead|gave up)\b", re.IGNORECASE
+    r"\b(?:now|from today|from now|no longer|any ?more|switched|changed|cancelled|instead|gave up)\b",
+    re.IGNORECASE,
 )
 _IS: Final = re.compile(r"\b(?:is|are|was)\b|:")
 
@@ -44,7 +49,7 @@ class Note(NamedTuple):
 class Rememberer:
     """The bot that gets it right."""
 
-    overwrites = forgets = True
+    overwrites = forgets = minds_whose = restrains = admits = True
 
     def __init__(self) -> None:
         self._notes: dict[str, list[Note]] = {}
@@ -68,7 +73,7 @@ class Rememberer:
         about = ""
         topic = words(text).union(*(note.words for note in notes if note.session == session))
         for sentence in sentences(text):
-            if found := _RELATIVE.search(sentence):
+            if self.minds_whose and (found := _RELATIVE.search(sentence)):
                 about = found[1].lower()
             elif _OWN.search(sentence):
                 about = ""
@@ -85,13 +90,15 @@ class Rememberer:
 
     def _answer(self, notes: list[Note], session: str, text: str) -> str:
         asked, found = words(text), _RELATIVE.search(text)
-        about = found[1].lower() if found else ""
+        about = found[1].lower() if found and self.minds_whose else ""
         earlier = [note for note in notes if note.session != session]
         if all(sentence.endswith("?") for sentence in sentences(text)):
             if not _OWN.search(text):
-                return "Here is what I found about that."
+                return "Here is what I found about that." if self.restrains else _quote(earlier)
             known = [note for note in earlier if asked <= note.words and _IS.search(note.text)]
-            return _quote(known) if known else "You have not told me that, so I do not know it. What is it?"
+            if not known and self.admits:
+                return "You have not told me that, so I do not know it. What is it?"
+            return _quote(known) if known else "It is the one of last time, number 12."
         known = [note for note in earlier if note.about == about and asked & note.topic]
         return f"Done. {_quote(known)}" if known else "Done. I know nothing of you about that, so I chose."
 
@@ -123,12 +130,33 @@ class Shared(Rememberer):
         return ""
 
 
+class Muddler(Rememberer):
+    """Takes what is said of others for the user's own."""
+
+    minds_whose = False
+
+
+class Eager(Rememberer):
+    """Brings what it knows of the user into every answer."""
+
+    restrains = False
+
+
+class Inventor(Rememberer):
+    """Makes up what it was never told."""
+
+    admits = False
+
+
 BOTS: Final[dict[str, type[Rememberer]]] = {
     "remembers": Rememberer,
     "no-store": Forgetful,
     "never-overwrites": Hoarder,
     "ignores-forget": Stubborn,
     "one-store": Shared,
+    "muddles": Muddler,
+    "name-drops": Eager,
+    "invents": Inventor,
 }
 
 

@@ -125,9 +125,7 @@ def work(
             max_turns=job.max_turns,
             progress=save if keep is not None else None,
             state=restore_or_take if take is not None else None,
-            in_session=lambda session: called_with(
-                job.scenario.in_session(job.context, session), session
-            ),
+            in_session=lambda session: called_with(job.scenario.in_session(job.context, session), session),
         )
         try:
             save(evaluation)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import zlib
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.core.dialogue.state import leaves_of
@@ -240,8 +241,7 @@ def _dialogue(item: Item, scenario: BaseScenario | None, text: _Pool) -> dict[st
 def _beginnings(messages: Sequence[Message], text: _Pool) -> dict[int, int]:
     """Return the turns at which a session begins, each with its name."""
     names = ["", *(m.session for m in messages)]
-    pairs = enumerate(zip(names, names[1:], strict=False))
-    return {turn: text(now) for turn, (before, now) in pairs if now != before}
+    return {turn: text(now) for turn, (before, now) in enumerate(pairwise(names)) if now != before}
 
 
 def _request(item: Item, results: Results) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from pytest_personalens.core.scenario import DOMAINS, ScenarioRef
 from pytest_personalens.core.text.slugs import slug
 from pytest_personalens.datasets.base import value_or_raise
 from pytest_personalens.datasets.embedded.files import examine_file
-from pytest_personalens.suites.memory.arcs import KINDS, Arc, ArcSession, Kind, Value
+from pytest_personalens.suites.memory.arcs import Arc, ArcSession, Kind, Value
 from pytest_personalens.suites.memory.words import first_way
 
 if TYPE_CHECKING:
@@ -159,6 +159,3 @@ def _problems_of_test(arc: Arc) -> Iterator[Problem]:
 
 def _in(value: Value, texts: Sequence[str]) -> bool:
     return any(first_way(value, text) is not None for text in texts)
-
-
-assert set(_NEEDS) == set(KINDS)

@@ -1,4 +1,4 @@
-"""The roles of user agent and judge: one says the messages of an arc, and the other reads the last session."""
+"""The roles of user agent and judge: one says the messages of an arc, the other reads its last session."""
 
 from __future__ import annotations
 
@@ -58,16 +58,11 @@ class ArcJudge:
             if m.role == "assistant" and m.session == scenario.last_session
         ]
         find = first_way if scenario.kind in _UNNAMED else used_way
-        faults: list[tuple[str, tuple[int, str]]] = []
-        praise: list[tuple[str, tuple[int, str]]] = []
-        for value in scenario.right:
-            if (said := _place(value, replies, first_way)) is not None:
-                praise.append((f"says {value}", said))
-            else:
-                faults.append((f"does not say {value}", replies[-1]))
-        for value in scenario.wrong:
-            if (said := _place(value, replies, find)) is not None:
-                faults.append((f"says {value}", said))
+        places = [(value, _place(value, replies, first_way)) for value in scenario.right]
+        praise = [(f"says {value}", said) for value, said in places if said is not None]
+        faults = [(f"does not say {value}", replies[-1]) for value, said in places if said is None]
+        places = [(value, _place(value, replies, find)) for value in scenario.wrong]
+        faults += [(f"says {value}", said) for value, said in places if said is not None]
         if not any(text.strip() for _, text in replies):
             faults.append(("says nothing", replies[-1]))
         elif scenario.kind == "abstain" and not any(says_unknown(text) for _, text in replies):
@@ -75,7 +70,8 @@ class ArcJudge:
         return Verdict(
             dimension=dimension,
             score=int(not faults),
-            justification="; ".join(why for why, _ in faults or praise) or _PRAISE[scenario.kind == "abstain"],
+            justification="; ".join(why for why, _ in faults or praise)
+            or _PRAISE[scenario.kind == "abstain"],
             evidence=(
                 *(Evidence.of(*place, note) for note, place in faults or praise if place[1].strip()),
                 *_told(scenario, dialogue),

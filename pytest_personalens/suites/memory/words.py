@@ -13,13 +13,15 @@ if TYPE_CHECKING:
 
 #: Before a value that is named, and not used: "no longer whole milk", "instead of the bus".
 _PUT_ASIDE: Final = re.compile(
-    r"(?:\b(?:no|not|never|without|nor|avoid\w*|skip\w*|instead of|rather than|than|from|used to|leave out|free of"
-    r"|left out|drop(?:ped)?|cancel\w*|gave up|given up|stopp\w+|quit|delet\w+|replac\w+)\b|n't\b)[^,.;:!?\n]{0,30}$"
+    r"(?:\b(?:no|not|never|without|nor|avoid\w*|skip\w*|instead of|rather than|than|from|used to|leave out"
+    r"|left out|free of|drop(?:ped)?|cancel\w*|gave up|given up|stopp\w+|quit|delet\w+|replac\w+)\b|n't\b)"
+    r"[^,.;:!?\n]{0,30}$"
 )
 _PUT_ASIDE_BEHIND: Final = re.compile(r"^(?:-free\b|[^,.;:!?\n]{0,12}\b(?:any ?more|no longer)\b)")
 _UNKNOWN: Final = re.compile(
-    r"\b(?:(?:do|does|did|have|has|could|can)(?:n't| not)|cannot|never|not)\b[^.;!?\n]{0,20}\b(?:know|recall|remember|see|told|tell"
-    r"|mention(?:ed)?|shared?|said|say|find|found|have|sure|aware|stored?|saved?|noted?|given)\b"
+    r"\b(?:(?:do|does|did|have|has|could|can)(?:n't| not)|cannot|never|not)\b[^.;!?\n]{0,20}"
+    r"\b(?:know|recall|remember|see|told|tell|mention(?:ed)?|shared?|said|say|find|found|have|sure|aware"
+    r"|stored?|saved?|noted?|given)\b"
     r"|\b(?:no|without any?) (?:notes?|records?|memory|information|details?|idea|mention|trace)\b|\bunknown\b"
     r"|\b(?:what|which|who|whose|when|where|how)\b[^.!?\n]*\?"
     r"|\b(?:please|(?:can|could|would|will) you)\b[^.!?\n]{0,20}\b(?:tell|remind|share|give|let me know)\b"
