@@ -32,10 +32,10 @@ class ArcsDataset:
         self.name = path.stem
         self._people = EmbeddedFiles(data_folder(), shipped=True) if version else None
         people = frozenset(self._people.users()) if self._people is not None else frozenset[str]()
-        self.version = version or _digest_of(files)
         self._arcs: dict[ScenarioRef, Arc] = {}
         for file in files:
-            self._arcs |= read_arcs(file, f"{self.name} {self.version}", people)
+            self._arcs |= read_arcs(file, people)
+        self.version = version or digest(*(file.read_bytes().hex() for file in files)).hex()[:12]
 
     def domains(self) -> Sequence[str]:
         """Return the domains of the arcs."""
@@ -57,7 +57,8 @@ class ArcsDataset:
         if ref not in self._arcs:
             raise DataError(self.name, f"no arc {ref.id!r}")
         name = self._people.profile(ref.user).name if self._people is not None else ""
-        return self._arcs[ref].model_copy(update={"name": name})
+        about = {"name": name, "dataset": f"{self.name} {self.version}"}
+        return self._arcs[ref].model_copy(update=about)
 
     @cached_property
     def _by_user(self) -> dict[str, list[ScenarioRef]]:
@@ -81,10 +82,3 @@ class ArcsDataset:
                 f" {ref.kind}, as {ref.id} is"
             )
         return min(alike, key=lambda other: digest(seed, ref.id, other.id))
-
-
-def _digest_of(files: Sequence[Path]) -> str:
-    try:
-        return digest(*(file.read_bytes().hex() for file in files)).hex()[:12]
-    except OSError as error:
-        raise DataError(error.filename, f"cannot be read: {error.strerror}") from None

@@ -72,15 +72,16 @@ class ArcsEntry(Frozen):
     arcs: tuple[ArcEntry, ...] = Field(min_length=1)
 
 
-def read_arcs(file: Path, dataset: str, people: Collection[str]) -> dict[ScenarioRef, Arc]:
+def read_arcs(file: Path, people: Collection[str]) -> dict[ScenarioRef, Arc]:
     """Return the arcs of a file; raise `DataError` for the first problem.
 
-    `people` are the persons that an arc may be about; it is empty if anybody may.
+    `people` are the persons that an arc may be about; it is empty if anybody may. The arcs do not know the
+    name of their dataset yet.
     """
     found = value_or_raise(*examine_file(file, ArcsEntry))
     arcs: dict[ScenarioRef, Arc] = {}
     for number, entry in enumerate(found.arcs, 1):
-        arc = _arc(entry, found.kind, dataset)
+        arc = _arc(entry, found.kind)
         for field, message in _problems(arc, entry.domain, people):
             raise DataError(file, message, field=f"arcs.{number}.{field}")
         ref = ScenarioRef(arc.user, arc.task, arc.kind, arc.domains)
@@ -90,12 +91,12 @@ def read_arcs(file: Path, dataset: str, people: Collection[str]) -> dict[Scenari
     return arcs
 
 
-def _arc(entry: ArcEntry, kind: Kind, dataset: str) -> Arc:
+def _arc(entry: ArcEntry, kind: Kind) -> Arc:
     task = f"{kind}-{entry.id}"
     return Arc(
         id=slug(f"{task}-{entry.person}"),
         user=entry.person,
-        dataset=dataset,
+        dataset="",
         kind=kind,
         domains=(entry.domain,),
         task=task,
