@@ -31,8 +31,8 @@ class Builder:
     """Makes a dataset after a plan.
 
     `check` returns the problems with the files of a small dataset, as file, field and message. `judge`
-    returns the conflicts between a profile and a text about the same person. `pool` makes the pieces of a wave
-    side by side; a wave depends on the waves before it only, so the order of the answers makes no difference.
+    returns the conflicts between a profile and a text about the same person. `pool` makes the pieces of a
+    wave side by side; a wave depends on earlier waves only, so the order of answers makes no difference.
     """
 
     def __init__(

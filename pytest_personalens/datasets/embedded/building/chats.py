@@ -37,7 +37,7 @@ class Chat(NamedTuple):
 
 
 def read_chats(file: Path, mask: Callable[[str], str]) -> tuple[list[Chat], list[DataError]]:
-    """Return the dialogues of a file, an object with ``messages`` a line, and the problem of each bad line."""
+    """Return the dialogues of a file, an object with ``messages`` a line, and the problems of bad lines."""
     chats: list[Chat] = []
     errors: list[DataError] = []
     try:

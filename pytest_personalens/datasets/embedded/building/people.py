@@ -110,8 +110,8 @@ def draw_interests(plan: Plan, file: Path, users: int, seed: str) -> list[list[s
     for number, task in enumerate(plan.multi, 1):
         if not any(wanted[place] >= task.relevant.keys() for place in range(users)):
             problem = (
-                f"none of the {users} people uses all of {', '.join(task.relevant)}; raise `interest` in them,"
-                " or the number of people"
+                f"none of the {users} people uses all of {', '.join(task.relevant)}; raise `interest`"
+                " in them, or the number of people"
             )
             raise DataError(file, problem, field=f"multi.{number}.relevant")
     return [[domain.name for domain in plan.domains if domain.name in held] for held in wanted]

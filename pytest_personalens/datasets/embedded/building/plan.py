@@ -89,8 +89,8 @@ def _problems(plan: Plan) -> Iterator[Problem]:
             for field, problem in name_problems(slug(domain.name), domain.name, earlier)
         )
         earlier.setdefault(slug(domain.name), domain.name)
-        types = Domain(name=domain.name, description=domain.description, preferences=domain.preferences)
-        yield from ((f"{here}.{field}", problem) for field, problem in domain_problems(types))
+        whole = Domain(name=domain.name, description=domain.description, preferences=domain.preferences)
+        yield from ((f"{here}.{field}", problem) for field, problem in domain_problems(whole))
         for task, brief in enumerate(domain.tasks, 1):
             for name in (name for name in brief.relevant if name not in domain.preferences):
                 yield f"{here}.tasks.{task}.relevant", f"no preference type {name!r} in this domain"
