@@ -8,9 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.core.errors import PersonalensError, SpecError
+from pytest_personalens.core.errors import BudgetSpent, PersonalensError, SpecError
 from pytest_personalens.core.judging.usage import Usage, price_of, read_prices
 from pytest_personalens.core.runtime.threads import Threads
+from pytest_personalens.core.text.safe_text import one_line
 from pytest_personalens.datasets.embedded.building.pieces import (
     SYSTEM,
     Counted,
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
 #: Where the pieces lie in the folder of --out.
 PIECES: Final = ".pieces"
+#: The exit status after Ctrl-C, the same as in shells.
+_INTERRUPTED: Final = 130
 #: Characters of a prompt for each token, and the tokens of an answer by step: assumptions of an estimate.
 _CHARS: Final = 4.6
 _ANSWER: Final = {"task": 700, "person": 150, "preferences": 150, "history": 500, "judge": 40, "chat": 200}
@@ -61,17 +64,21 @@ class Asking:
         An error of a model ends the block as one that says that nothing is lost, and so does Ctrl-C.
         """
         make_folder(self.folder)
+        kept = f"what was made is kept in {self.folder}, and the same command goes on from there"
         with tempfile.TemporaryDirectory(prefix="personalens-") as shared:
             calls, usd = self._caps.get("calls"), self._caps.get("usd")
             budget = Budget(Path(shared) / "run", max_calls=calls, max_usd=usd, option="--budget")
             self._meter = Meter(budget=budget, prices=self._prices)
             try:
                 yield self._pieces(self._options.model, self._count)
-            except (PersonalensError, KeyboardInterrupt) as error:
-                kept = f"what was made is kept in {self.folder}, and the same command goes on from there"
-                raise PersonalensError(f"{error or 'stopped'}; {kept}") from None
+            except KeyboardInterrupt:
+                print(one_line(f"stopped; {kept}"), file=sys.stderr)
+                raise SystemExit(_INTERRUPTED) from None
+            except PersonalensError as error:
+                # What is paid for already is waited for, and kept.
+                self.pool.shutdown(wait=isinstance(error, BudgetSpent), cancel_futures=True)
+                raise PersonalensError(f"{error}; {kept}") from None
             finally:
-                self.pool.shutdown(wait=False, cancel_futures=True)
                 self._print_usage(self._meter.usage, sys.stderr)
 
     def judge(self, profile: Answer, text: Answer) -> list[str]:

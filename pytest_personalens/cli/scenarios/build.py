@@ -117,8 +117,9 @@ def _write_dataset(files: Mapping[str, File], pieces: Pieces, options: argparse.
             if first != _MARK + prompt_digest(rest):
                 kept += [path] if path in wanted else []
                 continue
+        if path not in wanted:
             path.unlink()
-        if path in wanted:
+        else:
             origins = [f"# {key}: {pieces.origins[key]}\n" for key in wanted[path].pieces]
             rest = "".join([*origins, f"# seed {options.seed!r}\n", toml_text(wanted[path].table)])
             path.parent.mkdir(parents=True, exist_ok=True)

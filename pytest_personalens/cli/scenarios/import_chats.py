@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_personalens.cli.command import BAD_INPUT, argument_type, command
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.files.atomic_write import write_atomically
+from pytest_personalens.core.files.devices import no_device
 from pytest_personalens.core.options.option_types import budget as read_cap
 from pytest_personalens.core.text.safe_text import one_line
 
@@ -25,7 +26,7 @@ def main(options: argparse.Namespace) -> int:
     from pytest_personalens.datasets.embedded.building.toml_text import toml_text
 
     try:
-        names = options.names.read_text(encoding="utf-8").splitlines() if options.names else []
+        names = no_device(options.names).read_text(encoding="utf-8").splitlines() if options.names else []
     except (OSError, ValueError) as error:
         raise SpecError(f"--names: {options.names} cannot be read: {error}") from None
     mask = masker(names)

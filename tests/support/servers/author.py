@@ -9,14 +9,13 @@ from typing import Any
 
 from tests.support.servers.endpoint import Call, Reply
 
-_FIRST = (
-    "Aoife Brendan Ciara Declan Eimear Fergal Grainne Hugh Imelda Jarlath Kevin Lorcan Maeve Niall Orla Padraig Roisin Sean Teresa Una"
-    " Bartek Dorota Ewa Filip Halina Igor Jolanta Krzysztof Beatriz Caio Davi Elisa Fabio Gabriela Heitor Isadora"
-).split()
-_LAST = (
-    "Ahern Boyle Cullen Daly Egan Foley Gill Hayes Irwin Joyce Keane Lally Moran Nolan Oakley Power Quirke Ryan Shiels Tuohy"
-    " Adamski Bielak Czarny Duda Fiala Gorski Hajduk Jaworski Araujo Barros Campos Duarte Esteves Farias Gomes Hilario"
-).split()
+#: First names, and last names in the same order.
+_NAMES = """
+    Aoife Ahern, Brendan Boyle, Ciara Cullen, Declan Daly, Eimear Egan, Fergal Foley, Grainne Gill, Hugh Hayes, Imelda Irwin, Jarlath Joyce,
+    Kevin Keane, Lorcan Lally, Maeve Moran, Niall Nolan, Orla Oakley, Padraig Power, Roisin Ryan, Sean Shiels, Teresa Tuohy, Bartek Adamski,
+    Dorota Bielak, Ewa Czarny, Filip Duda, Halina Fiala, Igor Gorski, Jolanta Hajduk, Krzysztof Jaworski, Beatriz Araujo, Caio Barros
+"""
+_FIRST, _LAST = zip(*(name.split() for name in _NAMES.split(",")), strict=True)
 _PLACES = (
     "the quay",
     "a mill",

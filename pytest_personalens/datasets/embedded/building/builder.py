@@ -63,7 +63,7 @@ class Builder:
         for (name, number, _), answer in zip(briefs, self._run(self._make_task, briefs), strict=True):
             if answer is not None:
                 tasks[name][number] = answer
-        for wave in _waves(self._people, max(2, min(16, len(self._people) // 8))):
+        for wave in _waves(self._people, max(1, min(16, len(self._people) // 8))):
             self._run(self._make_person, [(person,) for person in wave])
             for person in wave:
                 self._count(person)
@@ -127,9 +127,9 @@ class Builder:
             trial = stand_in(self._plan, person.demographics, answer)
             parts = str(answer.get("name", "")).split()
             same = [part for part in parts if part in {part for name in taken for part in name.split()}]
-            return [f"name: {part!r} is taken" for part in same] or [
-                problem for problem in self._problems([trial]) if not problem.startswith("domains.")
-            ]
+            found = [f"name: {part!r} is taken" for part in same]
+            found += [p for p in self._problems([trial]) if not p.startswith("domains.")]
+            return found or self._judge({"demographics": person.demographics}, answer)
 
         prompt = prompt_text(
             "person",

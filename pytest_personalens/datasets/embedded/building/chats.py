@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.core.errors import DataError
+from pytest_personalens.core.files.devices import no_device
 from pytest_personalens.datasets.embedded.building.by_hand import TODO
 from pytest_personalens.datasets.embedded.building.pieces import prompt_text
 
@@ -41,7 +42,7 @@ def read_chats(file: Path, mask: Callable[[str], str]) -> tuple[list[Chat], list
     chats: list[Chat] = []
     errors: list[DataError] = []
     try:
-        lines = file.read_text(encoding="utf-8").splitlines()
+        lines = no_device(file).read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError) as error:
         raise DataError(file, f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
     for number, line in enumerate(lines, 1):

@@ -118,7 +118,7 @@ class Counted(Pieces):
         if answer is not None:
             return answer
         self.chars[step].append(len(SYSTEM) + len(prompt))
-        if self._judged and step in ("preferences", "history"):
+        if self._judged and step != "task":
             self.chars["judge"].append(len(SYSTEM) + len(_PROMPTS["judge"]) + len(prompt))
         return stub
 
@@ -142,6 +142,6 @@ def make_folder(folder: Path) -> Path:
     """Return the folder after making it; raise `DataError` if that fails."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DataError(folder, f"cannot be made: {error.strerror}") from None
+    except (OSError, ValueError) as error:  # such as a NUL in the path
+        raise DataError(folder, f"cannot be made: {getattr(error, 'strerror', None) or error}") from None
     return folder

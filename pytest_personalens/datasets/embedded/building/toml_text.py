@@ -32,7 +32,7 @@ def _lines(table: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[str]:
 
 
 def _has_lines(value: object, path: tuple[str, ...]) -> bool:
-    """True for what gets a header of its own: a table at the top or with others in it, and a list of tables."""
+    """True for what gets a header: a table at the top or with others in it, and a list of tables."""
     if isinstance(value, dict):
         return not path or any(_has_lines(each, ()) for each in value.values())
     return isinstance(value, (list, tuple)) and bool(value) and all(isinstance(v, dict) for v in value)
