@@ -225,7 +225,7 @@ def test_an_estimate_calls_nobody(empty_repo: Repository, writer: Endpoint) -> N
     ("mark", "text", "reason"),
     [
         ("Invent a person", '{"name": "Half Profile"}', "- routine: field required"),
-        ("Invent a person", "I cannot do that.", "- the answer is no JSON object: no JSON object in it"),
+        ("Invent a person", "I cannot do that.", "- the answer is no JSON object: Expecting value: *"),
         ("Invent a person", '{"name": "A B", "routine": {"home": "x", "devices": ["Kiosk"]}}', "- routine.devices.1: input should be 'Smartphone', *"),
         ("choose what this person", '{"Prescriptions": {"Reminder": "fax"}}', "- Vaccinations: expected a table of its types"),
         ("and the assistant did in", '{"dealings": []}', "- dealings: tuple should have at least 1 item after validation, not 0"),
@@ -418,3 +418,46 @@ def test_a_broken_server_ends_the_build_and_keeps_what_is_there(
     before = len(writer.calls)
     assert build(empty_repo).ret == 0
     assert len(writer.calls) - before == PIECES - 19
+
+
+#: An assistant that refills tablets, as this person or as everybody wants it.
+_REFILLS = """
+import re
+import pytest
+
+WAYS = {"pick-up": "It is for pick-up at the counter", "courier": "The courier brings it to you", "locker": "It waits in the locker for you"}
+
+@pytest.fixture
+def personalens_assistant(personalens_scenario):
+    known = personalens_scenario.preferences["Prescriptions"] if KNOWS else {}
+    length, way = known.get("Supply Length", ("30 days",))[0], known.get("Hand-Over", ("courier",))[0]
+
+    def reply(messages):
+        if len(messages) > 1:
+            return "You're welcome."
+        packs, day = re.search(r"(two|three) packs.* by ([A-Z].*?)[?.]", messages[0]["content"]).groups()
+        return f"I've ordered the refill: {packs} packs of your tablets, here by {day}. Each lasts {length}. {WAYS[way]}."
+
+    return reply
+"""
+
+
+def test_the_example_tells_who_knows_its_people_from_who_does_not(empty_repo: Repository) -> None:
+    shutil.copytree(PHARMACY, empty_repo.path / "pharmacy")
+    means = []
+    for knows in (True, False):
+        empty_repo.write(conftest=_REFILLS.replace("KNOWS", str(knows)))
+        options = (
+            "--personalens-sample=all",
+            "--personalens-data=pharmacy",
+            "--personalens-domain=Prescriptions",
+            "--personalens-kind=single",
+        )
+        result = empty_repo.inline(*options, "--personalens-gate=none", "-k", "prescriptions-1")
+        found = re.search(r"overall +(\d+) +\d+ +(\S+) +(\S+)", result.stdout.str())
+        assert found is not None
+        means.append((int(found[1]), float(found[2]), float(found[3])))
+    (count, right, personal), (_, _, same_for_all) = means
+    assert count == 10
+    assert right >= 0.9
+    assert personal >= same_for_all + 0.5

@@ -14,7 +14,6 @@ from pytest_personalens.core.runtime.threads import Threads
 from pytest_personalens.core.text.safe_text import one_line
 from pytest_personalens.datasets.embedded.building.pieces import (
     SYSTEM,
-    Counted,
     Pieces,
     make_folder,
     prompt_text,
@@ -55,7 +54,7 @@ class Asking:
                 raise SpecError(f"--budget: no price is known for {spec}; give it with --price")
         self.folder, self.pool = options.out / PIECES, Threads(options.concurrency)
         self._meter = Meter(prices=self._prices)
-        self.counted = Counted(self.folder, judged=bool(self._judged))
+        self.planned = Pieces(self.folder)
 
     @contextmanager
     def pieces(self) -> Iterator[Pieces]:
@@ -93,16 +92,13 @@ class Asking:
         return [f"{c['first']} and {c['second']}: {c.get('why', 'a conflict')}" for c in found["conflicts"]]
 
     def print_estimate(self) -> None:
-        """Print the calls and tokens of the pieces that `counted` has counted, and their cost."""
+        """Print the calls and tokens of the pieces that are `planned`, and their cost."""
         print("an estimate, every answer usable at once; a refused answer costs one more call:")
-        usage = {
-            step: Usage(
-                calls=len(lengths),
-                input_tokens=round(sum(lengths) / _CHARS),
-                output_tokens=_ANSWER[step] * len(lengths),
-            )
-            for step, lengths in self.counted.chars.items()
-        }
+        usage: dict[str, Usage] = {}
+        for step, length in self.planned.planned:
+            for purpose in (step, *(["judge"] if self._judged and step != "task" else [])):
+                call = Usage(calls=1, input_tokens=round(length / _CHARS), output_tokens=_ANSWER[purpose])
+                usage[purpose] = usage.get(purpose, Usage()) + call
         self._print_usage(usage, sys.stdout)
 
     def _pieces(self, spec: str, made: Any) -> Pieces:

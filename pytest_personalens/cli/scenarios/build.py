@@ -52,7 +52,7 @@ def main(options: argparse.Namespace) -> int:
     tasks = len(plan.multi) + sum(len(domain.tasks) for domain in plan.domains)
     asking = Asking(options, tasks + sum(2 + len(person.domains) for person in people))
     if options.estimate:
-        Builder(plan, people, asking.counted, check=lambda files: [], pool=asking.pool).make()
+        Builder(plan, people, asking.planned, check=lambda files: [], pool=asking.pool).make()
         asking.print_estimate()
         return 0
     with asking.pieces() as pieces:

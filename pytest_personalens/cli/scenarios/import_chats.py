@@ -28,7 +28,8 @@ def main(options: argparse.Namespace) -> int:
     try:
         names = no_device(options.names).read_text(encoding="utf-8").splitlines() if options.names else []
     except (OSError, ValueError) as error:
-        raise SpecError(f"--names: {options.names} cannot be read: {error}") from None
+        why = getattr(error, "strerror", None) or error
+        raise SpecError(f"--names: {options.names} cannot be read: {why}") from None
     mask = masker(names)
     chats, errors = read_chats(options.file, mask)
     for problem in errors:
@@ -49,7 +50,7 @@ def main(options: argparse.Namespace) -> int:
         asking = Asking(options, len(chats))
         if options.estimate:
             for chat in chats:
-                draft_by_model(chat, asking.counted, mask)
+                draft_by_model(chat, asking.planned, mask)
             asking.print_estimate()
             return 0
         with asking.pieces() as pieces:
