@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -184,6 +185,31 @@ def test_a_kill_loses_nothing_that_was_made(empty_repo: Repository, writer: Endp
     assert calls - 1 <= len(writer.calls) - calls <= calls, (
         "only the one that was under way is asked for again"
     )
+
+
+def test_ctrl_c_says_that_nothing_is_lost(empty_repo: Repository, writer: Endpoint) -> None:
+    running: list[subprocess.Popen[str]] = []
+
+    def answer(call: Call) -> Reply:
+        if len(writer.calls) == 15:
+            running[0].send_signal(signal.SIGINT)
+        return author(call)
+
+    writer.answer = answer
+    command = [
+        sys.executable,
+        "-m",
+        "pytest_personalens",
+        "build",
+        "plan.toml",
+        "--model=openai:gpt-4o-mini",
+        "--out=own",
+    ]
+    running.append(subprocess.Popen(command, stderr=subprocess.PIPE, text=True))
+    told = running[0].communicate()[1]
+    assert running[0].returncode == 130
+    assert "stopped; what was made is kept in own/.pieces, and the same command goes on from there" in told
+    assert "Traceback" not in told
 
 
 def test_a_cap_stops_and_the_same_command_goes_on(empty_repo: Repository, writer: Endpoint) -> None:

@@ -4,22 +4,32 @@ from __future__ import annotations
 
 import shutil
 import threading
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.cli.command import argument_type, command, print_errors
+from pytest_personalens.cli.scenarios.asking import Asking
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.files.atomic_write import write_atomically
 from pytest_personalens.core.options.option_types import budget as read_cap
 from pytest_personalens.core.text.safe_text import one_line
+from pytest_personalens.datasets.embedded.building.builder import Builder
+from pytest_personalens.datasets.embedded.building.by_hand import lay_out_by_hand, unfinished
+from pytest_personalens.datasets.embedded.building.files import File, Person
+from pytest_personalens.datasets.embedded.building.people import draw_demographics, draw_interests
+from pytest_personalens.datasets.embedded.building.pieces import Pieces, prompt_digest
+from pytest_personalens.datasets.embedded.building.plan import read_plan
+from pytest_personalens.datasets.embedded.building.toml_text import toml_text
+from pytest_personalens.datasets.quality import Corpus, Finding, Quality, assess, read_corpus
+from pytest_personalens.datasets.quality.assess import RULES
+from pytest_personalens.datasets.quality.corpus import Person as Profile
+from pytest_personalens.datasets.quality.demography import MARGINALS
+from pytest_personalens.datasets.quality.rules_people import age_employment
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Mapping
-
-    from pytest_personalens.datasets.embedded.building.files import File
-    from pytest_personalens.datasets.embedded.building.pieces import Pieces
-    from pytest_personalens.datasets.quality import Finding, Quality
 
 #: The first words of a file that this command wrote, before the digest of the rest of the file.
 _MARK: Final = "# Built by personalens, and not changed since: "
@@ -34,13 +44,6 @@ def main(options: argparse.Namespace) -> int:
         return _build_by_hand(options)
     if options.plan is None or options.out is None or options.model is None:
         raise SpecError("give DOMAIN.toml with --model SPEC and --out FOLDER, or --by-hand FOLDER")
-    from pytest_personalens.cli.scenarios.asking import Asking
-    from pytest_personalens.datasets.embedded.building.builder import Builder
-    from pytest_personalens.datasets.embedded.building.files import Person
-    from pytest_personalens.datasets.embedded.building.people import draw_demographics, draw_interests
-    from pytest_personalens.datasets.embedded.building.plan import read_plan
-    from pytest_personalens.datasets.quality.demography import MARGINALS
-
     plan, errors = read_plan(options.plan)
     if plan is None or errors:
         return print_errors([one_line(str(error)) for error in errors])
@@ -55,60 +58,42 @@ def main(options: argparse.Namespace) -> int:
         Builder(plan, people, asking.planned, check=lambda files: [], pool=asking.pool).make()
         asking.print_estimate()
         return 0
-    with asking.pieces() as pieces:
-        scratch = asking.folder / "check"
-        try:
-            files = Builder(
-                plan,
-                people,
-                pieces,
-                check=lambda files: _check(files, scratch),
-                judge=asking.judge,
-                pool=asking.pool,
-            ).make()
-        finally:
-            shutil.rmtree(scratch, ignore_errors=True)
+    scratch = asking.folder / "check"
+    make = partial(Builder, check=lambda files: _check(files, scratch), judge=asking.judge, pool=asking.pool)
+    try:
+        with asking.pieces() as pieces:
+            files = make(plan, people, pieces).make()
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
     kept = _write_dataset(files, pieces, options)
     return _report(options, pieces, kept)
 
 
 def _odd_attribute(demographics: Mapping[str, str]) -> str:
     """Return the attribute that does not go with the person's age, or an empty text."""
-    from pytest_personalens.datasets.quality.corpus import Corpus, Person
-    from pytest_personalens.datasets.quality.rules_people import age_employment
-
-    person = Person("", "", demographics, {}, {}, {})
+    person = Profile("", "", demographics, {}, {}, {})
     found = age_employment(Corpus("", people=[person]))
     return next((field.removeprefix("demographics.") for _, field, _ in found), "")
 
 
 def _check(files: Mapping[str, File], scratch: Path) -> list[tuple[str, str, str]]:
     """Return the findings of ``check-dataset`` for some files, with paths that begin at the dataset."""
-    from pytest_personalens.datasets.embedded.building.toml_text import toml_text
-
-    root = scratch / str(
-        threading.get_ident()
-    )  # a folder is used again, because the cache keeps what it held
+    # A thread uses its folder again, because the cache keeps what each path held.
+    root = scratch / str(threading.get_ident())
     shutil.rmtree(root, ignore_errors=True)
     for path, file in files.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(toml_text(file.table), encoding="utf-8", errors="replace")
-    return [(f.file, f.field, f.message.replace(f"{root}/", "")) for f in _findings(root)]
+    return [(Path(f.file).as_posix(), f.field, f.message) for f in _findings(root)]
 
 
 def _findings(folder: Path) -> Iterable[Finding]:
-    from pytest_personalens.datasets.quality import Finding, read_corpus
-    from pytest_personalens.datasets.quality.assess import RULES
-
     corpus = read_corpus(str(folder))
     return [*corpus.problems, *(Finding(name, *place) for name, rule in RULES for place in rule(corpus))]
 
 
 def _write_dataset(files: Mapping[str, File], pieces: Pieces, options: argparse.Namespace) -> list[Path]:
     """Write the files, remove those of an earlier build, and return those that stay, changed by hand."""
-    from pytest_personalens.datasets.embedded.building.pieces import prompt_digest
-    from pytest_personalens.datasets.embedded.building.toml_text import toml_text
-
     kept = []
     wanted = {options.out / path: file for path, file in files.items()}
     for path in sorted({*wanted, *options.out.rglob("*.toml")}):
@@ -129,8 +114,6 @@ def _write_dataset(files: Mapping[str, File], pieces: Pieces, options: argparse.
 
 def _report(options: argparse.Namespace, pieces: Pieces, kept: Iterable[Path]) -> int:
     """Print what the dataset has, and what it lacks; return 1 if it lacks anything."""
-    from pytest_personalens.datasets.quality import assess, read_corpus
-
     quality = assess(read_corpus(str(options.out)))
     lines = [f"{path} was changed by hand, and stays as it is" for path in kept]
     lines += [
@@ -156,9 +139,6 @@ def _size(quality: Quality, folder: Path) -> str:
 
 def _build_by_hand(options: argparse.Namespace) -> int:
     """Lay out the files of the next step, or print what is missing; return 1 if anything is."""
-    from pytest_personalens.datasets.embedded.building.by_hand import lay_out_by_hand, unfinished
-    from pytest_personalens.datasets.quality import assess, read_corpus
-
     folder: Path = options.by_hand
     domains, people = (
         [part.strip() for part in text.split(",") if part.strip()]
