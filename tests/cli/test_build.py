@@ -316,6 +316,27 @@ def test_a_judge_that_cannot_be_read_lets_nothing_pass(empty_repo: Repository, w
     assert result.ret == 1
 
 
+def test_no_two_people_have_one_name(empty_repo: Repository, writer: Endpoint) -> None:
+    def answer(call: Call) -> Reply:
+        reply = author(call)
+        favorite = "Invent a person" in call.prompt and "Aoife Ahern" not in call.prompt
+        return Reply(json.dumps({**json.loads(reply.text), "name": "Aoife Ahern"})) if favorite else reply
+
+    writer.answer = answer
+    assert build(empty_repo, users=16).ret == 0  # two people at a time
+    files = dataset(empty_repo.path / "own")
+    names = [
+        re.findall('^name = "(.*)"', text, re.MULTILINE)[0]
+        for path, text in files.items()
+        if path.startswith("profiles/")
+    ]
+    assert len(set(names)) == 16
+    assert "# person-0002-again: step person, " in "".join(files.values())
+    calls = len(writer.calls)
+    assert build(empty_repo, users=16).ret == 0
+    assert (len(writer.calls), dataset(empty_repo.path / "own")) == (calls, files)
+
+
 def test_what_somebody_changed_stays(empty_repo: Repository, writer: Endpoint) -> None:
     build(empty_repo, users=2)
     file = next((empty_repo.path / "own" / "profiles").iterdir())

@@ -76,11 +76,10 @@ def task(prompt: str) -> dict[str, Any]:
 
 
 def person(prompt: str) -> dict[str, Any]:
-    taken = {part for name in table(prompt, "Names that are taken: ") for part in name.split()}
-    first = [name for name in _FIRST if name not in taken] or ["Zed"]
-    last = [name for name in _LAST if name not in taken] or ["Zweig"]
+    taken = table(prompt, "Names that are taken: ")
+    free = [name for name in (f"{first} {last}" for first in _FIRST for last in _LAST) if name not in taken]
     return {
-        "name": f"{pick(prompt, 'first', first)} {pick(prompt, 'last', last)}",
+        "name": pick(prompt, "name", free),
         "routine": {
             "home": f"house near {pick(prompt, 'home', _PLACES)}", "out": f"bench at {pick(prompt, 'out', _PLACES)}",
             "devices": ["Smartphone", "Laptop"], "free": ["Saturday", "Sunday"], "busy": ["Afternoon"], "zone": "Europe/Dublin",

@@ -66,6 +66,9 @@ class Builder:
         for wave in _waves(self._people, max(1, min(16, len(self._people) // 8))):
             self._run(self._make_person, [(person,) for person in wave])
             for person in wave:
+                if person.about and person.about["name"] in self._names():  # given twice in one wave
+                    person.about, person.preferences, person.again = {}, {}, True
+                    self._make_person(person)
                 self._count(person)
         histories = [(person, name) for person in self._people for name in person.preferences]
         for batch in _waves(histories, _HISTORIES_AT_ONCE):
@@ -78,6 +81,11 @@ class Builder:
 
     def _run(self, make: Callable[..., Any], jobs: Sequence[tuple[Any, ...]]) -> list[Any]:
         return [future.result() for future in [self._pool.submit(make, *job) for job in jobs]]
+
+    def _names(self, country: str = "") -> list[str]:
+        """Return the names of the people so far, or of those of them who were born in a country."""
+        known = (person for person in self._before if person.about)
+        return [str(p.about["name"]) for p in known if country in ("", p.demographics["birth_country"])]
 
     def _count(self, person: Person) -> None:
         self._before = self._people[: person.number]
@@ -121,13 +129,10 @@ class Builder:
         return None if answer is None else {**answer, **fixed}
 
     def _make_person(self, person: Person) -> None:
-        taken = [str(other.about["name"]) for other in self._before if other.about]
-
         def problems(answer: Answer) -> list[str]:
             trial = stand_in(self._plan, person.demographics, answer)
-            parts = str(answer.get("name", "")).split()
-            same = [part for part in parts if part in {part for name in taken for part in name.split()}]
-            found = [f"name: {part!r} is taken" for part in same]
+            name = answer.get("name")
+            found = [f"name: {name!r} is taken"] if name in self._names() else []
             found += [p for p in self._problems([trial]) if not p.startswith("domains.")]
             return found or self._judge({"demographics": person.demographics}, answer)
 
@@ -136,7 +141,7 @@ class Builder:
             about=self._plan.about,
             demographics=person.demographics,
             domains={name: self._plan.domain(name).description for name in person.domains},
-            taken=taken,
+            taken=self._names(person.demographics["birth_country"]),
         )
         stub = {**stand_in(self._plan, {}).about, "name": f"Person Number{person.number}"}
         about = self._pieces.make(person.key, "person", prompt, problems, stub)

@@ -26,7 +26,10 @@ class File(NamedTuple):
 
 @dataclass
 class Person:
-    """One person as far as made; `number` is the place in the dataset, from 1."""
+    """One person as far as made; `number` is the place in the dataset, from 1.
+
+    `again` is true of somebody who was made anew, because another one got the same name at the same time.
+    """
 
     number: int
     demographics: dict[str, str]
@@ -34,11 +37,12 @@ class Person:
     about: Answer = field(default_factory=dict)
     preferences: dict[str, dict[str, Any]] = field(default_factory=dict)
     histories: dict[str, Answer] = field(default_factory=dict)
+    again: bool = False
 
     @property
     def key(self) -> str:
         """Return the key of the person's first piece."""
-        return f"person-{self.number:04}"
+        return f"person-{self.number:04}{'-again' * self.again}"
 
     def profile(self, domains: Iterable[str] = ()) -> dict[str, Any]:
         """Return the table of the person's file for some of the domains."""
