@@ -41,7 +41,8 @@ def main(options: argparse.Namespace) -> int:
     def write(line: int, draft: dict[str, object]) -> None:
         path = folder / f"chat-{line:04}.toml"
         if not path.exists():  # somebody may have worked on it
-            write_atomically(path, f"# A draft from line {line} of {options.file.name}\n{toml_text(draft)}")
+            head = one_line(f"# A draft from line {line} of {options.file.name}")
+            write_atomically(path, f"{head}\n{toml_text(draft)}")
 
     if options.model is None:
         for chat in chats:
