@@ -304,9 +304,12 @@ class Context(Frozen):
         if self.demographics:
             parts.append("About the user:\n" + "\n".join(f"- {k}: {v}" for k, v in self.demographics.items()))
         parts += [f"Past conversations about {d}:\n{text.strip()}" for d, text in self.interactions.items()]
-        if self.situation is not None:
-            lines = [f"- {k.replace('_', ' ')}: {v}" for k, v in self.situation.model_dump().items()]
-            if self.now is not None:
-                lines.append(f"- now: {self.now}")
+        if self.sessions and not self.interactions:  # which would sum them up
+            parts += ["Past conversations:", *(session.text() for session in self.sessions)]
+        place = self.situation.model_dump() if self.situation is not None else {}
+        lines = [f"- {k.replace('_', ' ')}: {v}" for k, v in place.items()]
+        if self.now is not None:
+            lines.append(f"- now: {self.now}")
+        if lines:
             parts.append("Right now:\n" + "\n".join(lines))
         return "\n\n".join(parts)

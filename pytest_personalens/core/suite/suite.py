@@ -120,6 +120,9 @@ class Suite:
     #: Settings, a model, its meter and a context -> the assistant that the model plays. Without it, the model
     #: is told what the first suite tells it.
     played: Callable[[SettingsByName, Any, Any, Context], Any] | None = None
+    #: Settings, a model, its meter and a temperature -> the judge that the model plays. Without it, the model
+    #: judges as in the first suite.
+    judged: Callable[[SettingsByName, Any, Any, float], Judge] | None = None
     #: A value of the option assistant that only this suite has -> the stored replies that play the assistant.
     stored_replies: Callable[[str, SettingsByName], StoredReplies | None] = lambda spec, settings: None
     #: Settings -> True if a control changes what the user says, and not only the context.

@@ -86,13 +86,14 @@ def read_settings(config: pytest.Config) -> Settings:
             value = None
         if value is not None and not o.flag:
             value = read_value(o, value, source, suite, configured=source == o.ini)
+        if value is not None and o.key == "control":
+            named = {name for names in value for name in names}
+            value = tuple(arm.name for arm in _suite(suite).arms if arm.name in named)
         if value is None:
             value = o.default
             if suite and values["sample"] is not None:
                 value = _suite(suite).defaults.get(o.key, value)
         values[o.key] = value
-    if named := {control for controls in values["control"] for control in controls}:
-        values["control"] = tuple(arm.name for arm in _suite(values["suite"]).arms if arm.name in named)
     values["gate"], values["report_only"] = _read_gates(config, values)
     values["report"] = _read_reports(config, values["report"])
     values["users"] = _read_users(values["users"], config.rootpath)

@@ -11,6 +11,7 @@ from pytest_personalens.core.errors import NothingFits, PersonalensError, SpecEr
 from pytest_personalens.core.options.options import BY_KEY
 from pytest_personalens.core.runtime.garbage import no_collection
 from pytest_personalens.core.scenario import Context, ScenarioRef
+from pytest_personalens.core.suite_names import DATA_PREFIXES
 from pytest_personalens.core.text.parse import ALL, judge_specs
 from pytest_personalens.datasets import CheckedDataset, OtherUsers, Sample, draw
 from pytest_personalens.engine.participants import Participants
@@ -254,6 +255,12 @@ class Run:
                 f"--personalens-data: the dataset {spec!r} cannot be had: {error_text(error)}"
             ) from error
         if added is None:
+            reader = DATA_PREFIXES.get(spec.partition(":")[0], self.suite.name)
+            if reader != self.suite.name:
+                raise SpecError(
+                    f"--personalens-data {spec}: is data of the suite {reader}; add --personalens-suite"
+                    f" {reader}"
+                )
             own: Dataset = self.suite.open_dataset(spec, self.config.rootpath, self.settings._asdict())
             return own
         return CheckedDataset(added, scenario=self.suite.scenario, kinds=self.suite.kinds)

@@ -1,0 +1,117 @@
+"""The judge without a model: reads letters, and looks for the values of a right answer in a reply."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from pytest_personalens.agents.language import slots
+from pytest_personalens.agents.language.text import fold, mentions, sentences, stems
+from pytest_personalens.core.dialogue.dialogue import UserTurn
+from pytest_personalens.core.errors import JudgeFault
+from pytest_personalens.core.judging.verdict import Evidence, Verdict
+from pytest_personalens.suites.questions.choice import read_letter
+from pytest_personalens.suites.questions.values import ABSTAIN, CHOICE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_personalens.core.dialogue.dialogue import Dialogue
+    from pytest_personalens.core.dialogue.message import Message
+    from pytest_personalens.core.judging.measure import Measure
+    from pytest_personalens.suites.questions.values import Question
+
+#: The most words of a right answer whose value is looked for.
+_SHORT: Final = 5
+#: The assistant says that it does not know.
+_UNKNOWN: Final = re.compile(
+    r"\b(?:(?:do|does|did|have|has|can|could|is|are|was|were)(?:n't| not) (?:\w+ ){0,3}?(?:know|have|find|see|sure|remember|recall"
+    r"|tell|told|mention\w*|said|say|aware|come up|recorded)"
+    r"|no (?:record|information|mention|note|memory|idea|details?|trace)|not (?:sure|mentioned|aware|recorded|known)"
+    r"|(?:never|nothing|haven't|has never|have never) (?:\w+ ){0,3}?(?:told|mentioned|said|recorded|shared|noted|about|on)|unknown"
+    r"|cannot (?:\w+ ){0,2}?(?:find|see|say|tell|know))\b"
+)  # fmt: skip
+#: A sentence with one of these may name a value that is not its answer, such as the one before.
+_NOT_NOW: Final = re.compile(
+    r"\b(?:not|never|no longer|any ?more|\w+n't|instead of|rather than|used to|before|earlier|formerly|previously|once|until|from|old"
+    r"|first|changed|switched|swapped|moved|gave up|stopped|refused|dropped|was|were|had)\b"
+)
+
+
+class Asker:
+    """Asks the question of an item, and is then done."""
+
+    identity, paid = "questions 1", False
+
+    def turn(self, scenario: Question, transcript: Sequence[Message]) -> UserTurn:
+        """Return all that the user says."""
+        return UserTurn(scenario.asks, done=True)
+
+
+class EmbeddedJudge:
+    """Reads a choice by letter or text, and an answer by the values in it.
+
+    It gives no reading of preferences, of rubrics or of answers of more than five words.
+    """
+
+    identity, paid = "questions embedded 1", False
+
+    def verdict(self, scenario: Question, dialogue: Dialogue, dimension: Measure) -> Verdict:
+        """Return the reading. Raise `JudgeFault` for what only a model can read."""
+        if dimension == CHOICE:
+            return read_choice(scenario, dialogue)
+        expected, reply = scenario.expected, dialogue.messages[-1].content
+        abstains = ABSTAIN in scenario.domains
+        if (
+            dimension.value == "pref"
+            or expected.rubric
+            or not (abstains or expected.ways or is_short(expected.answer))
+        ):
+            raise JudgeFault("only a model can read this; name one with --personalens-judge-model")
+        right, quote, why = (
+            _abstained(reply)
+            if abstains
+            else _answered(reply, expected.ways or (expected.answer,), expected.wrong)
+        )
+        turn = len(dialogue.messages) - 1
+        evidence = (Evidence.of(turn, quote),) if quote else ()
+        return Verdict(dimension=dimension, score=int(right), justification=why, evidence=evidence)
+
+
+def read_choice(scenario: Question, dialogue: Dialogue) -> Verdict:
+    """Return whether the reply names the right option; a reply that names none is wrong."""
+    named = read_letter(dialogue.messages[-1].content, scenario.expected.options)
+    why = f"it chooses {named}" if named else "it names no option, or several"
+    right = scenario.expected.letter
+    told = why if named == right else f"{why}; {right} is right"
+    return Verdict(dimension=CHOICE, score=int(named == right), justification=told)
+
+
+def is_short(answer: str) -> bool:
+    """True if the value of an answer can be looked for in a reply."""
+    return len(stems(answer)) <= _SHORT
+
+
+def _abstained(reply: str) -> tuple[bool, str, str]:
+    said = next((s for s in sentences(reply) if _UNKNOWN.search(fold(s))), "")
+    return bool(said), said, "it says that it does not know" if said else "it answers what nobody told it"
+
+
+def _answered(reply: str, ways: Sequence[str], wrong: Sequence[str]) -> tuple[bool, str, str]:
+    right = other = ""
+    for sentence in sentences(reply):
+        text = _in_digits(sentence)
+        here = any(mentions(_in_digits(way), text) for way in ways)
+        right = right or (sentence if here else "")
+        if not other and not _NOT_NOW.search(fold(sentence)):
+            other = next((sentence for value in wrong if mentions(_in_digits(value), text)), "")
+    if other:
+        return False, other, "it gives another answer"
+    return bool(right), right, "it gives the right answer" if right else "the right answer is not in it"
+
+
+_NUMBER: Final = re.compile(rf"\b(?:{slots.NUMBER_WORD})\b")
+
+
+def _in_digits(text: str) -> str:
+    return _NUMBER.sub(lambda match: str(slots.number(match[0])), fold(text))
