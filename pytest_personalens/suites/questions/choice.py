@@ -17,9 +17,11 @@ _LETTERS: Final = "ABCDEFGHIJ"
 _NAMED: Final = (
     re.compile(r"^\W*([A-Ja-j])\W*$"),
     re.compile(r"\\boxed\{\W*([A-J])\W*\}"),
-    re.compile(r"(?i:\b(?:answer|option|choice|letter|choose|pick|select|go with|say))\b(?i:\W+(?:is|would be|option))?[\W_]*\b([A-J])\b(?!\s[a-z])"),
-    re.compile(r"^[\W_]*([A-J])\s*(?:[).:]|\*\*)", re.MULTILINE),
-    re.compile(r"\(([A-J])\)"),
+    re.compile(
+        r"(?i:\b(?:answer|option|choice|letter|choose|pick|select|go with))\b(?i:\W+(?:is|would be|option))?"
+        r"[\W_]*\b([A-J])\b(?!\s[a-z])"
+    ),
+    re.compile(r"\b([A-J])(?=\s*[):]|\*\*|\.\s|\.?\s*$)"),
 )  # fmt: skip
 
 

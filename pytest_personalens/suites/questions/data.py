@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl
 
 from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.scenario import ScenarioRef
+from pytest_personalens.datasets.embedded.files import data_folder
 from pytest_personalens.suites.questions.values import ABSTAIN, Question
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 #: Name of a benchmark -> its options, each with its values; the first is the default. A number is any.
 FORMATS: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
+    "own": {},
     "prefeval": {"form": ("explicit", "choice-based", "persona-driven", "mcq"), "distance": ("10", "N")},
     "longmemeval": {},
     "personamem": {"tokens": ("32k", "128k")},
@@ -31,6 +33,7 @@ REASONS: Final = {
     "no-history": "its history is not there",
     "no-wrong-answer": "it has one option only",
     "duplicate": "it is there twice",
+    "names-answer": "the question names its answer",
 }
 
 
@@ -95,7 +98,7 @@ class QuestionsDataset:
     def load(self, ref: ScenarioRef) -> Question:
         return self._read(self._rows[ref.user, ref.task], f"{self.name} {self.version}")
 
-    def counts(self) -> dict[str, int]:
+    def counts(self) -> dict[Kind, int]:
         """Return the number of questions by kind, also of kinds that are left out whole."""
         kinds = dict.fromkeys([row.kind for row, _ in self.left_out], 0)
         return kinds | dict(Counter(row.kind for row in self._rows.values()))
@@ -108,9 +111,7 @@ def open_questions(spec: str, base: Path, *, by_value: bool) -> QuestionsDataset
     """
     name, _, rest = spec.partition(":")
     if spec == "embedded":
-        from pytest_personalens.suites.questions.own import open_own
-
-        return open_own(by_value=by_value)
+        name, rest = "own", str(data_folder() / "questions")
     if name not in FORMATS or not rest:
         raise SpecError(
             f"--personalens-data {spec}: expected embedded, prefeval:DIR, longmemeval:FILE or personamem:DIR"
@@ -133,4 +134,5 @@ def open_questions(spec: str, base: Path, *, by_value: bool) -> QuestionsDataset
     reader = importlib.import_module(f"pytest_personalens.suites.questions.{name}")
     version, rows, read = reader.open_rows(path, **options)
     told = "&".join(f"{key}={value}" for key, value in options.items())
-    return QuestionsDataset(f"{name}?{told}" if told else name, version, rows, read, by_value=by_value)
+    called = "questions" if name == "own" else f"{name}?{told}" if told else name
+    return QuestionsDataset(called, version, rows, read, by_value=by_value)

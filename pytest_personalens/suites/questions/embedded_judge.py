@@ -9,9 +9,10 @@ from pytest_personalens.agents.language import slots
 from pytest_personalens.agents.language.text import fold, mentions, sentences, stems
 from pytest_personalens.core.dialogue.dialogue import UserTurn
 from pytest_personalens.core.errors import JudgeFault
+from pytest_personalens.core.judging.evaluation import Answer
 from pytest_personalens.core.judging.verdict import Evidence, Verdict
 from pytest_personalens.suites.questions.choice import read_letter
-from pytest_personalens.suites.questions.values import ABSTAIN, CHOICE
+from pytest_personalens.suites.questions.values import ABSTAIN, CHOICE, PREF
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 _SHORT: Final = 5
 #: The assistant says that it does not know.
 _UNKNOWN: Final = re.compile(
-    r"\b(?:(?:do|does|did|have|has|can|could|is|are|was|were)(?:n't| not) (?:\w+ ){0,3}?(?:know|have|find|see|sure|remember|recall"
+    r"\b(?:(?:do|does|did|have|has|ca|could|is|are|was|were)(?:n't| not) (?:\w+ ){0,3}?(?:know|have|find|see|sure|remember|recall"
     r"|tell|told|mention\w*|said|say|aware|come up|recorded)"
     r"|no (?:record|information|mention|note|memory|idea|details?|trace)|not (?:sure|mentioned|aware|recorded|known)"
     r"|(?:never|nothing|haven't|has never|have never) (?:\w+ ){0,3}?(?:told|mentioned|said|recorded|shared|noted|about|on)|unknown"
@@ -48,7 +49,26 @@ class Asker:
         return UserTurn(scenario.asks, done=True)
 
 
-class EmbeddedJudge:
+class ChoiceReader:
+    """The part of a judge that reads which option a reply names; a reply that names none is wrong."""
+
+    def answer(self, scenario: Question, dialogue: Dialogue) -> Answer:
+        """Return the letter that was read, beside the right one; any other reply counts as read."""
+        if scenario.kind != "choice":
+            right = scenario.expected.answer
+            named = scenario.kind == "answer" and is_short(right) and mentions(right, scenario.asks)
+            return Answer(read=True, leaks=("names-answer",) if named else ())
+        letter = read_letter(dialogue.messages[-1].content, scenario.expected.options)
+        return Answer(read=bool(letter), value=letter or None, truth=scenario.expected.letter)
+
+    def choice(self, scenario: Question, dialogue: Dialogue) -> Verdict:
+        read, right = self.answer(scenario, dialogue), scenario.expected.letter
+        told = f"it chooses {read.value}" if read.read else "it names no option, or several"
+        why = told if read.value == right else f"{told}; {right} is right"
+        return Verdict(dimension=CHOICE, score=int(read.value == right), justification=why)
+
+
+class EmbeddedJudge(ChoiceReader):
     """Reads a choice by letter or text, and an answer by the values in it.
 
     It gives no reading of preferences, of rubrics or of answers of more than five words.
@@ -59,32 +79,14 @@ class EmbeddedJudge:
     def verdict(self, scenario: Question, dialogue: Dialogue, dimension: Measure) -> Verdict:
         """Return the reading. Raise `JudgeFault` for what only a model can read."""
         if dimension == CHOICE:
-            return read_choice(scenario, dialogue)
+            return self.choice(scenario, dialogue)
         expected, reply = scenario.expected, dialogue.messages[-1].content
-        abstains = ABSTAIN in scenario.domains
-        if (
-            dimension.value == "pref"
-            or expected.rubric
-            or not (abstains or expected.ways or is_short(expected.answer))
-        ):
+        abstains, ways = ABSTAIN in scenario.domains, expected.ways or (expected.answer,)
+        if dimension == PREF or expected.rubric or not (abstains or expected.ways or is_short(expected.answer)):
             raise JudgeFault("only a model can read this; name one with --personalens-judge-model")
-        right, quote, why = (
-            _abstained(reply)
-            if abstains
-            else _answered(reply, expected.ways or (expected.answer,), expected.wrong)
-        )
-        turn = len(dialogue.messages) - 1
-        evidence = (Evidence.of(turn, quote),) if quote else ()
+        right, quote, why = _abstained(reply) if abstains else _answered(reply, ways, expected.wrong)
+        evidence = (Evidence.of(len(dialogue.messages) - 1, quote),) if quote else ()
         return Verdict(dimension=dimension, score=int(right), justification=why, evidence=evidence)
-
-
-def read_choice(scenario: Question, dialogue: Dialogue) -> Verdict:
-    """Return whether the reply names the right option; a reply that names none is wrong."""
-    named = read_letter(dialogue.messages[-1].content, scenario.expected.options)
-    why = f"it chooses {named}" if named else "it names no option, or several"
-    right = scenario.expected.letter
-    told = why if named == right else f"{why}; {right} is right"
-    return Verdict(dimension=CHOICE, score=int(named == right), justification=told)
 
 
 def is_short(answer: str) -> bool:

@@ -33,7 +33,7 @@ class Fields:
             raise self.error(name, f"expected a text, not {_shown(value)}")
         return str(value).strip()
 
-    def list(self, name: str, least: int = 0) -> list[Any]:
+    def values(self, name: str, least: int = 0) -> list[Any]:
         value = self._data.get(name)
         if not isinstance(value, list) or len(value) < least:
             wanted = f"a list of {least} or more" if least else "a list"
@@ -41,12 +41,12 @@ class Fields:
         return value
 
     def texts(self, name: str, least: int = 0) -> list[str]:
-        values = self.list(name, least)
+        values = self.values(name, least)
         if not all(isinstance(value, str) and value.strip() for value in values):
             raise self.error(name, "expected texts that are not empty")
         return [value.strip() for value in values]
 
-    def object(self, name: str) -> Fields:
+    def inner(self, name: str) -> Fields:
         return Fields(self.file, f"{self.place}.{name}" if self.place else name, self._data.get(name))
 
     def items(self) -> Mapping[str, Any]:
@@ -69,8 +69,8 @@ class Fields:
             raise self.error(name, f"expected a list of messages, not {_shown(value)}")
         for number, raw in enumerate(value):
             message = Fields(self.file, f"{self.place}.{name}[{number}]".lstrip("."), raw)
-            role, content = message._data.get("role"), message._data.get("content")
-            if role not in roles:
+            content, role = (message._data.get(field) for field in ("content", "role"))
+            if not isinstance(role, str) or role not in roles:
                 raise message.error("role", f"expected {' or '.join(roles)}, not {_shown(role)}")
             if not isinstance(content, str):
                 raise message.error("content", f"expected a text, not {_shown(content)}")

@@ -44,7 +44,7 @@ def open_rows(path: Path) -> tuple[str, list[Row], Callable[[Row, str], Question
     except OSError as error:
         raise DataError(path, f"cannot be read: {error.strerror}") from None
     digest, entries = _load(path, stamp) or _build(path, stamp)
-    rows = [Row(*row[:3], tuple(row[3]), tuple(row[4]), *row[5:]) for row in entries]
+    rows = [Row(*row)._replace(domains=tuple(row[3]), place=tuple(row[4])) for row in entries]
 
     def read(row: Row, dataset: str) -> Question:
         start, size, number = row.place
@@ -130,7 +130,7 @@ def _question(entry: Fields, row: Row, dataset: str) -> Question:
 
 def _sessions(entry: Fields) -> Iterator[Session]:
     """Yield the sessions in order of date, with ids of ours."""
-    raw, dates = entry.list("haystack_sessions"), entry.texts("haystack_dates")
+    raw, dates = entry.values("haystack_sessions"), entry.texts("haystack_dates")
     if len(raw) != len(dates):
         raise entry.error("haystack_dates", f"{len(dates)} dates of {len(raw)} sessions; each needs one")
     dated = [

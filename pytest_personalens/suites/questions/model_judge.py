@@ -11,7 +11,7 @@ from pytest_personalens.agents.by_model.prompts import transcript_text
 from pytest_personalens.core.errors import JudgeFault
 from pytest_personalens.core.judging.verdict import Verdict
 from pytest_personalens.models import Completion, Model, Request
-from pytest_personalens.suites.questions.embedded_judge import read_choice
+from pytest_personalens.suites.questions.embedded_judge import ChoiceReader
 from pytest_personalens.suites.questions.values import ABSTAIN, ANSWER, CHOICE, PREF
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ Score: true if it has no fault, else false"""
 _LINE: Final = r"^\W*{}\W*[:=][ \t]*(.+?)\s*$"
 
 
-class QuestionsModelJudge:
+class QuestionsModelJudge(ChoiceReader):
     """A judge that reads a reply with one call; a choice is read without a call."""
 
     parallel = True
@@ -65,7 +65,7 @@ class QuestionsModelJudge:
     def verdict(self, scenario: Question, dialogue: Dialogue, dimension: Measure) -> Verdict:
         """Return the reading; ask once more if the answer cannot be read, and then raise `JudgeFault`."""
         if dimension == CHOICE:
-            return read_choice(scenario, dialogue)
+            return self.choice(scenario, dialogue)
         faults = _FAULTS[dimension]
         rules = (
             [_RUBRIC] if scenario.expected.rubric else [_RULES[d] for d in scenario.domains if d in _RULES]

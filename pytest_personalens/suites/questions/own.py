@@ -12,26 +12,24 @@ from pytest_personalens.core.facts import Clock, Session
 from pytest_personalens.core.text.slugs import slug
 from pytest_personalens.datasets.base import parse_file
 from pytest_personalens.datasets.embedded.embedded import EmbeddedDataset
-from pytest_personalens.datasets.embedded.files import data_folder
 from pytest_personalens.datasets.toml_cache import read_toml
 from pytest_personalens.datasets.world.dates import MONTHS
 from pytest_personalens.datasets.world.histories import sessions
 from pytest_personalens.suites.questions.choice import offer
-from pytest_personalens.suites.questions.data import OWN_DOMAINS, QuestionsDataset, Row
+from pytest_personalens.suites.questions.data import OWN_DOMAINS, Row
 from pytest_personalens.suites.questions.fields import Fields
 from pytest_personalens.suites.questions.values import ABSTAIN, Expected, Question
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 #: A question that has as many wrong values is also asked with options.
 _OPTIONS: Final = 3
 
 
-def open_own(folder: Path | None = None, *, by_value: bool = True) -> QuestionsDataset:
-    """Return our questions; a `folder` has a file for each type, such as ``latest.toml``."""
-    folder = folder or data_folder() / "questions"
+def open_rows(folder: Path) -> tuple[str, list[Row], Callable[[Row, str], Question]]:
+    """Return the version, the rows of a file for each type, such as ``latest.toml``, and the reader."""
     people = EmbeddedDataset()
     files = [folder / f"{name}.toml" for name in OWN_DOMAINS if (folder / f"{name}.toml").is_file()]
     content = b"\0".join(file.read_bytes() for file in files)
@@ -55,13 +53,13 @@ def open_own(folder: Path | None = None, *, by_value: bool = True) -> QuestionsD
         )  # fmt: skip
 
     version = f"{hashlib.sha256(content).hexdigest()[:8]} of {people.name} {people.version}"
-    return QuestionsDataset("questions", version, rows, read, by_value=by_value)
+    return version, rows, read
 
 
 def _rows(file: Path, people: EmbeddedDataset, numbers: dict[str, int]) -> Iterator[Row]:
     kind, users = file.stem, set(people.users())
     content = Fields(file, "", parse_file(file, "TOML", read_toml))
-    for place, raw in enumerate(content.list("questions", 1), 1):
+    for place, raw in enumerate(content.values("questions", 1), 1):
         entry = Fields(file, f"questions.{place}", raw)
         user = entry.text("user")
         if user not in users:

@@ -88,11 +88,11 @@ def _told(entry: Fields, form: str) -> list[tuple[str, str]]:
     """Return how the preference is told, as messages of (role, content)."""
     if form in ("explicit", "mcq"):
         return [("user", entry.text("preference")), ("assistant", _ACKNOWLEDGED)]
-    talk = entry.object("conversation")
+    talk = entry.inner("conversation")
     if form == "choice-based":
         names = ("query", "assistant_options", "user_selection", "assistant_acknowledgment")
         return [("assistant" if "assistant" in name else "user", talk.text(name)) for name in names]
-    turns = [talk.object(name) for name in sorted(talk.items(), key=lambda name: (len(name), name))]
+    turns = [talk.inner(name) for name in sorted(talk.items(), key=lambda name: (len(name), name))]
     return [(role, turn.text(role)) for turn in turns for role in ("user", "assistant")]
 
 
@@ -105,7 +105,7 @@ def _exchanges(file: Path, number: int) -> list[tuple[str, str]]:
         message
         for place, talk in enumerate(talks)
         for entry in [Fields(file, f"[{place}]", talk)]
-        for message in entry.messages("conversation", entry.list("conversation"))
+        for message in entry.messages("conversation", entry.values("conversation"))
     ]
     if len(found) < 2 * number:
         raise SpecError(

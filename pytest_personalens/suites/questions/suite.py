@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import SpecError
@@ -12,7 +13,7 @@ from pytest_personalens.suites.questions.data import OWN_DOMAINS, REASONS
 from pytest_personalens.suites.questions.values import ANSWER, KINDS, MEASURES, Question
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_personalens.core.dialogue.dialogue import UserAgent
     from pytest_personalens.core.judging.verdict import Judge
@@ -49,6 +50,24 @@ def _judged(settings: Mapping[str, Any], model: Any, meter: Any, temperature: fl
     from pytest_personalens.suites.questions.model_judge import QuestionsModelJudge
 
     return QuestionsModelJudge(model, meter, temperature=temperature)
+
+
+def _outcome(item: Any) -> str:
+    answer = item.evaluation.answer
+    if answer is None or not answer.read:
+        return "" if answer is None else "not read"
+    return "right" if all(verdict.score for verdict in item.evaluation.verdicts) else "wrong"
+
+
+def _by_type(kind: str, items: Sequence[Any]) -> Iterator[str]:
+    """Yield the mean of each type of question, such as ``latest 0.33 (of 6)``."""
+    scores: dict[str, list[float]] = {}
+    for item in items:
+        for verdict in item.evaluation.verdicts:
+            for domain in item.evaluation.domains:
+                scores.setdefault(domain, []).append(verdict.score)
+    if len(scores) > 1:
+        yield ", ".join(f"{name} {fmean(of):.2f} (of {len(of)})" for name, of in sorted(scores.items()))
 
 
 def _source(dataset: Any) -> tuple[dict[str, int], dict[str, dict[str, int]]]:
@@ -92,6 +111,8 @@ SUITE: Final = Suite(
     table_by_kind=True,
     made_of="row",
     words=REASONS,
+    notes=_by_type,
+    outcome=_outcome,
     source=_source,
     left_out=_left_out,
     scenario=Question,

@@ -52,6 +52,7 @@ class Question(BaseScenario):
     """
 
     suite: ClassVar[str] = "questions"
+    takes_answers: ClassVar[bool] = True
 
     kind: Kind
     task: str
