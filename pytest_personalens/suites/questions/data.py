@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import importlib
+import json
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import parse_qsl
 
 from pytest_personalens.core.errors import DataError, SpecError
+from pytest_personalens.core.files.devices import no_device
 from pytest_personalens.core.scenario import ScenarioRef
+from pytest_personalens.core.text.slugs import slug
+from pytest_personalens.datasets.base import parse_file
 from pytest_personalens.datasets.embedded.files import data_folder
 from pytest_personalens.suites.questions.values import ABSTAIN, Question
 
@@ -37,6 +41,9 @@ REASONS: Final = {
 }
 
 
+_OF_ROW: Final = ("user", "task", "kind", "domains", "item")
+
+
 class Row(NamedTuple):
     """One question of a dataset without its history; `place` is where its reader finds it.
 
@@ -52,6 +59,12 @@ class Row(NamedTuple):
     item: str
     reason: str = ""
     needs_model: bool = False
+
+    def question(self, dataset: str, **fields: Any) -> Question:
+        """Return the whole question; `fields` are those that a row does not have."""
+        id_ = slug(f"{self.task}-{self.user}")
+        own = {"id": id_, "dataset": dataset, **{name: getattr(self, name) for name in _OF_ROW}}
+        return Question(**own, **fields)
 
 
 class QuestionsDataset:
@@ -102,6 +115,11 @@ class QuestionsDataset:
         """Return the number of questions by kind, also of kinds that are left out whole."""
         kinds = dict.fromkeys([row.kind for row, _ in self.left_out], 0)
         return kinds | dict(Counter(row.kind for row in self._rows.values()))
+
+
+def read_json(file: Path) -> Any:
+    """Return the content of a JSON file. Raise `DataError` for a bad one."""
+    return parse_file(file, "JSON", lambda path: json.loads(no_device(path).read_text(encoding="utf-8-sig")))
 
 
 def open_questions(spec: str, base: Path, *, by_value: bool) -> QuestionsDataset:

@@ -26,16 +26,18 @@ if TYPE_CHECKING:
 _SHORT: Final = 5
 #: The assistant says that it does not know.
 _UNKNOWN: Final = re.compile(
-    r"\b(?:(?:do|does|did|have|has|ca|could|is|are|was|were)(?:n't| not) (?:\w+ ){0,3}?(?:know|have|find|see|sure|remember|recall"
-    r"|tell|told|mention\w*|said|say|aware|come up|recorded)"
-    r"|no (?:record|information|mention|note|memory|idea|details?|trace)|not (?:sure|mentioned|aware|recorded|known)"
-    r"|(?:never|nothing|haven't|has never|have never) (?:\w+ ){0,3}?(?:told|mentioned|said|recorded|shared|noted|about|on)|unknown"
-    r"|cannot (?:\w+ ){0,2}?(?:find|see|say|tell|know))\b"
-)  # fmt: skip
+    r"\b(?:(?:do|does|did|have|has|ca|could|is|are|was|were)(?:n't| not) (?:\w+ ){0,3}?"
+    r"(?:know|have|find|see|sure|remember|recall|tell|told|mention\w*|said|say|aware|come up|recorded)"
+    r"|no (?:record|information|mention|note|memory|idea|details?|trace)"
+    r"|cannot (?:\w+ ){0,2}?(?:find|see|say|tell|know)"
+    r"|not (?:sure|mentioned|aware|recorded|known)|unknown"
+    r"|(?:never|nothing) (?:\w+ ){0,3}?(?:told|mentioned|said|recorded|shared|noted|about|on))\b"
+)
 #: A sentence with one of these may name a value that is not its answer, such as the one before.
 _NOT_NOW: Final = re.compile(
-    r"\b(?:not|never|no longer|any ?more|\w+n't|instead of|rather than|used to|before|earlier|formerly|previously|once|until|from|old"
-    r"|first|changed|switched|swapped|moved|gave up|stopped|refused|dropped|was|were|had)\b"
+    r"\b(?:not|never|no longer|any ?more|\w+n't|instead of|rather than|used to|before|earlier|formerly"
+    r"|previously|once|until|from|old|first|changed|switched|swapped|moved|gave up|stopped|refused|dropped"
+    r"|was|were|had)\b"
 )
 
 
@@ -82,7 +84,11 @@ class EmbeddedJudge(ChoiceReader):
             return self.choice(scenario, dialogue)
         expected, reply = scenario.expected, dialogue.messages[-1].content
         abstains, ways = ABSTAIN in scenario.domains, expected.ways or (expected.answer,)
-        if dimension == PREF or expected.rubric or not (abstains or expected.ways or is_short(expected.answer)):
+        if (
+            dimension == PREF
+            or expected.rubric
+            or not (abstains or expected.ways or is_short(expected.answer))
+        ):
             raise JudgeFault("only a model can read this; name one with --personalens-judge-model")
         right, quote, why = _abstained(reply) if abstains else _answered(reply, ways, expected.wrong)
         evidence = (Evidence.of(len(dialogue.messages) - 1, quote),) if quote else ()

@@ -12,17 +12,18 @@ from typing import TYPE_CHECKING, Any, Final
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.facts import Clock, Session
 from pytest_personalens.core.files.devices import no_device
+from pytest_personalens.core.files.json_fields import Fields
 from pytest_personalens.core.files.json_stream import JsonWindow, read_at
-from pytest_personalens.core.text.slugs import slug
 from pytest_personalens.datasets.toml_cache import cache_folder, write_cached
 from pytest_personalens.suites.questions.data import Row
 from pytest_personalens.suites.questions.embedded_judge import is_short
-from pytest_personalens.suites.questions.fields import Fields
-from pytest_personalens.suites.questions.values import ABSTAIN, Expected, Question
+from pytest_personalens.suites.questions.values import ABSTAIN, Expected
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from pytest_personalens.suites.questions.values import Question
 
 #: Raise this number if the present code would misread an old index, or would read the same file otherwise.
 _FORMAT: Final = 1
@@ -120,12 +121,13 @@ def _answer(entry: Fields) -> str:
 
 def _question(entry: Fields, row: Row, dataset: str) -> Question:
     day, time = _moment(entry, "question_date", entry.text("question_date"))
-    return Question(
-        id=slug(f"{row.task}-{row.user}"), user=row.user, dataset=dataset, kind=row.kind, domains=row.domains,
-        task=row.task, item=row.item, asks=entry.text("question"), sessions=tuple(_sessions(entry)),
+    return row.question(
+        dataset,
+        asks=entry.text("question"),
+        sessions=tuple(_sessions(entry)),
         now=Clock(date=day, time=time or "12:00"),
         expected=Expected(answer=_answer(entry), rubric=_RUBRIC in row.domains),
-    )  # fmt: skip
+    )
 
 
 def _sessions(entry: Fields) -> Iterator[Session]:
@@ -133,12 +135,10 @@ def _sessions(entry: Fields) -> Iterator[Session]:
     raw, dates = entry.values("haystack_sessions"), entry.texts("haystack_dates")
     if len(raw) != len(dates):
         raise entry.error("haystack_dates", f"{len(dates)} dates of {len(raw)} sessions; each needs one")
-    dated = [
-        (_moment(entry, f"haystack_dates[{number}]", date), entry.messages(f"haystack_sessions[{number}]", said, gold=_GOLD))
-        for number, (date, said) in enumerate(zip(dates, raw, strict=True))
-    ]  # fmt: skip
-    ordered = sorted(dated, key=lambda session: session[0])
-    for number, ((day, time), messages) in enumerate(((when, said) for when, said in ordered if said), 1):
+    moments = [_moment(entry, f"haystack_dates[{number}]", date) for number, date in enumerate(dates)]
+    said = [entry.messages(f"haystack_sessions[{n}]", messages, gold=_GOLD) for n, messages in enumerate(raw)]
+    ordered = sorted(zip(moments, said, strict=True), key=lambda session: session[0])
+    for number, ((day, time), messages) in enumerate((one for one in ordered if one[1]), 1):
         yield Session(id=f"s{number}", date=day, time=time, messages=tuple(messages))
 
 

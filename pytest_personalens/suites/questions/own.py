@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.facts import Clock, Session
-from pytest_personalens.core.text.slugs import slug
+from pytest_personalens.core.files.json_fields import Fields
 from pytest_personalens.datasets.base import parse_file
 from pytest_personalens.datasets.embedded.embedded import EmbeddedDataset
 from pytest_personalens.datasets.toml_cache import read_toml
@@ -17,12 +17,13 @@ from pytest_personalens.datasets.world.dates import MONTHS
 from pytest_personalens.datasets.world.histories import sessions
 from pytest_personalens.suites.questions.choice import offer
 from pytest_personalens.suites.questions.data import OWN_DOMAINS, Row
-from pytest_personalens.suites.questions.fields import Fields
-from pytest_personalens.suites.questions.values import ABSTAIN, Expected, Question
+from pytest_personalens.suites.questions.values import ABSTAIN, Expected
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from pytest_personalens.suites.questions.values import Question
 
 #: A question that has as many wrong values is also asked with options.
 _OPTIONS: Final = 3
@@ -46,11 +47,11 @@ def open_rows(folder: Path) -> tuple[str, list[Row], Callable[[Row, str], Questi
         asks, expected = entry["asks"], Expected(answer=right, ways=ways, wrong=tuple(entry.get("wrong", ())))
         if row.kind == "choice":
             asks, expected = offer(asks, [entry["answer"][0], *entry["wrong"]], f"{row.user} {row.task}")
-        return Question(
-            id=slug(f"{row.task}-{row.user}"), user=row.user, name=people.profile(row.user).name, dataset=dataset,
-            kind=row.kind, domains=row.domains, task=row.task, item=row.item, asks=asks, sessions=said,
-            now=Clock(date=day.isoformat(), time="09:00"), expected=expected, shipped=True,
-        )  # fmt: skip
+        now = Clock(date=day.isoformat(), time="09:00")
+        name = people.profile(row.user).name
+        return row.question(
+            dataset, name=name, asks=asks, sessions=said, now=now, expected=expected, shipped=True
+        )
 
     version = f"{hashlib.sha256(content).hexdigest()[:8]} of {people.name} {people.version}"
     return version, rows, read

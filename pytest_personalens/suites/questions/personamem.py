@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any, Final
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.facts import Session
 from pytest_personalens.core.files.devices import no_device
-from pytest_personalens.core.text.slugs import slug
+from pytest_personalens.core.files.json_fields import Fields
 from pytest_personalens.datasets.base import parse_file
 from pytest_personalens.suites.questions.choice import offer
-from pytest_personalens.suites.questions.data import Row
-from pytest_personalens.suites.questions.fields import Fields, read_json
-from pytest_personalens.suites.questions.values import Question
+from pytest_personalens.suites.questions.data import Row, read_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from pytest_personalens.suites.questions.values import Question
 
 _TABLE: Final = "benchmark/text/benchmark.csv"
 _NEEDED: Final = ("persona_id", "user_query", "correct_answer", "incorrect_answers", "pref_type")
@@ -49,10 +49,7 @@ def open_rows(path: Path, *, tokens: str) -> tuple[str, list[Row], Callable[[Row
         entry = Fields(file, f"row {number}", raw)
         asks, expected = offer(_query(entry), [entry.text("correct_answer"), *_wrong(entry)], row.item)
         profile, session = history(link)
-        return Question(
-            id=slug(f"{row.task}-{row.user}"), user=row.user, dataset=dataset, kind="choice", domains=row.domains,
-            task=row.task, item=row.item, asks=asks, sessions=(session,), profile=profile, expected=expected,
-        )  # fmt: skip
+        return row.question(dataset, asks=asks, sessions=(session,), profile=profile, expected=expected)
 
     return hashlib.sha256(content).hexdigest()[:8], rows, read
 

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.facts import Session
+from pytest_personalens.core.files.json_fields import Fields
 from pytest_personalens.suites.questions.choice import offer
-from pytest_personalens.suites.questions.data import Row
-from pytest_personalens.suites.questions.fields import Fields, read_json
-from pytest_personalens.suites.questions.values import Expected, Question
+from pytest_personalens.suites.questions.data import Row, read_json
+from pytest_personalens.suites.questions.values import Expected
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from pytest_personalens.suites.questions.values import Question
 
 _FOLDERS: Final = {
     "explicit": "explicit_preference",
@@ -109,7 +111,8 @@ def _exchanges(file: Path, number: int) -> list[tuple[str, str]]:
     ]
     if len(found) < 2 * number:
         raise SpecError(
-            f"--personalens-data prefeval: distance={number}: {file.name} has {len(found) // 2} exchanges; give less"
+            f"--personalens-data prefeval: distance={number}: {file.name} has {len(found) // 2} exchanges;"
+            " give less"
         )
     return [(message["role"], message["content"]) for message in found[: 2 * number]]
 
@@ -125,7 +128,5 @@ def _read(
     if form == "mcq":
         asks, expected = offer(asks, entry.texts("classification_task_options"), row.item)
     messages = tuple({"role": role, "content": said} for role, said in (*_told(entry, form), *between))
-    return Question(
-        id=f"{row.task}-{row.user}", user=row.user, dataset=dataset, kind=row.kind, domains=row.domains,
-        task=row.task, item=row.item, asks=asks, sessions=(Session(id="s1", messages=messages),), expected=expected,
-    )  # fmt: skip
+    session = Session(id="s1", messages=messages)
+    return row.question(dataset, asks=asks, sessions=(session,), expected=expected)

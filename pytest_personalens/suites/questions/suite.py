@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import SpecError
@@ -13,12 +12,13 @@ from pytest_personalens.suites.questions.data import OWN_DOMAINS, REASONS
 from pytest_personalens.suites.questions.values import ANSWER, KINDS, MEASURES, Question
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from pytest_personalens.core.dialogue.dialogue import UserAgent
     from pytest_personalens.core.judging.verdict import Judge
 
 _NONE: Final = "none"
+_GIVEN: Final = {"H": "the history", _NONE: "no history"}
 
 
 def _read_context(text: str) -> str:
@@ -57,17 +57,6 @@ def _outcome(item: Any) -> str:
     if answer is None or not answer.read:
         return "" if answer is None else "not read"
     return "right" if all(verdict.score for verdict in item.evaluation.verdicts) else "wrong"
-
-
-def _by_type(kind: str, items: Sequence[Any]) -> Iterator[str]:
-    """Yield the mean of each type of question, such as ``latest 0.33 (of 6)``."""
-    scores: dict[str, list[float]] = {}
-    for item in items:
-        for verdict in item.evaluation.verdicts:
-            for domain in item.evaluation.domains:
-                scores.setdefault(domain, []).append(verdict.score)
-    if len(scores) > 1:
-        yield ", ".join(f"{name} {fmean(of):.2f} (of {len(of)})" for name, of in sorted(scores.items()))
 
 
 def _source(dataset: Any) -> tuple[dict[str, int], dict[str, dict[str, int]]]:
@@ -111,7 +100,6 @@ SUITE: Final = Suite(
     table_by_kind=True,
     made_of="row",
     words=REASONS,
-    notes=_by_type,
     outcome=_outcome,
     source=_source,
     left_out=_left_out,
@@ -127,12 +115,12 @@ SUITE: Final = Suite(
         "dimensions": tuple(measure.value for measure in MEASURES),
     },
     lacks=(
-        "user_model", "user_agent", "max_turns", "interactions", "history", "embedding", "nltk_data", "prompts",
-        "official_bugs", "adopt_judge", "check_judge", "anchors", "lost_to_user",
+        "user_model", "user_agent", "max_turns", "interactions", "history", "embedding", "nltk_data",
+        "prompts", "official_bugs", "adopt_judge", "check_judge", "anchors", "lost_to_user",
     ),
     protocols=("default",),
     read_context=_read_context,
     check=_check,
-    about=lambda settings: f"given {'the history' if settings['context'] == 'H' else 'no history'}, judge {settings['judge_model']}",
+    about=lambda settings: f"given {_GIVEN[settings['context']]}, judge {settings['judge_model']}",
     facts=lambda settings: {name: str(settings.get(name, "-")) for name in ("context", "judge_model")},
 )  # fmt: skip

@@ -66,7 +66,12 @@ def test_each_answer_is_in_the_sessions_and_nothing_else_is(own: list[Question])
     past = {question.user: question.sessions for question in own}
 
     def days(user: str, value: str) -> list[str]:
-        return [s.date for s in past[user] for m in s.messages if mentions(_in_digits(value), _in_digits(m["content"]))]
+        return [
+            s.date
+            for s in past[user]
+            for m in s.messages
+            if mentions(_in_digits(value), _in_digits(m["content"]))
+        ]
 
     for kind, raw in entries():
         user = raw["user"]
@@ -86,12 +91,16 @@ def test_the_judge_reads_a_right_and_a_wrong_reply_to_each(own: list[Question]) 
     for question in own:
         expected, measure = question.expected, CHOICE if question.kind == "choice" else ANSWER
         right = expected.letter or (expected.ways[0] if expected.ways else "I do not know")
-        wrong = "B" if expected.letter == "A" else "A" if expected.letter else (*expected.wrong, "a green hat")[0]
+        wrong = (
+            "B" if expected.letter == "A" else "A" if expected.letter else (*expected.wrong, "a green hat")[0]
+        )
         assert judge.verdict(question, said(f"It is {right}."), measure).score == 1, question.item
         assert judge.verdict(question, said(f"It is {wrong}."), measure).score == 0, question.item
 
 
-def test_a_run_needs_no_key_and_prints_the_control(empty_repo: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_needs_no_key_and_prints_the_control(
+    empty_repo: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
     empty_repo.write(conftest=BOT)
     gated = "answer >= 0.3, abstain: answer >= 0.8, lift(answer, no-history) >= 0.2, lift(choice, no-history) >= 0.2"
     result = empty_repo.inline(*SUITE, "all", "--personalens-gate", gated, *REPORT)
@@ -100,7 +109,9 @@ def test_a_run_needs_no_key_and_prints_the_control(empty_repo: Repository, monke
         [
             "choice: 71 items, * read              H no-history  lift",
             "answer: 99 items, 99 read              H no-history  lift",
-            "  abstain * (of 14), latest * (of 16), recall * (of 32), when * (of 14), who * (of 23)",
+            "by domain (items)*choice*answer",
+            "  abstain*-*(14)",
+            "  latest*(16)*(16)",
             "left out of 99 rows: none*",
             "leaks: none in 340 requests",
         ]
@@ -113,7 +124,7 @@ def test_a_run_needs_no_key_and_prints_the_control(empty_repo: Repository, monke
 def test_the_control_can_be_put_off_and_the_command_says_so(empty_repo: Repository) -> None:
     empty_repo.write(conftest=BOT)
     result = empty_repo.inline(*SUITE, "2", "--personalens-control", "off", "--personalens-context", "none")
-    assert len(result.reprec.getreports("pytest_runtest_logreport")) == 6  # two items, each with three phases
+    assert sum(result.parseoutcomes().get(name, 0) for name in ("passed", "failed")) == 2
     result.stdout.fnmatch_lines(["again:*--personalens-control off*--personalens-context none*"])
     refused = empty_repo.inline(*SUITE, "2", "--personalens-context", "none")
     assert refused.ret == 4
@@ -127,7 +138,9 @@ def test_records_replay_a_question(empty_repo: Repository) -> None:
     assert len(records(empty_repo)) == 6
     empty_repo.inline(*SUITE, "3", "--personalens-gate", "none", *REPORT)
     again = empty_repo.results()["items"]
-    assert [item["evaluation"]["verdicts"] for item in again] == [item["evaluation"]["verdicts"] for item in first]
+    assert [item["evaluation"]["verdicts"] for item in again] == [
+        item["evaluation"]["verdicts"] for item in first
+    ]
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,7 @@ def test_the_distance_of_prefeval_is_ten_exchanges_and_part_of_the_name(tmp_path
 def test_longmemeval_has_each_type_and_the_questions_without_an_answer(tmp_path: Path) -> None:
     file = layouts.longmemeval(tmp_path / "longmemeval_oracle.json")
     found = questions(opened(f"longmemeval:{file}"))
-    assert Counter(q.domains[0] for q in found) == {kind: 2 for kind in layouts.TYPES} | {"abstain": 6}
+    assert Counter(q.domains[0] for q in found) == dict.fromkeys(layouts.TYPES, 2) | {"abstain": 6}
     question = found[0]
     assert [(s.id, s.date, s.time) for s in question.sessions] == [
         ("s1", "2023-05-20", "02:21"),
@@ -90,7 +90,9 @@ def test_longmemeval_has_each_type_and_the_questions_without_an_answer(tmp_path:
 
 
 def test_without_a_model_longmemeval_has_what_a_value_decides(tmp_path: Path) -> None:
-    long = layouts.longmemeval_entry(90, "multi-session", answer="You went there with your sister on the day before.")
+    long = layouts.longmemeval_entry(
+        90, "multi-session", answer="You went there with your sister on the day before."
+    )
     number = layouts.longmemeval_entry(91, "multi-session", answer=3)
     entries = json.loads(layouts.longmemeval(tmp_path / "s.json").read_text(encoding="utf-8"))
     file = layouts.write(tmp_path / "s.json", [*entries, long, number])
@@ -135,7 +137,10 @@ def test_personamem_has_the_types_and_slices(tmp_path: Path) -> None:
 
 def test_options_are_shuffled_and_the_same_in_each_process(tmp_path: Path) -> None:
     rows = [layouts.personamem_row(number, persona_id="0") for number in range(2)]
-    rows += [layouts.personamem_row(n, chat_history_32k_link=rows[0]["chat_history_32k_link"]) for n in range(2, 40)]
+    rows += [
+        layouts.personamem_row(n, chat_history_32k_link=rows[0]["chat_history_32k_link"])
+        for n in range(2, 40)
+    ]
     dataset = opened(f"personamem:{layouts.personamem(tmp_path, rows)}")
     letters = "".join(q.expected.letter for q in questions(dataset))
     assert all(4 <= letters.count(letter) <= 16 for letter in "ABCD")
@@ -146,10 +151,16 @@ FIRST_LETTERS = "CCACBCDAABDCDCDDCBBD"
 
 
 def test_rows_that_give_no_question_are_reported(tmp_path: Path, empty_repo: Repository) -> None:
-    rows = [layouts.personamem_row(0), layouts.personamem_row(1, incorrect_answers="[]"), layouts.personamem_row(9)]
+    rows = [
+        layouts.personamem_row(0),
+        layouts.personamem_row(1, incorrect_answers="[]"),
+        layouts.personamem_row(9),
+    ]
     layouts.personamem(tmp_path, rows)
     empty_repo.write(conftest=SPY)
-    result = empty_repo.inline(*SUITE, "all", DATA, f"personamem:{tmp_path}", "-v", "--personalens-gate", "none")
+    result = empty_repo.inline(
+        *SUITE, "all", DATA, f"personamem:{tmp_path}", "-v", "--personalens-gate", "none"
+    )
     result.stdout.fnmatch_lines(
         [
             "left out of 3 rows: 1 it has one option only, 1 its history is not there*",
@@ -169,14 +180,26 @@ def test_no_gold_field_reaches_the_assistant(tmp_path: Path, empty_repo: Reposit
     assert result.ret == 0
     heard = (empty_repo.path / "heard.txt").read_text(encoding="utf-8")
     assert SECRET not in heard
-    for told in ("has_answer", "answer_1", "_abs", "abstain", "temporal-reasoning", "ask_to_forget", "metadata"):
+    for told in (
+        "has_answer",
+        "answer_1",
+        "_abs",
+        "abstain",
+        "temporal-reasoning",
+        "ask_to_forget",
+        "metadata",
+    ):
         assert told not in heard
-    assert "yellow bird" in heard or "I never want" in heard or "I like soup" in heard  # so it is given the history
+    assert (
+        "yellow bird" in heard or "I never want" in heard or "I like soup" in heard
+    )  # so it is given the history
 
 
 def bad_prefeval(root: Path, form: str, name: str, value: Any) -> str:
     layouts.prefeval(root)
-    folder = {"mcq": "mcq_options", "explicit": "explicit_preference"}.get(form, f"implicit_preference/{form}")
+    folder = {"mcq": "mcq_options", "explicit": "explicit_preference"}.get(
+        form, f"implicit_preference/{form}"
+    )
     file = root / "benchmark_dataset" / folder / "topic_a.json"
     rows = json.loads(file.read_text(encoding="utf-8"))
     rows[1][name] = value
@@ -185,7 +208,10 @@ def bad_prefeval(root: Path, form: str, name: str, value: Any) -> str:
 
 
 def bad_longmemeval(root: Path, **changes: Any) -> str:
-    entries = [layouts.longmemeval_entry(0, "multi-session"), layouts.longmemeval_entry(1, "multi-session", **changes)]
+    entries = [
+        layouts.longmemeval_entry(0, "multi-session"),
+        layouts.longmemeval_entry(1, "multi-session", **changes),
+    ]
     return f"longmemeval:{layouts.write(root / 's.json', entries)}"
 
 
@@ -226,7 +252,9 @@ BAD: list[tuple[Callable[[Path], str], str]] = [
 
 
 @pytest.mark.parametrize(("make", "problem"), BAD, ids=[problem[:60] for _, problem in BAD])
-def test_bad_input_is_one_line_with_file_and_field(tmp_path: Path, make: Callable[[Path], str], problem: str) -> None:
+def test_bad_input_is_one_line_with_file_and_field(
+    tmp_path: Path, make: Callable[[Path], str], problem: str
+) -> None:
     spec = make(tmp_path)
     with pytest.raises(PersonalensError) as raised:
         questions(opened(spec))
@@ -236,7 +264,9 @@ def test_bad_input_is_one_line_with_file_and_field(tmp_path: Path, make: Callabl
 
 def test_preferences_without_a_model_are_refused_with_what_to_do(tmp_path: Path) -> None:
     layouts.prefeval(tmp_path)
-    with pytest.raises(DataError, match="6: only a model can judge this answer: give --personalens-judge-model"):
+    with pytest.raises(
+        DataError, match="6: only a model can judge this answer: give --personalens-judge-model"
+    ):
         opened(f"prefeval:{tmp_path}", by_value=True)
     assert opened(f"prefeval:{tmp_path}?form=mcq", by_value=True).counts() == {"choice": 6}
 

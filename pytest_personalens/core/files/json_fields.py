@@ -1,13 +1,10 @@
-"""Reads the fields of a benchmark's files; a wrong one is an error that names the file and the field."""
+"""Reads the fields of an object in a file; a wrong one is an error that names the file and the field."""
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from pytest_personalens.core.errors import DataError
-from pytest_personalens.core.files.devices import no_device
-from pytest_personalens.datasets.base import parse_file
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -78,11 +75,6 @@ class Fields:
                 raise message.error(other[0], "a message of a history has role and content only; take it out")
             messages.append({"role": role, "content": content})
         return messages
-
-
-def read_json(file: Path) -> Any:
-    """Return the content of a JSON file. Raise `DataError` for a bad one."""
-    return parse_file(file, "JSON", lambda path: json.loads(no_device(path).read_text(encoding="utf-8-sig")))
 
 
 def _shown(value: object) -> str:
