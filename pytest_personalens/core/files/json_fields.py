@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pytest_personalens.core.errors import DataError
+from pytest_personalens.core.frozen import clean
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -28,7 +29,7 @@ class Fields:
         value = self._data.get(name)
         if not isinstance(value, kind) or isinstance(value, bool) or not str(value).strip():
             raise self.error(name, f"expected a text, not {_shown(value)}")
-        return str(value).strip()
+        return clean(str(value)).strip()
 
     def values(self, name: str, least: int = 0) -> list[Any]:
         value = self._data.get(name)
@@ -41,7 +42,7 @@ class Fields:
         values = self.values(name, least)
         if not all(isinstance(value, str) and value.strip() for value in values):
             raise self.error(name, "expected texts that are not empty")
-        return [value.strip() for value in values]
+        return [clean(value).strip() for value in values]
 
     def inner(self, name: str) -> Fields:
         return Fields(self.file, f"{self.place}.{name}" if self.place else name, self._data.get(name))
@@ -73,7 +74,7 @@ class Fields:
                 raise message.error("content", f"expected a text, not {_shown(content)}")
             if other := sorted(message._data.keys() - {"role", "content", *gold}):
                 raise message.error(other[0], "a message of a history has role and content only; take it out")
-            messages.append({"role": role, "content": content})
+            messages.append({"role": role, "content": clean(content)})
         return messages
 
 

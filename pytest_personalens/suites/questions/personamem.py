@@ -41,7 +41,7 @@ def open_rows(path: Path, *, tokens: str) -> tuple[str, list[Row], Callable[[Row
     rows, link = [], f"chat_history_{tokens}_link"
     for number, raw in enumerate(_table(file, content, link), 1):
         row = Fields(file, f"row {number}", raw)
-        rows.append(_row(row, number, path / str(raw[link]).strip()))
+        rows.append(_row(row, number, _history_file(path, str(raw[link]).strip())))
     history = lru_cache(_KEPT)(_history)
 
     def read(row: Row, dataset: str) -> Question:
@@ -65,7 +65,7 @@ def _table(file: Path, content: bytes, link: str) -> list[dict[str, Any]]:
         raise DataError(file, f"not valid CSV: {error}") from None
 
 
-def _row(entry: Fields, number: int, link: Path) -> Row:
+def _row(entry: Fields, number: int, link: Path | None) -> Row:
     person, kind = entry.text("persona_id"), entry.text("pref_type")
     _query(entry)
     right, wrong = entry.text("correct_answer"), _wrong(entry)
@@ -83,8 +83,17 @@ def _row(entry: Fields, number: int, link: Path) -> Row:
         domains=tuple(domains),
         place=(raw, number, link),
         item=f"row {number}",
-        reason="no-history" if not link.is_file() else "" if wrong else "no-wrong-answer",
+        reason="no-history" if link is None else "" if wrong else "no-wrong-answer",
     )
+
+
+def _history_file(root: Path, link: str) -> Path | None:
+    """Return the file that a row names, or None if it is not there, or not below the folder."""
+    try:
+        file = root / link
+        return file if file.is_file() and file.resolve().is_relative_to(root.resolve()) else None
+    except (OSError, RuntimeError, ValueError):  # no name of a file, or a loop of links
+        return None
 
 
 def _query(entry: Fields) -> str:

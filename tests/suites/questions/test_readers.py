@@ -151,21 +151,25 @@ FIRST_LETTERS = "CCACBCDAABDCDCDDCBBD"
 
 
 def test_rows_that_give_no_question_are_reported(tmp_path: Path, empty_repo: Repository) -> None:
+    (tmp_path / "x").mkdir()
+    history = {"chat_history": [{"role": "user", "content": "A secret."}]}
+    outside = layouts.write(tmp_path / "outside.json", history)
     rows = [
         layouts.personamem_row(0),
         layouts.personamem_row(1, incorrect_answers="[]"),
         layouts.personamem_row(9),
+        layouts.personamem_row(2, chat_history_32k_link=f"../{outside.name}"),
     ]
-    layouts.personamem(tmp_path, rows)
+    layouts.personamem(tmp_path / "data", rows)
     empty_repo.write(conftest=SPY)
-    result = empty_repo.inline(
-        *SUITE, "all", DATA, f"personamem:{tmp_path}", "-v", "--personalens-gate", "none"
-    )
+    spec = f"personamem:{tmp_path}/x/../data"
+    result = empty_repo.inline(*SUITE, "all", DATA, spec, "-v", "--personalens-gate", "none")
     result.stdout.fnmatch_lines(
         [
-            "left out of 3 rows: 1 it has one option only, 1 its history is not there*",
+            "left out of 4 rows: 1 it has one option only, 2 its history is not there*",
             "*left out, row 2: it has one option only",
             "*left out, row 3: its history is not there",
+            "*left out, row 4: its history is not there",
         ]
     )
 
