@@ -64,10 +64,9 @@ class ChoiceReader:
         return Answer(read=bool(letter), value=letter or None, truth=scenario.expected.letter)
 
     def choice(self, scenario: Question, dialogue: Dialogue) -> Verdict:
-        read, right = self.answer(scenario, dialogue), scenario.expected.letter
-        told = f"it chooses {read.value}" if read.read else "it names no option, or several"
-        why = told if read.value == right else f"{told}; {right} is right"
-        return Verdict(dimension=CHOICE, score=int(read.value == right), justification=why)
+        read = self.answer(scenario, dialogue)
+        why = f"it chooses {read.value}" if read.read else "it names no option, or several"
+        return Verdict(dimension=CHOICE, score=int(read.value == read.truth), justification=why)
 
 
 class EmbeddedJudge(ChoiceReader):
