@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.judging.metric import Metric
 from pytest_personalens.core.suite.suite import Arm, Suite
-from pytest_personalens.suites.questions.data import OWN_DOMAINS, REASONS
+from pytest_personalens.suites.questions.data import OWN_DOMAINS, REASONS, open_questions
+from pytest_personalens.suites.questions.embedded_judge import Asker, EmbeddedJudge
 from pytest_personalens.suites.questions.values import ANSWER, KINDS, MEASURES, Question
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from pytest_personalens.core.dialogue.dialogue import UserAgent
     from pytest_personalens.core.judging.verdict import Judge
 
 _NONE: Final = "none"
@@ -26,24 +25,6 @@ def _read_context(text: str) -> str:
     if given is None:
         raise ValueError("expected H (the history) or none")
     return given
-
-
-def _open_dataset(spec: str, base: Path, settings: Mapping[str, Any]) -> Any:
-    from pytest_personalens.suites.questions.data import open_questions
-
-    return open_questions(spec, base, by_value=settings["judge_model"] == "embedded")
-
-
-def _asker(settings: Mapping[str, Any]) -> UserAgent:
-    from pytest_personalens.suites.questions.embedded_judge import Asker
-
-    return Asker()
-
-
-def _scorer(settings: Mapping[str, Any]) -> Judge:
-    from pytest_personalens.suites.questions.embedded_judge import EmbeddedJudge
-
-    return EmbeddedJudge()
 
 
 def _judged(settings: Mapping[str, Any], model: Any, meter: Any, temperature: float) -> Judge:
@@ -104,9 +85,11 @@ SUITE: Final = Suite(
     source=_source,
     left_out=_left_out,
     scenario=Question,
-    open_dataset=_open_dataset,
-    asker=_asker,
-    scorer=_scorer,
+    open_dataset=lambda spec, base, settings: open_questions(
+        spec, base, by_value=settings["judge_model"] == "embedded"
+    ),
+    asker=lambda settings: Asker(),
+    scorer=lambda settings: EmbeddedJudge(),
     judged=_judged,
     defaults={
         "context": "H",
