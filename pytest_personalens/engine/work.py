@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pytest_personalens.core.errors import RecordError
-from pytest_personalens.core.judging.evaluation import Evaluation, evaluate
+from pytest_personalens.core.judging.evaluation import Evaluation, evaluate, judge_dialogue
 from pytest_personalens.core.judging.usage import add_usage
 from pytest_personalens.core.suite.suite import get_suite
 from pytest_personalens.engine.assistant.assistant import guarded
@@ -116,17 +116,23 @@ def work(
         return under_test
 
     with dialogue_span(job) as describe:
-        evaluation = evaluate(
-            job.scenario,
-            called_with(job.context),
-            ReplayUserAgent(agents.user_agent, replay),
-            ReplayJudge(agents.judge, replay),
-            dimensions=job.dimensions,
-            max_turns=job.max_turns,
-            progress=save if keep is not None else None,
-            state=restore_or_take if take is not None else None,
-            in_session=lambda session: called_with(job.scenario.in_session(job.context, session), session),
-        )
+        judge, progress = ReplayJudge(agents.judge, replay), save if keep is not None else None
+        if job.stored is not None:
+            start = job.start(judge.identity)
+            save(start)
+            evaluation = judge_dialogue(start, job.scenario, judge, job.dimensions, progress)
+        else:
+            evaluation = evaluate(
+                job.scenario,
+                called_with(job.context),
+                ReplayUserAgent(agents.user_agent, replay),
+                judge,
+                dimensions=job.dimensions,
+                max_turns=job.max_turns,
+                progress=progress,
+                state=restore_or_take if take is not None else None,
+                in_session=lambda name: called_with(job.scenario.in_session(job.context, name), name),
+            )
         try:
             save(evaluation)
         except RecordError as error:
@@ -134,7 +140,8 @@ def work(
                 update={"verdicts": (), "cause": "record", "detail": str(error)}
             )
         describe(evaluation)
-    if evaluation.scored and (audit := get_suite(job.scenario.suite).audit) is not None:
+    simulated = job.stored is None or job.stored.user_agent
+    if evaluation.scored and simulated and (audit := get_suite(job.scenario.suite).audit) is not None:
         faults = audit(job.scenario, evaluation.dialogue)
         evaluation = evaluation.model_copy(update={"user_faults": faults})
     if usage := spent():

@@ -101,6 +101,10 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[SETTINGS] = settings
     if settings.sample is None:
         return
+    if settings.dialogues is not None:
+        from pytest_personalens.plugin.collection import stored
+
+        config.pluginmanager.register(stored, "personalens-stored")
     # This undoes the freeze of the run and of its items, so that everything is cleared away at the end. A
     # cleanup that is added here runs after pytest's own last garbage collection.
     config.add_cleanup(unfreezing())

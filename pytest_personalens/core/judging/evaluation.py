@@ -188,7 +188,7 @@ def evaluate(
         so_far(evaluation.dialogue)
     except PersonalensError as fault:
         return _broken_off(evaluation, fault, "judge")
-    return _judged(evaluation, scenario, judge, dimensions, progress)
+    return judge_dialogue(evaluation, scenario, judge, dimensions, progress)
 
 
 def empty_evaluation(
@@ -210,14 +210,19 @@ def empty_evaluation(
     )
 
 
-def _judged(
+def judge_dialogue(
     evaluation: Evaluation,
     scenario: BaseScenario,
     judge: Judge,
     dimensions: Sequence[Measure],
-    progress: Callable[[Evaluation], None] | None,
+    progress: Callable[[Evaluation], None] | None = None,
 ) -> Evaluation:
-    """Return the evaluation with its verdicts in the order of `dimensions`, and its first fault."""
+    """Return the evaluation of a dialogue with its verdicts, by `dimensions`, and the judge's first fault.
+
+    One that has a cause already is returned as it is.
+    """
+    if evaluation.cause:
+        return evaluation
     verdicts: dict[Measure, Verdict] = {}
     faults: dict[Measure, PersonalensError] = {}
     one_at_a_time = threading.Lock()

@@ -14,7 +14,12 @@ from pytest_personalens.core.options.options import BY_KEY, OPTIONS, Option
 from pytest_personalens.core.options.settings import Settings
 from pytest_personalens.core.suite_names import FIRST_SUITE, STATE
 from pytest_personalens.core.text.parse import list_parts
-from pytest_personalens.plugin.options.option_checks import check_alone, check_settings, split_dimensions
+from pytest_personalens.plugin.options.option_checks import (
+    check_alone,
+    check_half,
+    check_settings,
+    split_dimensions,
+)
 from pytest_personalens.plugin.pytest_internals import written_value
 
 if TYPE_CHECKING:
@@ -75,6 +80,8 @@ def read_settings(config: pytest.Config) -> Settings:
     values: dict[str, Any] = {}
     for o in OPTIONS:
         value, source = config.getoption(o.ini, None), o.long
+        if o.key == "sample" and value is None and config.getoption(BY_KEY["dialogues"].ini) is not None:
+            value = "all"  # those of the file, whatever the configuration draws in other runs
         # Without a sample there is no run, and a plain pytest run must not spend time on these parts of the
         # configuration.
         if value is None and o.on != "command line" and (o.key == "sample" or values["sample"] is not None):
@@ -98,6 +105,11 @@ def read_settings(config: pytest.Config) -> Settings:
     values["report"] = _read_reports(config, values["report"])
     values["users"] = _read_users(values["users"], config.rootpath)
     values["dimensions"], values["not_read"] = split_dimensions(values)
+    if values["dialogues"] is not None:
+        values["dialogues"] = _absolute(
+            BY_KEY["dialogues"], [values["dialogues"]], config.invocation_params.dir
+        )[0]
+    check_half(config, values)
     settings = Settings(**values)
     check_settings(config, settings)
     return settings
@@ -202,22 +214,22 @@ def _read_reports(config: pytest.Config, wanted: Sequence[str]) -> tuple[str, ..
     if not wanted:
         return ()
     if config.getoption(option.ini) is None:
-        return _absolute(wanted, config.rootpath)
+        return _absolute(option, wanted, config.rootpath)
     texts, source = configured(config, option)
     more = read_value(option, texts, source, None) if texts is not None else ()
     kinds = {file_kind(text) for text in wanted}
-    here = _absolute(wanted, config.invocation_params.dir)
+    here = _absolute(option, wanted, config.invocation_params.dir)
     there = _absolute(
-        [text for text in more if text == GITHUB or file_kind(text) not in kinds], config.rootpath
+        option, [text for text in more if text == GITHUB or file_kind(text) not in kinds], config.rootpath
     )
     return tuple(dict.fromkeys((*here, *there))) if GITHUB in here else (*here, *there)
 
 
-def _absolute(reports: Sequence[str], base: Path) -> tuple[str, ...]:
+def _absolute(option: Option, paths: Sequence[str], base: Path) -> tuple[str, ...]:
     try:
-        return tuple(text if text == "github" else str(base / Path(text).expanduser()) for text in reports)
+        return tuple(text if text == "github" else str(base / Path(text).expanduser()) for text in paths)
     except RuntimeError as error:  # the home folder of an unknown user
-        raise pytest.UsageError(f"{BY_KEY['report'].long}: {error}") from None
+        raise pytest.UsageError(f"{option.long}: {error}") from None
 
 
 def _read_users(names: Sequence[str], base: Path) -> tuple[str, ...]:

@@ -39,7 +39,9 @@ class Outputs:
         read = {
             o.called: path_of(config, settings, o)
             for o in OPTIONS
-            if o.path and o.shapes in ("gate", "judge check") and getattr(settings, o.key) is not None
+            if o.path
+            and (o.shapes in ("gate", "judge check") or o.key == "dialogues")
+            and getattr(settings, o.key) is not None
         }
         baseline = read.pop(BY_KEY["save_baseline"].called, None)
         try:

@@ -18,7 +18,7 @@ from pytest_personalens.engine.participants import Participants
 from pytest_personalens.models.specs import read_spec
 from pytest_personalens.plugin.pytest_internals import without_capture
 from pytest_personalens.plugin.records.resume import RunState, begin_run, current_run
-from pytest_personalens.plugin.running.items import cases
+from pytest_personalens.plugin.running.items import ItemSpec, cases
 from pytest_personalens.plugin.running.run_specs import (
     budget_folder,
     budget_in,
@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from pytest_personalens.core.scenario import BaseScenario
     from pytest_personalens.datasets import Dataset
     from pytest_personalens.engine.dask import Cluster
-    from pytest_personalens.plugin.running.items import ItemSpec
+    from pytest_personalens.engine.job import StoredDialogue
+    from pytest_personalens.plugin.records.stored_dialogues import StoredDialogues
     from pytest_personalens.results.comparison.baseline import ComparisonTerms
     from pytest_personalens.results.values.item import Item
 
@@ -58,7 +59,14 @@ class Run:
 
     def __init__(self, config: pytest.Config, settings: Settings) -> None:
         self.config, self.settings, self.suite = config, settings, settings.of_suite
-        self.dataset = self._dataset()
+        dataset = self._dataset()
+        self.stored: StoredDialogues | None = None
+        if settings.dialogues is not None:
+            from pytest_personalens.plugin.records.stored_dialogues import StoredDialogues
+
+            self.stored = StoredDialogues(dataset, Path(settings.dialogues))
+            self.stored.check_controls(settings.control)
+        self.dataset = self.stored or dataset
         self.prices = read_prices_of(config)
         self.state_fields = read_fields_of(config)
         self.budget_folder = budget_folder(config, settings)
@@ -77,7 +85,7 @@ class Run:
         self._samples: dict[object, Sample] = {}
         self._used: dict[object, Sample] = {}
         self.tally = Tally()
-        self._other_users = OtherUsers(self.dataset, settings.seed, self.suite.other_user)
+        self._other_users = OtherUsers(dataset, settings.seed, self.suite.other_user)
         self._loaded: dict[ScenarioRef, BaseScenario] = {}
         self.ids: dict[str, tuple[str, str]] = {}
         if settings.sample is not None:
@@ -129,10 +137,25 @@ class Run:
     def plan(self, settings: Settings) -> list[ItemSpec]:
         """Return the items of a test."""
         sample = self._used[_draw_of(settings)] = self.sample(settings)
-        planned = list(cases(sample.refs, settings))
+        planned = list(self.cases(sample, settings))
         for letters in sorted({case.given for case in planned}):
             self.participants.refuse_context(letters)
         return planned
+
+    def cases(self, sample: Sample, settings: Settings) -> Iterable[ItemSpec]:
+        """Return the items of a sample; of stored dialogues, all trials that there are."""
+        if self.stored is None:
+            return cases(sample.refs, settings)
+        return [
+            ItemSpec(ref, settings, trial, control)
+            for ref in sample.refs
+            for control in ("", *settings.control)
+            for trial in self.stored.trials(ref, control)
+        ]
+
+    def stored_dialogue(self, case: ItemSpec) -> StoredDialogue | None:
+        """Return the dialogue of an item that exists already, if the run judges such dialogues."""
+        return None if self.stored is None else self.stored.of(case.ref, case.control, case.trial)
 
     def other_user(self, case: ItemSpec) -> ScenarioRef | None:
         """Return the other user's scenario that a control needs, if any; `SpecError` if nobody has one."""
@@ -156,7 +179,8 @@ class Run:
         from pytest_personalens.results.comparison.baseline import ComparisonTerms, setup_of
 
         agents = self.participants.agents(Context(user=""), self.settings.thresholds)
-        setup = setup_of(agents.judge.identity, agents.user_agent.identity, self.settings._asdict())
+        user = agents.user_agent.identity if self.stored is None else self.stored.user_agent
+        setup = setup_of(agents.judge.identity, user, self.settings._asdict())
         dataset = f"{self.dataset.name} {self.dataset.version}"
         return ComparisonTerms(suite=self.suite.name, dataset=dataset, setup=setup)
 
@@ -227,7 +251,7 @@ class Run:
         s, flag = self.settings, "--personalens-executor"
         if s.executor is None or s.estimate or self.config.option.collectonly:
             return None
-        if s.assistant is None:
+        if not s.names_assistant:
             raise SpecError(
                 f"{flag}: a fixture stays in this process; name the assistant with --personalens-assistant"
                 " module:attribute"
