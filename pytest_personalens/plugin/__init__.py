@@ -101,7 +101,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[SETTINGS] = settings
     if settings.sample is None:
         return
-    if settings.dialogues is not None:
+    if settings.dialogues:
         from pytest_personalens.plugin.collection import stored
 
         config.pluginmanager.register(stored, "personalens-stored")

@@ -84,8 +84,8 @@ def _in_words(context: str) -> str:
 
 def _about(settings: Mapping[str, Any]) -> str:
     context, judge = _in_words(settings["context"]), settings["judge_model"]
-    if settings["dialogues"] is not None:
-        return f"dialogues of {settings['dialogues']}, judge {judge}"
+    if settings["dialogues"]:
+        return f"dialogues of {' and '.join(settings['dialogues'])}, judge {judge}"
     judged = "no judge" if settings["generate_only"] else f"judge {judge}"
     return f"context {context}, user {settings['user_model']}, {judged}"
 

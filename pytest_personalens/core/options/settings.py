@@ -81,8 +81,8 @@ class Settings(NamedTuple):
     #: The request to a service that is the assistant, as JSON, and the path of the reply in its answer.
     assistant_request: str | None = None
     assistant_reply: str | None = None
-    #: The absolute path, or pattern of paths, of the dialogues to judge.
-    dialogues: str | None = None
+    #: Paths, and patterns of paths, of the dialogues to judge.
+    dialogues: tuple[str, ...] = ()
     generate_only: bool = False
 
     @property
@@ -121,7 +121,7 @@ class Settings(NamedTuple):
     @property
     def names_assistant(self) -> bool:
         """True if an option says who answers, so that the fixture does not."""
-        return self.assistant is not None or self.dialogues is not None
+        return self.assistant is not None or bool(self.dialogues)
 
     @property
     def fails_on(self) -> Literal["item", "gate", "nothing"]:

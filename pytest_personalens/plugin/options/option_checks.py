@@ -92,7 +92,7 @@ def check_half(config: pytest.Config, values: dict[str, Any]) -> None:
     """
     dialogues, generate = BY_KEY["dialogues"].long, BY_KEY["generate_only"].long
     flags, more = flags_of(config), dict[str, Any]()
-    if values["dialogues"] is not None:
+    if values["dialogues"]:
         for key in ("assistant", "user_model", "generate_only"):
             if (flag := BY_KEY[key].long) in flags:
                 raise pytest.UsageError(f"{dialogues}: nobody speaks in such a run; leave {flag} out")

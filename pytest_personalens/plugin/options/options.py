@@ -105,10 +105,6 @@ def read_settings(config: pytest.Config) -> Settings:
     values["report"] = _read_reports(config, values["report"])
     values["users"] = _read_users(values["users"], config.rootpath)
     values["dimensions"], values["not_read"] = split_dimensions(values)
-    if values["dialogues"] is not None:
-        values["dialogues"] = _absolute(
-            BY_KEY["dialogues"], [values["dialogues"]], config.invocation_params.dir
-        )[0]
     check_half(config, values)
     settings = Settings(**values)
     check_settings(config, settings)
@@ -214,22 +210,22 @@ def _read_reports(config: pytest.Config, wanted: Sequence[str]) -> tuple[str, ..
     if not wanted:
         return ()
     if config.getoption(option.ini) is None:
-        return _absolute(option, wanted, config.rootpath)
+        return _absolute(wanted, config.rootpath)
     texts, source = configured(config, option)
     more = read_value(option, texts, source, None) if texts is not None else ()
     kinds = {file_kind(text) for text in wanted}
-    here = _absolute(option, wanted, config.invocation_params.dir)
+    here = _absolute(wanted, config.invocation_params.dir)
     there = _absolute(
-        option, [text for text in more if text == GITHUB or file_kind(text) not in kinds], config.rootpath
+        [text for text in more if text == GITHUB or file_kind(text) not in kinds], config.rootpath
     )
     return tuple(dict.fromkeys((*here, *there))) if GITHUB in here else (*here, *there)
 
 
-def _absolute(option: Option, paths: Sequence[str], base: Path) -> tuple[str, ...]:
+def _absolute(reports: Sequence[str], base: Path) -> tuple[str, ...]:
     try:
-        return tuple(text if text == "github" else str(base / Path(text).expanduser()) for text in paths)
+        return tuple(text if text == "github" else str(base / Path(text).expanduser()) for text in reports)
     except RuntimeError as error:  # the home folder of an unknown user
-        raise pytest.UsageError(f"{option.long}: {error}") from None
+        raise pytest.UsageError(f"{BY_KEY['report'].long}: {error}") from None
 
 
 def _read_users(names: Sequence[str], base: Path) -> tuple[str, ...]:

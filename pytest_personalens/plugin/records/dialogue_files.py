@@ -54,28 +54,35 @@ class Entry(NamedTuple):
     control: str = ""
 
 
-def read_dialogues(path: Path) -> list[Entry]:
-    """Return the dialogues of a file, a folder or a pattern, in the order of paths and lines.
+def read_dialogues(paths: Sequence[str], base: Path) -> list[Entry]:
+    """Return the dialogues of files, folders and patterns, in the order of paths and lines.
 
-    Raise `DataError` for one that cannot be used: the file, the line or the field, and what to do.
+    Relative paths start at `base`. Raise `DataError` for one that cannot be used: the file, the line or the
+    field, and what to do.
     """
-    pattern = str(path.relative_to(path.anchor))
-    matched = [path] if path.exists() else sorted(Path(path.anchor).glob(pattern))
-    if not matched:
-        raise DataError(path, "no such file or folder, and no pattern of any")
-    files = [file for one in matched for file in (_files_in(one) if one.is_dir() else [one])]
-    by_assistant = {file.parent.name: file for file in files if file.name.endswith(_OFFICIAL)}
+    files = [file for path in paths for file in _files_of(path, base)]
+    by_assistant = {file.parent.name: file.parent for file in files if file.name.endswith(_OFFICIAL)}
     if len(by_assistant) > 1:
-        example = next(iter(by_assistant.values())).parent
-        raise DataError(
-            path,
-            f"holds dialogues of {len(by_assistant)} assistants ({', '.join(sorted(by_assistant))}); name"
-            f" one, such as '{example.parent.parent / '*' / example.name}'",
-        )
+        names, one = ", ".join(sorted(by_assistant)), min(by_assistant.values())
+        example = f"such as '{one.parent.parent / '*' / one.name}'"
+        raise DataError(paths[0], f"holds dialogues of several assistants ({names}); name one, {example}")
     entries = [entry for file in files for entry in _read_file(file)]
     if not entries:
-        raise DataError(path, f"no dialogue in it; {_FORMATS}")
+        raise DataError(paths[0], f"no dialogue in it; {_FORMATS}")
     return entries
+
+
+def _files_of(text: str, base: Path) -> list[Path]:
+    try:
+        path = base / Path(text).expanduser()
+        pattern = str(path.relative_to(path.anchor))
+        matched = [path] if path.exists() else sorted(Path(path.anchor).glob(pattern))
+        files = [file for one in matched for file in (_files_in(one) if one.is_dir() else [one])]
+    except (OSError, ValueError, RuntimeError) as error:  # such as a name that is too long, or no home
+        raise DataError(text[:200], f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    if not matched:
+        raise DataError(text, "no such file or folder, and no pattern of any")
+    return files
 
 
 def _files_in(folder: Path) -> list[Path]:

@@ -29,13 +29,13 @@ class StoredDialogues:
     cannot be used, and for a scenario that nobody knows.
     """
 
-    def __init__(self, dataset: Dataset, path: Path) -> None:
-        self._dataset, self._path = dataset, path
+    def __init__(self, dataset: Dataset, paths: Sequence[str], base: Path) -> None:
+        self._dataset = dataset
         self._own: dict[tuple[str, str], Scenario] = {}
         self._dialogues: defaultdict[tuple[ScenarioRef, str], list[StoredDialogue]] = defaultdict(list)
         self._present = frozenset(dataset.users())
         self._by_slug = {slug(user): user for user in self._present}
-        for entry in read_dialogues(path):
+        for entry in read_dialogues(paths, base):
             self._dialogues[self._ref(entry), entry.control].append(entry.stored)
         self._refs: defaultdict[str, list[ScenarioRef]] = defaultdict(list)
         for ref, control in self._dialogues:
@@ -75,7 +75,7 @@ class StoredDialogues:
         for control in controls:
             if not any(name == control for _, name in self._dialogues):
                 raise SpecError(
-                    f"--personalens-control: {self._path} holds no dialogue of {control}; leave it out"
+                    f"--personalens-control: there is no stored dialogue of {control}; leave it out"
                 )
 
     @property

@@ -61,10 +61,10 @@ class Run:
         self.config, self.settings, self.suite = config, settings, settings.of_suite
         dataset = self._dataset()
         self.stored: StoredDialogues | None = None
-        if settings.dialogues is not None:
+        if settings.dialogues:
             from pytest_personalens.plugin.records.stored_dialogues import StoredDialogues
 
-            self.stored = StoredDialogues(dataset, Path(settings.dialogues))
+            self.stored = StoredDialogues(dataset, settings.dialogues, config.invocation_params.dir)
             self.stored.check_controls(settings.control)
         self.dataset = self.stored or dataset
         self.prices = read_prices_of(config)
