@@ -21,6 +21,7 @@ from pytest_personalens.core.text.slugs import slug
 from pytest_personalens.datasets.base import parse_file
 from pytest_personalens.datasets.official.official import TASK_ID, task_name
 from pytest_personalens.engine.job import StoredDialogue
+from pytest_personalens.engine.records.other_records import STORED
 from pytest_personalens.engine.records.record import read_record
 from pytest_personalens.results.values.results import RESULTS_SCHEMA, read_results
 
@@ -87,7 +88,9 @@ def _files_of(text: str, base: Path) -> list[Path]:
 
 def _files_in(folder: Path) -> list[Path]:
     official = sorted(folder.rglob(f"*{_OFFICIAL}"))
-    return official or sorted(file for end in ("json", "jsonl") for file in folder.rglob(f"*.{end}"))
+    every = sorted(file for end in ("json", "jsonl") for file in folder.rglob(f"*.{end}"))
+    # Beside records there may be those of a run that judged them.
+    return official or [f for f in every if f.parent == folder or not f.parent.name.startswith(STORED)]
 
 
 def _read_file(file: Path) -> Iterator[Entry]:
