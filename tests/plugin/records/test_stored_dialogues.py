@@ -11,6 +11,7 @@ import pytest
 from tests.plugin.records.test_records import MODELS
 from tests.support.datasets.official_tree import write_data
 from tests.support.repository import Repository, calls, records
+from tests.support.servers.endpoint import Endpoint
 
 PLAY = ("--personalens-sample=3", "--personalens-gate=none", "--personalens-report=played.json")
 JUDGE = ("--personalens-dialogues=played.json", "--personalens-gate=none", "--personalens-report=judged.json")
@@ -113,19 +114,24 @@ def test_records_are_judged_again_and_a_verdict_is_paid_for_once(paid: Repositor
     paid.inline(*judge).assert_outcomes(passed=3)
     assert calls(paid) == 0, "the same judge has read them"
     other = ("--personalens-dimensions=tc,p,leak", "--personalens-report=judged.json")
-    stale = paid.inline(*judge, *other)
-    stale.stdout.fnmatch_lines(
-        ["*cause: record*", "*record it with --personalens-record new*"], consecutive=False
-    )
+    missing = paid.inline(*judge, *other)
+    missing.stdout.fnmatch_lines(["*the record is missing; record it with --personalens-record new*"])
     assert calls(paid) == 0
-    capped = paid.inline(*judge, *other, "--personalens-record=live", "--personalens-budget=1calls")
-    assert capped.ret in (0, 1)
-    calls(paid)
     assert paid.inline(*judge, *other, "--personalens-record=new").ret == 0
     assert calls(paid) == 3, "one reading of each"
     assert {path: path.read_bytes() for path in before} == before, "their own records stay"
     paid.inline(*judge, *other).assert_outcomes(passed=3)
     assert calls(paid) == 0
+
+
+def test_a_budget_caps_the_judge(repo: Repository, endpoint: Endpoint) -> None:
+    assert repo.inline(*PLAY, "--personalens-generate-only").ret == 0
+    judge = (*JUDGE[:2], "--personalens-judge-model=openai:judge", "--personalens-record=live", "test_bot.py")
+    repo.inline(*judge).assert_outcomes(passed=3)
+    assert len(endpoint.calls) == 6, "two readings of each, and no call of anybody else"
+    capped = repo.inline(*judge, "--personalens-budget=3calls")
+    assert len(endpoint.calls) == 9
+    capped.stdout.fnmatch_lines(["*not scored: 2, *"])
 
 
 def test_lines_of_messages(without_tests: Repository) -> None:
@@ -157,7 +163,8 @@ def test_lines_of_messages(without_tests: Repository) -> None:
     repo.inline(*run).assert_outcomes(passed=4)
     found = {item["evaluation"]["scenario"]: item for item in repo.results("judged.json")["items"]}
     assert set(found) == {"movies-1-amara", "train-chat-7", "chat-8-cust-1"}
-    first, second = (i["evaluation"] for i in repo.results("judged.json")["items"] if "movies" in i["nodeid"])
+    by_id = evaluations(repo, "judged.json")
+    first, second = (by_id[f"personalens::test_personalens[movies-1-amara{end}]"] for end in ("", "+t2"))
     assert first["dialogue"]["end"] == "limit"
     assert [m["role"] for m in first["dialogue"]["messages"]] == ["user", "assistant", "user"]
     assert first["dialogue"]["messages"][1]["steps"][0]["tool_calls"][0]["function"]["name"] == "book"
