@@ -32,7 +32,7 @@ PYTEST: Final = (
 
 def repository(setup: Setup) -> None:
     """With the files that right values of options name."""
-    for name in ("own", "official", "prompts", "anchors.jsonl"):
+    for name in ("own", "official", "prompts", "anchors.jsonl", "chats.jsonl", "labels.jsonl"):
         setup.take(name)
     for name in ("baseline.json", "results.json", "adopted.json"):
         setup.take(setup.of_like(name))
