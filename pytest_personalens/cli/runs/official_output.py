@@ -17,15 +17,8 @@ if TYPE_CHECKING:
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
 
-#: The folder of each reading by its name, and the end of the names of its files.
-_FOLDERS: Final = {
-    "task_completion": ("task_completion", ""),
-    "personalization": ("personalization", ""),
-    "naturalness_user": ("naturalness", "_user"),
-    "naturalness_assistant": ("naturalness", "_asst"),
-    "coherence_user": ("coherence", "_user"),
-    "coherence_assistant": ("coherence", "_asst"),
-}
+#: Readings that the official scripts have; the end of a name says of whom, and ends the name of the file too.
+_READING: Final = re.compile(r"(task_completion|personalization|naturalness|coherence)(?:_(user|asst))?")
 #: The judges in whose folders the official gatherer looks for task completion and for the rest.
 _OF_TC, _OF_REST = "claude-3-sonnet-v1", "claude-3-5-sonnet-v2"
 #: What the assistant knew, as the official scripts end the name of its folder.
@@ -63,11 +56,12 @@ def write_official(results: Results, source: Path, root: Path) -> str:
         }
         files[folder / f"{task}_dialogue.json"] = json.dumps(dialogue, indent=4)
         for verdict in e.verdicts:
-            if (place := _FOLDERS.get(verdict.dimension.value)) is not None:
-                name, end = place
-                judge = _OF_TC if name == "task_completion" else _OF_REST
-                judged = root / "evaluation" / e.user / assistant / name / judge
-                files[judged / f"{task}{end}.txt"] = _verdict_text(verdict, name)
+            reading = _READING.fullmatch(verdict.dimension.value.replace("assistant", "asst"))
+            if reading is not None:
+                judge = _OF_TC if reading[1] == "task_completion" else _OF_REST
+                file = f"{task}_{reading[2]}.txt" if reading[2] else f"{task}.txt"
+                path = root / "evaluation" / e.user / assistant / reading[1] / judge / file
+                files[path] = _verdict_text(verdict, reading[1])
     for path, text in files.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, text)

@@ -273,3 +273,11 @@ def test_the_command_score(without_tests: Repository) -> None:
     failed = repo.command("score", "--gate", "tcr >= 0.9", "chats.jsonl", "--dimensions=tc", "--", "-n", "0")
     assert failed.ret == 1
     failed.stdout.fnmatch_lines(["gate tcr: FAILED, task completion rate 0.50*"])
+
+
+def test_workers_and_threads_judge_the_same(without_tests: Repository) -> None:
+    repo = without_tests
+    assert repo.inline(*PLAY).ret == 0
+    side_by_side = ("-n", "2", "--personalens-concurrency=3")
+    assert repo.run(*JUDGE, *side_by_side).ret == 0
+    assert evaluations(repo, "judged.json") == evaluations(repo, "played.json")
