@@ -87,9 +87,10 @@ def _files_of(text: str, base: Path) -> list[Path]:
 
 
 def _files_in(folder: Path) -> list[Path]:
-    official = sorted(folder.rglob(f"*{_OFFICIAL}"))
-    every = sorted(file for end in ("json", "jsonl") for file in folder.rglob(f"*.{end}"))
+    found = (path for path in folder.rglob("*.json*") if path.suffix in (".json", ".jsonl"))
+    every = sorted(path for path in found if path.is_file())  # a pipe would wait
     # Beside records there may be those of a run that judged them.
+    official = [f for f in every if f.name.endswith(_OFFICIAL)]
     return official or [f for f in every if f.parent == folder or not f.parent.name.startswith(STORED)]
 
 
