@@ -80,7 +80,7 @@ SUITE: Final = Suite(
     lacks=(
         "user_model", "judge_model", "judge_votes", "max_turns", "adopt_judge", "check_judge", "anchors",
         "prompts", "official_bugs", "user_agent", "lost_to_user", "context", "interactions", "history",
-        "embedding", "nltk_data", "protocol", "dialogues", "generate_only",
+        "embedding", "nltk_data", "protocol", "dialogues", "generate_only", "slice",
     ),
     other_user=_other_user,
     situated=_situated,
