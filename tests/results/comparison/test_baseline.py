@@ -55,7 +55,7 @@ def test_a_run_without_a_change_passes_and_says_what_it_could_have_found(saved: 
     assert_ended(
         result,
         0,
-        "compared with base.json: 20 scenarios, at the level 0.05",
+        "compared with base.json: 20 scenarios, at the level 0.05 for both gates together",
         "gate regression: tcr: passed, TCR 1.00 -> 1.00 (+0.00, 95 % *) over 20 scenarios: no"
         " significant drop; one of 0.* would have been found 4 times in 5",
         "gate regression: p: passed, P 4.00 -> 4.00 *",
@@ -404,6 +404,15 @@ def test_a_baseline_follows_a_test_to_another_file(saved: Repository) -> None:
     result, _ = compared(saved)
     assert result.ret == 1, "two tests may be the one that moved"
     result.stdout.fnmatch_lines(["gate regression: FAILED (not decided)*"])
+
+
+def test_a_baseline_follows_a_renamed_test(saved: Repository) -> None:
+    (saved.path / "test_bot.py").rename(saved.path / "test_other.py")
+    test = (saved.path / "test_other.py").read_text()
+    (saved.path / "test_other.py").write_text(test.replace("def test_", "def test_renamed_"))
+    assert compared(saved)[0].ret == 0
+    lower(saved, "tc", ids(saved)[:9])
+    assert compared(saved)[0].ret == 1, "the scores of then and now are held against each other"
 
 
 def test_saving_over_the_baseline_of_the_configuration_does_not_ask_it(told: Repository) -> None:
