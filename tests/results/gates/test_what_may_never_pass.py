@@ -158,7 +158,9 @@ def test_what_a_selection_left_out_is_said_and_makes_no_baseline(
     assert (told.path / "new.json").exists() is not bool(left)
     if left:
         result.stdout.fnmatch_lines(
-            [f"left out by a selection (*): at least {left} item{'s' * (left > 1)} of the sample; all figures are over the rest"]
+            [
+                f"left out by a selection (*): at least {left} item{'s' * (left > 1)} of the sample; all figures are over the rest"
+            ]
         )
 
 
