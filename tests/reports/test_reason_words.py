@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -161,6 +162,19 @@ def test_a_comment_names_the_loss_and_where_to_go_on() -> None:
     ):
         assert part in page
     assert page.count("```diff") == 1
+
+
+def test_a_comment_links_a_dialogue_only_if_its_record_is_current() -> None:
+    def page(record: Literal["none", "replayed", "stale", "written"]) -> str:
+        update = {"record": record, "record_file": "__personalens__/t/test[alarm-1-ann].json"}
+        items = (one.model_copy(update=update) for one in MOVED.items)
+        results = MOVED.model_copy(update={"items": tuple(items)})
+        return markdown_report(results, brief=True, link="https://github.com/o/r/blob/1")
+
+    link = "[alarm-1-cleo](https://github.com/o/r/blob/1/__personalens__/t/test%5Balarm-1-ann%5D.json)"
+    assert link in page("replayed")
+    assert link in page("written")
+    assert "/blob/" not in page("stale")
 
 
 def test_the_command_of_the_page_turns_the_gates_off() -> None:
