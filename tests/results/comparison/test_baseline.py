@@ -207,6 +207,7 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_run(
         (edited(lambda d: d.update(entries=[])), "no scenario is in it; *"),
         (edited(lambda d: d["entries"][0]["scores"].update(personalization=5)), "entries.0: *personalization is scored 1 to 4, not 5*"),
         (edited(lambda d: d["entries"].append(d["entries"][0])), "*trial 1 of * in test_bot.py::test_bot stands there twice*"),
+        (edited(lambda d: d["entries"][0]["scores"].update({"p\u2028x": 1})), r"entries.0.scores.p\u2028x*: unknown measure *"),
         (edited(lambda d: d.pop("terms")), "terms: field required*"),
     ],
 )  # fmt: skip
@@ -266,7 +267,7 @@ def test_nothing_in_common_is_a_failure(told: Repository) -> None:
         told.inline(*COMPARE, "--personalens-domain=Alarm", "--personalens-kind=single"),
         1,
         "gate regression: FAILED (not decided), no scenario of this run could be compared with base.json:"
-        " 20 not run now, 20 not run then (another sample, *)",
+        " 20 not run now, 20 not run then (another sample or seed, or did a test move? *)",
     )
 
 
