@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Literal
 
@@ -24,6 +25,7 @@ from pytest_personalens.results.values.item import Item
 from pytest_personalens.results.values.provenance import Provenance
 from pytest_personalens.results.values.results import Results, write_json
 from pytest_personalens.results.wording import trust_note
+from tests.support.repository import ROOT, Repository
 
 TC, P = Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION
 SCENARIO = Scenario(
@@ -100,6 +102,44 @@ def test_a_reason_names_what_is_known_and_what_was_done() -> None:
         "goes against Alarm Time (known 4:30 AM, did 7:00 AM); asks for Alarm Sound (known: vibration only)"
     )
     assert reason_text([AGAINST]) == "goes against Alarm Time (did 7:00 AM)"
+
+
+BOT = f"""
+    import sys
+
+    import pytest
+
+    sys.path.insert(0, {str(ROOT / "example_project")!r})
+
+    @pytest.fixture
+    def personalens_assistant(personalens_context):
+        from helpbot import Memory
+        from helpbot.bot import Helpbot
+
+        memory = Memory()
+        for domain, text in personalens_context.interactions.items():
+            memory.remember("me", domain, text)
+        return Helpbot("me", memory)
+"""
+
+
+def test_a_control_tells_whose_values_were_used(empty_repo: Repository) -> None:
+    empty_repo.write(conftest=BOT)
+    words = ("--personalens-sample=12", "--personalens-control=other-user", "--personalens-gate=none")
+    assert empty_repo.run(*words, "--personalens-report=r.json", "--personalens-report=r.html").ret == 0
+    against = [
+        (one["arm"], one["given_user"], reason)
+        for one in empty_repo.results("r.json")["items"]
+        for verdict in one["evaluation"]["verdicts"]
+        for reason in verdict["reasons"]
+        if reason["code"] == "contradicts"
+    ]
+    told = {(user, reason["detail"]) for arm, user, reason in against if "detail" in reason}
+    assert len(told) >= 3
+    assert all(detail == f"{user}'s" for user, detail in told)
+    assert all(arm for arm, _, reason in against if "detail" in reason), "of the run itself nobody knows"
+    _, detail = min(told)
+    assert re.search(rf"did [^\"]+: {detail}", (empty_repo.path / "r.html").read_text(encoding="utf-8"))
 
 
 def test_the_sentence_of_a_judge_has_the_same_words() -> None:

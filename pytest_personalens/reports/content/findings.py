@@ -235,8 +235,7 @@ def tasks_read_as_failed(results: Results) -> bool:
 def _crashes_text(results: Results) -> str:
     crashed = results.uncounted.get("assistant", 0)
     dialogues = count(results.expected, results.of_suite.dialogue)
-    have = "has" if crashed == 1 else "have"
-    return f"the assistant failed in {crashed:,} of {dialogues}, which {have} no score" if crashed else ""
+    return f"the assistant failed in {crashed:,} of {dialogues}, which have no score" if crashed else ""
 
 
 def _crash_ways(results: Results) -> Iterator[str]:

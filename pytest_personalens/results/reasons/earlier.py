@@ -43,21 +43,14 @@ def follow_moved_tests(baseline: Baseline, results: Results) -> Baseline:
     then, now = _scenarios_by_test(baseline.entries), _scenarios_by_test(results.own)
     gone, new, found = then.keys() - now.keys(), now.keys() - then.keys(), dict[str, str]()
     for named_alike in (True, False):
-        places = {
-            test: [
-                other
-                for other in new - {*found.values()}
-                if then[test] & now[other] and (not named_alike or within_file(other) == within_file(test))
-            ]
+        pairs = [
+            (test, other)
             for test in gone - found.keys()
-        }
-        taken = Counter(other for others in places.values() for other in others)
-        found |= {
-            test: one
-            for test, others in places.items()
-            for one in others[:1]
-            if len(others) == taken[one] == 1
-        }
+            for other in new - {*found.values()}
+            if then[test] & now[other] and (not named_alike or within_file(other) == within_file(test))
+        ]
+        meant = Counter(test for pair in pairs for test in pair)
+        found |= {test: other for test, other in pairs if meant[test] == meant[other] == 1}
     if not found:
         return baseline
     entries = (e.model_copy(update={"test": found.get(e.test, e.test)}) for e in baseline.entries)
