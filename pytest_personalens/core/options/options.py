@@ -16,7 +16,7 @@ from pytest_personalens.core.options.option_types import (
     threshold,
 )
 from pytest_personalens.core.suite_names import FIRST_SUITE, SUITES
-from pytest_personalens.core.text.parse import BILLION, choice, judge_spec, number, odd, sample, shard, some
+from pytest_personalens.core.text.parse import choice, judge_spec, number, odd, sample, shard, some
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -95,7 +95,6 @@ class Option(NamedTuple):
         return self.name.replace("-", "_")
 
 
-_POSITIVE: Final = number(1, BILLION, kind=int)
 _PATH: Final = some("a path")
 
 OPTIONS: Final = (

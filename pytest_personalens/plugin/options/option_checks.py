@@ -194,10 +194,16 @@ def _values(config: pytest.Config, flag: str) -> list[str]:
     return [part.strip() for text in (*after, *joined) for part in list_parts(text)]
 
 
-def gates_without_sample(config: pytest.Config, settings: Settings) -> bool:
-    """True if the configuration has gates, but there is no sample."""
-    keys = (o.ini for o in OPTIONS if o.shapes == "gate" and o.on == "both")
-    return settings.sample is None and any(_in_configuration(config, key) for key in keys)
+def without_sample(config: pytest.Config, settings: Settings) -> str:
+    """Return what a run leaves undone for want of a sample: options of the command line, or gates."""
+    if settings.sample is not None:
+        return ""
+    if unused := [o.long for o in OPTIONS if o.long in flags_of(config)]:
+        have = "has" if len(unused) == 1 else "have"
+        return f"{', '.join(unused)} {have} no effect without --personalens-sample N"
+    if any(_in_configuration(config, o.ini) for o in OPTIONS if o.shapes == "gate" and o.on == "both"):
+        return "there are gates in the configuration and no sample (--personalens-sample N): none is decided"
+    return ""
 
 
 def refuse_an_empty_run(

@@ -157,10 +157,6 @@ class Run:
         """Return the dialogue of an item that exists already, if the run judges such dialogues."""
         return None if self.stored is None else self.stored.of(case.ref, case.control, case.trial)
 
-    def other_user(self, case: ItemSpec) -> ScenarioRef | None:
-        """Return the other user's scenario that a control needs, if any; `SpecError` if nobody has one."""
-        return self._other_users.of(case.ref) if self.suite.arm(case.control).swaps else None
-
     def context(self, case: ItemSpec, scenario: BaseScenario, dialogue: str = "") -> Context:
         """Return what the assistant of an item may know in the dialogue with this id.
 
@@ -171,7 +167,7 @@ class Run:
         if self.suite.remembers:
             # A memory must hold nothing of another item, trial or attempt.
             user = f"{user}+{dialogue}"
-        known = self.suite.context(case.settings._asdict(), scenario, case.given, self._other(case))
+        known = self.suite.context(case.settings._asdict(), scenario, case.given, self.other_scenario(case))
         return known.model_copy(update={"user": user, "dialogue": dialogue})
 
     def terms(self) -> ComparisonTerms:
@@ -201,16 +197,17 @@ class Run:
         """Return the whole scenario of an item: a new one for each caller, because tests may change it."""
         ahead = self._loaded.pop(case.ref, None)
         whole = ahead if ahead is not None else self.dataset.load(case.ref)
-        return self.suite.situated(case.settings._asdict(), whole, case.given, self._other(case))
+        return self.suite.situated(case.settings._asdict(), whole, case.given, self.other_scenario(case))
 
     def _of_run(self, scenario: BaseScenario) -> BaseScenario:
         """Return a scenario as the run itself has it, without a control."""
         given = self.suite.given(self.settings.context, "")
         return self.suite.situated(self.settings._asdict(), scenario, given, None)
 
-    def _other(self, case: ItemSpec) -> BaseScenario | None:
-        other = self.other_user(case)
-        return None if other is None else self.dataset.load(other)
+    def other_scenario(self, case: ItemSpec) -> BaseScenario | None:
+        """Return the other user's scenario that a control needs, if any; `SpecError` if nobody has one."""
+        swaps = self.suite.arm(case.control).swaps
+        return self.dataset.load(self._other_users.of(case.ref)) if swaps else None
 
     def drawn(self) -> Drawn:
         """Return the counts of the draws of this process's tests, over all shards."""
