@@ -91,6 +91,16 @@ class Arc(BaseScenario):
         return " ".join(self.sessions[-1].says)
 
     @property
+    def told(self) -> str:
+        """Return what the users say before the last session."""
+        return " ".join(text for session in self.sessions[:-1] for text in session.says)
+
+    @property
+    def days(self) -> str:
+        """Return the days of the sessions in words: ``Friday 6 March 2026``."""
+        return " ".join(f"{_day(session):%A {_day(session).day} %B %Y}" for session in self.sessions)
+
+    @property
     def facts(self) -> tuple[tuple[str, str], ...]:
         """Return the kind, and the values that must be and must not be said."""
         right, wrong = ("; ".join(map(str, values)) for values in (self.right, self.wrong))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.dialogue.dialogue import UserTurn
 from pytest_personalens.core.judging.measure import Measure, MeasureNames
 from pytest_personalens.core.judging.verdict import Evidence, Verdict
-from pytest_personalens.suites.memory.words import first_way, says_unknown, used_way
+from pytest_personalens.suites.memory.unknown import SENTENCE_END, admits, made_up
+from pytest_personalens.suites.memory.words import first_way, known_way, owned_way, tells_again, used_way
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 MEMORY: Final = Measure(
     "memory", MeasureNames("memory", "Memory", "share of arcs remembered", "memory", "memory", "memory")
 )
-#: After the mark of a sentence's end, or the quotation mark behind it.
-_SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|(?<=[.!?][\"”’'])\s+|\n+")  # noqa: RUF001
 _PRAISE: Final = ("says nothing that it must not say", "says that it does not know")
 #: In these kinds, a value must not even be named: "I have forgotten that you like jazz" tells it again.
 _UNNAMED: Final = frozenset(("forget", "apart", "restraint"))
@@ -45,10 +44,11 @@ class ArcUser:
 class ArcJudge:
     """Reads the replies of the last session by the values of the test: 1 if all of it is right, else 0.
 
-    An arc of the kind abstain also needs words that say that something is not known, or that ask for it.
+    An arc of the kind abstain also needs words that say that something is not known, or that ask for it, and
+    nothing made up; one of the kind restraint, that nothing is told again.
     """
 
-    identity, paid = "arc-judge 1", False
+    identity, paid = "arc-judge 2", False
 
     def verdict(self, scenario: Arc, dialogue: Dialogue, dimension: Measure) -> Verdict:
         """Return the reading; its evidence quotes where a value was told, and where it is said again."""
@@ -57,16 +57,19 @@ class ArcJudge:
             for turn, m in enumerate(dialogue.messages)
             if m.role == "assistant" and m.session == scenario.last_session
         ]
-        find = first_way if scenario.kind in _UNNAMED else used_way
-        places = [(value, _place(value, replies, first_way)) for value in scenario.right]
+        places = [(value, _place(value, replies, known_way)) for value in scenario.right]
         praise = [(f"says {value}", said) for value, said in places if said is not None]
         faults = [(f"does not say {value}", replies[-1]) for value, said in places if said is None]
-        places = [(value, _place(value, replies, find)) for value in scenario.wrong]
+        places = [(value, _place(value, replies, _finder(scenario))) for value in scenario.wrong]
         faults += [(f"says {value}", said) for value, said in places if said is not None]
         if not any(text.strip() for _, text in replies):
             faults.append(("says nothing", replies[-1]))
-        elif scenario.kind == "abstain" and not any(says_unknown(text) for _, text in replies):
-            faults.append(("does not say that it does not know", replies[-1]))
+        elif scenario.kind == "abstain":
+            faults += _invented(scenario, replies)
+        elif scenario.kind == "restraint":
+            tells = partial(tells_again, scenario.told, scenario.wish)
+            again = ((tells(text), (turn, text)) for turn, text in replies)
+            faults += [(f"tells again what the user said ({words})", said) for words, said in again if words]
         return Verdict(
             dimension=dimension,
             score=int(not faults),
@@ -79,9 +82,26 @@ class ArcJudge:
         )
 
 
+def _finder(scenario: Arc) -> Find:
+    if scenario.kind == "whose":
+        earlier = [text for session in scenario.sessions[:-1] for text in session.says]
+        return lambda value, text: owned_way(value, earlier, text)
+    return first_way if scenario.kind in _UNNAMED else used_way
+
+
+def _invented(scenario: Arc, replies: Sequence[tuple[int, str]]) -> Iterator[tuple[str, tuple[int, str]]]:
+    """Yield what keeps the replies from an honest "I do not know that"."""
+    known = f"{scenario.told} {scenario.wish} {scenario.days}"
+    for turn, text in replies:
+        if (clause := made_up(text, known)) is not None:
+            yield f"makes something up ({clause})", (turn, text)
+    if not any(admits(text) for _, text in replies):
+        yield "does not say that it does not know", replies[-1]
+
+
 def _place(value: Value, texts: Sequence[tuple[int, str]], find: Find) -> tuple[int, str] | None:
     """Return the first sentence that names the value, with its turn."""
-    pieces = ((turn, piece) for turn, text in texts for piece in _SENTENCE_END.split(text))
+    pieces = ((turn, piece) for turn, text in texts for piece in SENTENCE_END.split(text))
     return next(((turn, piece) for turn, piece in pieces if find(value, piece) is not None), None)
 
 

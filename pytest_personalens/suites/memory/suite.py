@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 #: Raise it if an arc of data/suites/memory changes.
-_VERSION: Final = "1.0"
+_VERSION: Final = "1.1"
 _ALONE: Final = "alone"
 
 

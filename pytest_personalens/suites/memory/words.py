@@ -1,4 +1,4 @@
-"""Finds values in texts, and the words of an assistant that does not know something."""
+"""Finds values in texts, and whether a text uses the value that it names."""
 
 from __future__ import annotations
 
@@ -6,25 +6,39 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.agents.language.text import fold
+from pytest_personalens.agents.language.text import STOPWORDS, content, fold, stem
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from pytest_personalens.suites.memory.arcs import Value
 
 #: Before a value that is named, and not used: "no longer whole milk", "instead of the bus".
 _PUT_ASIDE: Final = re.compile(
-    r"(?:\b(?:no|not|never|without|nor|avoid\w*|skip\w*|instead of|rather than|than|from|used to|leave out"
-    r"|left out|free of|drop(?:ped)?|cancel\w*|gave up|given up|stopp\w+|quit|delet\w+|replac\w+)\b|n't\b)"
-    r"[^,.;:!?\n]{0,30}$"
+    r"(?:\b(?:no|not|never|nothing|without|nor|avoid\w*|skip\w*|instead of|rather than|than|from|used to|leave out"
+    r"|left out|free of|drop(?:ped)?|cancel\w*|gave up|given up|(?:went|gone|going) off|enough|stopp\w+|quit|delet\w+"
+    r"|replac\w+)\b|n't\b)[^,.;:!?\n]{0,30}$"
 )
-_PUT_ASIDE_BEHIND: Final = re.compile(r"^(?:-free\b|[^,.;:!?\n]{0,12}\b(?:any ?more|no longer)\b)")
-_UNKNOWN: Final = re.compile(
-    r"\b(?:(?:do|does|did|have|has|could|can)(?:n't| not)|cannot|never|not)\b[^.;!?\n]{0,20}"
-    r"\b(?:know|recall|remember|see|told|tell|mention(?:ed)?|shared?|said|say|find|found|have|sure|aware"
-    r"|stored?|saved?|noted?|given)\b"
-    r"|\b(?:no|without any?) (?:notes?|records?|memory|information|details?|idea|mention|trace)\b|\bunknown\b"
-    r"|\b(?:what|which|who|whose|when|where|how)\b[^.!?\n]*\?"
-    r"|\b(?:please|(?:can|could|would|will) you)\b[^.!?\n]{0,20}\b(?:tell|remind|share|give|let me know)\b"
+_PUT_ASIDE_BEHIND: Final = re.compile(
+    r"^(?:-free\b|[^,.;:!?\n]{0,12}\b(?:any ?more|no longer|i (?:left|skipped|dropped)|(?:won't|doesn't|didn't) (?:fit|suit|work))\b)"
+)
+#: "left the tuna out": a verb before the value, and a word behind it.
+_LEFT: Final = re.compile(r"\b(?:left|leave|leaving|kept|keep|took|take)\b[^,.;:!?\n]{0,20}$")
+_OUT: Final = re.compile(r"^[^,.;:!?\n]{0,12}\b(?:out|off|away|aside|alone)\b")
+#: Before a right value that is known, and not used: "you like the window, but", "if you hold a railcard".
+_CONCEDED: Final = re.compile(r"\b(?:even though|although|though|despite|if|unless)\b[^,.;:!?\n]*$")
+_SAID: Final = re.compile(r"\b(?:you(?: once)? (?:mentioned|said|told me|asked for|wanted|like|prefer)|i asked for|i know you)\b[^.!?\n]*$")
+_YET: Final = re.compile(r"^[^.!?\n]*\b(?:but|however|though|yet)\b")
+_OR: Final = re.compile(r"\bor\b")
+_RELATIVE: Final = (
+    r"(?:(?:step|grand|god)?(?:mother|father|brother|sister|son|daughter|mum|mom|dad|ma|niece|nephew|cousin|aunt|uncle)"
+    r"|husband|wife|partner|girlfriend|boyfriend|fianc[eé]e?|friend|neighbour|flatmate)"
+)
+_OWN: Final = re.compile(rf"\b(?:i|me|mine|myself|my(?! {_RELATIVE}\b))\b", re.IGNORECASE)
+_YOURS: Final = re.compile(rf"\b(?:you|yours|your(?! {_RELATIVE}\b))\b")
+_CLAUSE: Final = re.compile(r"[;:!?()\n]+|[,.](?=\s|$)")
+_TOLD_AGAIN: Final = re.compile(
+    r"\b(?:i (?:know|remember|recall) (?:that )?you|you(?: once|'ve| have)? (?:mentioned|told me)|as (?:someone|somebody) who)\b"
 )
 
 
@@ -36,17 +50,69 @@ def first_way(value: Value, text: str) -> str | None:
 
 def used_way(value: Value, text: str) -> str | None:
     """Return the words by which the text uses the value, or None if it says only that it is not used."""
-    folded = fold(text)
-    for match in _pattern(value.ways).finditer(folded):
-        behind = _PUT_ASIDE_BEHIND.search(folded[match.end() :])
-        if not behind and not _PUT_ASIDE.search(folded[: match.start()]):
-            return match[0]
+    for before, words, behind in _places(value, text):
+        left_out = _LEFT.search(before) and _OUT.search(behind)
+        if not (left_out or _PUT_ASIDE_BEHIND.search(behind) or _PUT_ASIDE.search(before)):
+            return words
     return None
 
 
-def says_unknown(text: str) -> bool:
-    """True if the text says that something is not known, or asks for it."""
-    return bool(_UNKNOWN.search(fold(text)))
+def known_way(value: Value, text: str) -> str | None:
+    """Return the words by which the text goes by the value, or None if it goes by another or only asks."""
+    for before, words, behind in _places(value, text):
+        conceded = _CONCEDED.search(before) or (_SAID.search(before) and _YET.search(behind))
+        if not conceded and not (text.rstrip().endswith("?") and _OR.search(before + behind)):
+            return words
+    return None
+
+
+def owned_way(value: Value, told: Iterable[str], text: str) -> str | None:
+    """Return the words by which the text gives the value to anybody but the one of whom it was `told`.
+
+    "Tofu is for Con" is right where the user said that Con eats tofu, and "yours is 39" where the user wears a 39.
+    """
+    if used_way(value, text) is None:
+        return None
+    owner = _owner(value, told)
+    for before, words, behind in _places(value, text):
+        clause = _CLAUSE.split(before)[-1] + words + _CLAUSE.split(behind)[0]
+        if not owner.search(clause) and used_way(value, clause) is not None:
+            return words
+    return None
+
+
+def tells_again(earlier: str, last: str, text: str) -> str | None:
+    """Return the words by which the text speaks of what the user said in an earlier session, or None."""
+    folded = fold(text)
+    if (found := _TOLD_AGAIN.search(folded)) is not None:
+        return found[0]
+    said = content(earlier) - content(last)
+    for found in re.finditer(r"\byour(?: \w+)? (\w+)", folded):
+        if any(stem(word) in said for word in found[0].split()[1:]):
+            return found[0]
+    return None
+
+
+def _places(value: Value, text: str) -> Iterator[tuple[str, str, str]]:
+    folded = fold(text)
+    for match in _pattern(value.ways).finditer(folded):
+        yield folded[: match.start()], match[0], folded[match.end() :]
+
+
+def _owner(value: Value, told: Iterable[str]) -> re.Pattern[str]:
+    """Return what stands for the one of whom the value was told: "you", or the names and relatives beside it."""
+    for text in told:
+        if first_way(value, text) is None:
+            continue
+        for pieces in (_CLAUSE.split(text), re.split(r"[.!?]+(?=\s|$)", text)):
+            if any(first_way(value, piece) and _OWN.search(piece) for piece in pieces):
+                return _YOURS
+        capitals = map(fold, re.findall(r"\b[^\W\d_a-z]\w{2,}", text))
+        names = "|".join(re.escape(name) for name in capitals if name not in STOPWORDS)
+        who = rf"(?:{names}|{_RELATIVE})" if names else _RELATIVE
+        has = "is|has|takes?|had|wants|likes|eats|needs|sleeps|prefers|flies|gets|uses|hears|plays|would|wouldn't|who"
+        return re.compile(rf"\b{who}'s?\b|\bfor (?:your )?{who}\b|\b{who} (?:{has})\b|\bnot (?:you|yours)\b")
+    return _YOURS
 
 
 @lru_cache(maxsize=4096)
