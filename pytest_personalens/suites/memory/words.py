@@ -15,30 +15,45 @@ if TYPE_CHECKING:
 
 #: Before a value that is named, and not used: "no longer whole milk", "instead of the bus".
 _PUT_ASIDE: Final = re.compile(
-    r"(?:\b(?:no|not|never|nothing|without|nor|avoid\w*|skip\w*|instead of|rather than|than|from|used to|leave out"
-    r"|left out|free of|drop(?:ped)?|cancel\w*|gave up|given up|(?:went|gone|going) off|enough|stopp\w+|quit|delet\w+"
+    r"(?:\b(?:no|not|never|nothing|without|nor|avoid\w*|skip\w*|instead of|rather than|than|from|used to"
+    r"|leave out"
+    r"|left out|free of|drop(?:ped)?|cancel\w*|gave up|given up|(?:went|gone|going) off|enough|stopp\w+"
+    r"|quit|delet\w+"
     r"|replac\w+)\b|n't\b)[^,.;:!?\n]{0,30}$"
 )
 _PUT_ASIDE_BEHIND: Final = re.compile(
-    r"^(?:-free\b|[^,.;:!?\n]{0,12}\b(?:any ?more|no longer|i (?:left|skipped|dropped)|(?:won't|doesn't|didn't) (?:fit|suit|work))\b)"
+    r"^(?:-free\b|[^,.;:!?\n]{0,12}\b(?:any ?more|no longer|i (?:left|skipped|dropped)|(?:won't|doesn't"
+    r"|didn't) (?:fit|suit|work))\b)"
 )
 #: "left the tuna out": a verb before the value, and a word behind it.
 _LEFT: Final = re.compile(r"\b(?:left|leave|leaving|kept|keep|took|take)\b[^,.;:!?\n]{0,20}$")
 _OUT: Final = re.compile(r"^[^,.;:!?\n]{0,12}\b(?:out|off|away|aside|alone)\b")
 #: Before a right value that is known, and not used: "you like the window, but", "if you hold a railcard".
 _CONCEDED: Final = re.compile(r"\b(?:even though|although|though|despite|if|unless)\b[^,.;:!?\n]*$")
-_SAID: Final = re.compile(r"\b(?:you(?: once)? (?:mentioned|said|told me|asked for|wanted|like|prefer)|i asked for|i know you)\b[^.!?\n]*$")
+_SAID: Final = re.compile(
+    r"\b(?:you(?: once)? (?:mentioned|said|told me|asked for|wanted|like|prefer)|i asked for"
+    r"|i know you)\b[^.!?\n]*$"
+)
 _YET: Final = re.compile(r"^[^.!?\n]*\b(?:but|however|though|yet)\b")
 _OR: Final = re.compile(r"\bor\b")
 _RELATIVE: Final = (
-    r"(?:(?:step|grand|god)?(?:mother|father|brother|sister|son|daughter|mum|mom|dad|ma|niece|nephew|cousin|aunt|uncle)"
+    r"(?:(?:step|grand|god)?(?:mother|father|brother|sister|son|daughter|mum|mom|dad|ma|niece|nephew"
+    r"|cousin|aunt|uncle)"
     r"|husband|wife|partner|girlfriend|boyfriend|fianc[eé]e?|friend|neighbour|flatmate)"
 )
+_DOES: Final = (
+    "is|has|had|takes?|wants|likes|eats|needs|sleeps|prefers|flies|gets|uses|hears|plays|would|wouldn't|who"
+)
 _OWN: Final = re.compile(rf"\b(?:i|me|mine|myself|my(?! {_RELATIVE}\b))\b", re.IGNORECASE)
+_THEIRS: Final = re.compile(
+    rf"\b(?:[Hh]er?s?|[Hh]i[ms]|[Ss]he|[Tt]heirs?|[Tt]hey|[Mm]y {_RELATIVE}|for [^\W\d_a-z]\w+)\b"
+    rf"|\b[^\W\d_a-z]\w+ (?:{_DOES})\b"
+)
 _YOURS: Final = re.compile(rf"\b(?:you|yours|your(?! {_RELATIVE}\b))\b")
 _CLAUSE: Final = re.compile(r"[;:!?()\n]+|[,.](?=\s|$)")
 _TOLD_AGAIN: Final = re.compile(
-    r"\b(?:i (?:know|remember|recall) (?:that )?you|you(?: once|'ve| have)? (?:mentioned|told me)|as (?:someone|somebody) who)\b"
+    r"\b(?:i (?:know|remember|recall) (?:that )?you|you(?: once|'ve| have)? (?:mentioned|told me)"
+    r"|as (?:someone|somebody) who)\b"
 )
 
 
@@ -69,7 +84,7 @@ def known_way(value: Value, text: str) -> str | None:
 def owned_way(value: Value, told: Iterable[str], text: str) -> str | None:
     """Return the words by which the text gives the value to anybody but the one of whom it was `told`.
 
-    "Tofu is for Con" is right where the user said that Con eats tofu, and "yours is 39" where the user wears a 39.
+    "Tofu is for Con" is right if the user said that Con eats tofu, and "yours is 39" if the user wears a 39.
     """
     if used_way(value, text) is None:
         return None
@@ -100,18 +115,21 @@ def _places(value: Value, text: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _owner(value: Value, told: Iterable[str]) -> re.Pattern[str]:
-    """Return what stands for the one of whom the value was told: "you", or the names and relatives beside it."""
+    """Return what stands for the one of whom the value was told: "you", or names and relatives beside it."""
     for text in told:
         if first_way(value, text) is None:
             continue
-        for pieces in (_CLAUSE.split(text), re.split(r"[.!?]+(?=\s|$)", text)):
-            if any(first_way(value, piece) and _OWN.search(piece) for piece in pieces):
-                return _YOURS
+        around = [*_CLAUSE.split(text), *re.split(r"[.!?]+(?=\s|$)", text)]
+        pieces = (piece for piece in around if first_way(value, piece))
+        nearest = next((piece for piece in pieces if _OWN.search(piece) or _THEIRS.search(piece)), "")
+        if _OWN.search(nearest):
+            return _YOURS
         capitals = map(fold, re.findall(r"\b[^\W\d_a-z]\w{2,}", text))
         names = "|".join(re.escape(name) for name in capitals if name not in STOPWORDS)
         who = rf"(?:{names}|{_RELATIVE})" if names else _RELATIVE
-        has = "is|has|takes?|had|wants|likes|eats|needs|sleeps|prefers|flies|gets|uses|hears|plays|would|wouldn't|who"
-        return re.compile(rf"\b{who}'s?\b|\bfor (?:your )?{who}\b|\b{who} (?:{has})\b|\bnot (?:you|yours)\b")
+        return re.compile(
+            rf"\b{who}'s?\b|\bfor (?:your )?{who}\b|\b{who} (?:{_DOES})\b|\bnot (?:you|yours)\b"
+        )
     return _YOURS
 
 
