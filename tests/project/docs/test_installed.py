@@ -185,6 +185,6 @@ def sections(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
 
 
-def test_no_folder_of_the_docs_has_more_than_twelve_entries() -> None:
-    folders = [ROOT / "docs", *(path for path in (ROOT / "docs").rglob("*") if path.is_dir())]
+def test_no_folder_of_the_docs_nor_that_of_the_data_has_more_than_twelve_entries() -> None:
+    folders = [ROOT / "data", ROOT / "docs", *(path for path in (ROOT / "docs").rglob("*") if path.is_dir())]
     assert {str(folder): n for folder in folders if (n := len(list(folder.iterdir()))) > 12} == {}

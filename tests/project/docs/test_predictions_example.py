@@ -37,7 +37,7 @@ def row(users: str, setting: str, cells: list[str]) -> str:
 
 
 def test_the_users_that_nobody_read_are_those_of_the_digest() -> None:
-    users = [path.stem for path in (ROOT / "data" / "personaconv").glob("u_*.json")]
+    users = [path.stem for path in (ROOT / "data" / "suites" / "personaconv").glob("u_*.json")]
     first = sorted(users, key=lambda user: hashlib.sha256(f"foresight {user}".encode()).hexdigest())
     assert sorted(first[:20]) == HELD_OUT
 
