@@ -62,14 +62,8 @@ _TEXT: Final = re.compile(r"^(?:explain|describe|define|translate|compare|write 
 #: What a bot may lack: a store, a new value in the place of the old, obedience to "forget", a store for each
 #: user, a difference between the user and others, restraint, and the admission that it does not know.
 FAULTS: Final = (
-    "no-store",
-    "never-overwrites",
-    "ignores-forget",
-    "one-store",
-    "muddles",
-    "name-drops",
-    "invents",
-)
+    "no-store", "never-overwrites", "ignores-forget", "one-store", "muddles", "name-drops", "invents",
+)  # fmt: skip
 
 
 class Note(NamedTuple):
@@ -87,28 +81,41 @@ class Rememberer:
 
     def __init__(self, fault: str = "") -> None:
         self._fault = fault
-        self._notes: dict[str, list[Note]] = {}
-        self._people: dict[str, str] = {}  # a relative -> the name, or a name -> itself
+        self._memories: dict[str, Memory] = {}
 
     def reply(self, user: str, session: str, text: str) -> str:
         """Return the reply to a message, and keep what it says."""
-        notes = self._notes.setdefault("" if self._fault == "one-store" else user, [])
+        owner = "" if self._fault == "one-store" else user
+        return self._memories.setdefault(owner, Memory(self._fault)).reply(session, text)
+
+
+class Memory:
+    """What the bot knows of one user."""
+
+    def __init__(self, fault: str) -> None:
+        self._fault = fault
+        self._notes: list[Note] = []
+        self._people: dict[str, str] = {}  # a relative -> the name, or a name -> itself
+
+    def reply(self, session: str, text: str) -> str:
+        """Return the reply to a message, and keep what it says."""
+        earlier = [note for note in self._notes if note.session != session]
         if _FORGET.search(text):
             if self._fault != "ignores-forget":
-                self._forget(notes, session, text)
+                self._forget(earlier, text)
             return "I have deleted it."
-        answer = self._answer([note for note in notes if note.session != session], text)
+        answer = self._answer(earlier, text)
         if self._fault != "no-store":
-            self._keep(notes, session, text)
+            self._keep(earlier, session, text)
         return answer
 
-    def _keep(self, notes: list[Note], session: str, text: str) -> None:
+    def _keep(self, earlier: list[Note], session: str, text: str) -> None:
         """Keep the clauses of a message; a change removes what it changes."""
         message, old, last = words(text), frozenset[str](), ""
         if self._fault != "never-overwrites" and _CHANGE.search(text):
-            gone = [n for n in notes if n.session != session and n.message & message]
+            gone = [n for n in earlier if n.message & message]
             old = old.union(*(n.words for n in gone))
-            notes[:] = [n for n in notes if n not in gone]
+            self._notes = [n for n in self._notes if n not in gone]
         for sentence in sentences(text):
             about = ""
             for clause in _CLAUSE.split(sentence):
@@ -116,13 +123,12 @@ class Rememberer:
                 last = about or self._person(clause) or last
                 over = _OVER.search(clause) or (words(clause) & old and not _CHANGE.search(clause))
                 if not (old and over):
-                    notes.append(Note(clause.strip(" ,;.!?"), session, about, words(clause), message))
+                    self._notes.append(Note(clause.strip(" ,;.!?"), session, about, words(clause), message))
 
-    def _forget(self, notes: list[Note], session: str, text: str) -> None:
+    def _forget(self, earlier: list[Note], text: str) -> None:
         """Remove the sessions that share a word with the message, or else the one before."""
-        earlier = [note for note in notes if note.session != session]
         gone = {n.session for n in earlier if n.words & words(text)} or {n.session for n in earlier[-1:]}
-        notes[:] = [note for note in notes if note.session not in gone]
+        self._notes = [note for note in self._notes if note.session not in gone]
 
     def _person(self, text: str) -> str:
         """Return the first person that a text names, and learn the name."""
