@@ -133,6 +133,8 @@ site: $(VENV)/dev ## the documentation as a site with a search, checked, in buil
 	$(BIN)/python .ci/site.py $(if $(INTO),--into '$(INTO)')
 
 pictures: $(VENV)/dev ## the pictures of the documentation, from real runs (needs Chromium)
+	$(BIN)/python docs/images/diagrams.py
+	$(BIN)/python docs/images/terminal.py
 	$(BIN)/python docs/images/take.py
 
 records: $(VENV)/demo ## write the example project's records anew

@@ -33,7 +33,7 @@ text { font: 14px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mo
 
 def output() -> list[str]:
     """Return the coloured lines that the command prints, without those of make."""
-    settings = {"HELPBOT": "forgets", "COLUMNS": str(_COLUMNS), "PY_COLORS": "1"}
+    settings = {"HELPBOT": "forgets", "COLUMNS": "80", "PY_COLORS": "1"}
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--personalens-sample", "30", "-n", "2"]
     told = subprocess.run(
         command, cwd=ROOT / "example_project", env=os.environ | settings, capture_output=True, text=True, check=False
