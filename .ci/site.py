@@ -1,7 +1,7 @@
 """Builds the site of the documentation in build/site/, and checks it: ``python .ci/site.py [--into FOLDER]``.
 
-The pages are also read on GitHub, where they link to files outside of docs/. The site has no such files, so a copy
-of the pages is made whose links lead to the repository. The site asks no other host for anything.
+The pages are also read on GitHub, where they link to files outside of docs/. The site has no such files, so a
+copy of the pages is made whose links lead to the repository. The site asks no other host for anything.
 """
 
 from __future__ import annotations
@@ -35,9 +35,11 @@ def copy_pages(repository: str) -> None:
     for page in DOCS.rglob("*.md"):
 
         def outside(link: re.Match[str], page: Path = page) -> str:
-            target = (page.parent / link[2]).resolve()
+            target = Path(os.path.normpath(page.parent / link[2]))
             if target.is_relative_to(DOCS):
                 return link[0]
+            if not target.exists():
+                raise SystemExit(f"{page.relative_to(ROOT)}: {link[2]}: no such file")
             kind = "tree" if target.is_dir() else "blob"
             return f"{link[1]}{repository}/{kind}/main/{target.relative_to(ROOT).as_posix()}{link[3] or ''}"
 
@@ -100,7 +102,11 @@ def publish(site: Path, folder: Path, version: str) -> None:
     """Put the site beside those of other versions, as X.Y/ and as latest/, and list them for the menu."""
     file = folder / "versions.json"
     known = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else []
-    known = [{"version": v["version"], "title": v["title"], "aliases": []} for v in known if v["version"] != version]
+    known = [
+        {"version": v["version"], "title": v["title"], "aliases": []}
+        for v in known
+        if v["version"] != version
+    ]
     known.append({"version": version, "title": version, "aliases": ["latest"]})
     known.sort(key=lambda v: [int(n) for n in v["version"].split(".")], reverse=True)
     for name in (version, "latest"):
@@ -121,8 +127,16 @@ def main() -> int:
     options = parser.parse_args()
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     copy_pages(project["urls"]["Repository"])
-    zensical = Path(sys.executable).with_name("zensical")
-    command = [os.fspath(zensical), "build", "--strict", "--clean", "-f", os.fspath(ROOT / "mkdocs.yml")]
+    command = [
+        sys.executable,
+        "-m",
+        "zensical",
+        "build",
+        "--strict",
+        "--clean",
+        "-f",
+        os.fspath(ROOT / "mkdocs.yml"),
+    ]
     if code := subprocess.run(command, cwd=ROOT, check=False).returncode:
         return code
     keep_at_home(SITE)

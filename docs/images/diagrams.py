@@ -30,7 +30,11 @@ class Box(NamedTuple):
     def svg(self) -> str:
         """Return the box and its text."""
         up = 4 if self.below else -5
-        small = f'<text class="s" x="{self.x}" y="{self.y + 15}">{escape(self.below)}</text>' if self.below else ""
+        small = (
+            f'<text class="s" x="{self.x}" y="{self.y + 15}">{escape(self.below)}</text>'
+            if self.below
+            else ""
+        )
         return (
             f'<rect x="{self.x - self.width // 2}" y="{self.y - _HEIGHT // 2}" width="{self.width}" height="{_HEIGHT}"'
             f' fill="{_FILLS[self.kind]}"/><text x="{self.x}" y="{self.y - up}">{escape(self.text)}</text>{small}'
@@ -46,7 +50,11 @@ class Arrow(NamedTuple):
 
     def svg(self) -> str:
         """Return the line and its word."""
-        word = f'<text class="s" x="{self.at[0]}" y="{self.at[1]}">{escape(self.word)}</text>' if self.word else ""
+        word = (
+            f'<text class="s" x="{self.at[0]}" y="{self.at[1]}">{escape(self.word)}</text>'
+            if self.word
+            else ""
+        )
         return f'<path d="M{self.points}"/>{word}'
 
 

@@ -1,4 +1,4 @@
-"""Makes the moving picture of a terminal from the output of a real run, as an SVG: ``python docs/images/terminal.py``."""
+"""Makes the moving picture of a terminal from a real run, as an SVG: ``python docs/images/terminal.py``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,13 @@ from typing import Final
 ROOT: Final = Path(__file__).resolve().parents[2]
 COMMAND: Final = "HELPBOT=forgets make demo"
 #: The first lines of the parts of the output that are shown, each with the lines behind it that are shown too.
-SHOWN: Final = (("personalens: 30", 0), (r"[.F]+ +\[100%\]", 0), ("=+ FAILURES", 16), ("gate p:", 2), ("FAILED", 1))
+SHOWN: Final = (
+    ("personalens: 30", 0),
+    (r"[.F]+ +\[100%\]", 0),
+    ("=+ FAILURES", 16),
+    ("gate p:", 2),
+    ("FAILED", 1),
+)
 _COLUMNS: Final = 88
 _CELL: Final = (8.4, 19)
 _MARGIN: Final = 16
@@ -34,9 +40,24 @@ text { font: 14px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mo
 def output() -> list[str]:
     """Return the coloured lines that the command prints, without those of make."""
     settings = {"HELPBOT": "forgets", "COLUMNS": "80", "PY_COLORS": "1"}
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--personalens-sample", "30", "-n", "2"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        "no:cacheprovider",
+        "--personalens-sample",
+        "30",
+        "-n",
+        "2",
+    ]
     told = subprocess.run(
-        command, cwd=ROOT / "example_project", env=os.environ | settings, capture_output=True, text=True, check=False
+        command,
+        cwd=ROOT / "example_project",
+        env=os.environ | settings,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if told.returncode != 1:
         sys.exit(told.stdout + told.stderr)
@@ -101,7 +122,9 @@ def _row(number: int, line: str, at: float) -> str:
             fill = next((f' style="fill:{_COLOURS[code]}"' for code in style if code in _COLOURS), "")
             bold = ' class="b"' if "1" in style else ""
             length = f' textLength="{wide * len(piece):g}" lengthAdjust="spacingAndGlyphs"'
-            parts.append(f'<tspan x="{_MARGIN + wide * column:g}"{fill}{bold}{length}>{escape(piece)}</tspan>')
+            parts.append(
+                f'<tspan x="{_MARGIN + wide * column:g}"{fill}{bold}{length}>{escape(piece)}</tspan>'
+            )
             column += len(piece)
     y = _MARGIN + high * (number + 0.75)
     return f'<text class="l" style="animation-delay:{at:.2f}s" y="{y:g}" xml:space="preserve">{"".join(parts)}</text>'

@@ -23,7 +23,9 @@ def main(options: argparse.Namespace) -> int:
     known = codes.get(options.code.upper())
     if known is None:
         raise SpecError(f"unknown code {options.code!r}; known: {', '.join(codes)}")
-    print(f"{known.code}: {known.title}", known.do.replace("`", ""), f"more: {_address(known.page)}", sep="\n")
+    print(
+        f"{known.code}: {known.title}", known.do.replace("`", ""), f"more: {_address(known.page)}", sep="\n"
+    )
     return 0
 
 

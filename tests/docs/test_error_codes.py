@@ -73,7 +73,9 @@ def test_each_text_of_an_error_in_the_code_has_a_code() -> None:
 
 
 def _texts(file: Path) -> list[str]:
-    calls = [node for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
+    calls = [
+        node for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)
+    ]
     found = []
     for call in calls:
         name = getattr(call.func, "attr", getattr(call.func, "id", ""))
@@ -102,7 +104,9 @@ def test_the_page_has_what_is_known() -> None:
 def test_a_code_is_explained(empty_repo: Repository) -> None:
     told = empty_repo.command("explain", "pl201")
     assert told.ret == 0
-    told.stdout.fnmatch_lines(["PL201: A file cannot be read", "Check the path*", "more: *explanation/bad-input.md"])
+    told.stdout.fnmatch_lines(
+        ["PL201: A file cannot be read", "Check the path*", "more: *explanation/bad-input.md"]
+    )
     listed = empty_repo.command("explain").outlines
     assert [line[:5] for line in listed] == list(error_codes())
     unknown = empty_repo.command("explain", "PL999")
@@ -114,7 +118,9 @@ def test_the_code_ends_what_a_run_and_a_command_say(repo: Repository) -> None:
     repo.with_codes = True
     refused = repo.inline("--personalens-sample", "x")
     refused.stderr.fnmatch_lines(["ERROR: --personalens-sample: expected *, not 'x' (PL101)"])
-    failed = repo.inline("--personalens-sample", "2", "--personalens-kind", "single", "--personalens-gate", "p >= 4")
+    failed = repo.inline(
+        "--personalens-sample", "2", "--personalens-kind", "single", "--personalens-gate", "p >= 4"
+    )
     failed.stdout.fnmatch_lines(["E   *(PL601)"])
     assert repo.command("report", "nothing.json").errlines[-1].endswith(" (PL201)")
     assert repo.command("report").errlines[-1].endswith(" (PL102)")

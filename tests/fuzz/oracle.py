@@ -19,7 +19,12 @@ _TRACEBACK: Final = re.compile(
 #: The code at the end of an error, but for that of an error of no known kind.
 _CODED: Final = re.compile(r" \(PL(?!000)\d{3}\)$")
 #: So begin errors of pytest itself.
-_OF_PYTEST: Final = ("ERROR: usage:", "ERROR: file or directory not found", "ERROR: not found:", "ERROR: found no collectors")
+_OF_PYTEST: Final = (
+    "ERROR: usage:",
+    "ERROR: file or directory not found",
+    "ERROR: not found:",
+    "ERROR: found no collectors",
+)
 #: Exit statuses of an input that is refused before anything is run.
 _REFUSED: Final = (2, 4)
 #: Files of the case that our runs wrote: another run may replace them where it is asked to.

@@ -71,7 +71,8 @@ def options_page() -> str:
 def errors_page() -> str:
     """The codes of errors as Markdown: a heading for each, which a link can name."""
     return ERRORS + "".join(
-        f"\n## {code}: {known.title}\n\n{known.do} [More](../{known.page})\n" for code, known in error_codes().items()
+        f"\n## {code}: {known.title}\n\n{known.do} [More](../{known.page})\n"
+        for code, known in error_codes().items()
     )
 
 

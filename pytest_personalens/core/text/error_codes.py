@@ -25,7 +25,7 @@ class ErrorCode(NamedTuple):
 _OTHER: Final = ErrorCode(
     OTHER,
     "Another problem",
-    "The text says what is wrong and where. If it does not help, report it: it should have a code of its own.",
+    "The text says what is wrong and where. If it does not help, report it: it wants a code of its own.",
     "explanation/bad-input.md",
 )
 
