@@ -124,7 +124,7 @@ peers: $(VENV)/dev ## install other tools, in environments of their own, for the
 	$(BIN)/python benchmarks/peers/install.py
 
 clean: ## remove what was made
-	rm -rf $(VENV) $(APART) build dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(APART) build dist .pytest_cache .mypy_cache .ruff_cache .cache
 
 reference: $(VENV)/demo ## write the generated pages of the reference
 	$(BIN)/python -m tests.support.reference

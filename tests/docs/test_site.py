@@ -31,10 +31,11 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("project")
     for name in ("docs", ".ci"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for file in (
-        f for f in ROOT.iterdir() if f.name not in ("docs", ".ci", "build") and f.name[:5] != ".venv"
-    ):
-        (folder / file.name).symlink_to(file)
+    for name in ("mkdocs.yml", "pyproject.toml"):
+        shutil.copy(ROOT / name, folder / name)
+    for file in ROOT.iterdir():  # what the pages link to
+        if not (folder / file.name).exists() and file.name != "build" and not file.name.startswith("."):
+            (folder / file.name).symlink_to(file)
     built = build(folder, "--into", "versions")
     assert built.returncode == 0, built.stdout + built.stderr
     return folder
