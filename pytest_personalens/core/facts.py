@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Final, Literal
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import AfterValidator, Field
 
-from pytest_personalens.core.frozen import Frozen, Text
+from pytest_personalens.core.frozen import Frozen, Sparse, Text
 
 #: What a fact is. It decides how its values are written, compared and said.
 FactKind = Literal[
@@ -105,11 +106,22 @@ class Limit(Frozen):
     words: tuple[Text, ...] = Field(min_length=1)
 
 
-class Session(Frozen):
-    """A past conversation of one domain; `messages` are those of the OpenAI protocol."""
+class Session(Sparse):
+    """A past conversation; `messages` are those of the OpenAI protocol.
+
+    `date`, `time` and `domain` are empty where the dataset does not say them.
+    """
 
     id: str
-    date: Day
-    domain: str
+    date: Day | Literal[""] = ""
+    domain: str = ""
     device: str = ""
     messages: tuple[dict[str, str], ...]
+    time: Hour | Literal[""] = ""
+    rare: ClassVar[Mapping[str, object]] = {"time": ""}
+
+    def text(self) -> str:
+        """Return the conversation as plain text, below its date and domain."""
+        head = ", ".join(filter(None, (f"{self.date} {self.time}".strip(), self.domain)))
+        lines = [f"{message['role'].capitalize()}: {message['content']}" for message in self.messages]
+        return "\n".join([f"[{head}]", *lines] if head else lines)

@@ -162,6 +162,10 @@ class BaseScenario(Frozen):
         """Return what an assistant may know; `given` says how much, in the words of the suite."""
         return Context(user=self.user)
 
+    def in_session(self, context: Context, session: str) -> Context:
+        """Return the context of one session, where a dialogue has several."""
+        return context
+
 
 class Scenario(BaseScenario):
     """One user with one task in one situation.
@@ -279,6 +283,10 @@ class Context(Frozen):
             " trial and attempt."
         ),
     )
+    session: str = Field(
+        default="", description="The session that is going on, in a dialogue of several; else empty."
+    )
+    date: str = Field(default="", description="The day of the session, such as 2026-03-14.")
     demographics: dict[str, str] = Field(default_factory=dict)
     interactions: dict[str, str] = Field(
         default_factory=dict, description="Domain -> past-interaction summary."
@@ -296,9 +304,12 @@ class Context(Frozen):
         if self.demographics:
             parts.append("About the user:\n" + "\n".join(f"- {k}: {v}" for k, v in self.demographics.items()))
         parts += [f"Past conversations about {d}:\n{text.strip()}" for d, text in self.interactions.items()]
-        if self.situation is not None:
-            lines = [f"- {k.replace('_', ' ')}: {v}" for k, v in self.situation.model_dump().items()]
-            if self.now is not None:
-                lines.append(f"- now: {self.now}")
+        if self.sessions and not self.interactions:  # which would sum them up
+            parts += ["Past conversations:", *(session.text() for session in self.sessions)]
+        place = self.situation.model_dump() if self.situation is not None else {}
+        lines = [f"- {k.replace('_', ' ')}: {v}" for k, v in place.items()]
+        if self.now is not None:
+            lines.append(f"- now: {self.now}")
+        if lines:
             parts.append("Right now:\n" + "\n".join(lines))
         return "\n\n".join(parts)

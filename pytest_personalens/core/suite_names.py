@@ -9,7 +9,11 @@ FIRST_SUITE: Final = "personalens"
 SUITES: Final[dict[str, str]] = {
     FIRST_SUITE: "pytest_personalens.suites.personalens",
     "personaconv": "pytest_personalens.suites.personaconv.suite",
+    "memory": "pytest_personalens.suites.memory.suite",
+    "questions": "pytest_personalens.suites.questions.suite",
 }
+#: The beginning of a value of --personalens-data that only one suite reads -> this suite.
+DATA_PREFIXES: Final = dict.fromkeys(("prefeval", "longmemeval", "personamem"), "questions")
 
 #: The fixture that says what the team's system holds, and the key that says which field is which fact.
 STATE: Final = "personalens_state"

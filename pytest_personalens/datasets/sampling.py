@@ -32,11 +32,6 @@ class Sample(NamedTuple):
     requested: int
     drawn: int
 
-    @property
-    def exhausted(self) -> bool:
-        """True if the sample has fewer scenarios than requested, and therefore all of them."""
-        return self.drawn < self.requested
-
     def shard(self, number: int, of: int) -> Sample:
         """Return part `number` (from 1) of the `of` disjoint parts of this sample.
 

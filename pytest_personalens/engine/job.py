@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
-from pytest_personalens.core.judging.evaluation import Evaluation
+from pytest_personalens.core.dialogue.dialogue import Dialogue
+from pytest_personalens.core.judging.evaluation import Cause, Evaluation, empty_evaluation
 from pytest_personalens.engine.records.record import Record
 
 if TYPE_CHECKING:
@@ -17,6 +18,21 @@ if TYPE_CHECKING:
     from pytest_personalens.engine.records.record import StoredVerdict
 
 Assistant = Any
+#: The identity of a user whom nobody simulated, as far as is known.
+PERSON: Final = "a person"
+
+
+class StoredDialogue(NamedTuple):
+    """A dialogue that exists already, and who spoke in it; a `cause` says why it broke off.
+
+    `user_agent` is empty if the user was a person.
+    """
+
+    dialogue: Dialogue
+    user_agent: str = ""
+    assistant: str = ""
+    cause: Cause = ""
+    detail: str = ""
 
 
 class Job(NamedTuple):
@@ -26,6 +42,7 @@ class Job(NamedTuple):
     `case`. `where` names the record in the error that says that the run may not spend. If the run is
     `resumable`, the assistant's replies are kept too, and those in `broken_off` are used. `votes` are those
     on verdicts that were not decided when a run ended. `spent` is the usage of the parts of this run so far.
+    A `stored` dialogue is judged as it is, and nobody is asked to speak.
     """
 
     scenario: BaseScenario
@@ -43,6 +60,15 @@ class Job(NamedTuple):
     broken_off: Record | None = None
     votes: tuple[StoredVerdict, ...] = ()
     spent: Mapping[str, Usage] = {}
+    stored: StoredDialogue | None = None
+
+    def start(self, judge: str) -> Evaluation:
+        """Return the evaluation of the stored dialogue before its judge, by identity, reads it."""
+        assert self.stored is not None
+        start = empty_evaluation(self.scenario, self.stored.user_agent or PERSON, judge)
+        spoken = self.stored._asdict()
+        del spoken["user_agent"]
+        return start.model_copy(update=spoken)
 
 
 class Keep(Protocol):

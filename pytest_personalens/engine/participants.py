@@ -151,6 +151,8 @@ class Participants:
         """
 
         def one(who: Any) -> Judge:
+            if isinstance(who, Model) and self._suite.judged is not None:
+                return self._suite.judged(settings, who, meter, temperature)
             if isinstance(who, Model):
                 return self.model_agents.judge(who, meter, temperature=temperature)
             judge: Judge = who or self._suite.scorer(settings)

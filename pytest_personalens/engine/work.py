@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pytest_personalens.core.errors import RecordError
-from pytest_personalens.core.judging.evaluation import Evaluation, evaluate
+from pytest_personalens.core.judging.evaluation import Evaluation, evaluate, judge_dialogue
 from pytest_personalens.core.judging.usage import add_usage
 from pytest_personalens.core.suite.suite import get_suite
 from pytest_personalens.engine.assistant.assistant import guarded
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.dialogue.dialogue import Dialogue
     from pytest_personalens.core.dialogue.state import State
     from pytest_personalens.core.judging.usage import Usage
+    from pytest_personalens.core.scenario import Context
     from pytest_personalens.engine.assistant.state import StateSource
     from pytest_personalens.engine.job import Assistant, Job, Keep
     from pytest_personalens.engine.participants import Participants
@@ -77,19 +78,6 @@ def work(
         before=participants.go_on,
         voted=lambda: save(latest[0]) if latest else None,
     )
-    if agents.played is not None:
-        under_test: Assistant = ReplayAssistant(agents.played, replay)
-    elif agents.service is not None:
-        under_test = partial(agents.service.reply, timeout=job.turn_timeout)
-    else:
-        under_test = guarded(
-            agents.assistant or assistant,
-            timeout=job.turn_timeout,
-            loop=participants.loop,
-            context=job.context,
-            before=participants.go_on,
-            raised=raised,
-        )
     broken_off = job.broken_off and job.broken_off.restore_texts(job.scenario)
     kept = broken_off.dialogue if broken_off is not None else None
     take = state and state.taker(
@@ -106,19 +94,45 @@ def work(
     # A system that did not act in this process does not hold what was done: a dialogue without its state
     # begins anew.
     repeats = take is None or (kept is not None and kept.state is not None)
-    if agents.played is None and job.resumable:
-        under_test = ResumedAssistant(under_test, replay, broken_off if repeats else None)
+
+    def called_with(context: Context, session: str = "") -> Assistant:
+        """Return the assistant under test as it is called in a session, or in all of the dialogue."""
+        if agents.played is not None:
+            return ReplayAssistant(agents.played, replay, session)
+        if agents.service is not None:
+            service = agents.service.told(context) if session else agents.service
+            under_test: Assistant = partial(service.reply, timeout=job.turn_timeout)
+        else:
+            under_test = guarded(
+                agents.assistant or assistant,
+                timeout=job.turn_timeout,
+                loop=participants.loop,
+                context=context,
+                before=participants.go_on,
+                raised=raised,
+            )
+        if job.resumable:
+            return ResumedAssistant(under_test, replay, broken_off if repeats else None, session)
+        return under_test
+
     with dialogue_span(job) as describe:
-        evaluation = evaluate(
-            job.scenario,
-            under_test,
-            ReplayUserAgent(agents.user_agent, replay),
-            ReplayJudge(agents.judge, replay),
-            dimensions=job.dimensions,
-            max_turns=job.max_turns,
-            progress=save if keep is not None else None,
-            state=restore_or_take if take is not None else None,
-        )
+        judge, progress = ReplayJudge(agents.judge, replay), save if keep is not None else None
+        if job.stored is not None:
+            start = job.start(judge.identity)
+            save(start)
+            evaluation = judge_dialogue(start, job.scenario, judge, job.dimensions, progress)
+        else:
+            evaluation = evaluate(
+                job.scenario,
+                called_with(job.context),
+                ReplayUserAgent(agents.user_agent, replay),
+                judge,
+                dimensions=job.dimensions,
+                max_turns=job.max_turns,
+                progress=progress,
+                state=restore_or_take if take is not None else None,
+                in_session=lambda name: called_with(job.scenario.in_session(job.context, name), name),
+            )
         try:
             save(evaluation)
         except RecordError as error:
@@ -126,7 +140,8 @@ def work(
                 update={"verdicts": (), "cause": "record", "detail": str(error)}
             )
         describe(evaluation)
-    if evaluation.scored and (audit := get_suite(job.scenario.suite).audit) is not None:
+    simulated = job.stored is None or job.stored.user_agent
+    if evaluation.scored and simulated and (audit := get_suite(job.scenario.suite).audit) is not None:
         faults = audit(job.scenario, evaluation.dialogue)
         evaluation = evaluation.model_copy(update={"user_faults": faults})
     if usage := spent():

@@ -28,7 +28,7 @@ from pytest_personalens.plugin.fixtures.fixtures import (
     personalens_state,
 )
 from pytest_personalens.plugin.input_errors import errors_in_one_line
-from pytest_personalens.plugin.options.option_checks import check_paths, gates_without_sample
+from pytest_personalens.plugin.options.option_checks import check_paths, without_sample
 from pytest_personalens.plugin.options.options import add_options, read_settings
 from pytest_personalens.plugin.pytest_internals import Failed, run_instead_of_tests, shorten_crash
 from pytest_personalens.plugin.running.items import is_to_be_evaluated, spec_of
@@ -101,6 +101,10 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[SETTINGS] = settings
     if settings.sample is None:
         return
+    if settings.dialogues:
+        from pytest_personalens.plugin.collection import stored
+
+        config.pluginmanager.register(stored, "personalens-stored")
     # This undoes the freeze of the run and of its items, so that everything is cleared away at the end. A
     # cleanup that is added here runs after pytest's own last garbage collection.
     config.add_cleanup(unfreezing())
@@ -150,12 +154,8 @@ def pytest_report_header(config: pytest.Config) -> str | None:
         from pytest_personalens.plugin.reporting.header import header_of
 
         return header_of(config.stash[RUN])
-    if gates_without_sample(config, config.stash[SETTINGS]):
-        return (
-            "personalens: there are gates in the configuration and no sample (--personalens-sample N): none"
-            " is decided"
-        )
-    return None
+    note = without_sample(config, config.stash[SETTINGS])
+    return f"personalens: {note}" if note else None
 
 
 @pytest.hookimpl(optionalhook=True)

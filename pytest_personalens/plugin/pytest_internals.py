@@ -130,6 +130,7 @@ class PrintedFailures:
     def __init__(self, most: int | None) -> None:
         self._most, self._full = most, 0
         self._by_fault: dict[str, _Coloured] = {}
+        self._repeated: list[Any] = []
 
     def colour(self, report: pytest.TestReport) -> None:
         """Colour the report of `failed_at`, where it is printed: only pytest's own entries may travel.
@@ -150,6 +151,7 @@ class PrintedFailures:
         first = self._by_fault.get(fault) if fault.startswith(NOT_SCORED) else None
         if first is not None:
             first.others += 1
+            self._repeated.append(report.longrepr)
             lines, place = ["    (as above)"], None
             if not report.sections:  # what it printed itself is shown
                 report._pdbshown = True  # type: ignore[attr-defined]  # noqa: SLF001  # as pytest marks what was shown
@@ -160,6 +162,11 @@ class PrintedFailures:
         coloured = _Coloured([*lines], None, None, place, one.style)
         self._by_fault.setdefault(fault, coloured)
         traceback.reprentries = [coloured]
+
+    def shorten_repeated(self) -> None:
+        """Say of each fault but the first of its kind who is at fault, before pytest's short summary."""
+        for failure in self._repeated:
+            failure.reprcrash.message = f"{failure.reprcrash.message.partition(':')[0]} (as above)"
 
 
 def shorten_crash(report: pytest.TestReport) -> None:

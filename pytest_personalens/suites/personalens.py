@@ -83,14 +83,17 @@ def _in_words(context: str) -> str:
 
 
 def _about(settings: Mapping[str, Any]) -> str:
-    context, user, judge = (settings[name] for name in ("context", "user_model", "judge_model"))
-    return f"context {_in_words(context)}, user {user}, judge {judge}"
+    context, judge = _in_words(settings["context"]), settings["judge_model"]
+    if settings["dialogues"]:
+        return f"dialogues of {' and '.join(settings['dialogues'])}, judge {judge}"
+    judged = "no judge" if settings["generate_only"] else f"judge {judge}"
+    return f"context {context}, user {settings['user_model']}, {judged}"
 
 
 def _facts(settings: Mapping[str, Any]) -> dict[str, str]:
     return {
-        "user": settings.get("user_model", "-"),
-        "judge": settings.get("judge_model", "-"),
+        "user": "as stored" if settings.get("dialogues") else settings.get("user_model", "-"),
+        "judge": "none" if settings.get("generate_only") else settings.get("judge_model", "-"),
         "context": _in_words(settings.get("context", "")),
     }
 

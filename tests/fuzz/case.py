@@ -34,7 +34,8 @@ class Case(NamedTuple):
 
     `passes` is asked with the output of a case that ended green. `writes`: files may be there afterwards that
     were not there before. `good`: everybody does well, so that only what was asked for and did not come makes
-    a pass wrong.
+    a pass wrong. `plain`: the words for pytest and xdist among the arguments, where what surrounds the run may
+    break any run of pytest, and `hook` is what was added to its conftest.
     """
 
     what: str
@@ -44,6 +45,8 @@ class Case(NamedTuple):
     writes: bool = False
     good: bool = False
     environment: tuple[tuple[str, str], ...] = ()
+    plain: tuple[str, ...] | None = None
+    hook: str = ""
 
 
 class Setup:

@@ -26,6 +26,7 @@ KINDS: Final[Mapping[str, tuple[Maker, int]]] = {
     "lists of users": (of_data.users, 1),
     "labels": (of_data.labels, 2),
     "outputs": (of_data.outputs, 1),
+    "dialogues": (of_data.dialogues, 2),
     "anchors": (of_data.anchors, 1),
     "tables beside": (of_data.rows, 1),
     "records": (of_runs.record, 2),

@@ -29,6 +29,9 @@ _OF_PYTEST: Final = (
 _REFUSED: Final = (2, 4)
 #: Files of the case that our runs wrote: another run may replace them where it is asked to.
 _RESULTS: Final = frozenset({"repo/baseline.json", "repo/results.json", "repo/adopted.json"})
+#: What pytest does without this plugin as well is no fault of ours.
+OF_PYTEST: Final = ("traceback", "hang")
+_COLOUR: Final = re.compile(r"\x1b\[[\d;]*m")
 
 
 def faults(case: Case, outcome: Outcome) -> dict[str, str]:
@@ -51,7 +54,7 @@ def faults(case: Case, outcome: Outcome) -> dict[str, str]:
     if outcome.status == 4 and not found:
         # Before it, a version of pytest may warn of a type that the next will refuse; after it, a hint may
         # stand in a line of its own.
-        lines = [line for line in outcome.err.splitlines() if line.strip()]
+        lines = [line for line in _COLOUR.sub("", outcome.err).splitlines() if line.strip()]
         told = lines[
             next((n for n, line in enumerate(lines) if line.lower().startswith("error: ")), len(lines)) :
         ]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -23,6 +25,7 @@ from pytest_personalens.results.values.item import Item
 from pytest_personalens.results.values.provenance import Provenance
 from pytest_personalens.results.values.results import Results, write_json
 from pytest_personalens.results.wording import trust_note
+from tests.support.repository import ROOT, Repository
 
 TC, P = Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION
 SCENARIO = Scenario(
@@ -101,6 +104,44 @@ def test_a_reason_names_what_is_known_and_what_was_done() -> None:
     assert reason_text([AGAINST]) == "goes against Alarm Time (did 7:00 AM)"
 
 
+BOT = f"""
+    import sys
+
+    import pytest
+
+    sys.path.insert(0, {str(ROOT / "example_project")!r})
+
+    @pytest.fixture
+    def personalens_assistant(personalens_context):
+        from helpbot import Memory
+        from helpbot.bot import Helpbot
+
+        memory = Memory()
+        for domain, text in personalens_context.interactions.items():
+            memory.remember("me", domain, text)
+        return Helpbot("me", memory)
+"""
+
+
+def test_a_control_tells_whose_values_were_used(empty_repo: Repository) -> None:
+    empty_repo.write(conftest=BOT)
+    words = ("--personalens-sample=12", "--personalens-control=other-user", "--personalens-gate=none")
+    assert empty_repo.run(*words, "--personalens-report=r.json", "--personalens-report=r.html").ret == 0
+    against = [
+        (one["arm"], one["given_user"], reason)
+        for one in empty_repo.results("r.json")["items"]
+        for verdict in one["evaluation"]["verdicts"]
+        for reason in verdict["reasons"]
+        if reason["code"] == "contradicts"
+    ]
+    told = {(user, reason["detail"]) for arm, user, reason in against if "detail" in reason}
+    assert len(told) >= 3
+    assert all(detail == f"{user}'s" for user, detail in told)
+    assert all(arm for arm, _, reason in against if "detail" in reason), "of the run itself nobody knows"
+    _, detail = min(told)
+    assert re.search(rf"did [^\"]+: {detail}", (empty_repo.path / "r.html").read_text(encoding="utf-8"))
+
+
 def test_the_sentence_of_a_judge_has_the_same_words() -> None:
     verdict = Verdict(
         dimension=P, score=1, justification="goes against what is known: Alarm Time Preference, 7:00 AM",
@@ -161,6 +202,19 @@ def test_a_comment_names_the_loss_and_where_to_go_on() -> None:
     ):
         assert part in page
     assert page.count("```diff") == 1
+
+
+def test_a_comment_links_a_dialogue_only_if_its_record_is_current() -> None:
+    def page(record: Literal["none", "replayed", "stale", "written"]) -> str:
+        update = {"record": record, "record_file": "__personalens__/t/test[alarm-1-ann].json"}
+        items = (one.model_copy(update=update) for one in MOVED.items)
+        results = MOVED.model_copy(update={"items": tuple(items)})
+        return markdown_report(results, brief=True, link="https://github.com/o/r/blob/1")
+
+    link = "[alarm-1-cleo](https://github.com/o/r/blob/1/__personalens__/t/test%5Balarm-1-ann%5D.json)"
+    assert link in page("replayed")
+    assert link in page("written")
+    assert "/blob/" not in page("stale")
 
 
 def test_the_command_of_the_page_turns_the_gates_off() -> None:

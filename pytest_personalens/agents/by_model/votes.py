@@ -34,6 +34,8 @@ class VotingJudge:
         self.identity = f"{first.identity} votes={votes} where not {limits}"
         self.paid = first.paid or further.paid
         self.parallel = getattr(first, "parallel", False) and getattr(further, "parallel", False)
+        if answer := getattr(first, "answer", None):
+            self.answer = answer
 
     def verdict(self, scenario: BaseScenario, dialogue: Dialogue, dimension: Measure) -> Verdict:
         """Return the verdict that the votes decide."""

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from pytest_personalens.agents.language.lexicon import TypeWords, asks_for, in_domain, words_for
 from pytest_personalens.agents.language.sentence_types import (
     is_deed,
-    is_idle,
     is_negated,
     is_proposal,
     is_question,
     is_refusal,
 )
-from pytest_personalens.agents.language.text import fold, mentions, runs, sentences
+from pytest_personalens.agents.language.text import mentions, sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,10 +26,6 @@ if TYPE_CHECKING:
     from pytest_personalens.core.scenario import Scenario
 
 _ALTERNATIVE: Final = re.compile(r"\bor\b|/|,")
-#: This many words in a row are not repeated by chance.
-_RECITAL: Final = 6
-#: With more such runs of one summary, a reply is no longer a quotation. These are some 35 words.
-_DUMP: Final = 30
 
 
 class Mention(NamedTuple):
@@ -115,12 +110,6 @@ class DialogueReading:
             for m in self.mentions
         )
 
-    def value_said_by_user(self, value: str, before: int) -> bool:
-        """True if the user said this value, of any type, before message `before`."""
-        return any(
-            m.role == "user" and m.turn < before and fold(m.value) == fold(value) for m in self.mentions
-        )
-
     @cached_property
     def asks(self) -> tuple[Ask, ...]:
         """Return the questions about types whose value is known.
@@ -190,56 +179,6 @@ class DialogueReading:
         return any(
             m.role == "user" and i < before and mentions(value, m.content)
             for i, m in enumerate(self.messages)
-        )
-
-    @cached_property
-    def applied(self) -> tuple[Mention, ...]:
-        """Return the known values that the assistant used before the user said them.
-
-        The assistant did, proposed or confirmed something with them.
-        """
-        return tuple(
-            m
-            for m in self.mentions
-            if m.role == "assistant"
-            and not self.value_said_by_user(m.value, m.turn)
-            and not self.said_by_user(m.domain, m.type, m.turn)
-            and not self._asked_in(m)
-            and not self._dropped(m)
-            and m.turn not in self._dumps
-        )
-
-    def _asked_in(self, mention: Mention) -> bool:
-        return any(
-            (a.turn, a.sentence, a.domain, a.type)
-            == (mention.turn, mention.sentence, mention.domain, mention.type)
-            for a in self.asks
-        )
-
-    def _dropped(self, mention: Mention) -> bool:
-        # A claim counts as applied if the value returns in a sentence that does something.
-        if not is_idle(mention.sentence):
-            return False
-        return not any(
-            m.role == "assistant"
-            and m.value == mention.value
-            and not is_idle(m.sentence)
-            and not is_question(m.sentence)
-            for m in self.mentions
-        )
-
-    @cached_property
-    def _dumps(self) -> frozenset[int]:
-        """Return the turns of the assistant that repeat much of a summary word for word.
-
-        Such a turn shows no choice among the facts.
-        """
-        summary_runs = [runs(text, _RECITAL) for text in self.scenario.summaries.values()]
-        return frozenset(
-            turn
-            for turn, m in enumerate(self.messages)
-            if m.role == "assistant"
-            and any(len(of_domain & runs(m.content, _RECITAL)) > _DUMP for of_domain in summary_runs)
         )
 
     @cached_property

@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.cli.command import command, print_errors
+from pytest_personalens.cli.runs.official_output import write_official
 from pytest_personalens.cli.runs.paper_tables import check_table_options, make_tables
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.files.atomic_write import write_atomically
@@ -63,7 +64,10 @@ def main(options: argparse.Namespace) -> int:
             f"--report: {pages.reports[0]} would be of one run alone; leave it or --table and --figure out"
         )
     tables = make_tables(options, runs) if of_paper else []
+    exported = write_official(results, paths[0], options.official_output) if options.official_output else ""
     written = write_files(results, pages, before=before)
+    if exported:
+        written.done.append(exported)
     for line in (*written.done, *written.annotations):
         print(line, file=sys.stderr if to_stdout else sys.stdout)
     if to_stdout and isinstance(sys.stdout, io.TextIOWrapper):

@@ -1,25 +1,64 @@
-"""The command ``score``: figures of stored outputs of PersonaConvBench, without its data."""
+"""The command ``score``: scores of stored dialogues, and figures of stored outputs of PersonaConvBench."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.cli.command import argument_type, command, report_files
 from pytest_personalens.core.files.atomic_write import write_atomically
 from pytest_personalens.core.files.destinations import file_kind
+from pytest_personalens.core.options.options import OPTIONS
 from pytest_personalens.suites.personaconv.logs.report import data, markdown, page, text
 from pytest_personalens.suites.personaconv.logs.score import read_log_gate, score_files
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator, Sequence
 
 #: The exit status of a command whose gates failed, as pytest's own for failed tests.
 _FAILED = 1
+#: Options that say what a run must reach; without any of them, it fails on nothing.
+_GATING: Final = {o.name for o in OPTIONS if o.shapes in ("gate", "judge check")}
 _WRITERS = {"json": data, "markdown": markdown, "html": page}
 
 
+def main(words: Sequence[str] | None = None, **more: Any) -> int:
+    """Judge stored dialogues in a run of pytest; with ``--kind``, score stored outputs of predictions."""
+    words = list(sys.argv[1:] if words is None else words)
+    flags = {word.partition("=")[0] for word in words}
+    if not words or flags & {"--kind", "-h", "--help"}:
+        return _score_outputs(words, **more)
+    if not flags & {f"--{name}" for name in _GATING}:
+        words.insert(0, "--gate=none")
+    return subprocess.call([sys.executable, "-m", "pytest", *_words_of_pytest(words)])
+
+
+def _words_of_pytest(words: Sequence[str]) -> Iterator[str]:
+    """Yield the words for pytest: paths are dialogues, and options of a run need no ``personalens`` here.
+
+    What follows ``--`` is for pytest as it is.
+    """
+    options = {f"--{o.name}": o for o in OPTIONS if o.on != "ini"}
+    rest = iter(words)
+    for word in rest:
+        if word == "--":
+            yield from rest
+            return
+        name, given, value = word.partition("=")
+        if (option := options.get(name)) is not None:
+            wanted = not (given or option.flag)
+            value = next(rest, "") if wanted else value
+            yield option.long if option.flag else f"{option.long}={value}"
+        elif word.startswith("-"):
+            yield word
+        else:
+            yield f"--personalens-dialogues={word}"
+
+
 @command("score", {"gate": argument_type(read_log_gate)})
-def main(options: argparse.Namespace) -> int:
+def _score_outputs(options: argparse.Namespace) -> int:
     """Return 0, 1 if a gate failed, or 4 for what cannot be read or scored."""
     paths = report_files(options.report, {str(path): path for path in options.files})
     scores = score_files(

@@ -96,10 +96,15 @@ class Dialogue(Sparse):
 
 
 class UserTurn(NamedTuple):
-    """The next message of a user agent; `done` ends the dialogue after one last reply of the assistant."""
+    """The next message of a user agent; `done` ends the dialogue after one last reply of the assistant.
+
+    `session` names the session of the message. With another name than before, a new session begins: the
+    assistant gets none of the earlier messages.
+    """
 
     content: str
     done: bool = False
+    session: str = ""
 
 
 class UserAgent(Protocol):
@@ -137,6 +142,7 @@ def converse(
     *,
     max_turns: int = 0,
     progress: Callable[[Dialogue], None] | None = None,
+    in_session: Callable[[str], Callable[[AssistantMessages], object]] | None = None,
 ) -> Outcome:
     """Simulate the dialogue of `scenario` by the benchmark's protocol (paper, section 3.1).
 
@@ -147,6 +153,8 @@ def converse(
     The function calls `progress` with the dialogue so far after every message. `end` is "fault" until the
     user has ended the dialogue. The user agent never sees the assistant's tool calls.
 
+    Where the user agent names sessions, `in_session` returns the assistant as it is called in one of them.
+
     A fault of an agent is never raised. The function returns it with the transcript so far.
     """
     messages: list[Message] = []
@@ -154,6 +162,7 @@ def converse(
     #: is kept.
     history: AssistantMessages = []
     limit = max_turns or scenario.rounds
+    session = ""
 
     def said(message: Message, *, ended: bool = False) -> None:
         messages.append(message)
@@ -161,13 +170,19 @@ def converse(
             progress(Dialogue(messages=tuple(messages), end="user" if ended else "fault"))
 
     def asked(turn: UserTurn) -> None:
+        nonlocal assistant, session
+        if turn.session != session:
+            session = turn.session
+            history.clear()
+            if in_session is not None:
+                assistant = in_session(session)
         history.append({"role": "user", "content": turn.content})
-        said(Message(role="user", content=turn.content), ended=turn.done)
+        said(Message(role="user", content=turn.content, session=session), ended=turn.done)
 
     def replied() -> Message:
         turn, raw_messages = _reply(assistant, history, scenario)
         history.extend(raw_messages)
-        return turn
+        return turn.model_copy(update={"session": session}) if session else turn
 
     try:
         turn = _user_turn(user_agent, scenario, messages)
@@ -207,7 +222,7 @@ def _user_turn(user_agent: UserAgent, scenario: BaseScenario, messages: Sequence
     content = clean(said).strip()
     if not content and not (done and messages):
         raise UserAgentFault("the user agent said nothing and did not end the dialogue")
-    return UserTurn(content, done)
+    return UserTurn(content, done, getattr(turn, "session", ""))
 
 
 def _reply(

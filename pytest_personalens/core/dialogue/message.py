@@ -52,13 +52,17 @@ class Message(Sparse):
     tool_call_id: Text = ""
     steps: tuple[Message, ...] | None = None
     left_out: int = Field(default=0, ge=0)
+    session: Text = Field(
+        default="", description="The session in which it is said, where a dialogue has several."
+    )
 
-    #: Only a message of an assistant with tools has these fields.
+    #: Only a message of an assistant with tools, or of several sessions, has these fields.
     rare: ClassVar[Mapping[str, object]] = {
         "tool_calls": (),
         "tool_call_id": "",
         "steps": None,
         "left_out": 0,
+        "session": "",
     }
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
@@ -82,7 +86,9 @@ class Message(Sparse):
     @property
     def said(self) -> Message:
         """The turn as the user hears it, without the calls."""
-        return Message(role=self.role, content=self.content) if self.acts else self
+        if not self.acts:
+            return self
+        return Message(role=self.role, content=self.content, session=self.session)
 
     def returned(self) -> object:
         """Return what an assistant may have returned: a text, a message, or a list of messages."""

@@ -145,6 +145,7 @@ def evaluate(
     max_turns: int = 0,
     progress: Callable[[Evaluation], None] | None = None,
     state: Callable[[Dialogue], State] | None = None,
+    in_session: Callable[[str], Callable[[AssistantMessages], object]] | None = None,
 ) -> Evaluation:
     """Simulate the dialogue of `scenario` with `assistant`, then judge it on `dimensions`.
 
@@ -153,6 +154,8 @@ def evaluate(
 
     The function calls `progress` with the unfinished evaluation after each message and each verdict, so that
     a caller can keep paid results. It makes one such call at a time.
+
+    In a dialogue of several sessions, `in_session` returns the assistant as it is called in one of them.
 
     A judge whose attribute `parallel` is true gives its readings at the same time, in threads.
 
@@ -168,7 +171,12 @@ def evaluate(
             progress(start.model_copy(update={"dialogue": dialogue}))
 
     outcome = converse(
-        scenario, assistant, user_agent, max_turns=max_turns, progress=so_far if progress else None
+        scenario,
+        assistant,
+        user_agent,
+        max_turns=max_turns,
+        progress=so_far if progress else None,
+        in_session=in_session,
     )
     evaluation = start.model_copy(update={"dialogue": outcome.dialogue})
     if outcome.fault is not None:
@@ -180,7 +188,7 @@ def evaluate(
         so_far(evaluation.dialogue)
     except PersonalensError as fault:
         return _broken_off(evaluation, fault, "judge")
-    return _judged(evaluation, scenario, judge, dimensions, progress)
+    return judge_dialogue(evaluation, scenario, judge, dimensions, progress)
 
 
 def empty_evaluation(
@@ -202,14 +210,19 @@ def empty_evaluation(
     )
 
 
-def _judged(
+def judge_dialogue(
     evaluation: Evaluation,
     scenario: BaseScenario,
     judge: Judge,
     dimensions: Sequence[Measure],
-    progress: Callable[[Evaluation], None] | None,
+    progress: Callable[[Evaluation], None] | None = None,
 ) -> Evaluation:
-    """Return the evaluation with its verdicts in the order of `dimensions`, and its first fault."""
+    """Return the evaluation of a dialogue with its verdicts, by `dimensions`, and the judge's first fault.
+
+    One that has a cause already is returned as it is.
+    """
+    if evaluation.cause:
+        return evaluation
     verdicts: dict[Measure, Verdict] = {}
     faults: dict[Measure, PersonalensError] = {}
     one_at_a_time = threading.Lock()

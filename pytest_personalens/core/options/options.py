@@ -16,7 +16,7 @@ from pytest_personalens.core.options.option_types import (
     threshold,
 )
 from pytest_personalens.core.suite_names import FIRST_SUITE, SUITES
-from pytest_personalens.core.text.parse import BILLION, choice, judge_spec, number, odd, sample, shard, some
+from pytest_personalens.core.text.parse import choice, judge_spec, number, odd, sample, shard, some
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -95,25 +95,26 @@ class Option(NamedTuple):
         return self.name.replace("-", "_")
 
 
-_POSITIVE: Final = number(1, BILLION, kind=int)
 _PATH: Final = some("a path")
 
 OPTIONS: Final = (
     Option("sample", "N|all", None, sample, "Draw N scenarios, or all there are, and make one test item of each; without it the plugin does nothing", "select", "sample", mark=True, type="int or all"),
     Option("suite", "|".join(SUITES), FIRST_SUITE, lambda text: choice(*SUITES)(text), "What is tested: the suite whose items are drawn", "select", "sample", mark=True),
     Option("seed", "TEXT", DEFAULT_SEED, some("a text"), "Seed of the draw; another text gives another sample", "select", "sample", mark=True),
-    Option("data", "embedded|PATH", "embedded", some("'embedded' or a path"), "The embedded benchmark, a dataset added by a plugin, or the path of an official PersonaLens checkout, of its data folder, or of a folder in the embedded layout; in personaconv a file or folder of posts", "select", "sample", path=True),
+    Option("data", "embedded|PATH", "embedded", some("'embedded' or a path"), "The embedded benchmark, a dataset added by a plugin, or the path of an official PersonaLens checkout, of its data folder, or of a folder in the embedded layout; in personaconv a file or folder of posts, in memory of arcs; in questions prefeval:DIR, longmemeval:FILE or personamem:DIR", "select", "sample", path=True),
     Option("users", "LIST", (), some("user ids"), "Only these users: ids (of the official data user7, 7, or a range such as 0-49), official-20, -30, -50 or -100, or file:PATH with an id a line", "select", "sample", many=True, type="linelist"),
     Option("domain", "LIST", (), some("a domain"), "Only scenarios that span one of these domains; applied before the draw", "select", "sample", many=True, mark=True, type="linelist"),
-    Option("kind", "single|multi|all", "all", None, "Only single-domain or only multi-domain tasks; in personaconv a list of sentiment, impact and next-text", "select", "sample", mark=True, read_for=kind),
+    Option("kind", "single|multi|all", "all", None, "Only single-domain or only multi-domain tasks; in personaconv a list of sentiment, impact and next-text, in memory of its seven kinds, in questions of choice, answer and pref", "select", "sample", mark=True, read_for=kind),
     Option("shard", "K/N", None, shard, "Run part K of N of the sample, such as 3/10; the command personalens merge puts the parts together and decides the gates", "select", "sample"),
     Option("assistant", "SPEC|MODULE:ATTR", None, some("a model spec or module:attribute"), "The assistant under test without a fixture: a model, a service (http:URL, bedrock-agent:AGENT/ALIAS or agentcore:ARN), or a callable by its place; in personaconv also outputs:FILE.jsonl, stored outputs by item", "run", "dialogue"),
+    Option("dialogues", "PATH", (), _PATH, "Judge dialogues that exist already, and play none: results (JSON), records, the official output folder, or JSON lines of OpenAI messages, as a file, a folder or a pattern; takes all of them, if no sample is given; may be repeated", "run", "dialogue", many=True, path=True, on="command line"),
+    Option("generate-only", "", False, bool, "Play the dialogues and judge none; a later run judges them with the option dialogues", "run", "score", flag=True, on="command line"),
     Option("user-model", "SPEC", "embedded", some("a model spec"), "Who plays the user: embedded, bedrock:MODEL, openai:MODEL, or PROVIDER:MODEL of a provider added by a plugin", "run", "dialogue"),
     Option("protocol", "NAME", "default", None, "What models are told: default is ours, paper is what the paper's figures give each role, in our words. In personaconv, what the items are and how they are read: fixed (default), or official, as the benchmark's own scripts", "run", "dialogue", read_for=lambda text, suite: choice(*suite.protocols)(text)),
     Option("user-agent", "plain|reasoning|state", "plain", choice("plain", "reasoning", "state"), "What a model that plays the user writes before a message: plain, reasoning or state (default: plain)", "run", "dialogue", on="ini"),
     Option("trials", "K", 1, number(1, 100, kind=int), "Run each scenario K times, each with a record of its own (default: 1)", "run", "sample", type="int"),
-    Option("control", "LIST", (), None, "Run the same scenarios again and report the lift: no-context withholds the context, other-user gives another user's, D, I or S that part alone; ablation is no-context,D,I,S. In personaconv: P-Conv, P-NonConv, NP-Conv or none", "run", "sample", many=True, type="linelist", read_for=control),
-    Option("context", "LETTERS", "DIS", None, "What the assistant may know: any of D (demographics), I (past interactions), S (situation), or none; in personaconv one of P-Conv (default), P-NonConv, NP-Conv and none", "run", "dialogue", mark=True, read_for=lambda text, suite: suite.read_context(text)),
+    Option("control", "LIST", (), None, "Run the same scenarios again and report the lift: no-context withholds the context, other-user gives another user's, D, I or S that part alone; ablation is no-context,D,I,S. In personaconv: P-Conv, P-NonConv, NP-Conv or none; in memory: alone or other-user; in questions: no-history (default) or off", "run", "sample", many=True, type="linelist", read_for=control),
+    Option("context", "LETTERS", "DIS", None, "What the assistant may know: any of D (demographics), I (past interactions), S (situation), or none; in personaconv one of P-Conv (default), P-NonConv, NP-Conv and none; in questions H (the history, default) or none", "run", "dialogue", mark=True, read_for=lambda text, suite: suite.read_context(text)),
     Option("concurrency", "N", 1, number(1, 10_000, kind=int), "Dialogues that run side by side in one process (default: 1); more needs an assistant of session or module scope", "run", "execution", type="int"),
     Option("executor", "dask=ADDRESS", None, executor, "Run the dialogues on a Dask cluster, by the address of its scheduler; needs the option assistant", "run", "execution"),
     Option("record", "none|live|new|all", "none", choice("none", "live", "new", "all"), "Records of dialogues and verdicts: none replays them and never pays; live pays for what no record answers, and writes none; new writes what no fitting record answers; all records everything anew (default: none)", "run", "record"),

@@ -81,6 +81,9 @@ class Settings(NamedTuple):
     #: The request to a service that is the assistant, as JSON, and the path of the reply in its answer.
     assistant_request: str | None = None
     assistant_reply: str | None = None
+    #: Paths, and patterns of paths, of the dialogues to judge.
+    dialogues: tuple[str, ...] = ()
+    generate_only: bool = False
 
     @property
     def protocol_in_force(self) -> str:
@@ -113,7 +116,12 @@ class Settings(NamedTuple):
     @property
     def shares_assistant(self) -> bool:
         """True if one assistant from the fixture must serve several dialogues at once."""
-        return self.concurrency > 1 and self.assistant is None
+        return self.concurrency > 1 and not self.names_assistant
+
+    @property
+    def names_assistant(self) -> bool:
+        """True if an option says who answers, so that the fixture does not."""
+        return self.assistant is not None or bool(self.dialogues)
 
     @property
     def fails_on(self) -> Literal["item", "gate", "nothing"]:

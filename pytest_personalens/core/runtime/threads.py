@@ -5,6 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 from concurrent.futures import Executor, Future, wait
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -30,10 +31,10 @@ class Threads(Executor):
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        while cancel_futures and not self._queue.empty():
-            waiting = self._queue.get_nowait()
-            if waiting is not None:
-                waiting[0].cancel()
+        with suppress(queue.Empty):  # a thread may take the last one at the same time
+            while cancel_futures:
+                if (waiting := self._queue.get_nowait()) is not None:
+                    waiting[0].cancel()
         for _ in self._threads:
             self._queue.put(None)
         for thread in self._threads if wait else ():

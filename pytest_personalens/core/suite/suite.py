@@ -79,12 +79,16 @@ class Suite:
     #: The measure and the arms of the gate ``lift`` without an argument. The first arm that was run counts.
     lift: tuple[Measure, tuple[str, ...]] | None = None
     arms: tuple[Arm, ...] = ()
+    #: What the run itself has, and a control has not.
+    own: str = "this user's context"
     #: Word -> the arms that it stands for together.
     arm_groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     #: The worst score with which an item passes, by measure.
     thresholds: Mapping[Measure, float] = field(default_factory=dict)
     #: True if it makes sense to count the turns of its dialogues.
     has_turns: bool = True
+    #: True if the assistant itself keeps what its users tell it: each item then has users of its own.
+    remembers: bool = False
     #: True if its kinds have measures of their own, so that each gets a table in the summary.
     table_by_kind: bool = False
     #: Kind -> its name on the page.
@@ -116,6 +120,9 @@ class Suite:
     #: Settings, a model, its meter and a context -> the assistant that the model plays. Without it, the model
     #: is told what the first suite tells it.
     played: Callable[[SettingsByName, Any, Any, Context], Any] | None = None
+    #: Settings, a model, its meter and a temperature -> the judge that the model plays. Without it, the model
+    #: judges as in the first suite.
+    judged: Callable[[SettingsByName, Any, Any, float], Judge] | None = None
     #: A value of the option assistant that only this suite has -> the stored replies that play the assistant.
     stored_replies: Callable[[str, SettingsByName], StoredReplies | None] = lambda spec, settings: None
     #: Settings -> True if a control changes what the user says, and not only the context.

@@ -16,7 +16,7 @@ def harmless(text: str) -> str:
     written = "".join(
         (
             c
-            if c == "\n" or unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co")
+            if c == "\n" or unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
             else c.encode("unicode_escape").decode()
         )
         for c in text

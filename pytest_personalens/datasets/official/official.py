@@ -168,10 +168,13 @@ def _ref(file: Path, position: str, user: str, raw: dict[str, Any]) -> ScenarioR
         raise DataError(
             file, f"{problem}; known: {', '.join(DOMAINS)}", field=f"{position}: Relevant Domains"
         )
+    return ScenarioRef(user, task_name(match), "multi" if match["multi"] else "single", tuple(domains))
+
+
+def task_name(match: re.Match[str]) -> str:
+    """Return our name of the task whose official id `TASK_ID` has matched."""
     stem = "multi" if match["multi"] else match["domain"].lower().replace(" ", "-")
-    return ScenarioRef(
-        user, f"{stem}-{match['number']}", "multi" if match["multi"] else "single", tuple(domains)
-    )
+    return f"{stem}-{match['number']}"
 
 
 def read_json(file: Path, kind: type[list[Any] | dict[str, Any]] = dict) -> Any:

@@ -42,6 +42,7 @@ def sessions(domain: str, history: HistoryEntry) -> tuple[Session, ...]:
             date=dealing.date,
             domain=domain,
             device=dealing.device,
+            time="",
             messages=(
                 {"role": "user", "content": dealing.asked},
                 {"role": "assistant", "content": dealing.answered},
@@ -72,6 +73,7 @@ def arrangement_sessions(domain: str, things: Sequence[Thing], now: Clock) -> tu
             date=day.isoformat(),
             domain=domain,
             device="",
+            time="",
             messages=(
                 {"role": "user", "content": "What do you have on file for me at the moment?"},
                 {"role": "assistant", "content": said},

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 #: The folder of records next to a test file.
 FOLDER: Final = "__personalens__"
+#: The beginning of the name of a folder with records of dialogues that existed already.
+STORED: Final = "stored-"
 #: Folders of installed packages, or of other snapshots.
 _APART: Final = frozenset({"node_modules", "site-packages", "__pycache__", "__snapshots__"})
 

@@ -157,7 +157,8 @@ def _stored_turn(dialogue: Dialogue, transcript: tuple[Message, ...]) -> UserTur
         return UserTurn("", done=True) if dialogue.end == "silence" else None
     # If the limit ended the dialogue, its last message has no answer. If the user ended it, the assistant
     # gave one last reply, unless the run was broken off before.
-    return UserTurn(messages[position].content, done=dialogue.end == "user" and position >= len(messages) - 2)
+    message, last = messages[position], position >= len(messages) - 2
+    return UserTurn(message.content, dialogue.end == "user" and last, message.session)
 
 
 class ReplayJudge:
@@ -212,15 +213,18 @@ class ReplayAssistant:
     Only an assistant of this package is replayed: a run exists to find out what the one under test says now.
     """
 
-    def __init__(self, assistant: ModelAssistant | OfficialAssistant, replay: Replay) -> None:
+    def __init__(
+        self, assistant: ModelAssistant | OfficialAssistant, replay: Replay, session: str = ""
+    ) -> None:
         self.identity, self.paid = assistant.identity, assistant.paid
-        self._assistant, self._replay = assistant, replay
+        self._assistant, self._replay, self._session = assistant, replay, session
 
     def __call__(self, messages: AssistantMessages) -> str:
         """Return the stored reply if all that the assistant saw is equal, else its reply."""
 
         def find(record: Record) -> Message | None:
-            return _stored_reply(record.dialogue, messages) if record.assistant == self.identity else None
+            same = record.assistant == self.identity
+            return _stored_reply(record.dialogue, messages, self._session) if same else None
 
         if (stored := self._replay.stored(find, paid=self.paid)) is not None:
             return stored.content
@@ -232,22 +236,31 @@ class ResumedAssistant:
     """The assistant under test, asked only for what it did not say in the run that was broken off."""
 
     def __init__(
-        self, assistant: Callable[[AssistantMessages], object], replay: Replay, broken_off: Record | None
+        self,
+        assistant: Callable[[AssistantMessages], object],
+        replay: Replay,
+        broken_off: Record | None,
+        session: str = "",
     ) -> None:
         self._assistant, self._replay, self._broken_off = assistant, replay, broken_off
+        self._session = session
 
     def __call__(self, messages: AssistantMessages) -> object:
         """Return the reply from that run if the transcript is equal, else the assistant's."""
-        stored = _stored_reply(self._broken_off.dialogue, messages) if self._broken_off is not None else None
+        stored = (
+            _stored_reply(self._broken_off.dialogue, messages, self._session)
+            if self._broken_off is not None
+            else None
+        )
         if stored is not None:
             return stored.returned()
         self._replay.news = True
         return self._assistant(messages)
 
 
-def _stored_reply(dialogue: Dialogue, messages: AssistantMessages) -> Message | None:
+def _stored_reply(dialogue: Dialogue, messages: AssistantMessages, session: str) -> Message | None:
     said = spoken_turns(messages)
-    stored, position = dialogue.messages, len(said)
+    stored, position = [m for m in dialogue.messages if m.session == session], len(said)
     same = len(stored) > position and all(
         (m.role, m.content) == turn for m, turn in zip(stored, said, strict=False)
     )

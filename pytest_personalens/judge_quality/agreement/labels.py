@@ -152,9 +152,17 @@ def read_labels(path: Path) -> list[Labelled]:
     return list(by_id.values())
 
 
-def _scenario(entry: _Entry, path: Path, where: str) -> Scenario:
-    s = entry.scenario
-    assert s is not None
+def read_scenario(data: object, path: Path, where: str, *, user: str, task: str) -> Scenario:
+    """Return the scenario in the form that a label file has; raise `DataError` for one that is wrong."""
+    try:
+        entry = _Scenario.model_validate(data)
+    except ValidationError as error:
+        field, problem = first_problem(error)
+        raise DataError(path, problem, field=f"{where}: scenario.{field}".rstrip(".")) from None
+    return _scenario(entry, path, where, user=user, task=task)
+
+
+def _scenario(s: _Scenario, path: Path, where: str, *, user: str, task: str) -> Scenario:
     for domain in s.task.domains:
         if domain not in s.preferences:
             raise DataError(path, f"no preferences for {domain!r}", field=f"{where}: scenario.preferences")
@@ -164,8 +172,8 @@ def _scenario(entry: _Entry, path: Path, where: str) -> Scenario:
     }
     parts = ("location", "device", "time_of_day", "day_of_week", "environment")
     return Scenario(
-        id=entry.id,
-        user=entry.id,
+        id=user,
+        user=user,
         dataset="labelled",
         kind=s.kind,
         domains=tuple(s.task.domains),
@@ -174,7 +182,7 @@ def _scenario(entry: _Entry, path: Path, where: str) -> Scenario:
         summaries={d: s.interactions.get(d, "") for d in s.task.domains},
         situation=Situation(**{part: situation.get(part, "unknown") for part in parts}),
         task=Task(
-            id=entry.id,
+            id=task,
             description=s.task.description or s.task.intent,
             intent=s.task.intent,
             goal=s.task.goal,
@@ -184,10 +192,17 @@ def _scenario(entry: _Entry, path: Path, where: str) -> Scenario:
     )
 
 
+def _scenario_of(entry: _Entry, path: Path, where: str) -> Scenario:
+    if entry.scenario is not None:
+        return _scenario(entry.scenario, path, where, user=entry.id, task=entry.id)
+    assert entry.whole is not None
+    return entry.whole
+
+
 def _labelled(entry: _Entry, path: Path, where: str) -> Labelled:
     return Labelled(
         id=entry.id,
-        scenario=entry.whole or _scenario(entry, path, where),
+        scenario=_scenario_of(entry, path, where),
         dialogue=Dialogue(
             messages=tuple(entry.dialogue),
             end=entry.end or ("user" if entry.dialogue[-1].role == "assistant" else "silence"),

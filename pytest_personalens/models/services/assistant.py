@@ -33,6 +33,10 @@ class ServiceAssistant:
         """True if the service is told what the assistant may know."""
         return bool(getattr(self._service.model, "tells_context", False))
 
+    def told(self, context: Context) -> ServiceAssistant:
+        """Return the assistant of another context, such as that of another session."""
+        return ServiceAssistant(self._service, self._meter, context)
+
     def reply(self, messages: AssistantMessages, timeout: float) -> object:
         """Return the reply. Raise `AssistantFault` if there is none within `timeout` seconds."""
         talk = Conversation(messages, self._context.user, self._session, self._context.text(), timeout)

@@ -122,7 +122,7 @@ def pytest_collection_modifyitems(
             item.add_marker(pytest.mark.skip(reason=_NO_SAMPLE))
         return
     has_scenario_items = any(map(is_scenario_item, items))
-    if not has_scenario_items and _whole_repository(config):
+    if not has_scenario_items and is_whole_repository(config):
         from pytest_personalens.plugin.collection import suite
 
         # The items are added first, so that -k, -m and other plugins treat them like any others.
@@ -187,7 +187,7 @@ def _files_beside(config: pytest.Config) -> int:
     )
 
 
-def _whole_repository(config: pytest.Config) -> bool:
+def is_whole_repository(config: pytest.Config) -> bool:
     """True if the run was not restricted to certain files."""
     narrowed = config.args_source is pytest.Config.ArgsSource.ARGS
     return not narrowed or all(Path(arg).resolve() == config.rootpath for arg in config.args)

@@ -77,6 +77,8 @@ def settings_of(run: Settings, config: pytest.Config, marks: Sequence[pytest.Mar
                 changed[key] = read
     if "threshold" in changed:
         changed["threshold"] = tuple({**dict(run.threshold), **changed["threshold"]}.items())
+    if run.generate_only:
+        changed = {k: v for k, v in changed.items() if k not in ("dimensions", "threshold")}
     here = {k for k in changed if config.getoption(BY_KEY[k].ini, None) is not None}
     if "sample" in here:
         changed["sample"] = min(changed["sample"], run.sample or changed["sample"])

@@ -25,9 +25,10 @@ def flags_of(config: pytest.Config) -> list[str]:
 
 def check_alone(config: pytest.Config) -> None:
     """Refuse options without the sample that they need, and paths that pytest takes for tests."""
-    sampled = config.getoption("personalens_sample") is not None or _in_configuration(
-        config, "personalens_sample"
+    sampled = any(
+        config.getoption(key) is not None for key in ("personalens_sample", "personalens_dialogues")
     )
+    sampled = sampled or _in_configuration(config, "personalens_sample")
     for flag in () if sampled else _given(config, "gate", "judge check", "report"):
         raise pytest.UsageError(f"{flag}: give --personalens-sample N too; without it there is no run")
     check_paths(config)
@@ -83,6 +84,31 @@ def split_dimensions(values: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[
     return dimensions_read, tuple(d for d in wanted if d in lacking)
 
 
+def check_half(config: pytest.Config, values: dict[str, Any]) -> None:
+    """Refuse options on the half of a run that this run leaves out, and drop those of the configuration.
+
+    A run that judges stored dialogues has nobody speak. One that only generates them asks no judge. `values`
+    holds the options by key.
+    """
+    dialogues, generate = BY_KEY["dialogues"].long, BY_KEY["generate_only"].long
+    flags, more = flags_of(config), dict[str, Any]()
+    if values["dialogues"]:
+        for key in ("assistant", "user_model", "generate_only"):
+            if (flag := BY_KEY[key].long) in flags:
+                raise pytest.UsageError(f"{dialogues}: nobody speaks in such a run; leave {flag} out")
+            more[key] = BY_KEY[key].default
+    if values["generate_only"]:
+        gating = [flag for flag in _given(config, "gate", "judge check") if flag != BY_KEY["gate"].long]
+        gating += [text for text in _values(config, BY_KEY["gate"].long) if text.lower() != "none"]
+        if gating:
+            raise pytest.UsageError(
+                f"{generate}: nothing is judged, and {gating[0]} asks for scores; leave it out, and give it"
+                f" to the run with {dialogues}"
+            )
+        more |= {"dimensions": (), "not_read": (), "threshold": (), "gate": (), "baseline": None}
+    values |= more
+
+
 def check_settings(config: pytest.Config, settings: Settings) -> None:
     """Refuse options that contradict each other, or have no effect together."""
     _check_paths_given(settings)
@@ -125,7 +151,10 @@ def _check_paths_given(settings: Settings) -> None:
     paths = [
         (o, path)
         for o in OPTIONS
-        if o.on == "command line" and o.path and (path := getattr(settings, o.key)) is not None
+        if o.on == "command line"
+        and o.path
+        and (path := getattr(settings, o.key)) is not None
+        and o.shapes != "dialogue"
     ]
     judged = [o.long for o, _ in paths if o.shapes == "judge check"]
     if len(judged) > 1:
@@ -165,10 +194,16 @@ def _values(config: pytest.Config, flag: str) -> list[str]:
     return [part.strip() for text in (*after, *joined) for part in list_parts(text)]
 
 
-def gates_without_sample(config: pytest.Config, settings: Settings) -> bool:
-    """True if the configuration has gates, but there is no sample."""
-    keys = (o.ini for o in OPTIONS if o.shapes == "gate" and o.on == "both")
-    return settings.sample is None and any(_in_configuration(config, key) for key in keys)
+def without_sample(config: pytest.Config, settings: Settings) -> str:
+    """Return what a run leaves undone for want of a sample: options of the command line, or gates."""
+    if settings.sample is not None:
+        return ""
+    if unused := [o.long for o in OPTIONS if o.long in flags_of(config)]:
+        have = "has" if len(unused) == 1 else "have"
+        return f"{', '.join(unused)} {have} no effect without --personalens-sample N"
+    if any(_in_configuration(config, o.ini) for o in OPTIONS if o.shapes == "gate" and o.on == "both"):
+        return "there are gates in the configuration and no sample (--personalens-sample N): none is decided"
+    return ""
 
 
 def refuse_an_empty_run(
@@ -181,7 +216,8 @@ def refuse_an_empty_run(
     """
     judged = settings.adopt_judge or settings.check_judge  # a check of the judge needs no item
     files = [] if judged else _given(config, "report")
-    here = "--personalens-sample" in flags_of(config) or _given(config, "gate") or (unfit and not planned)
+    wanted = {"--personalens-sample", "--personalens-dialogues"}
+    here = not wanted.isdisjoint(flags_of(config)) or _given(config, "gate") or (unfit and not planned)
     if (
         not here
         or (judged and not settings.asks_for_gates)

@@ -14,7 +14,12 @@ from pytest_personalens.core.options.options import BY_KEY, OPTIONS, Option
 from pytest_personalens.core.options.settings import Settings
 from pytest_personalens.core.suite_names import FIRST_SUITE, STATE
 from pytest_personalens.core.text.parse import list_parts
-from pytest_personalens.plugin.options.option_checks import check_alone, check_settings, split_dimensions
+from pytest_personalens.plugin.options.option_checks import (
+    check_alone,
+    check_half,
+    check_settings,
+    split_dimensions,
+)
 from pytest_personalens.plugin.pytest_internals import written_value
 
 if TYPE_CHECKING:
@@ -75,6 +80,8 @@ def read_settings(config: pytest.Config) -> Settings:
     values: dict[str, Any] = {}
     for o in OPTIONS:
         value, source = config.getoption(o.ini, None), o.long
+        if o.key == "sample" and value is None and config.getoption(BY_KEY["dialogues"].ini) is not None:
+            value = "all"  # those of the file, whatever the configuration draws in other runs
         # Without a sample there is no run, and a plain pytest run must not spend time on these parts of the
         # configuration.
         if value is None and o.on != "command line" and (o.key == "sample" or values["sample"] is not None):
@@ -86,17 +93,19 @@ def read_settings(config: pytest.Config) -> Settings:
             value = None
         if value is not None and not o.flag:
             value = read_value(o, value, source, suite, configured=source == o.ini)
+        if value is not None and o.key == "control":
+            named = {name for names in value for name in names}
+            value = tuple(arm.name for arm in _suite(suite).arms if arm.name in named)
         if value is None:
             value = o.default
             if suite and values["sample"] is not None:
                 value = _suite(suite).defaults.get(o.key, value)
         values[o.key] = value
-    if named := {control for controls in values["control"] for control in controls}:
-        values["control"] = tuple(arm.name for arm in _suite(values["suite"]).arms if arm.name in named)
     values["gate"], values["report_only"] = _read_gates(config, values)
     values["report"] = _read_reports(config, values["report"])
     values["users"] = _read_users(values["users"], config.rootpath)
     values["dimensions"], values["not_read"] = split_dimensions(values)
+    check_half(config, values)
     settings = Settings(**values)
     check_settings(config, settings)
     return settings

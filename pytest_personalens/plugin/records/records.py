@@ -16,7 +16,7 @@ from pytest_personalens.core.files.atomic_write import write_atomically
 from pytest_personalens.core.files.devices import no_device
 from pytest_personalens.core.judging.usage import Usage
 from pytest_personalens.core.text.slugs import slug
-from pytest_personalens.engine.records.other_records import FOLDER
+from pytest_personalens.engine.records.other_records import FOLDER, STORED
 from pytest_personalens.engine.records.record import ADVICE, Record, StoredVerdict, read_record, record_of
 
 if TYPE_CHECKING:
@@ -199,7 +199,10 @@ class _RecordExtension(JSONSnapshotExtension):
 
     @classmethod
     def dirname(cls, *, test_location: PyTestLocation) -> str:
-        return _folder(test_location.filepath, test_location.item.config.rootpath)
+        config = test_location.item.config
+        # The record of a test's own dialogue must not give way to that of a stored one.
+        begin = STORED if config.getoption("personalens_dialogues", None) else ""
+        return _folder(test_location.filepath, config.rootpath, begin)
 
 
 def record_path(item: pytest.Item) -> Path:
@@ -215,6 +218,6 @@ def write_record(path: Path, text: str) -> None:
 
 
 @lru_cache(maxsize=64)
-def _folder(test_file: str, root: Path) -> str:
+def _folder(test_file: str, root: Path, begin: str) -> str:
     file = Path(test_file)  # the built-in suite has its records in the root folder
-    return str((root if _PLUGIN in file.parents else file.parent) / FOLDER / file.stem)
+    return str((root if _PLUGIN in file.parents else file.parent) / FOLDER / f"{begin}{file.stem}")

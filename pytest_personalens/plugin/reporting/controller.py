@@ -216,6 +216,7 @@ class Controller:
         return result
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
+        self._printed.shorten_repeated()
         if self._results is not None:
             from pytest_personalens.plugin.reporting.summary import write_summary
 

@@ -14,13 +14,12 @@ from pytest_personalens.agents.by_model.placeholder import (
 )
 from pytest_personalens.core.dialogue.dialogue import UserAgent, UserTurn
 from pytest_personalens.core.judging.dimensions import dimensions
-from pytest_personalens.core.judging.evaluation import evaluate
+from pytest_personalens.core.judging.evaluation import empty_evaluation, evaluate, judge_dialogue
 from pytest_personalens.core.judging.measure import Measure, get_measure
 from pytest_personalens.core.judging.usage import Usage
 from pytest_personalens.core.judging.verdict import Verdict
 from pytest_personalens.models import Model
 from pytest_personalens.models.meter import Meter
-from pytest_personalens.plugin.running.items import cases
 from pytest_personalens.reports.terminal.summary import usage_table
 from pytest_personalens.results.summary import price_for, role_of
 
@@ -71,7 +70,7 @@ def estimate_cost(run: Run) -> dict[str, Usage]:
         role: Placeholder(model.name, role, whole=whole) for role, model in run.participants.models().items()
     }
     beside = THOUGHTS if settings.user_agent != "plain" else 0
-    for case in cases(run.sample(settings).refs, settings):
+    for case in run.cases(run.sample(settings), settings):
         scenario, meter = run.scenario(case), Meter()
         user = agents.user_agent(models["user agent"], meter) if "user agent" in models else None
         judge = run.participants.judge_of({}, _judges(models), meter)
@@ -82,7 +81,11 @@ def estimate_cost(run: Run) -> dict[str, Usage]:
             context = run.context(case, scenario)
             assistant = run.participants.played(models["assistant"], meter, context, scenario.kind)
         wanted = [m for m in map(get_measure, settings.dimensions) if m.is_read_in(scenario.kind)]
-        evaluate(scenario, assistant, asker, judge, dimensions=wanted)
+        if (stored := run.stored_dialogue(case)) is not None:
+            start = empty_evaluation(scenario).model_copy(update={"dialogue": stored.dialogue})
+            judge_dialogue(start, scenario, judge, wanted)
+        else:
+            evaluate(scenario, assistant, asker, judge, dimensions=wanted)
         for purpose, used in meter.usage.items():
             tokens = output_tokens(purpose) + (beside if purpose == "user agent" else 0)
             expected = used.model_copy(update={"output_tokens": tokens * used.calls})
@@ -136,6 +139,7 @@ def print_estimate(run: Run) -> None:
         print("without a price; for dollars, configure pytest with yours for a million tokens:")
         print(_price_lines(run.config, unpriced))
     length = "dialogues of the paper's length" if run.suite.has_turns else "one reply to each"
+    length = "the stored dialogues" if run.stored is not None else length
     print(
         f"An estimate: these prompts, {length}, nothing recorded yet, nothing read from a cache"
         + (f", no further votes ({run.settings.judge_votes} allowed)" if run.settings.judge_votes > 1 else "")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pytest_personalens.core.judging.measure import get_measure
 from pytest_personalens.core.text.redaction import redact
 from pytest_personalens.core.text.safe_text import one_line
-from pytest_personalens.results.wording import REPORT_ONLY, REPORTED_GATES
+from pytest_personalens.results.wording import REPORT_ONLY, REPORTED_GATES, count
 
 if TYPE_CHECKING:
     from pytest_personalens.plugin.running.run import Run
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 def header_of(run: Run) -> str:
     """Return in one line what the run is about: its sample, its seed, its agents, and if nothing fails it."""
     s, sample, suite = run.settings, run.sample(run.settings), run.suite
-    drawn = str(sample.drawn)
+    drawn = count(sample.drawn, suite.item)
     if s.shard is not None:
-        drawn = f"shard {s.shard[0]}/{s.shard[1]}, {len(sample.refs)} of {sample.drawn}"
+        drawn = f"shard {s.shard[0]}/{s.shard[1]}, {len(sample.refs)} of {drawn}"
     parts = [
-        f"personalens: {drawn} {suite.item}s of {run.dataset.name} {run.dataset.version}",
+        f"personalens: {drawn} of {run.dataset.name} {run.dataset.version}",
         f"seed {s.seed!r}",
         suite.about(s._asdict()),
         f"{s.trials} trials" if s.trials > 1 else "",

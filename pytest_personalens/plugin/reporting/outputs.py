@@ -41,6 +41,8 @@ class Outputs:
             for o in OPTIONS
             if o.path and o.shapes in ("gate", "judge check") and getattr(settings, o.key) is not None
         }
+        for text in settings.dialogues:
+            read[f"{BY_KEY['dialogues'].long}={text}"] = config.invocation_params.dir / text
         baseline = read.pop(BY_KEY["save_baseline"].called, None)
         try:
             self._files = check_files(

@@ -12,7 +12,7 @@ from pytest_personalens.plugin.running.keys import RUN
 from pytest_personalens.plugin.running.prepare import record_command
 from pytest_personalens.plugin.running.run import KEPT_NOWHERE
 from pytest_personalens.reports.terminal.summary import summary_lines
-from pytest_personalens.results.wording import UNJUDGED, count
+from pytest_personalens.results.wording import count
 
 if TYPE_CHECKING:
     import pytest
@@ -54,8 +54,6 @@ def write_summary(
         reporter.write_line(_WITHHOLDS_NOTHING, yellow=True)
     if line := _unused_replies(run, results):
         reporter.write_line(f"personalens: {line}", yellow=True)
-    if results.unjudged:
-        reporter.write_line(f"personalens: {UNJUDGED}", yellow=True)
     if (run.settings.adopt_judge or run.settings.check_judge) and results.drift is None:
         done = "adopted" if run.settings.adopt_judge else "checked"
         reporter.write_line(f"the judge was not {done}: the run was stopped")

@@ -66,7 +66,7 @@ class Prefetcher:
         executor = run.cluster if run.cluster is not None else Threads(run.settings.concurrency)
         self._engine = Engine(executor, run.cluster.places if run.cluster else run.settings.concurrency)
         #: An assistant that an option names serves all items alike.
-        self._named = run.settings.assistant is not None
+        self._named = run.settings.names_assistant
         self._line = LiveLine(
             session.config, total=sum(map(is_scenario_item, session.items)), what=run.suite.dialogue
         )

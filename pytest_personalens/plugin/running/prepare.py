@@ -64,6 +64,7 @@ def job_of(item: pytest.Item, run: Run, store: RecordStore, context: Context) ->
         broken_off=bought if run.settings.resume and this_run else None,
         votes=votes,
         spent=spent if this_run else {},
+        stored=run.stored_dialogue(spec_of(item)),
     )
 
 
@@ -85,6 +86,9 @@ def command_for(
         o for o in OPTIONS if o.shapes in ("sample", "dialogue", "score", "record") and o.key != "shard"
     ):
         setting = config.getoption(o.ini, None)
+        if o.flag:
+            line += [o.long] if setting else []
+            continue
         for value in setting if isinstance(setting, list) else [setting] if setting is not None else []:
             line += [o.long, str(value)]
     line += words

@@ -11,13 +11,14 @@ from pytest_personalens.core.errors import NothingFits, PersonalensError, SpecEr
 from pytest_personalens.core.options.options import BY_KEY
 from pytest_personalens.core.runtime.garbage import no_collection
 from pytest_personalens.core.scenario import Context, ScenarioRef
+from pytest_personalens.core.suite_names import DATA_PREFIXES
 from pytest_personalens.core.text.parse import ALL, judge_specs
 from pytest_personalens.datasets import CheckedDataset, OtherUsers, Sample, draw
 from pytest_personalens.engine.participants import Participants
 from pytest_personalens.models.specs import read_spec
 from pytest_personalens.plugin.pytest_internals import without_capture
 from pytest_personalens.plugin.records.resume import RunState, begin_run, current_run
-from pytest_personalens.plugin.running.items import cases
+from pytest_personalens.plugin.running.items import ItemSpec, cases
 from pytest_personalens.plugin.running.run_specs import (
     budget_folder,
     budget_in,
@@ -36,7 +37,8 @@ if TYPE_CHECKING:
     from pytest_personalens.core.scenario import BaseScenario
     from pytest_personalens.datasets import Dataset
     from pytest_personalens.engine.dask import Cluster
-    from pytest_personalens.plugin.running.items import ItemSpec
+    from pytest_personalens.engine.job import StoredDialogue
+    from pytest_personalens.plugin.records.stored_dialogues import StoredDialogues
     from pytest_personalens.results.comparison.baseline import ComparisonTerms
     from pytest_personalens.results.values.item import Item
 
@@ -57,7 +59,14 @@ class Run:
 
     def __init__(self, config: pytest.Config, settings: Settings) -> None:
         self.config, self.settings, self.suite = config, settings, settings.of_suite
-        self.dataset = self._dataset()
+        dataset = self._dataset()
+        self.stored: StoredDialogues | None = None
+        if settings.dialogues:
+            from pytest_personalens.plugin.records.stored_dialogues import StoredDialogues
+
+            self.stored = StoredDialogues(dataset, settings.dialogues, config.invocation_params.dir)
+            self.stored.check_controls(settings.control)
+        self.dataset = self.stored or dataset
         self.prices = read_prices_of(config)
         self.state_fields = read_fields_of(config)
         self.budget_folder = budget_folder(config, settings)
@@ -76,7 +85,7 @@ class Run:
         self._samples: dict[object, Sample] = {}
         self._used: dict[object, Sample] = {}
         self.tally = Tally()
-        self._other_users = OtherUsers(self.dataset, settings.seed, self.suite.other_user)
+        self._other_users = OtherUsers(dataset, settings.seed, self.suite.other_user)
         self._loaded: dict[ScenarioRef, BaseScenario] = {}
         self.ids: dict[str, tuple[str, str]] = {}
         if settings.sample is not None:
@@ -128,14 +137,25 @@ class Run:
     def plan(self, settings: Settings) -> list[ItemSpec]:
         """Return the items of a test."""
         sample = self._used[_draw_of(settings)] = self.sample(settings)
-        planned = list(cases(sample.refs, settings))
+        planned = list(self.cases(sample, settings))
         for letters in sorted({case.given for case in planned}):
             self.participants.refuse_context(letters)
         return planned
 
-    def other_user(self, case: ItemSpec) -> ScenarioRef | None:
-        """Return the other user's scenario that a control needs, if any; `SpecError` if nobody has one."""
-        return self._other_users.of(case.ref) if self.suite.arm(case.control).swaps else None
+    def cases(self, sample: Sample, settings: Settings) -> Iterable[ItemSpec]:
+        """Return the items of a sample; of stored dialogues, all trials that there are."""
+        if self.stored is None:
+            return cases(sample.refs, settings)
+        return [
+            ItemSpec(ref, settings, trial, control)
+            for ref in sample.refs
+            for control in ("", *settings.control)
+            for trial in self.stored.trials(ref, control)
+        ]
+
+    def stored_dialogue(self, case: ItemSpec) -> StoredDialogue | None:
+        """Return the dialogue of an item that exists already, if the run judges such dialogues."""
+        return None if self.stored is None else self.stored.of(case.ref, case.control, case.trial)
 
     def context(self, case: ItemSpec, scenario: BaseScenario, dialogue: str = "") -> Context:
         """Return what the assistant of an item may know in the dialogue with this id.
@@ -144,7 +164,10 @@ class Run:
         again. Raise `SpecError` if the control needs another user's context and nobody has such a task.
         """
         user = f"{scenario.user}+{case.control}" if case.control else scenario.user
-        known = self.suite.context(case.settings._asdict(), scenario, case.given, self._other(case))
+        if self.suite.remembers:
+            # A memory must hold nothing of another item, trial or attempt.
+            user = f"{user}+{dialogue}"
+        known = self.suite.context(case.settings._asdict(), scenario, case.given, self.other_scenario(case))
         return known.model_copy(update={"user": user, "dialogue": dialogue})
 
     def terms(self) -> ComparisonTerms:
@@ -152,7 +175,8 @@ class Run:
         from pytest_personalens.results.comparison.baseline import ComparisonTerms, setup_of
 
         agents = self.participants.agents(Context(user=""), self.settings.thresholds)
-        setup = setup_of(agents.judge.identity, agents.user_agent.identity, self.settings._asdict())
+        user = agents.user_agent.identity if self.stored is None else self.stored.user_agent
+        setup = setup_of(agents.judge.identity, user, self.settings._asdict())
         dataset = f"{self.dataset.name} {self.dataset.version}"
         return ComparisonTerms(suite=self.suite.name, dataset=dataset, setup=setup)
 
@@ -173,16 +197,17 @@ class Run:
         """Return the whole scenario of an item: a new one for each caller, because tests may change it."""
         ahead = self._loaded.pop(case.ref, None)
         whole = ahead if ahead is not None else self.dataset.load(case.ref)
-        return self.suite.situated(case.settings._asdict(), whole, case.given, self._other(case))
+        return self.suite.situated(case.settings._asdict(), whole, case.given, self.other_scenario(case))
 
     def _of_run(self, scenario: BaseScenario) -> BaseScenario:
         """Return a scenario as the run itself has it, without a control."""
         given = self.suite.given(self.settings.context, "")
         return self.suite.situated(self.settings._asdict(), scenario, given, None)
 
-    def _other(self, case: ItemSpec) -> BaseScenario | None:
-        other = self.other_user(case)
-        return None if other is None else self.dataset.load(other)
+    def other_scenario(self, case: ItemSpec) -> BaseScenario | None:
+        """Return the other user's scenario that a control needs, if any; `SpecError` if nobody has one."""
+        swaps = self.suite.arm(case.control).swaps
+        return self.dataset.load(self._other_users.of(case.ref)) if swaps else None
 
     def drawn(self) -> Drawn:
         """Return the counts of the draws of this process's tests, over all shards."""
@@ -223,7 +248,7 @@ class Run:
         s, flag = self.settings, "--personalens-executor"
         if s.executor is None or s.estimate or self.config.option.collectonly:
             return None
-        if s.assistant is None:
+        if not s.names_assistant:
             raise SpecError(
                 f"{flag}: a fixture stays in this process; name the assistant with --personalens-assistant"
                 " module:attribute"
@@ -251,6 +276,12 @@ class Run:
                 f"--personalens-data: the dataset {spec!r} cannot be had: {error_text(error)}"
             ) from error
         if added is None:
+            reader = DATA_PREFIXES.get(spec.partition(":")[0], self.suite.name)
+            if reader != self.suite.name:
+                raise SpecError(
+                    f"--personalens-data {spec}: is data of the suite {reader}; add --personalens-suite"
+                    f" {reader}"
+                )
             own: Dataset = self.suite.open_dataset(spec, self.config.rootpath, self.settings._asdict())
             return own
         return CheckedDataset(added, scenario=self.suite.scenario, kinds=self.suite.kinds)

@@ -36,7 +36,9 @@ def command_line(settings: Mapping[str, Any], suite: Suite, *, of_item: bool = F
         value, default = settings.get(option.key), defaults.get(option.key, option.default)
         # A results file holds lists where the settings have tuples.
         value, default = (list(v) if isinstance(v, tuple) else v for v in (value, default))
-        if option.shapes == "report" or value in (None, [], (), False, default):
+        if option.shapes == "report" or value in (None, (), False, default):
+            continue
+        if value == [] and not (default and option.key == "control"):  # some suites have a control by default
             continue
         # Not the shard: the item is in the whole sample too.
         if of_item and (option.shapes not in _OF_AN_ITEM or option.key == "shard"):
@@ -93,7 +95,7 @@ def _gates(value: Any, suite: Suite) -> str:
 def _controls(value: Any, suite: Suite) -> str:
     left, words = list(value), []
     for word, arms in suite.arm_groups.items():
-        if set(arms) <= set(left):
+        if set(arms) <= set(left) and (arms or not left):
             words.append(word)
             left = [name for name in left if name not in arms]
     return ",".join([*words, *map(suite.arm_word, left)])

@@ -18,6 +18,7 @@ from pytest_personalens.results.wording import (
     apart,
     asked_again_note,
     count,
+    left_out_text,
     part_note,
     quotes_note,
     signed,
@@ -200,8 +201,8 @@ def _scores_text(results: Results) -> str:
 
 def _notes(results: Results) -> Iterator[tuple[str, Sentence]]:
     item = results.of_suite.item
-    if left := results.left_out:
-        text = f"left out by a selection (-k, -m, --lf, node ids, paths): {count(left, 'item')} of the sample"
+    if results.left_out:
+        text = f"left out by a selection (-k, -m, --lf, node ids, paths): {left_out_text(results)}"
         yield "selection", Sentence(f"{text}; all figures are over the rest")
     if results.drawn < results.requested:
         text = f"sample: {results.requested} {item}s asked for; there are only {results.drawn}"

@@ -127,12 +127,13 @@ def _about(reason: Reason, scenario: BaseScenario | None) -> str:
 
 def values_text(reason: Reason, scenario: BaseScenario | None) -> str:
     """What is known of the reason's preference, and what the assistant did where it differs. ``known 4:30 AM,
-    did 7:00 AM``, or ``known: vibration only``; empty where neither is told.
+    did 7:00 AM: amara's``, or ``known: vibration only``; empty where neither is told.
     """
     preferences = scenario.preferences if isinstance(scenario, Scenario) else {}
     known, value = preferences.get(reason.domain, {}).get(reason.type, ()), reason.value
     if reason.code in _DID and value and value not in known:
-        return f"known {', '.join(known)}, did {value}" if known else f"did {value}"
+        did = f"did {value}" + f": {reason.detail}" * bool(reason.detail and reason.code == "contradicts")
+        return f"known {', '.join(known)}, {did}" if known else did
     shown = value if value in known or not known else ", ".join(known)
     return f"known: {shown}" if shown else ""
 

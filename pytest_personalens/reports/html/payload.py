@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import zlib
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.core.dialogue.state import leaves_of
@@ -206,6 +207,7 @@ def _dialogue(item: Item, scenario: BaseScenario | None, text: _Pool) -> dict[st
         "before": [_message(m, text) for m in said],
         "source": earlier.source if earlier is not None and said else "",
         "messages": [_message(m, text) for m in e.dialogue.messages],
+        "sessions": _beginnings(e.dialogue.messages, text),
         # The assistant's calls in the form of a record, for a reader's label.
         "acts": {n: m.model_dump(mode="json") for n, m in enumerate(e.dialogue.messages) if m.acts},
         "faults": [[f.turn, text(f.quote), text(f.text)] for f in e.user_faults or ()],
@@ -234,6 +236,12 @@ def _dialogue(item: Item, scenario: BaseScenario | None, text: _Pool) -> dict[st
             for v in e.verdicts
         ],
     }
+
+
+def _beginnings(messages: Sequence[Message], text: _Pool) -> dict[int, int]:
+    """Return the turns at which a session begins, each with its name."""
+    names = ["", *(m.session for m in messages)]
+    return {turn: text(now) for turn, (before, now) in enumerate(pairwise(names)) if now != before}
 
 
 def _request(item: Item, results: Results) -> dict[str, Any]:

@@ -79,7 +79,9 @@ def _types(number: int, data: Quality) -> PaperTable:
         f"Table {17 - number} has the other domains (--table {17 - number}).",
     ]
     if all(t.possible is None for t in data.types):
-        notes.append("# Poss. is not known: there is no res/schema.json beside the data.")
+        unread = ((f.file, f.field, f.message) for f in data.findings if f.file.endswith("schema.json"))
+        why = next(unread, ("there is no res/schema.json beside the data",))
+        notes.append(f"# Poss. is not known: {': '.join(filter(None, why))}.")
     header = ("domain: preference type", "Is Categorical", "# Poss.", "# Gen.", "observed", "evenness")
     title = paper_title(f"Table {number}", f"the preference types of {data.dataset}")
     return PaperTable(title, header, tuple(rows), tuple(notes))

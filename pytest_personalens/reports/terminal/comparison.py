@@ -9,7 +9,7 @@ from pytest_personalens.reports.content.markup import short_line
 from pytest_personalens.reports.content.reason_text import said_by_judge, why
 from pytest_personalens.results.reasons.reasons import costs_of
 from pytest_personalens.results.values.shortfalls import shortfall_text
-from pytest_personalens.results.wording import count, p_text, sentence, signed, signed_interval
+from pytest_personalens.results.wording import count, level_text, p_text, sentence, signed, signed_interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,13 +48,13 @@ def _controls(results: Results, *, verbose: bool) -> Iterator[str]:
         name = f"control {suite.arm_word(arm.name)}"
         for lift in arm.lift:
             if lift.dimension in suite.main and (verbose or not suite.table_by_kind):
-                yield f"{name}: {_lift(lift)}"
+                yield f"{name}: {_lift(lift, suite.own)}"
         if unscored := arm.overall.items - arm.overall.scored:
             yield f"{name}: {unscored} of {count(arm.overall.items, 'item')} could not be scored"
 
 
-def _lift(lift: PairedChange) -> str:
-    means = f"{lift.dimension.names.mean} {lift.before:.2f}, with this user's context {lift.after:.2f}"
+def _lift(lift: PairedChange, own: str) -> str:
+    means = f"{lift.dimension.names.mean} {lift.before:.2f}, with {own} {lift.after:.2f}"
     gain, low, high = lift.gain
     return f"{means}: lift {signed(gain)} ({signed_interval(low, high)}, {p_text(lift.p)})"
 
@@ -77,7 +77,7 @@ def low_lines(results: Results) -> list[str]:
 
 def _comparison(results: Results, comparison: Comparison, *, verbose: bool, listed: bool) -> Iterator[str]:
     compared = count(comparison.compared, results.of_suite.item)
-    yield f"compared with {comparison.baseline}: {compared}, at the level {comparison.level:g}"
+    yield f"compared with {comparison.baseline}: {compared}, at the level {level_text(comparison)}"
     # A measure with a gate is reported there.
     gated = any(gate.kind == "regression" for gate in results.gates)
     for difference in comparison.differences:

@@ -20,6 +20,7 @@ from pytest_personalens.reports.terminal.comparison import low_lines, outcome_li
 from pytest_personalens.results.wording import (
     REPORT_ONLY,
     REPORTED_GATES,
+    UNJUDGED,
     count,
     gate_outcome,
     part_note,
@@ -89,6 +90,8 @@ def summary_lines(
     if results.report_only and not (results.lost or any(item.failed for item in results.items)):
         note = f"{REPORT_ONLY}, {REPORTED_GATES}" if results.gates else REPORT_ONLY
         yield f"{note} (--personalens-gate none)", ("yellow",)
+    if results.unjudged:
+        yield f"personalens: {UNJUDGED}", ("yellow",)
     yield from ((line, ()) for line in written)
 
 

@@ -146,9 +146,13 @@ def _turns(
     pairs = enumerate(zip(before, messages, strict=False))
     parting = next((turn for turn, (then, now) in pairs if then != now), None)
     shown = {turn + step for turn in marked for step in (-1, 0)} if brief and marked else range(len(messages))
+    session = ""
     for turn, message in enumerate(messages):
         if turn not in shown:
             continue
+        if message.session != session:
+            session = message.session
+            yield f"     session of {session}"
         yield from _calls(message, width)
         if turn == parting:
             yield from wrap_lines(f"  - {turn:2} recorded  ", _cut(before[turn].content), width)

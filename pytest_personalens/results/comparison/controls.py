@@ -95,8 +95,8 @@ def _gain_of_answers(metric: Metric, control: Sequence[Item], own: Sequence[Item
     if isinstance(of, OfSums):
         ends, p = _of_sums(of, sign, users)
     else:
-        ends = bootstrap_interval(users, gain)
         p = swap_test(users, lambda pairs: -math.inf if (gained := gain(pairs)) is None else gained).p
+        ends = bootstrap_interval(users, gain, p)
     low, high = ends or (None, None)
     return Gain(value, low, high, len({key[:2] for key in both}), len(users), p)
 
@@ -112,9 +112,9 @@ def _of_sums(
         was, is_now = of.figure(of.used(sums[:width])), of.figure(of.used(sums[width:]))
         return None if was is None or is_now is None else sign * (is_now - was)
 
-    ends = bootstrap_of_sums([b + a for b, a in zip(before, after, strict=True)], gain)
     pairs = [(of.used(b), of.used(a)) for b, a in zip(before, after, strict=True)]
-    return ends, swap_of_sums(pairs, of.figure, sign).p
+    p = swap_of_sums(pairs, of.figure, sign).p
+    return bootstrap_of_sums([b + a for b, a in zip(before, after, strict=True)], gain, p), p
 
 
 def passes_of(items: Sequence[Item]) -> dict[Key, tuple[int, int]]:

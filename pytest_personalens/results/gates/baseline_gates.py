@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.options.gate_expression import measure_of
 from pytest_personalens.results.gates.floor_gates import closed_gate
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from pytest_personalens.core.suite.suite import Suite
     from pytest_personalens.results.values.changes import Comparison, Difference
     from pytest_personalens.results.values.results import Results
+
+_SAVE: Final = "save a new baseline with --personalens-save-baseline"
 
 
 def regression_gates(results: Results, min_valid: float) -> Iterator[Gate]:
@@ -104,7 +106,7 @@ def _nothing_to_compare(comparison: Comparison, min_valid: float, suite: Suite) 
     if not comparison.compared:
         why = ", ".join(f"{len(ids)} {reason}" for reason, ids in comparison.left_out.items())
         other = not comparison.shared or "run by other tests" in comparison.left_out
-        hint = " (another sample, seed or name of a test?)" if other else ""
+        hint = f" (another sample or seed, or did a test move? {_SAVE})" if other else ""
         return f"no {suite.item} of this run could be compared with {baseline}: {why}{hint}"
     if comparison.compared < min_valid * comparison.shared:
         shared = count(comparison.shared, suite.item)
@@ -113,8 +115,8 @@ def _nothing_to_compare(comparison: Comparison, min_valid: float, suite: Suite) 
         some = (
             f"only {comparison.compared_by_test} of {count(comparison.shared_by_test, suite.item)} were run"
         )
-        test = f"a test of {baseline} that is gone or was renamed may be the one that got worse"
-        return f"{some} by the same tests as then: {test}; {floor}"
+        test = f"a test of {baseline} that is gone or moved may be the one that got worse"
+        return f"{some} by the same tests as then: {test} ({_SAVE}); {floor}"
     if not comparison.one_sided and not any(d.gated for d in comparison.differences):
         main = " nor ".join(measure.names.title.lower() for measure in suite.main)
         none = "neither" if len(suite.main) > 1 else "no"

@@ -34,22 +34,26 @@ def score_before(item: Item, measure: Measure) -> Score | None:
 
 
 def follow_moved_tests(baseline: Baseline, results: Results) -> Baseline:
-    """Return the baseline with tests that moved to another file under their names of this run.
+    """Return the baseline with tests that moved or were renamed under their names of this run.
 
     A test moved if it is gone, one new test of the run has its name in another file, and the two have a
-    scenario in common. Where several might be meant, none is.
+    scenario in common. It was renamed if no new test has its name, and one that did not move has such a
+    scenario. Where several might be meant, none is.
     """
     then, now = _scenarios_by_test(baseline.entries), _scenarios_by_test(results.own)
-    gone, new = then.keys() - now.keys(), now.keys() - then.keys()
-    places = {
-        test: [other for other in new if within_file(other) == within_file(test) and then[test] & now[other]]
-        for test in gone
-    }
-    taken = Counter(other for others in places.values() for other in others)
-    moved = {test: others[0] for test, others in places.items() if len(others) == 1 and taken[others[0]] == 1}
-    if not moved:
+    gone, new, found = then.keys() - now.keys(), now.keys() - then.keys(), dict[str, str]()
+    for named_alike in (True, False):
+        pairs = [
+            (test, other)
+            for test in gone - found.keys()
+            for other in new - {*found.values()}
+            if then[test] & now[other] and (not named_alike or within_file(other) == within_file(test))
+        ]
+        meant = Counter(test for pair in pairs for test in pair)
+        found |= {test: other for test, other in pairs if meant[test] == meant[other] == 1}
+    if not found:
         return baseline
-    entries = (e.model_copy(update={"test": moved.get(e.test, e.test)}) for e in baseline.entries)
+    entries = (e.model_copy(update={"test": found.get(e.test, e.test)}) for e in baseline.entries)
     return baseline.model_copy(update={"entries": tuple(entries)})
 
 

@@ -6,14 +6,17 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from pytest_personalens.core.judging.dimensions import Dimension
+from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.results.reasons.earlier import earlier_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Literal
 
+    from pytest_personalens.core.judging.evaluation import Evaluation
     from pytest_personalens.core.judging.measure import Measure, Score
     from pytest_personalens.core.judging.verdict import Reason, ReasonCode, Verdict
+    from pytest_personalens.core.scenario import BaseScenario
     from pytest_personalens.results.values.item import Item
 
 #: What is counted: the judge's reasons, and "whole" where each part of a failed task is done.
@@ -27,6 +30,22 @@ COSTS: Final[Mapping[Measure, tuple[CountedCode, ...]]] = {
         "limit-broken", "contradicts", "asks-known", "recites", "ignores", "uses-stated",
     ),
 }  # fmt: skip
+
+
+def tell_owner(evaluation: Evaluation, other: BaseScenario) -> Evaluation:
+    """Return the evaluation, whose reasons tell of a value against what is known that it is the other user's.
+
+    The assistant was given the context of `other` in place of the user's own.
+    """
+    types = (other.preferences if isinstance(other, Scenario) else {}).values()
+    theirs = {(name, value) for of_domain in types for name, values in of_domain.items() for value in values}
+
+    def told(reason: Reason) -> Reason:
+        is_theirs = reason.code == "contradicts" and (reason.type, reason.value) in theirs
+        return reason.model_copy(update={"detail": f"{other.user}'s"}) if is_theirs else reason
+
+    verdicts = (v.model_copy(update={"reasons": tuple(map(told, v.reasons))}) for v in evaluation.verdicts)
+    return evaluation.model_copy(update={"verdicts": tuple(verdicts)})
 
 
 class ReasonCount(NamedTuple):

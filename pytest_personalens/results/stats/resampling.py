@@ -13,15 +13,20 @@ if TYPE_CHECKING:
 
 _Value = TypeVar("_Value")
 SAMPLES: Final = 2_000
+#: The share of the samples beyond each end of an interval.
+_OUTSIDE: Final = 0.025
 
 
 def bootstrap_interval(
-    by_user: Sequence[Sequence[_Value]], figure: Callable[[Sequence[_Value]], float | None]
+    by_user: Sequence[Sequence[_Value]],
+    figure: Callable[[Sequence[_Value]], float | None],
+    p: float | None = None,
 ) -> Interval | None:
     """Return the 95 % interval of a `figure` of all values, by bootstrap (Efron 1979).
 
-    The ends are percentiles over 2,000 samples of the users with replacement, with a fixed seed. Return None
-    for fewer than three users, and if most samples do not determine the figure.
+    The ends are percentiles over 2,000 samples of the users with replacement, with a fixed seed. `p` is the
+    one-sided p of a figure that is a gain. Return None for fewer than three users, and if most samples do not
+    determine the figure.
     """
     if len(by_user) < LEAST:
         return None
@@ -30,19 +35,22 @@ def bootstrap_interval(
         sample = [value for values in chance.choices(by_user, k=len(by_user)) for value in values]
         if (value := figure(sample)) is not None:
             figures.append(value)
-    return middle_95(figures)
+    return middle_95(figures, p)
 
 
-def middle_95(figures: list[float]) -> Interval | None:
+def middle_95(figures: list[float], p: float | None = None) -> Interval | None:
     """Return the ends of the middle 95 % of the figures of `SAMPLES` samples.
 
-    Return None if most samples gave no figure, and if all figures are equal.
+    With the one-sided `p` of a gain, they begin above 0 exactly if p is at most 0.025, so that the two never
+    contradict each other. Return None if most samples gave no figure, and if all figures are equal.
     """
     if len(figures) < SAMPLES / 2:
         return None
     figures = sorted(figures)
     outside = len(figures) // 40
     low, high = figures[outside], figures[-1 - outside]
+    if p is not None and (p <= _OUTSIDE) != (low > 0):
+        low = 0.0 if p > _OUTSIDE else next((value for value in figures if value > 0), low)
     return (low, high) if low < high else None
 
 

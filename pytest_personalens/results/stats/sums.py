@@ -33,12 +33,12 @@ _KEPT: Final = 4_000
 _ROUNDING: Final = 1e-12
 
 
-def bootstrap_of_sums(rows: Sequence[Row], figure: FigureOf) -> Interval | None:
+def bootstrap_of_sums(rows: Sequence[Row], figure: FigureOf, p: float | None = None) -> Interval | None:
     """Return the 95 % interval of a figure of sums of each user's answers, as `bootstrap_interval` does."""
     if len(rows) < LEAST or len(set(rows)) == 1:
         return None
     figures = map(figure, _resampled(tuple(rows)))
-    return middle_95([value for value in figures if value is not None])
+    return middle_95([value for value in figures if value is not None], p)
 
 
 def swap_of_sums(pairs: Sequence[tuple[Row, Row]], figure: FigureOf, sign: int) -> Test:

@@ -135,11 +135,6 @@ class Results(Frozen):
         return tuple(i for i in self.items if not i.arm)
 
     @property
-    def valid_share(self) -> float:
-        """The share of what could be scored, 0 to 1, where an item counts by the share of its readings."""
-        return sum(i.evaluation.share for i in self.own) / self.expected if self.expected else 0.0
-
-    @property
     def expected(self) -> int:
         """The number of items of the run itself, with those that brought no result."""
         return self.overall.items + sum(map(len, self.missing.values()))

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import AssistantFault, DataError
 from pytest_personalens.core.files.devices import no_device
+from pytest_personalens.core.files.json_stream import read_object
 from pytest_personalens.models import Model, Request
-from pytest_personalens.suites.personaconv.data.stream import read_object
 
 if TYPE_CHECKING:
     from collections.abc import Callable

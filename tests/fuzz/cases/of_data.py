@@ -137,6 +137,14 @@ def labels(setup: Setup) -> Case:
     return Case(f"{name}: {spoilt.what}", ("labels.jsonl", *more), "agreement", passes=passes, writes=True)
 
 
+def dialogues(setup: Setup) -> Case:
+    """Dialogues that exist already, of scenarios of ours and of one of their own."""
+    setup.take("chats.jsonl")
+    name, spoilt = _spoilt(setup, "chats.jsonl")
+    arguments = ("--personalens-dialogues=chats.jsonl", "--personalens-judge-model=told", RUN[2])
+    return Case(f"{name}: {spoilt.what}", arguments)
+
+
 def outputs(setup: Setup) -> Case:
     """Outputs of another run, which are scored."""
     setup.take("outputs.jsonl")

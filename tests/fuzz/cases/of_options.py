@@ -32,7 +32,7 @@ PYTEST: Final = (
 
 def repository(setup: Setup) -> None:
     """With the files that right values of options name."""
-    for name in ("own", "official", "prompts", "anchors.jsonl"):
+    for name in ("own", "official", "prompts", "anchors.jsonl", "chats.jsonl", "labels.jsonl"):
         setup.take(name)
     for name in ("baseline.json", "results.json", "adopted.json"):
         setup.take(setup.of_like(name))
@@ -181,6 +181,8 @@ _COMMANDS: Final[dict[str, tuple[tuple[str, ...], str]]] = {
     "agreement": (("labels.jsonl",), "judge-model dimensions report markdown prompts protocol concurrency budget price records"),
     "draw-for-annotation": (("results.json", "--write=drawn.jsonl", "--count=1"), "count seed annotators write"),
     "check-dataset": (("own",), "words report table"),
+    "build": (("--by-hand=own",), "by-hand domains people users seed out budget price"),
+    "import-chats": (("chats.jsonl", "--out=drafted"), "out names attempts concurrency budget price"),
     "show-prompts": (("alarm-1-adeola",), "prompts protocol official-bugs user-agent context dimensions data"),
     "score": (("outputs.jsonl", "--kind=sentiment"), "kind protocol gate report embedding nltk-data"),
     "history": (("results.json",), "branch report badge"),
@@ -200,7 +202,7 @@ def command(setup: Setup) -> Case:
     rng = setup.rng
     name = rng.choice(sorted(set(_COMMANDS) - ({"sample-size"} if rng.random() < 0.7 else set())))
     repository(setup)
-    for file in ("labels.jsonl", "rows.csv", "outputs.jsonl"):
+    for file in ("labels.jsonl", "rows.csv", "outputs.jsonl", "chats.jsonl"):
         setup.take(file)
     for number in (1, 2):
         setup.take(setup.of_like(f"shard-{number}.json"))
@@ -233,7 +235,7 @@ def command(setup: Setup) -> Case:
 
 #: Command -> what it prints where it did what it is for.
 _SHOWS: Final = {
-    "merge": "usage:", "report": r"overall|^report: |^summary: |Table \d|Figure \d|^## ", "agreement": "kappa|labelled",
-    "draw-for-annotation": "dialogues are in", "check-dataset": "scenarios|Tables 8 and 9", "show-prompts": "=== ",
+    "merge": "usage:|no gate decides about the scores", "report": r"overall|^report: |^summary: |Table \d|Figure \d|^## ", "agreement": "kappa|labelled",
+    "draw-for-annotation": "dialogues are in", "check-dataset": "scenarios|Tables 8 and 9", "build": "complete|to do", "import-chats": "drafts in", "show-prompts": "=== ",
     "score": "protocol", "history": "commit", "show": "task completion", "sample-size": r"\| scenarios \|",
 }  # fmt: skip

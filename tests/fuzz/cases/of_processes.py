@@ -56,6 +56,7 @@ def environment(setup: Setup) -> Case:
         writes=True,
         good=good,
         environment=tuple(variables.items()),
+        plain=("-n", "1") if "-n" in words else (),
     )
 
 
@@ -95,7 +96,7 @@ def workers(setup: Setup) -> Case:
         words += [word for word in rng.choice(PYTEST) if word != "no:xdist"] or ["-x"]
     if words[-1:] == ["-p"]:
         words.pop()
-    if rng.random() < 0.4:
+    if rng.random() < 0.4 and spread[0] != "-n0":  # without workers it is pytest itself that ends
         what = rng.choice(_ENDS)
         with (setup.repo / "conftest.py").open("a", encoding="utf-8") as conftest:
             conftest.write(f"\n\n{what}")
@@ -104,6 +105,8 @@ def workers(setup: Setup) -> Case:
         (*RUN, *spread, *words),
         passes=decided_otherwise,
         writes=True,
+        plain=spread,
+        hook=what,
     )
 
 

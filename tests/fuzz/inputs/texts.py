@@ -20,7 +20,7 @@ VALID: Final[dict[str, tuple[str, ...]]] = {
     "gate": ("p >= 2.5", "valid >= 0.9", "p=2, valid=90%", "none", "single: tcr >= 0.5", "lift >= 0.3", "pass^2 >= 0.5", "drop(p) <= 0.5", "drop(tcr) <= 5%"), "baseline": ("baseline.json",),
     "level": ("0.05",), "margin": ("tc=0.02", "tc=0.02,p=0.1"), "anchors": ("anchors.jsonl",), "exit-infra": ("77",),
     "report": ("out.json", "out.html", "out.md", "github"), "save-baseline": ("new.json",), "adopt-judge": ("judge.json",),
-    "check-judge": ("adopted.json",),
+    "check-judge": ("adopted.json",), "dialogues": ("chats.jsonl", "results.json", "labels.jsonl", "__personalens__"),
 }  # fmt: skip
 WITH_VALUE: Final = tuple(option.name for option in OPTIONS if not option.flag)
 WITHOUT: Final = tuple(option.name for option in OPTIONS if option.flag)

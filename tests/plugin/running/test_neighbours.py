@@ -142,7 +142,7 @@ def test_a_part_of_pytest_split_says_that_it_is_one(beside: Repository) -> None:
     drawn: list[str] = []
     for group in ("1", "2"):
         result = run(beside, "--splits", "2", "--group", group, "--randomly-seed=1")
-        result.stdout.fnmatch_lines(["left out by a selection*: 3 items of the sample*"])
+        result.stdout.fnmatch_lines(["left out by a selection*: at least 3 items of the sample*"])
         drawn += scores(beside)
     assert len(set(drawn)) == 6
 

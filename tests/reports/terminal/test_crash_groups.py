@@ -100,7 +100,10 @@ def test_scores_of_a_stopped_run_are_called_those_of_a_part(crashing: Repository
     )
 
 
-def test_workers_and_dialogues_side_by_side_tell_the_same(crashing: Repository) -> None:
+def test_workers_and_dialogues_side_by_side_tell_the_same(
+    crashing: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CI", "true")  # where pytest cuts no line of its short summary
     crashing.write(app__memory='def recall(number):\n    raise KeyError("user")\n')
     for more in (("-n", "2"), ("--personalens-concurrency", "4")):
         result = crashing.run(*ARGS, *more)
@@ -111,6 +114,9 @@ def test_workers_and_dialogues_side_by_side_tell_the_same(crashing: Repository) 
             ],
             consecutive=True,
         )
+        failed = [line.partition(" - ")[2] for line in result.outlines if line.startswith("FAILED")]
+        assert failed[1:] == ["not scored, assistant at fault (as above)"] * 11
+        assert "not scored, assistant at fault: the assistant raised KeyError: 'user'" in failed[0]
 
 
 def test_many_ways_are_few_lines(crashing: Repository) -> None:

@@ -167,7 +167,7 @@ def test_a_task_whose_parts_are_all_done_is_told_as_such(
     page = (bot.path / "run.html").read_text(encoding="utf-8")
     assert '<a href="#reason=whole">does each part, but not the task as a whole</a>' in page
     assert '["whole","does each part, but not the task as a whole"]' in page
-    first, *_ = re.findall('Begin with <a href="#item=(.*?)">(.*?)</a>', page)
+    first, *_ = re.findall(r'Begin with <a href="#item=(.*?)">\S+</a> (\(.*?\): [\w ]+)', page)
     assert unquote(first[0]) in result.stdout.str()
     assert first[1].endswith(": task not completed")
 

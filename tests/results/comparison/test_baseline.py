@@ -55,7 +55,7 @@ def test_a_run_without_a_change_passes_and_says_what_it_could_have_found(saved: 
     assert_ended(
         result,
         0,
-        "compared with base.json: 20 scenarios, at the level 0.05",
+        "compared with base.json: 20 scenarios, at the level 0.05 for both gates together",
         "gate regression: tcr: passed, TCR 1.00 -> 1.00 (+0.00, 95 % *) over 20 scenarios: no"
         " significant drop; one of 0.* would have been found 4 times in 5",
         "gate regression: p: passed, P 4.00 -> 4.00 *",
@@ -207,6 +207,7 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_run(
         (edited(lambda d: d.update(entries=[])), "no scenario is in it; *"),
         (edited(lambda d: d["entries"][0]["scores"].update(personalization=5)), "entries.0: *personalization is scored 1 to 4, not 5*"),
         (edited(lambda d: d["entries"].append(d["entries"][0])), "*trial 1 of * in test_bot.py::test_bot stands there twice*"),
+        (edited(lambda d: d["entries"][0]["scores"].update({"p\u2028x": 1})), r"entries.0.scores.p\u2028x*: unknown measure *"),
         (edited(lambda d: d.pop("terms")), "terms: field required*"),
     ],
 )  # fmt: skip
@@ -266,7 +267,7 @@ def test_nothing_in_common_is_a_failure(told: Repository) -> None:
         told.inline(*COMPARE, "--personalens-domain=Alarm", "--personalens-kind=single"),
         1,
         "gate regression: FAILED (not decided), no scenario of this run could be compared with base.json:"
-        " 20 not run now, 20 not run then (another sample, *)",
+        " 20 not run now, 20 not run then (another sample or seed, or did a test move? *)",
     )
 
 
@@ -404,6 +405,15 @@ def test_a_baseline_follows_a_test_to_another_file(saved: Repository) -> None:
     result, _ = compared(saved)
     assert result.ret == 1, "two tests may be the one that moved"
     result.stdout.fnmatch_lines(["gate regression: FAILED (not decided)*"])
+
+
+def test_a_baseline_follows_a_renamed_test(saved: Repository) -> None:
+    (saved.path / "test_bot.py").rename(saved.path / "test_other.py")
+    test = (saved.path / "test_other.py").read_text()
+    (saved.path / "test_other.py").write_text(test.replace("def test_", "def test_renamed_"))
+    assert compared(saved)[0].ret == 0
+    lower(saved, "tc", ids(saved)[:9])
+    assert compared(saved)[0].ret == 1, "the scores of then and now are held against each other"
 
 
 def test_saving_over_the_baseline_of_the_configuration_does_not_ask_it(told: Repository) -> None:

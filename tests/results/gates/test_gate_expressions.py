@@ -127,6 +127,9 @@ def test_gates_without_a_sample_are_not_passed_over_in_silence(told: Repository)
         ["personalens: there are gates in the configuration and no sample (--personalens-sample N): none *"]
     )
     (told.path / "pytest.ini").write_text("[pytest]\n")
+    told.inline("--personalens-domain=Train").stdout.fnmatch_lines(
+        ["personalens: --personalens-domain has no effect without --personalens-sample N"]
+    )
     assert "personalens:" not in told.inline("-q").stdout.str().partition("collected")[0]
 
 

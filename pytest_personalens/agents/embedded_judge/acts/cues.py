@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from pytest_personalens.core.scenario import Scenario
 
 _NUMBER: Final = re.compile(r"\d+(?:[:.,]\d+)*")
-#: The cue of a statement that lists known facts: many values, and little else.
+#: The cue of a statement that lists known facts: values of many preferences, and little else. Several values
+#: of one preference may be what was asked for: titles on a watchlist.
 LISTED: Final = "lists what is known"
 _MANY: Final = 4
 _STUFFED: Final = 0.6
@@ -70,9 +71,8 @@ def _text(message: Message) -> str:
 class _Reader:
     def __init__(self, scenario: Scenario, messages: Sequence[Message]) -> None:
         self.scenario, self.messages = scenario, messages
-        self.values = [
-            v for types in scenario.preferences.values() for values in types.values() for v in values
-        ]
+        self.types = [values for types in scenario.preferences.values() for values in types.values()]
+        self.values = [v for values in self.types for v in values]
         self.value_words = frozenset().union(*map(content, self.values))
         task = scenario.task
         topic = content(f"{task.description} {task.intent} {task.goal}").union(
@@ -192,7 +192,8 @@ class _Reader:
             c.turn == turn and (c.sentence in quote or quote in c.sentence) for c in self._reading.clashes
         ):
             yield "clashes"
-        if len(set(named)) >= _MANY and len(stems & self.value_words) / len(stems) >= _STUFFED:
+        types = sum(not set(named).isdisjoint(values) for values in self.types)
+        if types >= _MANY and len(stems & self.value_words) / len(stems) >= _STUFFED:
             yield LISTED
         yield from self._about_request(text, stems)
         if not stems:

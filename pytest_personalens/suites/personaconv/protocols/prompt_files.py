@@ -6,10 +6,10 @@ import hashlib
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.core.errors import DataError, SpecError
+from pytest_personalens.core.files.json_stream import CHANGED, read_at, read_object
 from pytest_personalens.core.scenario import ScenarioRef
 from pytest_personalens.suites.personaconv.data.plan import ExcludedPost, Plan, PlannedDataset
 from pytest_personalens.suites.personaconv.data.posts import text_field
-from pytest_personalens.suites.personaconv.data.stream import CHANGED, read_at, read_object
 from pytest_personalens.suites.personaconv.values import (
     UNKNOWN_DOMAIN,
     Prediction,

@@ -59,7 +59,7 @@ def test_a_post_that_crosses_what_is_read_at_a_time(tmp_path: Path, monkeypatch:
     posts = people()
     whole = everything(written(tmp_path, posts))
     for window in (1, 7, 64, 1000):
-        monkeypatch.setattr("pytest_personalens.suites.personaconv.data.stream._WINDOW", window)
+        monkeypatch.setattr("pytest_personalens.core.files.json_stream._WINDOW", window)
         assert everything(written(tmp_path, posts, f"{window}.json", indent=1)) == whole
 
 
@@ -151,7 +151,7 @@ def test_filtering_and_reordering_a_file_changes_no_id(tmp_path: Path, protocol:
         (b"version https://git-lfs.github.com/spec/v1\noid sha256:1\n", "is a pointer of Git LFS"),
         (b'{"ada": {"title": "x"}}', "ada: expected a list of posts, as the official data has it"),
         (b'{"name": "x", "results": 3}', "name: expected a list of posts"),
-        (b"[" * 5000 + b"]" * 5000, "a post is nested too deeply to be read; take it out"),
+        (b"[" * 5000 + b"]" * 5000, "an entry is nested too deeply to be read; take it out"),
         (b"PK\x03\x04rest", "is a ZIP archive, whatever its name says; unpack it"),
         (b"[]", "none of its 0 posts makes an item"),
         (b"{}", "none of its 0 posts makes an item"),

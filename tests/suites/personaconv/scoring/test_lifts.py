@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 import re
 import statistics
 from collections.abc import Sequence
@@ -117,6 +118,31 @@ def test_of_classes_all_ways_are_counted(answers: Answers, name: str) -> None:
 @given(IMPACT, st.sampled_from(["rmse", "mae", "skill"]))
 def test_of_errors_all_ways_are_counted(answers: Answers, name: str) -> None:
     assert same(found(METRICS[name], "impact", answers), one_by_one(name, answers))
+
+
+@pytest.mark.parametrize("name", ["f1", "mcc", "rmse", "skill"])
+def test_an_interval_begins_above_zero_exactly_if_its_p_is_small(name: str) -> None:
+    chance, small = random.Random(name), 0
+    for _ in range(40):
+        answers: list[tuple[str, Any, Any, Any]] = []
+        for user in map(str, range(16)):
+            if name in ("f1", "mcc"):
+                truth = chance.choice(CLASSES)
+                answers.append((user, truth, chance.choice(CLASSES), chance.choice((truth, *CLASSES))))
+            else:
+                number = chance.randrange(100)
+                answers.append((user, number, chance.randrange(100), (number + chance.randrange(200)) // 3))
+        kind = "sentiment" if name in ("f1", "mcc") else "impact"
+        sides = (
+            [item(n, user, kind, truth, said[side], arm) for n, (user, truth, *said) in enumerate(answers)]
+            for side, arm in enumerate(("np-conv", ""))
+        )
+        gain = gain_of(METRICS[name], *sides)
+        assert gain is not None
+        assert gain.low is not None
+        assert (gain.low > 0) == (gain.p <= 0.025)
+        small += gain.p <= 0.025
+    assert 0 < small < 40
 
 
 def test_numbers_too_large_for_a_square_have_an_error_and_a_p() -> None:

@@ -125,6 +125,7 @@ function chat(item) {
     const p = assistant && replies < counted ? byTurn.turns[replies] : null;
     if (assistant) replies += 1;
     turns.push(make("li", { class: assistant ? "assistant" : "user", id: `turn-${turn}`, tabindex: "-1" },
+      item.sessions && turn in item.sessions ? make("h3", { class: "session" }, `Session of ${text(item.sessions[turn])}`) : null,
       make("span", { class: "speaker" }, speaker(assistant, turn), p == null ? null : make("span", { class: "turn-p" }, ` · P ${p} after this turn`)),
       calls ? actions(calls) : null, body, quotes.length ? remarks(quotes, body[0]) : null));
   });
@@ -171,7 +172,7 @@ function readings(item) {
       make("div", { class: "head" }, make("span", {}, d.name), make("span", { class: short(item, d) ? "cut" : null }, pips, scoreText(d, v.score), d.high === 1 || d.high === null ? null : ` of ${d.high}`)),
       flip ? make("p", { class: flip[2] > flip[1] ? "good" : "bad" }, `${scoreBefore(d, flip[1])} before, ${scoreBefore(d, flip[2])} now`) : null,
       make("p", {}, plain(text(v.why)), turns.length ? " · " : null,
-        turns.map((turn, n) => [n ? ", " : turns.length > 1 ? "turns " : "turn ", make("a", { href: `#turn-${turn}`, onclick: (event) => { event.preventDefault(); goTo(turn); } }, String(turn))])),
+        turns.map((turn, n) => [n ? ", " : null, make("a", { href: `#turn-${turn}`, onclick: (event) => { event.preventDefault(); goTo(turn); } }, `turn ${turn}`)])),
       v.goalParts ? make("ul", { class: "goal-parts plain" }, v.goalParts.map(([done, words, turn]) => make("li", { class: done ? null : "bad" }, done ? "✓ " : "✗ ", plain(text(words)), turn == null ? null : ` (turn ${turn})`))) : null,
       [["Observations", v.observed], ["Improvements", v.better]].map(([name, found]) => found ? make("details", {}, make("summary", {}, name), make("ul", { class: "plain" }, found.map((one) => make("li", {}, plain(text(one)))))) : null),
       v.unfound ? make("p", { class: "bad" }, v.unfound) : null,

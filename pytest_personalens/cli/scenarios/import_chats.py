@@ -1,0 +1,69 @@
+"""The command ``import-chats``: makes drafts of tasks from stored dialogues, without personal data."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from pytest_personalens.cli.command import BAD_INPUT, argument_type, command
+from pytest_personalens.core.errors import SpecError
+from pytest_personalens.core.files.atomic_write import write_atomically
+from pytest_personalens.core.files.devices import no_device
+from pytest_personalens.core.options.option_types import budget as read_cap
+from pytest_personalens.core.text.safe_text import one_line
+
+if TYPE_CHECKING:
+    import argparse
+
+
+@command("import-chats", {"cap": argument_type(read_cap, "found")})
+def main(options: argparse.Namespace) -> int:
+    """Return 0, 1 if a dialogue is left out, or 4 if there is none to draft."""
+    from pytest_personalens.cli.scenarios.asking import Asking
+    from pytest_personalens.datasets.embedded.building.chats import draft_by_model, read_chats, skeleton
+    from pytest_personalens.datasets.embedded.building.masking import masker
+    from pytest_personalens.datasets.embedded.building.pieces import make_folder
+    from pytest_personalens.datasets.embedded.building.toml_text import toml_text
+
+    try:
+        names = no_device(options.names).read_text(encoding="utf-8").splitlines() if options.names else []
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise SpecError(f"--names: {options.names} cannot be read: {why}") from None
+    mask = masker(names)
+    chats, errors = read_chats(options.file, mask)
+    for problem in errors:
+        print(one_line(f"left out: {problem}"), file=sys.stderr)
+    if not chats:
+        return BAD_INPUT
+    folder, left_out = make_folder(options.out / "drafts"), len(errors)
+
+    def write(line: int, draft: dict[str, object]) -> None:
+        path = folder / f"chat-{line:04}.toml"
+        if not path.exists():  # somebody may have worked on it
+            head = one_line(f"# A draft from line {line} of {options.file.name}")
+            write_atomically(path, f"{head}\n{toml_text(draft)}")
+
+    if options.model is None:
+        for chat in chats:
+            write(chat.line, skeleton(chat))
+    else:
+        asking = Asking(options, len(chats))
+        if options.estimate:
+            for chat in chats:
+                draft_by_model(chat, asking.planned, mask)
+            asking.print_estimate()
+            return 0
+        with asking.pieces() as pieces:
+            made = [(chat, asking.pool.submit(draft_by_model, chat, pieces, mask)) for chat in chats]
+            for chat, future in made:
+                if (draft := future.result()) is not None:
+                    write(chat.line, draft)
+        for key, problems in sorted(pieces.given_up.items()):
+            print(
+                one_line(f"left out: {key}, after {options.attempts} attempts: {'; '.join(problems)}"),
+                file=sys.stderr,
+            )
+        left_out += len(pieces.given_up)
+    print(one_line(f"{len(chats) + len(errors) - left_out} drafts in {folder}; {left_out} left out"))
+    return int(left_out > 0)

@@ -1,0 +1,84 @@
+"""Lays out a dataset for somebody who writes it by hand, and says what is still to be written."""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+from typing import TYPE_CHECKING, Final
+
+from pytest_personalens.core.errors import DataError
+from pytest_personalens.core.files.atomic_write import write_atomically
+from pytest_personalens.core.files.devices import no_device
+from pytest_personalens.core.text.slugs import slug
+from pytest_personalens.datasets.embedded.building.pieces import make_folder
+from pytest_personalens.datasets.embedded.embedded import EmbeddedDataset
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from pytest_personalens.datasets.embedded.entries import Domain
+
+#: The mark of what is to be replaced.
+TODO: Final = "TODO"
+_TEMPLATES: Final = files(__package__).joinpath("templates")
+
+
+def lay_out_by_hand(folder: Path, domains: Sequence[str], people: Sequence[str]) -> list[Path]:
+    """Write the files of the next step that are missing, and return them; no file is ever replaced.
+
+    The first step is the dataset and its domains. When these have no problem, the next is the people.
+    """
+    head = f'name = "{slug(folder.resolve().name)}"\nversion = "1"\n'
+    written = [
+        *_write(folder / "dataset.toml", head),
+        *(
+            p
+            for name in domains
+            for p in _write(folder / "domains" / f"{slug(name)}.toml", _template("domain", name))
+        ),
+    ]
+    data = EmbeddedDataset(folder)
+    others = (error for error in data.problems() if not error.file.startswith(str(folder / "profiles")))
+    if written or any(unfinished(folder)) or any(others):
+        return written
+    kinds = "\n".join(line for name in data.domains() for line in _preference_lines(data.domain(name)))
+    text = {slug(name.split()[0]): f"{_template('person', name)}{kinds}\n" for name in people}
+    return [
+        p for user, profile in text.items() for p in _write(folder / "profiles" / f"{user}.toml", profile)
+    ]
+
+
+def unfinished(folder: Path) -> Iterator[DataError]:
+    """Yield each line of a dataset that still has the mark."""
+    for file in sorted(folder.rglob("*.toml")):
+        if "drafts" in file.relative_to(folder).parts:
+            continue
+        try:
+            lines = no_device(file).read_text(encoding="utf-8").splitlines()
+        except (OSError, ValueError):
+            continue  # the check of the dataset names the problem
+        for number, line in enumerate(lines, 1):
+            if TODO in re.sub(r"^\s*#.*", "", line):
+                yield DataError(file, " ".join(line.split()), field=f"line {number}")
+
+
+def _preference_lines(domain: Domain) -> Iterator[str]:
+    yield from ("", f'[domains."{domain.name}"]')
+    for name, spec in domain.preferences.items():
+        text = f"TODO one of: {', '.join(spec.values)}" if spec.values else "TODO a short text"
+        yield f'"{name}" = ["{text}"]' if spec.multiple else f'"{name}" = "{text}"'
+    told = "TODO two to six sentences: what this person did with the assistant, which shows the preferences"
+    yield f'summary = "{told}"'
+
+
+def _template(kind: str, name: str) -> str:
+    return _TEMPLATES.joinpath(f"{kind}.toml").read_text(encoding="utf-8").replace("$name", name)
+
+
+def _write(path: Path, text: str) -> list[Path]:
+    if path.exists():
+        return []
+    make_folder(path.parent)
+    write_atomically(path, text)
+    return [path]

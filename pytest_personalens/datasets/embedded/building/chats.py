@@ -1,0 +1,142 @@
+"""Makes drafts of tasks from stored dialogues, of which no sentence is kept."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from pytest_personalens.core.errors import DataError
+from pytest_personalens.core.files.devices import no_device
+from pytest_personalens.datasets.embedded.building.by_hand import TODO
+from pytest_personalens.datasets.embedded.building.pieces import prompt_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from pytest_personalens.datasets.embedded.building.pieces import Answer, Pieces
+
+#: A draft that shares so many words in a row with its dialogue copies it.
+_COPIED_WORDS: Final = 8
+#: The texts of a draft, in their order.
+_TEXTS: Final = ("description", "intent", "goal", "opening")
+#: What a user may have told, in the skeleton of a draft.
+_KNOWN: Final = (
+    ("a day", r"\b(?:to(?:day|morrow)|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|\d{4}-\d{2}-\d{2})\b"),
+    ("a time", r"\b\d{1,2}(?::\d{2})?\s?[ap]m\b|\b\d{1,2}:\d{2}\b"),
+    ("a sum", r"[$€£]\s?\d+(?:\.\d+)?"),
+)
+
+
+class Chat(NamedTuple):
+    """A masked dialogue as (role, text), its line in the file, and the tools that were called."""
+
+    line: int
+    turns: tuple[tuple[str, str], ...]
+    tools: tuple[str, ...]
+
+
+def read_chats(file: Path, mask: Callable[[str], str]) -> tuple[list[Chat], list[DataError]]:
+    """Return the dialogues of a file, an object with ``messages`` a line, and the problems of bad lines."""
+    chats: list[Chat] = []
+    errors: list[DataError] = []
+    try:
+        lines = no_device(file).read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError) as error:
+        raise DataError(file, f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            chats.append(_chat(number, json.loads(line), mask))
+        except DataError as error:
+            errors.append(DataError(file, error.problem, field=f"line {number}: {error.field}"))
+        except (ValueError, RecursionError) as error:
+            errors.append(DataError(file, f"not valid JSON: {error}", field=f"line {number}"))
+    if not chats and not errors:
+        raise DataError(file, 'no dialogue in it; write one a line, such as {"messages": [...]}')
+    return chats, errors
+
+
+def _chat(line: int, data: Any, mask: Callable[[str], str]) -> Chat:
+    messages = data.get("messages") if isinstance(data, dict) else data
+    if not isinstance(messages, list) or not all(isinstance(m, dict) for m in messages):
+        problem = 'expected a list of messages, such as {"role": "user", "content": "..."}'
+        raise DataError("", problem, field="messages")
+    turns: list[tuple[str, str]] = []
+    tools: list[str] = []
+    for number, message in enumerate(messages, 1):
+        text = _text(message.get("content"), f"messages.{number}.content")
+        if message.get("role") in ("user", "assistant") and text.strip():
+            turns.append((message["role"], mask(text)))
+        tools += re.findall(r'"name": "([\w.-]+)"', json.dumps(message.get("tool_calls")))
+    for role in ("user", "assistant"):
+        if role not in dict(turns):
+            raise DataError("", f"no message of the {role}; a dialogue needs both roles", field="messages")
+    return Chat(line, tuple(turns), tuple(dict.fromkeys(tools)))
+
+
+def _text(content: Any, field: str) -> str:
+    if isinstance(content, list):
+        if strange := [p for p in content if not isinstance(p, dict) or p.get("type") != "text"]:
+            kind = strange[0].get("type") if isinstance(strange[0], dict) else type(strange[0]).__name__
+            problem = f"a part of the kind {str(kind)[:40]!r}; only dialogues in words can be drafted"
+            raise DataError("", problem, field=field)
+        content = " ".join(str(part.get("text", "")) for part in content)
+    if content is not None and not isinstance(content, str):
+        raise DataError("", "expected a text", field=field)
+    return content or ""
+
+
+def draft_by_model(chat: Chat, pieces: Pieces, mask: Callable[[str], str]) -> dict[str, Any] | None:
+    """Return a draft that a model wrote, with its texts masked, or None if every attempt was refused."""
+
+    def problems(answer: Answer) -> list[str]:
+        found = [
+            f"{n}: expected a text"
+            for n in _TEXTS
+            if not isinstance(answer.get(n), str) or not answer[n].strip()
+        ]
+        known = answer.get("known")
+        if not isinstance(known, list) or not all(isinstance(text, str) for text in known):
+            return [*found, "known: expected a list of texts"]
+        texts = {**{n: answer.get(n) for n in _TEXTS}, "known": " ".join(known)}
+        return found or [
+            f"{n}: it copies the dialogue: {c!r}"
+            for n, text in texts.items()
+            for c in _copied(str(text), chat)
+        ]
+
+    prompt = prompt_text("chat", dialogue="\n".join(f"{role}: {text}" for role, text in chat.turns))
+    answer = pieces.make(f"chat-{chat.line:04}", "chat", prompt, problems, dict.fromkeys(_TEXTS, ""))
+    if answer is None:
+        return None
+    return {**{n: mask(answer[n]) for n in _TEXTS}, "known": [mask(text) for text in answer.get("known", ())]}
+
+
+def skeleton(chat: Chat) -> dict[str, Any]:
+    """Return a draft to fill in, with the days, times and sums that the user told, and the tools called."""
+    said = " ".join(text for role, text in chat.turns if role == "user")
+    known = [
+        f"{what}: {found}"
+        for what, pattern in _KNOWN
+        for found in dict.fromkeys(re.findall(pattern, said, re.IGNORECASE))
+    ]
+    hint = f"{TODO} see the dialogue at line {chat.line}"
+    return {
+        **dict.fromkeys(_TEXTS, hint),
+        "known": known,
+        **({"tools": list(chat.tools)} if chat.tools else {}),
+    }
+
+
+def _copied(text: str, chat: Chat) -> Iterator[str]:
+    """Yield the first run of words that a text shares with a message of the dialogue."""
+    words = re.findall(r"[\w'-]+", text.lower())
+    whole = [" ".join(["", *re.findall(r"[\w'-]+", turn.lower()), ""]) for _, turn in chat.turns]
+    for start in range(len(words) - _COPIED_WORDS + 1):
+        run = " ".join(words[start : start + _COPIED_WORDS])
+        if any(f" {run} " in turn for turn in whole):
+            yield run
+            return

@@ -1,0 +1,277 @@
+"""Reads stored dialogues: our results and records, the official output folder, JSON lines of messages."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from pydantic import ValidationError
+
+from pytest_personalens.core.dialogue.dialogue import Dialogue
+from pytest_personalens.core.dialogue.message import Message, group_turns
+from pytest_personalens.core.dialogue.message_fields import text_of
+from pytest_personalens.core.errors import DataError, RecordError
+from pytest_personalens.core.files.devices import no_device
+from pytest_personalens.core.files.jsonfile import first_problem
+from pytest_personalens.core.scenario import Scenario
+from pytest_personalens.core.suite_names import FIRST_SUITE
+from pytest_personalens.core.text.node_ids import CaseId, parse_case
+from pytest_personalens.core.text.slugs import slug
+from pytest_personalens.datasets.base import parse_file
+from pytest_personalens.datasets.official.official import TASK_ID, task_name
+from pytest_personalens.engine.job import StoredDialogue
+from pytest_personalens.engine.records.other_records import STORED
+from pytest_personalens.engine.records.record import read_record
+from pytest_personalens.results.values.results import RESULTS_SCHEMA, read_results
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pytest_personalens.core.judging.evaluation import Cause
+
+#: The end of the name of a dialogue's file in the official output folder.
+_OFFICIAL: Final = "_dialogue.json"
+#: What a message may hold beside its role and its text.
+_MORE: Final = ("tool_calls", "tool_call_id", "steps", "left_out")
+_TEXTS: Final = ("text", "input_text", "output_text", "refusal")
+_FORMATS: Final = (
+    "expected results, a record, an official dialogue, or a file .jsonl with lines such as"
+    ' {"scenario": "movies-1-amara", "messages": [{"role": "user", "content": "Hello"}, ...]}'
+)
+
+
+class Entry(NamedTuple):
+    """One stored dialogue, and where it stands.
+
+    `scenario` is an id, or a user and a task. `own` is the scenario itself, where the file has it.
+    """
+
+    stored: StoredDialogue
+    scenario: str | tuple[str, str]
+    file: Path
+    field: str = ""
+    own: Scenario | None = None
+    control: str = ""
+
+
+def read_dialogues(paths: Sequence[str], base: Path) -> list[Entry]:
+    """Return the dialogues of files, folders and patterns, in the order of paths and lines.
+
+    Relative paths start at `base`. Raise `DataError` for one that cannot be used: the file, the line or the
+    field, and what to do.
+    """
+    files = [file for path in paths for file in _files_of(path, base)]
+    by_assistant = {file.parent.name: file.parent for file in files if file.name.endswith(_OFFICIAL)}
+    if len(by_assistant) > 1:
+        names, one = ", ".join(sorted(by_assistant)), min(by_assistant.values())
+        example = f"such as '{one.parent.parent / '*' / one.name}'"
+        raise DataError(paths[0], f"holds dialogues of several assistants ({names}); name one, {example}")
+    entries = [entry for file in files for entry in _read_file(file)]
+    if not entries:
+        raise DataError(paths[0], f"no dialogue in it; {_FORMATS}")
+    return entries
+
+
+def _files_of(text: str, base: Path) -> list[Path]:
+    try:
+        path = base / Path(text).expanduser()
+        pattern = str(path.relative_to(path.anchor))
+        matched = [path] if path.exists() else sorted(Path(path.anchor).glob(pattern))
+        files = [file for one in matched for file in (_files_in(one) if one.is_dir() else [one])]
+    except (OSError, ValueError, RuntimeError) as error:  # such as a name that is too long, or no home
+        raise DataError(text[:200], f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    if not matched:
+        raise DataError(text, "no such file or folder, and no pattern of any")
+    return files
+
+
+def _files_in(folder: Path) -> list[Path]:
+    found = (path for path in folder.rglob("*.json*") if path.suffix in (".json", ".jsonl"))
+    every = sorted(path for path in found if path.is_file())  # a pipe would wait
+    # Beside records there may be those of a run that judged them.
+    official = [f for f in every if f.name.endswith(_OFFICIAL)]
+    return official or [f for f in every if f.parent == folder or not f.parent.name.startswith(STORED)]
+
+
+def _read_file(file: Path) -> Iterator[Entry]:
+    if file.suffix.lower() != ".json":
+        yield from _lines(file)
+        return
+    data = parse_file(file, "JSON", lambda path: json.loads(no_device(path).read_text(encoding="utf-8-sig")))
+    if isinstance(data, dict) and str(data.get("schema", "")).startswith(RESULTS_SCHEMA.partition("/")[0]):
+        yield from _results(file)
+    elif isinstance(data, dict) and "record" in data:
+        yield from _record(file)
+    elif isinstance(data, dict) and "user_id" in data and "dialogue" in data:
+        yield _official(file, data)
+    else:
+        raise DataError(file, _FORMATS)
+
+
+def _results(file: Path) -> Iterator[Entry]:
+    results = read_results(file)
+    _of_first_suite(file, results.suite)
+    for n, item in enumerate(results.items):
+        e = item.evaluation
+        # A dialogue that broke off has no scores in a second run either, and must not be missing from it.
+        cause: Cause = e.cause or "assistant"
+        broken_off = (cause, e.detail) if e.dialogue.end == "fault" else ()
+        yield Entry(
+            StoredDialogue(e.dialogue, e.user_agent, e.assistant, *broken_off),
+            (e.user, e.task),
+            file,
+            f"items.{n}",
+            own=results.scenarios.get(e.scenario),
+            control=item.arm,
+        )
+
+
+def _record(file: Path) -> Iterator[Entry]:
+    try:
+        record = read_record(file.read_text(encoding="utf-8"), str(file))
+    except RecordError as error:
+        raise DataError(file, str(error).removeprefix(f"{file}: ")) from None
+    _of_first_suite(file, record.suite)
+    case = parse_case(file.stem, [record.scenario]) or CaseId(record.scenario)
+    if record.dialogue.end != "fault":
+        stored = StoredDialogue(record.dialogue, record.user_agent, record.assistant)
+        yield Entry(stored, record.scenario, file, control=case.control)
+
+
+def _of_first_suite(file: Path, suite: str) -> None:
+    if suite != FIRST_SUITE:
+        raise DataError(
+            file, f"is of the suite {suite}, and only dialogues of {FIRST_SUITE} are judged again"
+        )
+
+
+def _official(file: Path, data: dict[str, Any]) -> Entry:
+    match = TASK_ID.fullmatch(str(data.get("task_id")))
+    if match is None:
+        problem = f"expected 'SD-<domain>-task-<n>' or 'MD-task-<n>', found {data.get('task_id')!r}"
+        raise DataError(file, problem, field="task_id")
+    turns = read_turns(data["dialogue"], file, "dialogue")
+    # The official code writes the model of the assistant into `user_model` too.
+    stored = StoredDialogue(_dialogue(turns), "official user agent", file.parent.name)
+    return Entry(stored, (f"user{data['user_id']}", task_name(match)), file, "user_id, task_id")
+
+
+def _lines(file: Path) -> Iterator[Entry]:
+    text = parse_file(file, "text", lambda path: no_device(path).read_text(encoding="utf-8-sig"))
+    lines = text.split("\n")  # not `splitlines`: a message may hold a line separator of Unicode
+    last = max((n for n, line in enumerate(lines, 1) if line.strip()), default=0)
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        where = f"line {number}"
+        try:
+            data = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            cut = "; the last line is cut off: write it again, or remove it" if number == last else ""
+            raise DataError(file, f"not valid JSON: {error}{cut}", field=where) from None
+        if not isinstance(data, dict):
+            raise DataError(file, _FORMATS, field=where)
+        yield _line(data, file, number)
+
+
+def _line(data: dict[str, Any], file: Path, number: int) -> Entry:
+    where = f"line {number}"
+    name = "dialogue" if "messages" not in data and "dialogue" in data else "messages"
+    turns = read_turns(data.get(name), file, f"{where}: {name}")
+    end = data.get("end", "")
+    if end not in ("", "user", "silence", "limit"):
+        raise DataError(file, f"expected user, silence or limit, found {end!r}", field=f"{where}: end")
+    user_agent, assistant = (str(data.get(key) or "") for key in ("user_agent", "assistant"))
+    stored = StoredDialogue(_dialogue(turns, end), user_agent, assistant)
+    scenario = data.get("scenario", data.get("whole"))
+    if isinstance(scenario, str):
+        return Entry(stored, scenario, file, f"{where}: scenario")
+    if not isinstance(scenario, dict):
+        problem = "expected the id of a scenario, such as movies-1-amara, or a scenario of your own"
+        raise DataError(file, problem, field=f"{where}: scenario")
+    own = _own(
+        scenario, file, where, str(data.get("id") or f"dialogue-{number}"), whole="scenario" not in data
+    )
+    return Entry(stored, (own.user, own.task_id), file, f"{where}: scenario", own)
+
+
+def _own(data: dict[str, Any], file: Path, where: str, name: str, *, whole: bool) -> Scenario:
+    if whole:
+        try:
+            return Scenario.model_validate(data)
+        except ValidationError as error:
+            field, problem = first_problem(error)
+            raise DataError(file, problem, field=f"{where}: whole.{field}") from None
+    # The reader of labels knows every dataset, which the other formats do not need.
+    from pytest_personalens.judge_quality.agreement.labels import read_scenario
+
+    user = str(data.get("user") or name)
+    own = read_scenario(data, file, where, user=user, task=name)
+    # A person who appears once needs no task of another name.
+    task = name if user != name else slug(own.domains[0])
+    return own.model_copy(
+        update={"id": slug(f"{task}-{user}"), "task": own.task.model_copy(update={"id": task})}
+    )
+
+
+def _dialogue(turns: Sequence[Message], end: Any = "") -> Dialogue:
+    return Dialogue(messages=tuple(turns), end=end or ("user" if turns[-1].role == "assistant" else "limit"))
+
+
+def read_turns(value: object, file: Path, where: str) -> list[Message]:
+    """Return the turns of messages in OpenAI's format, of user and assistant by turns.
+
+    System messages are left out. Raise `DataError` for an image, a wrong order or a side that is missing.
+    """
+    if not isinstance(value, list) or not value:
+        raise DataError(file, "expected a list of messages", field=where)
+    messages, places = list[Message](), list[int]()
+    for n, raw in enumerate(value):
+        role = raw.get("role") if isinstance(raw, dict) else None
+        if role in ("system", "developer"):
+            continue
+        if role not in ("user", "assistant", "tool"):
+            problem = f"expected a message of user, assistant or tool, found {str(role or raw)[:40]!r}"
+            raise DataError(file, problem, field=f"{where}.{n}")
+        message = _message(raw, file, f"{where}.{n}")
+        messages.append(message)
+        if message.role != "tool" and (message.content.strip() or not message.tool_calls):
+            places.append(n)
+    sides = {message.role for message in messages} - {"tool"}
+    if len(sides) < 2:
+        only = f"only messages of the {sides.pop()}" if sides else "no message of user or assistant"
+        raise DataError(file, f"holds {only}; a dialogue has both sides", field=where)
+    try:
+        turns = group_turns(messages)
+    except ValueError as error:
+        raise DataError(file, str(error), field=where) from None
+    for number, (turn, place) in enumerate(zip(turns, places, strict=True)):
+        expected = "assistant" if number % 2 else "user"
+        if turn.role != expected:
+            advice = "join messages of one side that follow each other"
+            if number == 0:
+                advice = "a dialogue begins with the user: leave out what comes before"
+            problem = f"expected a message of the {expected}, found one of the {turn.role}; {advice}"
+            raise DataError(file, problem, field=f"{where}.{place}")
+    return turns
+
+
+def _message(raw: dict[str, Any], file: Path, where: str) -> Message:
+    content = raw.get("content")
+    for part in content if isinstance(content, list) else ():
+        kind = part.get("type") if isinstance(part, dict) else "text"
+        if kind not in _TEXTS:
+            advice = "a judge reads text alone: say in words what it holds, or leave the dialogue out"
+            raise DataError(file, f"a part of the type {kind!r}; {advice}", field=f"{where}.content")
+    text = text_of(content)
+    if text is None:
+        raise DataError(file, f"expected a text, found {type(content).__name__}", field=f"{where}.content")
+    more = {key: raw[key] for key in _MORE if raw.get(key)} | (
+        {"steps": ()} if raw.get("steps") == [] else {}
+    )
+    try:
+        return Message.model_validate({"role": raw["role"], "content": text, **more})
+    except ValidationError as error:
+        field, problem = first_problem(error)
+        raise DataError(file, problem, field=f"{where}.{field}") from None

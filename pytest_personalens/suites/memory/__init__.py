@@ -1,0 +1,1 @@
+"""The third suite: does an assistant with a memory of its own remember its users?"""

@@ -1,0 +1,84 @@
+"""The arcs of a folder of files, or of one file, as a dataset."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from pytest_personalens.core.errors import DataError, SpecError
+from pytest_personalens.core.scenario import DOMAINS
+from pytest_personalens.datasets.draws import digest
+from pytest_personalens.datasets.embedded.files import EmbeddedFiles, data_folder
+from pytest_personalens.suites.memory.files import read_arcs
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from pytest_personalens.core.scenario import ScenarioRef
+    from pytest_personalens.suites.memory.arcs import Arc
+
+
+class ArcsDataset:
+    """Arcs by person. The arcs of the package are about its 123 people, and others about anybody.
+
+    Without a `version`, a digest of the files is used. Raise `DataError` for a bad file, or if there is none.
+    """
+
+    def __init__(self, path: Path, *, version: str = "") -> None:
+        files = sorted(path.glob("*.toml")) if path.is_dir() else [path]
+        if not files:
+            raise DataError(path, "no file of arcs (*.toml) in it")
+        self.name = path.stem
+        self._people = EmbeddedFiles(data_folder(), shipped=True) if version else None
+        people = frozenset(self._people.users()) if self._people is not None else frozenset[str]()
+        self._arcs: dict[ScenarioRef, Arc] = {}
+        for file in files:
+            self._arcs |= read_arcs(file, people)
+        self.version = version or digest(*(file.read_bytes().hex() for file in files)).hex()[:12]
+
+    def domains(self) -> Sequence[str]:
+        """Return the domains of the arcs."""
+        found = {domain for ref in self._arcs for domain in ref.domains}
+        return [domain for domain in DOMAINS if domain in found]
+
+    def users(self) -> Sequence[str]:
+        """Return the people in order of their ids."""
+        return sorted(self._by_user)
+
+    def refs(self, user: str) -> Sequence[ScenarioRef]:
+        """Return the arcs of a person; raise `DataError` for somebody without one."""
+        if user not in self._by_user:
+            raise DataError(self.name, f"no arc of {user!r}")
+        return self._by_user[user]
+
+    def load(self, ref: ScenarioRef) -> Arc:
+        """Return an arc with the name of its person; raise `DataError` if there is no such arc."""
+        if ref not in self._arcs:
+            raise DataError(self.name, f"no arc {ref.id!r}")
+        name = self._people.profile(ref.user).name if self._people is not None else ""
+        about = {"name": name, "dataset": f"{self.name} {self.version}"}
+        return self._arcs[ref].model_copy(update=about)
+
+    @cached_property
+    def _by_user(self) -> dict[str, list[ScenarioRef]]:
+        found: dict[str, list[ScenarioRef]] = {}
+        for ref in self._arcs:
+            found.setdefault(ref.user, []).append(ref)
+        return found
+
+    def other(self, seed: str, ref: ScenarioRef) -> ScenarioRef:
+        """Return an arc of the same kind of another person; raise `SpecError` if there is none."""
+        own = self._arcs[ref]
+        here = {session.person for session in own.sessions}
+        alike = [
+            other
+            for other, arc in self._arcs.items()
+            if other.kind == ref.kind and here.isdisjoint(session.person for session in arc.sessions)
+        ]
+        if not alike:
+            raise SpecError(
+                f"--personalens-control other-user: nobody else in {self.name!r} has an arc of the kind"
+                f" {ref.kind}, as {ref.id} is"
+            )
+        return min(alike, key=lambda other: digest(seed, ref.id, other.id))

@@ -1,0 +1,162 @@
+"""Reads a file of arcs, and finds what is wrong with one."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Annotated, Final
+
+from pydantic import AfterValidator, Field
+
+from pytest_personalens.core.errors import DataError
+from pytest_personalens.core.facts import Day
+from pytest_personalens.core.frozen import Frozen, Text
+from pytest_personalens.core.scenario import DOMAINS, ScenarioRef
+from pytest_personalens.core.text.slugs import slug
+from pytest_personalens.datasets.base import value_or_raise
+from pytest_personalens.datasets.embedded.files import examine_file
+from pytest_personalens.suites.memory.arcs import Arc, ArcSession, Kind, Value
+from pytest_personalens.suites.memory.words import first_way
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+    from pathlib import Path
+
+#: A problem, as (field, message).
+Problem = tuple[str, str]
+#: Kind -> the values that its test must have, and those that it must not have.
+_NEEDS: Final[dict[Kind, tuple[str, ...]]] = {
+    "recall": ("right",), "revise": ("right", "wrong"), "forget": ("wrong",), "whose": ("wrong",),
+    "apart": ("wrong",), "restraint": ("wrong",), "abstain": (),
+}  # fmt: skip
+_LACKS: Final[dict[Kind, str]] = {"restraint": "right", "abstain": "right"}
+
+
+def _slug(text: str) -> str:
+    if slug(text) != text:
+        raise ValueError(f"expected small letters, digits and hyphens, such as 'oat-milk', not {text!r}")
+    return text
+
+
+Name = Annotated[str, AfterValidator(_slug)]
+
+
+class SessionEntry(Frozen):
+    """A session as it is written; without a `person`, it is the arc's."""
+
+    date: Day
+    says: tuple[Text, ...] = Field(min_length=1)
+    person: str = ""
+
+
+class TestEntry(Frozen):
+    """The values that the last session must show, and those that it must not show."""
+
+    right: tuple[Value, ...] = ()
+    wrong: tuple[Value, ...] = ()
+
+
+class ArcEntry(Frozen):
+    """An arc as it is written."""
+
+    id: Name
+    person: Name
+    domain: str
+    sessions: tuple[SessionEntry, ...] = Field(min_length=2, max_length=5)
+    test: TestEntry = TestEntry()
+
+
+class ArcsEntry(Frozen):
+    """A file of arcs of one kind."""
+
+    kind: Kind
+    arcs: tuple[ArcEntry, ...] = Field(min_length=1)
+
+
+def read_arcs(file: Path, people: Collection[str]) -> dict[ScenarioRef, Arc]:
+    """Return the arcs of a file; raise `DataError` for the first problem.
+
+    `people` are the persons that an arc may be about; it is empty if anybody may. The arcs do not know the
+    name of their dataset yet.
+    """
+    found = value_or_raise(*examine_file(file, ArcsEntry))
+    arcs: dict[ScenarioRef, Arc] = {}
+    for number, entry in enumerate(found.arcs, 1):
+        arc = _arc(entry, found.kind)
+        for field, message in _problems(arc, entry.domain, people):
+            raise DataError(file, message, field=f"arcs.{number}.{field}")
+        ref = ScenarioRef(arc.user, arc.task, arc.kind, arc.domains)
+        if ref in arcs:
+            raise DataError(file, f"a second arc {entry.id!r} of {entry.person}", field=f"arcs.{number}.id")
+        arcs[ref] = arc
+    return arcs
+
+
+def _arc(entry: ArcEntry, kind: Kind) -> Arc:
+    task = f"{kind}-{entry.id}"
+    return Arc(
+        id=slug(f"{task}-{entry.person}"),
+        user=entry.person,
+        dataset="",
+        kind=kind,
+        domains=(entry.domain,),
+        task=task,
+        sessions=tuple(
+            ArcSession(person=s.person or entry.person, date=s.date, says=s.says) for s in entry.sessions
+        ),
+        right=entry.test.right,
+        wrong=entry.test.wrong,
+    )
+
+
+def _problems(arc: Arc, domain: str, people: Collection[str]) -> Iterator[Problem]:
+    if people and arc.user not in people:
+        yield "person", f"nobody in data/profiles is called {arc.user!r}"
+    if domain not in DOMAINS:
+        yield "domain", f"expected one of {', '.join(DOMAINS)}, not {domain!r}"
+    for number, (before, session) in enumerate(pairwise(arc.sessions), 2):
+        if session.date <= before.date:
+            yield f"sessions.{number}.date", f"expected a later day than {before.date}, not {session.date}"
+    yield from _problems_of_people(arc)
+    yield from _problems_of_test(arc)
+
+
+def _problems_of_people(arc: Arc) -> Iterator[Problem]:
+    others = [number for number, s in enumerate(arc.sessions, 1) if s.person != arc.user]
+    if arc.kind != "apart":
+        for number in others:
+            yield (
+                f"sessions.{number}.person",
+                f"only an arc of the kind apart has other users; this one is of {arc.user}",
+            )
+    elif len(arc.sessions) in others:
+        yield f"sessions.{len(arc.sessions)}.person", f"the last session, with the test, must be {arc.user}'s"
+    elif not others:
+        yield "sessions", "an arc of the kind apart needs a session of another person"
+
+
+def _problems_of_test(arc: Arc) -> Iterator[Problem]:
+    for name in _NEEDS[arc.kind]:
+        if not getattr(arc, name):
+            yield f"test.{name}", f"a test of the kind {arc.kind} needs at least one value"
+    if (name := _LACKS.get(arc.kind, "")) and getattr(arc, name):
+        yield f"test.{name}", f"a test of the kind {arc.kind} has nothing that must be said; leave it out"
+    own, others = (
+        [text for s in arc.sessions[:-1] if (s.person == arc.user) == is_own for text in s.says]
+        for is_own in (True, False)
+    )
+    for name, values in (("right", arc.right), ("wrong", arc.wrong)):
+        told = others if (arc.kind, name) == ("apart", "wrong") else own
+        # Any other drink may be wrong where a drink is to be recalled, also one that nobody spoke of.
+        free = name == "wrong" and arc.kind in ("recall", "abstain")
+        for value in values:
+            if not free and not _in(value, told):
+                yield f"test.{name}", f"{str(value)!r} is said in no earlier session, so nobody can know it"
+            if _in(value, arc.sessions[-1].says):
+                yield f"test.{name}", f"{str(value)!r} is said in the last session, so that tests no memory"
+    for value in arc.right:
+        if any(first_way(value, way) is not None for wrong in arc.wrong for way in wrong.ways):
+            yield "test.wrong", f"a wrong value holds the right one, {str(value)!r}"
+
+
+def _in(value: Value, texts: Sequence[str]) -> bool:
+    return any(first_way(value, text) is not None for text in texts)

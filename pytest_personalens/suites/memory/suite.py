@@ -1,0 +1,89 @@
+"""The third suite: arcs of several sessions with an assistant that keeps its own memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from pytest_personalens.core.errors import SpecError
+from pytest_personalens.core.judging.metric import Metric
+from pytest_personalens.core.scenario import DOMAINS
+from pytest_personalens.core.suite.suite import Arm, Suite
+from pytest_personalens.suites.memory.arcs import KINDS, Arc
+from pytest_personalens.suites.memory.roles import MEMORY, ArcJudge, ArcUser
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from pytest_personalens.core.scenario import BaseScenario, Context
+
+
+#: Raise it if an arc of data/memory changes.
+_VERSION: Final = "1.0"
+_ALONE: Final = "alone"
+
+
+def _open_dataset(spec: str, base: Path, settings: Mapping[str, Any]) -> Any:
+    from pytest_personalens.datasets.embedded.files import data_folder
+    from pytest_personalens.suites.memory.dataset import ArcsDataset
+
+    if spec == "embedded":
+        return ArcsDataset(data_folder() / "memory", version=_VERSION)
+    return ArcsDataset(base / spec)
+
+
+def _other_user(dataset: Any, seed: str, ref: Any) -> Any:
+    if (other := getattr(dataset, "other", None)) is None:
+        raise SpecError("--personalens-control other-user: this dataset names no other user")
+    return other(seed, ref)
+
+
+def _situated(
+    settings: Mapping[str, Any], scenario: BaseScenario, given: str, other: BaseScenario | None
+) -> BaseScenario:
+    assert isinstance(scenario, Arc)
+    if given == _ALONE:
+        return scenario.alone()
+    return scenario.after(other) if isinstance(other, Arc) else scenario
+
+
+def _context(
+    settings: Mapping[str, Any], scenario: BaseScenario, given: str, other: BaseScenario | None
+) -> Context:
+    return scenario.context(given)
+
+
+SUITE: Final = Suite(
+    name="memory",
+    item="arc",
+    kinds=KINDS,
+    domains=DOMAINS,
+    measures=(MEMORY,),
+    main=(MEMORY,),
+    metrics=(Metric.mean("memory", MEMORY),),
+    gate_example="memory >= 0.8 or revise: memory >= 0.8",
+    lift=(MEMORY, (_ALONE, "swapped")),
+    arms=(
+        Arm(name=_ALONE, word=_ALONE, title="the last session alone"),
+        Arm(name="swapped", word="other-user", title="after another user's sessions", swaps=True),
+    ),
+    own="the user's own sessions",
+    thresholds={MEMORY: 1},
+    remembers=True,
+    made_of="arc",
+    scenario=Arc,
+    open_dataset=_open_dataset,
+    asker=lambda settings: ArcUser(),
+    scorer=lambda settings: ArcJudge(),
+    controls_request=lambda settings: True,
+    defaults={"context": "sessions", "dimensions": (MEMORY.value,)},
+    lacks=(
+        "user_model", "judge_model", "judge_votes", "max_turns", "adopt_judge", "check_judge", "anchors",
+        "prompts", "official_bugs", "user_agent", "lost_to_user", "context", "interactions", "history",
+        "embedding", "nltk_data", "protocol", "dialogues", "generate_only", "slice",
+    ),
+    other_user=_other_user,
+    situated=_situated,
+    context=_context,
+    about=lambda settings: "several sessions each, the assistant keeps its memory",
+)  # fmt: skip

@@ -1,0 +1,1 @@
+"""Questions over a history: the user asks one question, and the assistant answers once."""

@@ -1,0 +1,156 @@
+"""A dataset of questions, of our own or of a benchmark that a spec names."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from urllib.parse import parse_qsl
+
+from pytest_personalens.core.errors import DataError, SpecError
+from pytest_personalens.core.files.devices import no_device
+from pytest_personalens.core.scenario import ScenarioRef
+from pytest_personalens.core.text.slugs import slug
+from pytest_personalens.datasets.base import parse_file
+from pytest_personalens.datasets.embedded.files import data_folder
+from pytest_personalens.suites.questions.values import ABSTAIN, Question
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from pytest_personalens.suites.questions.values import Kind
+
+#: Name of a benchmark -> its options, each with its values; the first is the default. A number is any.
+FORMATS: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
+    "own": {},
+    "prefeval": {"form": ("explicit", "choice-based", "persona-driven", "mcq"), "distance": ("10", "N")},
+    "longmemeval": {},
+    "personamem": {"tokens": ("32k", "128k")},
+}
+#: The domains of our questions.
+OWN_DOMAINS: Final = ("recall", "latest", "who", "when", ABSTAIN)
+#: Why a row gives no question -> its words.
+REASONS: Final = {
+    "needs-model": "only a model can judge this answer: give --personalens-judge-model SPEC",
+    "no-history": "its history is not there",
+    "no-wrong-answer": "it has one option only",
+    "duplicate": "it is there twice",
+    "names-answer": "the question names its answer",
+}
+
+
+_OF_ROW: Final = ("user", "task", "kind", "domains", "item")
+
+
+class Row(NamedTuple):
+    """One question of a dataset without its history; `place` is where its reader finds it.
+
+    `reason` says why it gives no item, if it gives none. `needs_model` is true if no value of its right
+    answer can be looked for.
+    """
+
+    user: str
+    task: str
+    kind: Kind
+    domains: tuple[str, ...]
+    place: Any
+    item: str
+    reason: str = ""
+    needs_model: bool = False
+
+    def question(self, dataset: str, **fields: Any) -> Question:
+        """Return the whole question; `fields` are those that a row does not have."""
+        id_ = slug(f"{self.task}-{self.user}")
+        own = {"id": id_, "dataset": dataset, **{name: getattr(self, name) for name in _OF_ROW}}
+        return Question(**own, **fields)
+
+
+class QuestionsDataset:
+    """Questions of a file or folder; `read` returns the whole question of a row.
+
+    With `by_value`, the judge looks for values, and what needs a model is left out. Raise `DataError` if no
+    row gives a question.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        version: str,
+        rows: Iterable[Row],
+        read: Callable[[Row, str], Question],
+        *,
+        by_value: bool,
+    ) -> None:
+        self.name, self.version, self._read = name, version, read
+        self._rows: dict[tuple[str, str], Row] = {}
+        self._refs: dict[str, list[ScenarioRef]] = {}
+        self.left_out: list[tuple[Row, str]] = []
+        for row in rows:
+            reason = row.reason or ("needs-model" if by_value and row.needs_model else "")
+            if reason:
+                self.left_out.append((row, reason))
+                continue
+            self._rows[row.user, row.task] = row
+            self._refs.setdefault(row.user, []).append(ScenarioRef(row.user, row.task, row.kind, row.domains))
+        if not self._rows:
+            reasons = Counter(reason for _, reason in self.left_out)
+            why = "; ".join(f"{number:,}: {REASONS[reason]}" for reason, number in reasons.items())
+            raise DataError(name, f"no question in it can be asked ({why or 'it is empty'})")
+
+    def domains(self) -> list[str]:
+        return sorted({domain for row in self._rows.values() for domain in row.domains})
+
+    def users(self) -> list[str]:
+        return list(self._refs)
+
+    def refs(self, user: str) -> list[ScenarioRef]:
+        return self._refs[user]
+
+    def load(self, ref: ScenarioRef) -> Question:
+        return self._read(self._rows[ref.user, ref.task], f"{self.name} {self.version}")
+
+    def counts(self) -> dict[Kind, int]:
+        """Return the number of questions by kind, also of kinds that are left out whole."""
+        kinds = dict.fromkeys([row.kind for row, _ in self.left_out], 0)
+        return kinds | dict(Counter(row.kind for row in self._rows.values()))
+
+
+def read_json(file: Path) -> Any:
+    """Return the content of a JSON file. Raise `DataError` for a bad one."""
+    return parse_file(file, "JSON", lambda path: json.loads(no_device(path).read_text(encoding="utf-8-sig")))
+
+
+def open_questions(spec: str, base: Path, *, by_value: bool) -> QuestionsDataset:
+    """Return the questions that a spec names: ``embedded``, or ``prefeval:DIR?distance=10`` and the like.
+
+    Raise `DataError` for a bad file, and `SpecError` for a bad spec.
+    """
+    name, _, rest = spec.partition(":")
+    if spec == "embedded":
+        name, rest = "own", str(data_folder() / "questions")
+    if name not in FORMATS or not rest:
+        raise SpecError(
+            f"--personalens-data {spec}: expected embedded, prefeval:DIR, longmemeval:FILE or personamem:DIR"
+        )
+    text, _, query = rest.partition("?")
+    options = {key: values[0] for key, values in FORMATS[name].items()}
+    for key, value in parse_qsl(query, keep_blank_values=True):
+        allowed = FORMATS[name].get(key)
+        if allowed is None:
+            known = f"known: {', '.join(options)}" if options else "it has none"
+            raise SpecError(f"--personalens-data {spec}: unknown option {key!r} of {name}; {known}")
+        if value not in allowed and not ("N" in allowed and value.isdecimal()):
+            wanted = "a whole number" if "N" in allowed else f"one of {', '.join(allowed)}"
+            raise SpecError(f"--personalens-data {spec}: {key}: expected {wanted}, not {value!r}")
+        options[key] = value
+    try:
+        path = base / Path(text).expanduser()
+    except RuntimeError as error:
+        raise SpecError(f"--personalens-data {spec}: {error}") from None
+    reader = importlib.import_module(f"pytest_personalens.suites.questions.{name}")
+    version, rows, read = reader.open_rows(path, **options)
+    told = "&".join(f"{key}={value}" for key, value in options.items())
+    called = "questions" if name == "own" else f"{name}?{told}" if told else name
+    return QuestionsDataset(called, version, rows, read, by_value=by_value)

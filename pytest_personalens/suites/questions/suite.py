@@ -1,0 +1,110 @@
+"""The third suite: one question over a history of conversations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from pytest_personalens.core.errors import SpecError
+from pytest_personalens.core.judging.metric import Metric
+from pytest_personalens.core.suite.suite import Arm, Suite
+from pytest_personalens.suites.questions.data import OWN_DOMAINS, REASONS, open_questions
+from pytest_personalens.suites.questions.embedded_judge import Asker, EmbeddedJudge
+from pytest_personalens.suites.questions.values import ANSWER, KINDS, MEASURES, Question
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from pytest_personalens.core.judging.verdict import Judge
+
+_NONE: Final = "none"
+_GIVEN: Final = {"H": "the history", _NONE: "no history"}
+
+
+def _read_context(text: str) -> str:
+    given = {"h": "H", _NONE: _NONE}.get(text.strip().lower())
+    if given is None:
+        raise ValueError("expected H (the history) or none")
+    return given
+
+
+def _judged(settings: Mapping[str, Any], model: Any, meter: Any, temperature: float) -> Judge:
+    from pytest_personalens.suites.questions.model_judge import QuestionsModelJudge
+
+    return QuestionsModelJudge(model, meter, temperature=temperature)
+
+
+def _outcome(item: Any) -> str:
+    answer = item.evaluation.answer
+    if answer is None or not answer.read:
+        return "" if answer is None else "not read"
+    return "right" if all(verdict.score for verdict in item.evaluation.verdicts) else "wrong"
+
+
+def _source(dataset: Any) -> tuple[dict[str, int], dict[str, dict[str, int]]]:
+    counts = getattr(dataset, "counts", None)  # a dataset of a plugin has none
+    if counts is None:
+        return {}, {}
+    excluded: dict[str, dict[str, int]] = {kind: {} for kind in counts()}
+    for row, reason in dataset.left_out:
+        excluded[row.kind][reason] = excluded[row.kind].get(reason, 0) + 1
+    return counts(), excluded
+
+
+def _left_out(dataset: Any) -> Iterator[str]:
+    for row, reason in getattr(dataset, "left_out", ()):
+        yield f"  left out, {row.item}: {REASONS[reason]}"
+
+
+def _check(settings: Mapping[str, Any]) -> None:
+    if settings["control"] and settings["context"] == _NONE:
+        raise SpecError(
+            "--personalens-control no-history: the run itself has no history (--personalens-context none), so"
+            " there is nothing to compare; add --personalens-control off"
+        )
+
+
+SUITE: Final = Suite(
+    name="questions",
+    item="question",
+    dialogue="question",
+    kinds=KINDS,
+    domains=OWN_DOMAINS,
+    measures=MEASURES,
+    main=MEASURES,
+    metrics=tuple(Metric.mean(measure.value, measure) for measure in MEASURES),
+    gate_example="answer >= 0.8 or latest: answer >= 0.7",
+    lift=(ANSWER, (_NONE,)),
+    arms=(Arm(name=_NONE, word="no-history", title="no-history"),),
+    arm_groups={"off": ()},
+    thresholds=dict.fromkeys(MEASURES, 1),
+    has_turns=False,
+    table_by_kind=True,
+    made_of="row",
+    words=REASONS,
+    outcome=_outcome,
+    source=_source,
+    left_out=_left_out,
+    scenario=Question,
+    open_dataset=lambda spec, base, settings: open_questions(
+        spec, base, by_value=settings["judge_model"] == "embedded"
+    ),
+    asker=lambda settings: Asker(),
+    scorer=lambda settings: EmbeddedJudge(),
+    judged=_judged,
+    defaults={
+        "context": "H",
+        # A benchmark is answered to a half without its history, so the control is on unless it is put off.
+        "control": (_NONE,),
+        "dimensions": tuple(measure.value for measure in MEASURES),
+    },
+    lacks=(
+        "user_model", "user_agent", "max_turns", "interactions", "history", "embedding", "nltk_data",
+        "prompts", "official_bugs", "adopt_judge", "check_judge", "anchors", "lost_to_user",
+        "slice", "dialogues", "generate_only",
+    ),
+    protocols=("default",),
+    read_context=_read_context,
+    check=_check,
+    about=lambda settings: f"given {_GIVEN[settings['context']]}, judge {settings['judge_model']}",
+    facts=lambda settings: {name: str(settings.get(name, "-")) for name in ("context", "judge_model")},
+)  # fmt: skip

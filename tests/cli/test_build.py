@@ -1,0 +1,518 @@
+"""A dataset of one's own domains: by hand, and by a scripted model behind real HTTP."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.repository import ROOT, Repository
+from tests.support.servers.author import author
+from tests.support.servers.endpoint import Call, Endpoint, Reply
+
+PHARMACY = ROOT / "example_project" / "pharmacy"
+#: Calls that twelve people, 29 histories and twelve tasks take: one for each piece.
+PIECES = 12 + 2 * 12 + 29
+
+
+@pytest.fixture
+def writer(empty_repo: Repository, endpoint: Endpoint) -> Endpoint:
+    """A model that writes datasets, and the plan of the example."""
+    endpoint.answer = author
+    shutil.copy(PHARMACY / "plan.toml", empty_repo.path)
+    return endpoint
+
+
+def build(repo: Repository, *options: str, out: str = "own", users: int = 12) -> pytest.RunResult:
+    model = ("--model", "openai:gpt-4o-mini")
+    return repo.command("build", "plan.toml", f"--users={users}", *model, "--out", out, *options)
+
+
+def dataset(folder: Path) -> dict[str, str]:
+    """The files of a dataset by path, without those of its pieces."""
+    files = (file for file in folder.rglob("*.toml") if ".pieces" not in file.parts)
+    return {file.relative_to(folder).as_posix(): file.read_text(encoding="utf-8") for file in files}
+
+
+def faulty(mark: str, text: str, *, times: int = 1) -> Callable[[Call], Reply]:
+    """The author, whose first answers to prompts with a mark are another text."""
+    given: list[str] = []
+
+    def answer(call: Call) -> Reply:
+        if mark in call.prompt and len(given) < times:
+            given.append(call.prompt)
+            return Reply(text)
+        return author(call)
+
+    return answer
+
+
+def test_the_example_made_by_hand_is_complete(empty_repo: Repository) -> None:
+    shutil.copytree(PHARMACY, empty_repo.path / "pharmacy")
+    result = empty_repo.command("build", "--by-hand", "pharmacy")
+    result.stdout.fnmatch_lines(
+        ["pharmacy 1: 12 people, 3 domains, 12 tasks, 99 scenarios, *", "complete; run: pytest *"]
+    )
+    assert result.ret == 0
+    checked = empty_repo.command("check-dataset", "pharmacy")
+    checked.stdout.fnmatch_lines(["pharmacy 1: no findings *"])
+
+
+def test_by_hand_leads_from_nothing_to_a_dataset_that_runs(empty_repo: Repository) -> None:
+    by_hand = ("build", "--by-hand", "own", "--domains=Prescriptions, Advice", "--people=Orla Quinn, Tom Ode")
+    result = empty_repo.command(*by_hand)
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(
+        ["written: own/dataset.toml", "written: own/domains/prescriptions.toml", "written: own/domains/advice.toml",
+        'own/domains/advice.toml: line 3: description = "TODO *', "28 to do; then run the same command again"]
+    )  # fmt: skip
+    for file in (empty_repo.path / "own" / "domains").iterdir():
+        file.write_text(file.read_text(encoding="utf-8").replace("TODO ", ""), encoding="utf-8")
+    result = empty_repo.command(*by_hand)
+    result.stdout.fnmatch_lines(
+        ["written: own/profiles/orla.toml", "written: own/profiles/tom.toml", '*"Hand-Over" = "TODO one of: pick-up, courier, locker"']
+    )  # fmt: skip
+    for file in (empty_repo.path / "own" / "profiles").iterdir():
+        text = file.read_text(encoding="utf-8").replace("TODO one of: pick-up, courier, locker", "drone")
+        text = re.sub("TODO two to six.*", f'{file.stem} had the locker."', text)
+        file.write_text(text.replace("TODO ", ""), encoding="utf-8")
+    result = empty_repo.command(*by_hand)
+    result.stdout.fnmatch_lines(
+        [
+            "*orla.toml: domains.Prescriptions.Hand-Over: 'drone' is not one of: pick-up, courier, locker",
+            "4 to do; *",
+        ]
+    )
+    for file in (empty_repo.path / "own" / "profiles").iterdir():
+        file.write_text(file.read_text(encoding="utf-8").replace("drone", "locker"), encoding="utf-8")
+    result = empty_repo.command(*by_hand)
+    result.stdout.fnmatch_lines(
+        ["own 1: 2 people, 2 domains, 2 tasks, 4 scenarios, *", "complete; run: pytest *"]
+    )
+    assert result.ret == 0
+    empty_repo.write(
+        conftest="import pytest\n@pytest.fixture\ndef personalens_assistant():\n    return lambda messages: 'Done.'\n"
+    )
+    run = empty_repo.inline("--personalens-sample=9", "--personalens-data=own", "--personalens-gate=none")
+    run.stdout.fnmatch_lines(["overall            4       4 *"])
+
+
+def test_by_hand_replaces_nothing(empty_repo: Repository) -> None:
+    empty_repo.command("build", "--by-hand", "own", "--domains=Advice", "--people=Tom")
+    file = empty_repo.path / "own" / "domains" / "advice.toml"
+    file.write_text(before := file.read_text(encoding="utf-8") + "# mine\n", encoding="utf-8")
+    empty_repo.command("build", "--by-hand", "own", "--domains=Advice", "--people=Tom")
+    assert file.read_text(encoding="utf-8") == before
+
+
+def test_a_model_makes_a_dataset_without_findings(empty_repo: Repository, writer: Endpoint) -> None:
+    result = build(empty_repo)
+    result.stdout.fnmatch_lines(
+        ["pharmacy-chain 1: 12 people, 3 domains, 12 tasks, 109 scenarios, evenness 0.*"]
+    )
+    assert (result.ret, len(writer.calls)) == (0, PIECES)
+    checked = empty_repo.command("check-dataset", "own", "--report=-")
+    quality: dict[str, Any] = json.loads(checked.stdout.str())[0]
+    assert quality["findings"] == []
+    # The model always takes the first value that it is offered.
+    assert min(t["evenness"] for t in quality["types"] if t["categorical"]) >= 0.85
+    ages = [
+        re.search(r'age = "(.*)"', text)
+        for path, text in dataset(empty_repo.path / "own").items()
+        if "profiles/" in path
+    ]
+    assert sorted(age[1] for age in ages if age).count("35-44") == 3, "a quarter of twelve, as the plan says"
+
+
+def test_every_file_says_what_made_it(empty_repo: Repository, writer: Endpoint) -> None:
+    build(empty_repo, "--seed=mine", users=2)
+    for path, text in dataset(empty_repo.path / "own").items():
+        assert "# seed 'mine'" in text
+        if path != "dataset.toml":
+            assert re.search(
+                r"^# \S+: step \w+, model openai:gpt-4o-mini, prompt [0-9a-f]{12}$", text, re.MULTILINE
+            ), path
+
+
+def test_the_order_of_the_answers_makes_no_difference(empty_repo: Repository, writer: Endpoint) -> None:
+    build(empty_repo, "--concurrency=1", out="one", users=16)
+    build(empty_repo, "--concurrency=8", out="eight", users=16)
+    assert writer.most_in_flight > 1
+    assert dataset(empty_repo.path / "one") == dataset(empty_repo.path / "eight")
+
+
+def test_another_seed_draws_other_people(empty_repo: Repository, writer: Endpoint) -> None:
+    for seed in ("one", "two"):
+        build(empty_repo, f"--seed={seed}", out=seed, users=2)
+    people = [
+        re.sub("#.*", "", "".join(sorted(dataset(empty_repo.path / seed).values())))
+        for seed in ("one", "two")
+    ]
+    assert people[0] != people[1]
+
+
+@pytest.mark.parametrize("after", [5, 30])
+def test_a_kill_loses_nothing_that_was_made(empty_repo: Repository, writer: Endpoint, after: int) -> None:
+    running: list[subprocess.Popen[bytes]] = []
+
+    def answer(call: Call) -> Reply:
+        if len(writer.calls) == after:
+            running[0].kill()
+        return author(call)
+
+    writer.answer = answer
+    command = [
+        sys.executable,
+        "-m",
+        "pytest_personalens",
+        "build",
+        "plan.toml",
+        "--users=6",
+        "--model=openai:gpt-4o-mini",
+        "--out=own",
+    ]
+    running.append(subprocess.Popen([*command, "--concurrency=1"]))
+    assert running[0].wait() != 0
+    writer.answer = author
+    assert build(empty_repo, users=6).ret == 0
+    calls = len(writer.calls)
+    before = dataset(empty_repo.path / "own")
+    assert build(empty_repo, users=6).ret == 0
+    assert len(writer.calls) == calls, "what is whole is not asked for again"
+    assert dataset(empty_repo.path / "own") == before
+    build(empty_repo, users=6, out="at-once")
+    assert dataset(empty_repo.path / "at-once") == before
+    assert calls - 1 <= len(writer.calls) - calls <= calls, (
+        "only the one that was under way is asked for again"
+    )
+
+
+def test_ctrl_c_says_that_nothing_is_lost(empty_repo: Repository, writer: Endpoint) -> None:
+    running: list[subprocess.Popen[str]] = []
+
+    def answer(call: Call) -> Reply:
+        if len(writer.calls) == 15:
+            running[0].send_signal(signal.SIGINT)
+        return author(call)
+
+    writer.answer = answer
+    command = [
+        sys.executable,
+        "-m",
+        "pytest_personalens",
+        "build",
+        "plan.toml",
+        "--model=openai:gpt-4o-mini",
+        "--out=own",
+    ]
+    running.append(subprocess.Popen(command, stderr=subprocess.PIPE, text=True))
+    told = running[0].communicate()[1]
+    assert running[0].returncode == 130
+    assert "stopped; what was made is kept in own/.pieces, and the same command goes on from there" in told
+    assert "Traceback" not in told
+
+
+def test_a_cap_stops_and_the_same_command_goes_on(empty_repo: Repository, writer: Endpoint) -> None:
+    result = build(empty_repo, "--budget=20calls")
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(
+        [
+            "error: the run has made 20 model calls, the cap of --budget; what was made is kept in own/.pieces, *"
+        ]
+    )
+    assert len(writer.calls) == 20
+    assert build(empty_repo).ret == 0
+    assert len(writer.calls) == PIECES
+
+
+def test_money_needs_a_price(empty_repo: Repository, writer: Endpoint) -> None:
+    result = build(empty_repo, "--budget=1usd")
+    assert (result.ret, writer.calls) == (4, [])
+    result.stderr.fnmatch_lines(
+        ["error: --budget: no price is known for openai:gpt-4o-mini; give it with --price"]
+    )
+    result = build(empty_repo, "--budget=0.001usd", "--price=openai:gpt-4o-mini = 1, 1")
+    result.stderr.fnmatch_lines(
+        ["error: the run has spent $0.00, the cap of --budget is $0.00; what was made is kept *"]
+    )
+
+
+def test_an_estimate_calls_nobody(empty_repo: Repository, writer: Endpoint) -> None:
+    price = "--price=openai:gpt-4o-mini = 1, 2"
+    result = build(empty_repo, "--estimate", "--judge-model=openai:gpt-4o-mini", price)
+    result.stdout.fnmatch_lines(["judge *53 *", "history *29 *", f"all *{PIECES + 53} *0.*"])
+    assert (result.ret, writer.calls) == (0, [])
+    build(empty_repo)
+    build(empty_repo, "--estimate").stdout.fnmatch_lines(["an estimate, *"])
+    assert len(writer.calls) == PIECES
+
+
+@pytest.mark.parametrize(
+    ("mark", "text", "reason"),
+    [
+        ("Invent a person", '{"name": "Half Profile"}', "- routine: field required"),
+        ("Invent a person", "I cannot do that.", "- the answer is no JSON object: Expecting value: *"),
+        ("Invent a person", '{"name": "A B", "routine": {"home": "x", "devices": ["Kiosk"]}}', "- routine.devices.1: input should be 'Smartphone', *"),
+        ("choose what this person", '{"Prescriptions": {"Reminder": "fax"}}', "- Vaccinations: expected a table of its types"),
+        ("and the assistant did in", '{"dealings": []}', "- dealings: tuple should have at least 1 item after validation, not 0"),
+        ("and the assistant did in", '{"dealings": [{"date": "2027-01-01", "asked": "a", "answered": "b", "chose": "c", "noted": "On {date}."}]}', "- dealings.1.date: 2027-01-01 lies after *"),
+        ("Write this task", '{"description": "d", "intent": "You want {x}."}', "- goal: field required"),
+    ],
+)  # fmt: skip
+def test_a_refused_answer_is_asked_for_again_with_the_reason(
+    empty_repo: Repository, writer: Endpoint, mark: str, text: str, reason: str
+) -> None:
+    writer.answer = faulty(mark, text)
+    assert build(empty_repo, users=2).ret == 0
+    again = [call.prompt for call in writer.calls if "Your last answer cannot be used" in call.prompt]
+    assert len(again) == 1
+    pytest.LineMatcher(again[0].splitlines()).fnmatch_lines([reason])
+
+
+def test_what_is_refused_each_time_is_listed_and_the_rest_is_kept(
+    empty_repo: Repository, writer: Endpoint
+) -> None:
+    writer.answer = faulty(
+        "Write this task: refill the usual tablets by a day", '{"intent": "You want {x}."}', times=9
+    )
+    result = build(empty_repo, "--attempts=2", users=6)
+    result.stdout.fnmatch_lines(
+        [
+            "pharmacy-chain 1: 6 people, 3 domains, 11 tasks, *",
+            "task-prescriptions-1 was given up after 2 attempts: description: field required; goal: field required",
+        ]
+    )
+    assert result.ret == 1
+    calls = len(writer.calls)
+    writer.answer = author
+    assert build(empty_repo, users=6).ret == 0
+    assert len(writer.calls) == calls + 1
+
+
+def test_a_person_without_a_history_is_left_out(empty_repo: Repository, writer: Endpoint) -> None:
+    writer.answer = faulty("and the assistant did in", "{}", times=3)
+    result = build(empty_repo, "--concurrency=1", users=6)
+    result.stdout.fnmatch_lines(
+        ["pharmacy-chain 1: 5 people, *", "person-0001-* was given up after 3 attempts: dealings: *"]
+    )
+    assert result.ret == 1
+
+
+def test_the_judge_names_both_fields_of_a_conflict(empty_repo: Repository, writer: Endpoint) -> None:
+    conflict = {"first": "demographics.age", "second": "routine.home", "why": "a nursery"}
+    writer.answer = faulty("Name each pair of fields", json.dumps({"conflicts": [conflict]}))
+    assert build(empty_repo, "--judge-model=openai:gpt-4o", "--concurrency=1", users=2).ret == 0
+    again = next(call for call in writer.calls if "Your last answer" in call.prompt)
+    assert "- demographics.age and routine.home: a nursery" in again.prompt
+    assert {call.model for call in writer.calls if "Name each pair" in call.prompt} == {"gpt-4o"}
+
+
+def test_a_judge_that_cannot_be_read_lets_nothing_pass(empty_repo: Repository, writer: Endpoint) -> None:
+    writer.answer = faulty("Name each pair of fields", '{"conflicts": "none"}', times=999)
+    result = build(empty_repo, "--judge-model=openai:gpt-4o", "--attempts=1", users=2)
+    result.stdout.fnmatch_lines(
+        ["person-0001 was given up after 1 attempts: the consistency judge cannot be read: conflicts: *"]
+    )
+    assert result.ret == 1
+
+
+def test_no_two_people_have_one_name(empty_repo: Repository, writer: Endpoint) -> None:
+    def answer(call: Call) -> Reply:
+        reply = author(call)
+        favorite = "Invent a person" in call.prompt and "Aoife Ahern" not in call.prompt
+        return Reply(json.dumps({**json.loads(reply.text), "name": "Aoife Ahern"})) if favorite else reply
+
+    writer.answer = answer
+    assert build(empty_repo, users=16).ret == 0  # two people at a time
+    files = dataset(empty_repo.path / "own")
+    names = [
+        re.findall('^name = "(.*)"', text, re.MULTILINE)[0]
+        for path, text in files.items()
+        if path.startswith("profiles/")
+    ]
+    assert len(set(names)) == 16
+    assert "# person-0002-again: step person, " in "".join(files.values())
+    calls = len(writer.calls)
+    assert build(empty_repo, users=16).ret == 0
+    assert (len(writer.calls), dataset(empty_repo.path / "own")) == (calls, files)
+
+
+def test_what_somebody_changed_stays(empty_repo: Repository, writer: Endpoint) -> None:
+    build(empty_repo, users=2)
+    file = next((empty_repo.path / "own" / "profiles").iterdir())
+    file.write_text(
+        mine := file.read_text(encoding="utf-8").replace("house near", "barge at"), encoding="utf-8"
+    )
+    result = build(empty_repo, users=2)
+    result.stdout.fnmatch_lines([f"*{file.name} was changed by hand, and stays as it is"])
+    assert file.read_text(encoding="utf-8") == mine
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ('relevant = ["Supply Length", "Reminder"]', 'relevant = ["Supply Length"]', None),
+        ('"none"]\nask', '"none"]\nasks', "domains.1.preferences.Reminder.ask: field required"),
+        ('[[domains.tasks]]\nbrief = "find', '[[domains.other]]\nbrief = "find', "domains.1.other: extra inputs are not permitted"),
+        ('["scent", "smell"]', '["scent"]\n[domains.preferences.Colour]\nkind = "open"\nmultiple = false\nask = ["c"]', "domains.3.preferences.Colour: no task uses this type; name it in the `relevant` of a task, *"),
+        ('["Hand-Over", "Reminder"]', '["Hand-Over", "Colour"]', "domains.1.tasks.2.relevant: no preference type 'Colour' in this domain"),
+        ('{ Prescriptions = ["Hand-Over"], Vacc', '{ Opticians = ["Hand-Over"], Vacc', "multi.1.relevant.Opticians: unknown domain 'Opticians'; known: Prescriptions, *"),
+        ('["Reminder"], "Skin Care"', '["Colour"], "Skin Care"', "multi.2.relevant.Prescriptions: no preference type 'Colour' in Prescriptions"),
+        ("interest = 0.75", "interest = 0", "domains.2.interest: input should be greater than 0"),
+        ('"Female" = 0.5', '"Female" = 0.9', "margins.gender: the shares add up to 1.4, and must add up to 1"),
+        ('"18-24" = 0.08', '"12-17" = 0.08', "margins.age.12-17: expected one of: 18-24, 25-34, *"),
+        ('"18-24" = 0.08', '"18-24" = -1', "margins.age.18-24: input should be greater than or equal to 0"),
+        ("reside_country =", "hair =", "margins.hair: no such attribute; known: age, gender, *"),
+        ('name = "Skin Care"', 'name = "vaccinations"', "domains.3.name: 'vaccinations' and 'Vaccinations' share the slug *"),
+        ('about = "', 'abuot = "', "about: field required"),
+    ],
+)  # fmt: skip
+def test_a_mistake_in_the_plan_is_one_line_before_any_call(
+    empty_repo: Repository, writer: Endpoint, old: str, new: str, told: str | None
+) -> None:
+    plan = empty_repo.path / "plan.toml"
+    text = plan.read_text(encoding="utf-8")
+    assert old in text
+    plan.write_text(text.replace(old, new), encoding="utf-8")
+    if told is None:
+        assert build(empty_repo, "--estimate").ret == 0
+        return
+    result = build(empty_repo)
+    assert (result.ret, writer.calls) == (4, [])
+    result.stderr.fnmatch_lines([f"error: plan.toml: {told}"])
+    assert all(line.startswith("error: plan.toml: ") for line in result.errlines if line)
+
+
+@pytest.mark.parametrize(
+    ("shares", "told"),
+    [
+        ('age = { "18-24" = 1 }\nemployment_status = { "Retired" = 1 }', "margins.employment_status: the shares do not fit together: nobody else can be 'Retired' *"),
+        ('age = { "18-24" = 0.5, "65+" = 0.5 }\nmarital_status = { "Widowed" = 0.75, "Married" = 0.25 }', "margins.marital_status: the shares do not fit *"),
+    ],
+)  # fmt: skip
+def test_shares_that_nobody_can_have(
+    empty_repo: Repository, writer: Endpoint, shares: str, told: str
+) -> None:
+    plan = empty_repo.path / "plan.toml"
+    text = re.sub("^age = .*", lambda _: shares, plan.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    plan.write_text(text, encoding="utf-8")
+    result = build(empty_repo)
+    assert (result.ret, writer.calls) == (4, [])
+    result.stderr.fnmatch_lines([f"error: plan.toml: {told}"])
+
+
+def test_shares_that_fit_are_kept_exactly(empty_repo: Repository, writer: Endpoint) -> None:
+    plan = empty_repo.path / "plan.toml"
+    shares = 'age = { "18-24" = 0.5, "65+" = 0.5 }\nemployment_status = { "Student" = 0.5, "Retired" = 0.5 }'
+    text = re.sub("^age = .*", lambda _: shares, plan.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    plan.write_text(text, encoding="utf-8")
+    assert build(empty_repo, users=8).ret == 0
+    people = [text for path, text in dataset(empty_repo.path / "own").items() if path.startswith("profiles/")]
+    both = sorted(re.findall(r'age = "(.*)"|employment_status = "(.*)"', text)[0][0] for text in people)
+    assert both == ["18-24"] * 4 + ["65+"] * 4
+    assert all(('"Student"' in text) == ('"18-24"' in text) for text in people)
+
+
+def test_a_task_that_nobody_would_have_is_told(empty_repo: Repository, writer: Endpoint) -> None:
+    plan = empty_repo.path / "plan.toml"
+    text = (
+        plan.read_text(encoding="utf-8")
+        .replace("0.67\npref", "0.1\npref")
+        .replace("interest = 0.75", "interest = 0.1")
+    )
+    text = re.sub(r"interest = 0.67", "interest = 0.1", text)
+    plan.write_text(text, encoding="utf-8")
+    result = build(empty_repo, users=10)
+    assert (result.ret, writer.calls) == (4, [])
+    result.stderr.fnmatch_lines(
+        [
+            "error: plan.toml: multi.3.relevant: none of the 10 people uses all of Vaccinations, Skin Care; raise `interest` *"
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ((), "give DOMAIN.toml with --model SPEC and --out FOLDER, or --by-hand FOLDER"),
+        (("plan.toml",), "give DOMAIN.toml with --model SPEC and --out FOLDER, or --by-hand FOLDER"),
+        (("no.toml", "--model=openai:x", "--out=o"), "no.toml: the file is missing"),
+        (("plan.toml", "--model=me:x", "--out=o"), "'me:x' is no model; give bedrock:MODEL or openai:MODEL"),
+        (("plan.toml", "--model=openai:x", "--out=plan.toml"), "plan.toml/.pieces: cannot be made: *"),
+        (("--by-hand", "new"), "--by-hand: add --domains 'Prescriptions' --people *"),
+        (("--by-hand", "plan.toml", "--domains=A"), "plan.toml*cannot be *"),
+    ],
+)  # fmt: skip
+def test_a_bad_command_is_one_line(
+    empty_repo: Repository, writer: Endpoint, words: tuple[str, ...], told: str
+) -> None:
+    result = empty_repo.command("build", *words)
+    assert (result.ret, writer.calls) == (4, [])
+    result.stderr.fnmatch_lines([f"error: {told}"])
+    assert len([line for line in result.errlines if line]) == 1
+
+
+def test_a_broken_server_ends_the_build_and_keeps_what_is_there(
+    empty_repo: Repository, writer: Endpoint
+) -> None:
+    writer.answer = lambda call: (
+        author(call) if len(writer.calls) < 20 else Reply(status=401, code="bad", message="no such key")
+    )
+    result = build(empty_repo, "--concurrency=1")
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(["error: openai:gpt-4o-mini: *; what was made is kept in own/.pieces, *"])
+    writer.answer = author
+    before = len(writer.calls)
+    assert build(empty_repo).ret == 0
+    assert len(writer.calls) - before == PIECES - 19
+
+
+#: An assistant that refills tablets, as this person or as everybody wants it.
+_REFILLS = """
+import re
+import pytest
+
+WAYS = {"pick-up": "It is for pick-up at the counter", "courier": "The courier brings it to you", "locker": "It waits in the locker for you"}
+
+@pytest.fixture
+def personalens_assistant(personalens_scenario):
+    known = personalens_scenario.preferences["Prescriptions"] if KNOWS else {}
+    length, way = known.get("Supply Length", ("30 days",))[0], known.get("Hand-Over", ("courier",))[0]
+
+    def reply(messages):
+        if len(messages) > 1:
+            return "You're welcome."
+        packs, day = re.search(r"(two|three) packs.* by ([A-Z].*?)[?.]", messages[0]["content"]).groups()
+        return f"I've ordered the refill: {packs} packs of your tablets, here by {day}. Each lasts {length}. {WAYS[way]}."
+
+    return reply
+"""
+
+
+def test_the_example_tells_who_knows_its_people_from_who_does_not(empty_repo: Repository) -> None:
+    shutil.copytree(PHARMACY, empty_repo.path / "pharmacy")
+    means = []
+    for knows in (True, False):
+        empty_repo.write(conftest=_REFILLS.replace("KNOWS", str(knows)))
+        options = (
+            "--personalens-sample=all",
+            "--personalens-data=pharmacy",
+            "--personalens-domain=Prescriptions",
+            "--personalens-kind=single",
+        )
+        result = empty_repo.inline(*options, "--personalens-gate=none", "-k", "prescriptions-1")
+        found = re.search(r"overall +(\d+) +\d+ +(\S+) +(\S+)", result.stdout.str())
+        assert found is not None
+        means.append((int(found[1]), float(found[2]), float(found[3])))
+    (count, right, personal), (_, _, same_for_all) = means
+    assert count == 10
+    assert right >= 0.9
+    assert personal >= same_for_all + 0.5

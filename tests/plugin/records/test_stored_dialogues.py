@@ -1,0 +1,283 @@
+"""Dialogues that exist already are judged: of results, records, the official folder, and lines of messages."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.plugin.records.test_records import MODELS
+from tests.support.datasets.official_tree import write_data
+from tests.support.repository import Repository, calls, records
+from tests.support.servers.endpoint import Endpoint
+
+PLAY = ("--personalens-sample=3", "--personalens-gate=none", "--personalens-report=played.json")
+JUDGE = ("--personalens-dialogues=played.json", "--personalens-gate=none", "--personalens-report=judged.json")
+OWN = {
+    "preferences": {"Train": {"Preferred Seat Type": "window"}},
+    "task": {
+        "intent": "You want a ticket to Oban.",
+        "goal": "A ticket to Oban is booked.",
+        "domains": ["Train"],
+    },
+}
+CHAT = [
+    {"role": "user", "content": "A ticket to Oban."},
+    {"role": "assistant", "content": "It is booked: window."},
+]
+
+
+def evaluations(repo: Repository, name: str) -> dict[str, dict[str, Any]]:
+    """The evaluations of a run by node id."""
+    return {item["nodeid"]: item["evaluation"] for item in repo.results(name)["items"]}
+
+
+def write_lines(repo: Repository, *lines: object) -> Path:
+    path = repo.path / "chats.jsonl"
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def without_tests(repo: Repository) -> Repository:
+    """A repository in which only the built-in suite runs."""
+    (repo.path / "test_bot.py").unlink()
+    return repo
+
+
+def test_results_are_judged_as_they_were(without_tests: Repository) -> None:
+    repo = without_tests
+    assert repo.inline(*PLAY, "--personalens-trials=2", "--personalens-control=no-context").ret == 0
+    played = evaluations(repo, "played.json")
+    # Neither the assistant nor a test of the team is needed, and all trials are judged.
+    repo.write(
+        conftest="""
+        import pytest
+
+        @pytest.fixture
+        def personalens_assistant():
+            raise RuntimeError("no key")
+        """,
+        test_broken="raise RuntimeError('not needed')",
+    )
+    repo.inline(*JUDGE).assert_outcomes(passed=6)
+    judged = evaluations(repo, "judged.json")
+    assert judged == {nodeid: e for nodeid, e in played.items() if "+none" not in nodeid}
+    repo.inline(*JUDGE, "--personalens-control=no-context").assert_outcomes(passed=12)
+    assert evaluations(repo, "judged.json") == played
+    other = repo.inline(*JUDGE, "--personalens-control=other-user")
+    assert other.ret == 4
+    other.stderr.fnmatch_lines(
+        ["*--personalens-control: there is no stored dialogue of swapped; leave it out"]
+    )
+
+
+def test_generated_now_and_judged_later(repo: Repository) -> None:
+    whole = repo.inline(*PLAY[:2], "--personalens-report=whole.json")
+    repo.pytester.makeini("[pytest]\npersonalens_threshold = p=4\npersonalens_gate = p >= 4\n")
+    half = repo.inline(PLAY[0], PLAY[2], "--personalens-generate-only")
+    half.assert_outcomes(passed=3)
+    half.stdout.fnmatch_lines(["personalens: 3 scenarios of *, no judge*"])
+    assert not any(e["verdicts"] for e in evaluations(repo, "played.json").values())
+    repo.pytester.makeini("[pytest]\n")
+    assert repo.inline(*JUDGE, "test_bot.py").ret == whole.ret == 0
+    assert evaluations(repo, "judged.json") == evaluations(repo, "whole.json")
+
+
+def test_another_judge_gates_baseline_and_page(told: Repository) -> None:
+    assert told.inline(*PLAY, "--personalens-generate-only").ret == 0
+    judged = ("--personalens-dialogues=played.json", "--personalens-judge-model=told", "test_bot.py")
+    first = told.inline(*judged, "--personalens-gate=tcr >= 0.9", "--personalens-save-baseline=b.json")
+    first.stdout.fnmatch_lines(["gate tcr: passed*", "baseline: *b.json*"])
+    scenarios = [e["scenario"] for e in evaluations(told, "played.json").values()]
+    (told.path / "low.txt").write_text(" ".join(f"{d}:{s}" for s in scenarios for d in ("tc", "p")))
+    again = told.inline(*judged, "--personalens-baseline=b.json", "--personalens-report=page.html")
+    assert again.ret == 1
+    again.stdout.fnmatch_lines(["gate regression: p: FAILED*"])
+    assert scenarios[0] in (told.path / "page.html").read_text(encoding="utf-8")
+
+
+def test_a_baseline_of_the_played_run_holds_for_its_stored_dialogues(repo: Repository) -> None:
+    assert repo.inline("--personalens-sample=30", PLAY[2], "--personalens-gate=tcr >= 0").ret == 0
+    result = repo.inline(JUDGE[0], "--personalens-baseline=played.json", "test_bot.py")
+    result.stdout.fnmatch_lines(["gate regression: p: passed, P * over 30 scenarios*"])
+
+
+def test_records_are_judged_again_and_a_verdict_is_paid_for_once(paid: Repository) -> None:
+    assert paid.inline(*PLAY, *MODELS, "--personalens-record=new").ret == 0
+    before = {path: path.read_bytes() for path in records(paid)}
+    assert len(before) == 3
+    calls(paid)
+    judge = ("--personalens-dialogues=__personalens__", "--personalens-judge-model=paid", "test_bot.py")
+    paid.inline(*judge).assert_outcomes(passed=3)
+    assert calls(paid) == 0, "the same judge has read them"
+    other = ("--personalens-dimensions=tc,p,leak", "--personalens-report=judged.json")
+    missing = paid.inline(*judge, *other)
+    missing.stdout.fnmatch_lines(["*the record is missing; record it with --personalens-record new*"])
+    assert calls(paid) == 0
+    assert paid.inline(*judge, *other, "--personalens-record=new").ret == 0
+    assert calls(paid) == 3, "one reading of each"
+    assert {path: path.read_bytes() for path in before} == before, "their own records stay"
+    paid.inline(*judge, *other).assert_outcomes(passed=3)
+    assert calls(paid) == 0
+
+
+def test_a_budget_caps_the_judge(repo: Repository, endpoint: Endpoint) -> None:
+    assert repo.inline(*PLAY, "--personalens-generate-only").ret == 0
+    judge = (*JUDGE[:2], "--personalens-judge-model=openai:judge", "--personalens-record=live", "test_bot.py")
+    repo.inline(*judge).assert_outcomes(passed=3)
+    assert len(endpoint.calls) == 6, "two readings of each, and no call of anybody else"
+    capped = repo.inline(*judge, "--personalens-budget=3calls")
+    assert len(endpoint.calls) == 9
+    capped.stdout.fnmatch_lines(["*not scored: 2, *"])
+
+
+def test_lines_of_messages(without_tests: Repository) -> None:
+    repo = without_tests
+    chats = [
+        {"role": "system", "content": "Be kind."},
+        {"role": "user", "content": [{"type": "text", "text": "Two tickets for a film, please."}]},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": "1", "type": "function", "function": {"name": "book", "arguments": "{}"}}],
+        },
+        {"role": "tool", "tool_call_id": "1", "content": "done"},
+        {"role": "assistant", "content": "They are booked."},
+        {"role": "user", "content": "Thanks!"},
+    ]
+    write_lines(
+        repo,
+        {"scenario": "movies-1-amara", "messages": chats},
+        {"scenario": "movies-1-amara", "messages": CHAT, "user_agent": "simulator 1", "assistant": "bot 2"},
+        {"id": "chat-7", "scenario": OWN, "messages": CHAT},
+        {"id": "chat-8", "scenario": {**OWN, "user": "cust-1"}, "messages": CHAT},
+    )
+    run = (
+        "--personalens-dialogues=chats.jsonl",
+        "--personalens-gate=none",
+        "--personalens-report=judged.json",
+    )
+    repo.inline(*run).assert_outcomes(passed=4)
+    found = {item["evaluation"]["scenario"]: item for item in repo.results("judged.json")["items"]}
+    assert set(found) == {"movies-1-amara", "train-chat-7", "chat-8-cust-1"}
+    by_id = evaluations(repo, "judged.json")
+    first, second = (by_id[f"personalens::test_personalens[movies-1-amara{end}]"] for end in ("", "+t2"))
+    assert first["dialogue"]["end"] == "limit"
+    assert [m["role"] for m in first["dialogue"]["messages"]] == ["user", "assistant", "user"]
+    assert first["dialogue"]["messages"][1]["steps"][0]["tool_calls"][0]["function"]["name"] == "book"
+    assert (first["user_agent"], first["user_faults"]) == ("a person", None), "nobody audits a person"
+    assert (second["user_agent"], second["assistant"]) == ("simulator 1", "bot 2")
+    assert second["user_faults"] is not None
+    assert found["train-chat-7"]["evaluation"]["verdicts"][0]["score"] == 1
+    # What that run wrote is judged again, own scenarios too.
+    again = (*JUDGE[1:], "--personalens-dialogues=judged.json", "--personalens-report=again.json")
+    repo.inline("--personalens-report=x.md", *again[:1], *again[2:]).assert_outcomes(passed=4)
+    assert evaluations(repo, "again.json").keys() == evaluations(repo, "judged.json").keys()
+
+
+def test_a_dialogue_that_broke_off_stays_without_a_score(without_tests: Repository) -> None:
+    repo = without_tests
+    repo.write(
+        conftest="""
+        import pytest
+
+        @pytest.fixture
+        def personalens_assistant():
+            def reply(messages):
+                raise RuntimeError("down")
+            return reply
+        """
+    )
+    repo.inline(*PLAY, "--personalens-generate-only")
+    result = repo.inline("--personalens-dialogues=played.json", "--personalens-gate=valid >= 0.5")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["gate valid: FAILED*0 of 3 items could be scored*"])
+
+
+def test_the_official_folder_there_and_back(without_tests: Repository) -> None:
+    repo = without_tests
+    write_data(repo.path, ("user7", "user12"))
+    data = "--personalens-data=."
+    every = (PLAY[1], "--personalens-dimensions=all", data)
+    assert repo.inline("--personalens-sample=all", *every, "--personalens-report=played.json").ret == 0
+    export = repo.command("report", "played.json", "--official-output", "output")
+    assert export.ret == 0
+    export.stdout.fnmatch_lines(["official output: output: 8 dialogues of assistant_d_p_s"])
+    name = "assistant_d_p_s/SD-Rental Cars-task-2_dialogue.json"
+    file = json.loads((repo.path / "output/dialogue/user12" / name).read_text(encoding="utf-8"))
+    assert list(file) == [
+        "user_id",
+        "task_id",
+        "task_description",
+        "user_model",
+        "assistant_model",
+        "dialogue",
+    ]
+    assert (file["user_id"], file["task_id"]) == (12, "SD-Rental Cars-task-2")
+    judged = repo.path / "output/evaluation/user12/assistant_d_p_s"
+    tc = (judged / "task_completion/claude-3-sonnet-v1/MD-task-1.txt").read_text(encoding="utf-8")
+    assert tc.startswith(("VERDICT: True\nJustification: ", "VERDICT: False\nJustification: "))
+    p = (judged / "personalization/claude-3-5-sonnet-v2/MD-task-1.txt").read_text(encoding="utf-8")
+    assert p.startswith("Personalization Score: ")
+    assert (judged / "naturalness/claude-3-5-sonnet-v2/MD-task-1_asst.txt").is_file()
+    twice = repo.command("report", "played.json", "--official-output", "output")
+    assert twice.ret == 4
+    twice.stderr.fnmatch_lines(["error: output/dialogue/user*: there are dialogues already; *"])
+    read = ("--personalens-dialogues=output", *every, "--personalens-report=judged.json")
+    assert repo.inline(*read).ret == 0
+    before, after = (evaluations(repo, name) for name in ("played.json", "judged.json"))
+    for nodeid, e in before.items():
+        said = [(m["role"], m["content"]) for m in e["dialogue"]["messages"]]
+        assert said == [(m["role"], m["content"]) for m in after[nodeid]["dialogue"]["messages"]]
+        assert [v["score"] for v in e["verdicts"]] == [v["score"] for v in after[nodeid]["verdicts"]]
+    repo.inline(*read, "--personalens-users=12").assert_outcomes(passed=4)
+    (repo.path / "output/dialogue/user7/assistant_d_p_s").rename(repo.path / "output/dialogue/user7/other")
+    both = repo.inline(*read)
+    assert both.ret == 4
+    both.stderr.fnmatch_lines(
+        ["*output: holds dialogues of several assistants (assistant_d_p_s, other); name one*"]
+    )
+    pattern = "--personalens-dialogues=output/dialogue/*/other"
+    repo.inline(pattern, *read[1:]).assert_outcomes(passed=4)
+
+
+def test_users_without_a_number_are_not_exported(repo: Repository) -> None:
+    assert repo.inline(*PLAY).ret == 0
+    result = repo.command("report", "played.json", "--official-output", "output")
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(["error: played.json: *: the official scripts know users by number*"])
+    assert not (repo.path / "output").exists()
+
+
+def test_an_estimate_counts_the_stored_dialogues(told: Repository) -> None:
+    assert told.inline(*PLAY, "--personalens-generate-only").ret == 0
+    estimate = (*JUDGE[:2], "--personalens-judge-model=openai:x", "--personalens-estimate", "test_bot.py")
+    told.inline(*estimate).stdout.fnmatch_lines(
+        ["judge p * 3 *", "An estimate: these prompts, the stored dialogues*"]
+    )
+
+
+def test_the_command_score(without_tests: Repository) -> None:
+    repo = without_tests
+    write_lines(
+        repo, {"id": "a", "scenario": OWN, "messages": CHAT}, {"scenario": "movies-1-amara", "messages": CHAT}
+    )
+    scored = repo.command(
+        "score", "chats.jsonl", "--report", "s.json", "--", "-p", "no:cacheprovider", "-n", "0"
+    )
+    assert scored.ret == 0
+    assert len(repo.results("s.json")["items"]) == 2
+    failed = repo.command("score", "--gate", "tcr >= 0.9", "chats.jsonl", "--dimensions=tc", "--", "-n", "0")
+    assert failed.ret == 1
+    failed.stdout.fnmatch_lines(["gate tcr: FAILED, task completion rate 0.50*"])
+
+
+def test_workers_and_threads_judge_the_same(without_tests: Repository) -> None:
+    repo = without_tests
+    assert repo.inline(*PLAY).ret == 0
+    side_by_side = ("-n", "2", "--personalens-concurrency=3")
+    assert repo.run(*JUDGE, *side_by_side).ret == 0
+    assert evaluations(repo, "judged.json") == evaluations(repo, "played.json")

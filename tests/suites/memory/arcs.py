@@ -1,0 +1,77 @@
+"""Arcs, assistants and arguments for the tests of the suite."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+from tests.support.repository import ROOT, Repository
+
+SUITE = ("--personalens-suite", "memory", "--personalens-sample", "all")
+DATA, CONTROL, GATE, KIND = (f"--personalens-{name}" for name in ("data", "control", "gate", "kind"))
+REPORT = ("--personalens-report", "results.json")
+#: The bots of the example project: HELPBOT names one. SCOPE is that of the fixture.
+BOTS = f"""
+import os, sys
+import pytest
+
+sys.path.insert(0, {str(ROOT / "example_project")!r})
+from sessions.rememberer import BOTS
+
+@pytest.fixture(scope=os.environ.get("SCOPE", "function"))
+def personalens_assistant():
+    bot = BOTS[os.environ.get("HELPBOT", "remembers")]()
+    return lambda messages, context: bot.reply(context.user, context.session, messages[-1]["content"])
+"""
+#: Writes down what it gets with each call.
+LISTENER = """
+import json
+import pytest
+
+@pytest.fixture(scope="session")
+def personalens_assistant():
+    def reply(messages, context):
+        call = {"messages": messages, **context.model_dump(include={"user", "dialogue", "session", "date"})}
+        with open("heard.jsonl", "a") as log:
+            log.write(json.dumps(call) + "\\n")
+        return f"reply {len(messages)}"
+    return reply
+"""
+ARC = """
+kind = "recall"
+
+[[arcs]]
+id = "tea"
+person = "ada"
+domain = "Shopping"
+
+[[arcs.sessions]]
+date = "2026-01-05"
+says = ["Put tea on the list, I drink rooibos.", "And some milk."]
+
+[[arcs.sessions]]
+date = "2026-01-07"
+says = ["What is the weather in Oban?"]
+
+[[arcs.sessions]]
+date = "2026-02-01"
+says = ["Order my tea."]
+
+[arcs.test]
+right = ["rooibos | redbush"]
+"""
+
+
+def by_kind(repo: Repository) -> dict[str, set[int]]:
+    """The scores of the run itself, by kind."""
+    found: defaultdict[str, set[int]] = defaultdict(set)
+    for item in repo.results()["items"]:
+        if not item["arm"]:
+            found[item["evaluation"]["kind"]].add(item["evaluation"]["verdicts"][0]["score"])
+    return dict(found)
+
+
+def said_by_user(item: Any) -> list[tuple[str, str]]:
+    """The sessions and texts of the user in an item."""
+    messages = item["evaluation"]["dialogue"]["messages"]
+    return [(m["session"], m["content"]) for m in messages if m["role"] == "user"]

@@ -1,0 +1,242 @@
+"""Arcs with assistants that keep a memory, from the draw to the reports."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import jsonschema
+import pytest
+
+from tests.suites.memory.arcs import (
+    ARC,
+    BOTS,
+    CONTROL,
+    DATA,
+    GATE,
+    KIND,
+    LISTENER,
+    REPORT,
+    SUITE,
+    by_kind,
+    said_by_user,
+)
+from tests.support.browser import Page
+from tests.support.repository import ROOT, Repository, records
+from tests.support.servers.endpoint import Endpoint, Reply
+
+KINDS = {"recall", "revise", "forget", "whose", "apart", "restraint", "abstain"}
+
+
+@pytest.fixture
+def bots(empty_repo: Repository) -> Repository:
+    empty_repo.write(conftest=BOTS)
+    return empty_repo
+
+
+@pytest.fixture
+def one_arc(empty_repo: Repository) -> Repository:
+    empty_repo.write(conftest=LISTENER)
+    (empty_repo.path / "arcs.toml").write_text(ARC)
+    return empty_repo
+
+
+def heard(repo: Repository) -> list[Any]:
+    return [json.loads(line) for line in (repo.path / "heard.jsonl").read_text().splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("bot", "failing"),
+    [
+        ("remembers", set()),
+        ("no-store", {"recall", "revise", "whose"}),
+        ("never-overwrites", {"revise"}),
+        ("ignores-forget", {"forget"}),
+        ("one-store", {"apart"}),
+        ("muddles", {"whose"}),
+        ("name-drops", {"restraint"}),
+        ("invents", {"abstain"}),
+    ],
+)
+def test_a_bot_fails_just_the_kinds_that_it_gets_wrong(
+    bots: Repository, monkeypatch: pytest.MonkeyPatch, bot: str, failing: set[str]
+) -> None:
+    monkeypatch.setenv("HELPBOT", bot)
+    gates = [word for kind in sorted(KINDS) for word in (GATE, f"{kind}: memory >= 1")]
+    bots.inline(*SUITE, *REPORT, *gates)
+    scores = by_kind(bots)
+    assert scores.keys() == KINDS
+    assert {kind for kind, seen in scores.items() if seen != {1}} == failing
+    assert {g["name"].partition(":")[0] for g in bots.results()["gates"] if not g["passed"]} == failing
+
+
+def test_an_assistant_gets_the_messages_of_a_session_with_its_user_and_its_day(one_arc: Repository) -> None:
+    one_arc.inline(*SUITE, DATA, "arcs.toml")
+    calls = heard(one_arc)
+    assert [(c["session"], c["date"], [m["content"] for m in c["messages"]]) for c in calls] == [
+        ("2026-01-05", "2026-01-05", ["Put tea on the list, I drink rooibos."]),
+        ("2026-01-05", "2026-01-05", ["Put tea on the list, I drink rooibos.", "reply 1", "And some milk."]),
+        ("2026-01-07", "2026-01-07", ["What is the weather in Oban?"]),
+        ("2026-02-01", "2026-02-01", ["Order my tea."]),
+    ]
+    assert len({c["user"] for c in calls}) == 1
+    assert len({c["dialogue"] for c in calls}) == 3
+
+
+def test_each_item_has_users_of_its_own_and_two_users_have_two_ids(empty_repo: Repository) -> None:
+    empty_repo.write(conftest=LISTENER)
+    empty_repo.inline(*SUITE, KIND, "apart", "--personalens-trials", "2", CONTROL, "alone")
+    users = {c["user"] for c in heard(empty_repo)}
+    # Three arcs of two people twice, and their last sessions alone.
+    assert len(users) == 3 * 2 * 2 + 3 * 2
+    both = [
+        c["user"] for c in heard(empty_repo) if c["user"].startswith("harpreet+") and "alone" not in c["user"]
+    ]
+    assert {user.endswith("+henrik") for user in both} == {True, False}
+
+
+def test_the_controls_leave_the_user_without_sessions_or_with_those_of_another(bots: Repository) -> None:
+    result = bots.inline(*SUITE, KIND, "recall", CONTROL, "alone,other-user", GATE, "lift >= 0.5", *REPORT)
+    result.stdout.fnmatch_lines(
+        [
+            "control alone: memory 0.00, with the user's own sessions 1.00: lift +1.00 *",
+            "control other-user: memory 0.00, with the user's own sessions 1.00: lift +1.00 *",
+        ]
+    )
+    items = {(i["evaluation"]["scenario"], i["arm"]): said_by_user(i) for i in bots.results()["items"]}
+    boots = "recall-shoe-size-bastien"
+    assert items[boots, "alone"] == items[boots, ""][-1:]
+    swapped, other = items[boots, "swapped"], items["recall-window-on-the-plane-ananya", ""]
+    assert [text for _, text in swapped[:-1]] == [text for _, text in other[:-1]]
+    assert swapped[-1] == items[boots, ""][-1]
+    assert [day for day, _ in swapped] == sorted(day for day, _ in swapped)
+
+
+def test_a_memory_that_is_emptied_ends_red_under_a_baseline(
+    bots: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert bots.inline(*SUITE, "--personalens-save-baseline", "base.json").ret == 0
+    assert bots.inline(*SUITE, "--personalens-baseline", "base.json").ret == 0
+    monkeypatch.setenv("HELPBOT", "no-store")
+    result = bots.inline(*SUITE, "--personalens-baseline", "base.json", GATE, "valid >= 0.9")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["gate regression: memory: FAILED, memory 1.00 -> 0.57 *"])
+
+
+@pytest.mark.parametrize("how", [("--personalens-concurrency", "8"), ("-n", "2")])
+def test_arcs_run_side_by_side(
+    bots: Repository, monkeypatch: pytest.MonkeyPatch, how: tuple[str, str]
+) -> None:
+    monkeypatch.setenv("SCOPE", "session")
+    result = bots.run(*SUITE, *how, *REPORT)
+    assert result.ret == 0
+    assert by_kind(bots) == {kind: {1} for kind in KINDS}
+
+
+def test_records_replay_an_arc_without_a_call(one_arc: Repository, endpoint: Endpoint) -> None:
+    endpoint.answer = lambda call: Reply(f"{len(call.history)} messages before {call.prompt}")
+    run = (*SUITE, DATA, "arcs.toml", "--personalens-assistant", "openai:bot", GATE, "memory >= 0", *REPORT)
+    assert one_arc.inline(*run, "--personalens-record", "new").ret == 0
+    assert [len(call.history) for call in endpoint.calls] == [0, 2, 0, 0]
+    (file,) = records(one_arc)
+    sessions = [m["session"] for m in json.loads(file.read_text())["dialogue"]["messages"]]
+    assert sessions == ["2026-01-05"] * 4 + ["2026-01-07"] * 2 + ["2026-02-01"] * 2
+    before = one_arc.results()["items"][0]["evaluation"]
+    assert one_arc.inline(*run).ret == 0
+    assert len(endpoint.calls) == 4
+    (item,) = one_arc.results()["items"]
+    assert (item["record"], item["evaluation"]["dialogue"]) == ("replayed", before["dialogue"])
+
+
+def test_a_run_that_broke_off_goes_on_in_the_same_session(
+    one_arc: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stops = "if context.date == os.environ.get('STOP'):\n            raise KeyboardInterrupt\n        return"
+    one_arc.write(
+        conftest=LISTENER.replace("return f", f"{stops} f").replace("import json", "import json, os")
+    )
+    run = (*SUITE, DATA, "arcs.toml", "--personalens-resume")
+    monkeypatch.setenv("STOP", "2026-01-07")
+    assert one_arc.run_with_cache(*run).ret == 2
+    (one_arc.path / "heard.jsonl").unlink()
+    monkeypatch.delenv("STOP")
+    one_arc.run_with_cache(*run)
+    assert [c["date"] for c in heard(one_arc)] == ["2026-01-07", "2026-02-01"]
+
+
+def test_a_fault_within_a_session_is_the_assistants(one_arc: Repository) -> None:
+    one_arc.write(
+        conftest=LISTENER.replace(
+            "        return", "        assert context.date < '2026-01-07'\n        return"
+        )
+    )
+    one_arc.inline(*SUITE, DATA, "arcs.toml", *REPORT)
+    (item,) = one_arc.results()["items"]
+    assert item["evaluation"]["cause"] == "assistant"
+    assert len(item["evaluation"]["dialogue"]["messages"]) == 5
+
+
+def test_the_sessions_are_told_apart_in_the_terminal_and_in_the_results(one_arc: Repository) -> None:
+    result = one_arc.inline(*SUITE, DATA, "arcs.toml", *REPORT)
+    result.stdout.fnmatch_lines(
+        [
+            "E   memory 0, below the required 1: does not say rooibos",
+            "right:  rooibos",
+            "     session of 2026-01-05",
+            ">    0 user      Put tea on the list, I drink rooibos.",
+            "     session of 2026-01-07",
+            "     session of 2026-02-01",
+            ">    7 assistant reply 1",
+            '  turn 7: "reply 1" (does not say rooibos)',
+            '  turn 0: "Put tea on the list, I drink rooibos." (tells rooibos)',
+        ]
+    )
+    schema = json.loads((ROOT / "docs/reference/results.schema.json").read_text())
+    jsonschema.validate(one_arc.results(), schema)
+
+
+def test_the_page_shows_sessions_one_below_another(one_arc: Repository, page: Page) -> None:
+    one_arc.inline(*SUITE, DATA, "arcs.toml", "--personalens-report", "r.html", *REPORT)
+    (item,) = one_arc.results()["items"]
+    page.open(one_arc.path / "r.html", "#item=" + item["nodeid"].replace("[", "%5B").replace("]", "%5D"))
+    days = ("2026-01-05", "2026-01-07", "2026-02-01")
+    assert page.texts(".chat .session") == [f"Session of {day}" for day in days]
+    assert page.texts("#turn-0 mark") == ["Put tea on the list, I drink rooibos."]
+
+
+@pytest.mark.parametrize(
+    ("kind", "test", "reply", "score"),
+    [
+        ("recall", 'right = ["rooibos"]', "I put ROOIBOS in the basket.", 1),
+        ("recall", 'right = ["rooibos"]', "Which tea do you like?", 0),
+        ("recall", 'right = ["rooibos | redbush"]', "Ordered two boxes of redbush.", 1),
+        ("recall", 'right = ["rooibos"]', "Ordered rooiboschai.", 0),
+        ("recall", 'right = ["rooibos"]\nwrong = ["milk"]', "Rooibos is ordered, with milk.", 0),
+        ("recall", 'right = ["rooibos"]\nwrong = ["milk"]', "Rooibos is ordered, without milk.", 1),
+        (
+            "recall",
+            'right = ["rooibos"]\nwrong = ["milk"]',
+            "Rooibos instead of milk, as you take no milk.",
+            1,
+        ),
+        ("recall", 'right = ["rooibos"]\nwrong = ["milk"]', "No sugar. Milk and rooibos are ordered.", 0),
+        ("whose", 'wrong = ["rooibos"]', "Ordered rooibos.", 0),
+        ("forget", 'wrong = ["rooibos"]', "I no longer know of rooibos.", 0),
+        ("forget", 'wrong = ["rooibos"]', "Ordered two boxes.", 1),
+        ("restraint", 'wrong = ["rooibos"]', "As a friend of rooibos, you know: 7.", 0),
+        ("abstain", "", "I don't have that, you never told me.", 1),
+        ("abstain", "", "Could you tell me what it is?", 1),
+        ("abstain", "", "Earl Grey, as always.", 0),
+        ("abstain", "", "Earl Grey. Shall I order it?", 0),
+        ("abstain", 'wrong = ["rooibos"]', "I am not sure, perhaps rooibos.", 0),
+    ],
+)
+def test_the_judge_reads_the_last_session(
+    empty_repo: Repository, kind: str, test: str, reply: str, score: int
+) -> None:
+    bot = f"import pytest\n\n@pytest.fixture\ndef personalens_assistant():\n    return lambda messages: {reply!r}\n"
+    empty_repo.write(conftest=bot)
+    arc = ARC.replace('"recall"', f'"{kind}"').replace('right = ["rooibos | redbush"]', test)
+    (empty_repo.path / "arcs.toml").write_text(arc)
+    empty_repo.inline(*SUITE, DATA, "arcs.toml", *REPORT)
+    assert by_kind(empty_repo) == {kind: {score}}

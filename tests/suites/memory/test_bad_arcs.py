@@ -1,0 +1,64 @@
+"""Arcs that cannot be used: one line with the file, the field and what is wrong."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.suites.memory.arcs import ARC, DATA, LISTENER, SUITE
+from tests.suites.personaconv.arguments import check_refused
+from tests.support.repository import Repository
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ('kind = "recall"', 'kind = "recal"', "kind: input should be 'recall', 'revise', *"),
+        ('kind = "recall"', 'kind = "revise"', "arcs.1.test.wrong: a test of the kind revise needs at least one value"),
+        ('right = ["rooibos | redbush"]', "", "arcs.1.test.right: a test of the kind recall needs at least one value"),
+        ('"rooibos | redbush"', '"rooibos | "', "arcs.1.test.right.1: expected a value, such as 'oat milk | oatmilk', not *"),
+        ('"rooibos | redbush"', '"camomile"', "arcs.1.test.right: 'camomile' is said in no earlier session, so nobody can know it"),
+        ("Order my tea.", "Order my rooibos.", "arcs.1.test.right: 'rooibos' is said in the last session, so that tests no memory"),
+        ('right = ["rooibos', 'wrong = ["rooibos tea"]\nright = ["rooibos', "arcs.1.test.wrong: a wrong value holds the right one, 'rooibos'"),
+        ('"2026-01-07"', '"2026-01-04"', "arcs.1.sessions.2.date: expected a later day than 2026-01-05, not 2026-01-04"),
+        ('"2026-01-07"', '"7 January"', "arcs.1.sessions.2.date: '7 January' is no day of the calendar, *"),
+        ('date = "2026-01-07"', "", "arcs.1.sessions.2.date: field required"),
+        ('date = "2026-01-07"', 'date = "2026-01-07"\nperson = "bo"', "arcs.1.sessions.2.person: only an arc of the kind apart has other users; *"),
+        ('kind = "recall"', 'kind = "apart"', "arcs.1.sessions: an arc of the kind apart needs a session of another person"),
+        ('kind = "recall"', 'kind = "abstain"', "arcs.1.test.right: a test of the kind abstain has nothing that must be said; leave it out"),
+        ('"Shopping"', '"Shops"', "arcs.1.domain: expected one of Alarm, *, not 'Shops'"),
+        ('id = "tea"', 'id = "My tea"', "arcs.1.id: expected small letters, digits and hyphens, *, not 'My tea'"),
+        ('says = ["Order my tea."]', "says = []", "arcs.1.sessions.3.says: *"),
+        ("[[arcs]]", "[[arcs", "not valid TOML: *"),
+        (ARC, ARC + ARC.partition('"recall"')[2], "arcs.2.id: a second arc 'tea' of ada"),
+    ],
+)  # fmt: skip
+def test_a_bad_arc_stops_the_run(empty_repo: Repository, old: str, new: str, problem: str) -> None:
+    empty_repo.write(conftest=LISTENER)
+    assert old in ARC
+    (empty_repo.path / "arcs.toml").write_text(ARC.replace(old, new, 1))
+    where = f"personalens: *arcs.toml: {problem}"
+    check_refused(empty_repo, where.replace("[", "[[]"), *SUITE, DATA, "arcs.toml")
+
+
+def test_the_last_session_is_the_users_own(empty_repo: Repository) -> None:
+    empty_repo.write(conftest=LISTENER)
+    arc = ARC.replace('"recall"', '"apart"').replace(
+        'date = "2026-02-01"', 'date = "2026-02-01"\nperson = "bo"'
+    )
+    (empty_repo.path / "arcs.toml").write_text(arc)
+    problem = "personalens: *: arcs.1.sessions.3.person: the last session, with the test, must be ada's"
+    check_refused(empty_repo, problem, *SUITE, DATA, "arcs.toml")
+
+
+def test_a_folder_without_arcs_and_a_missing_file_are_refused(empty_repo: Repository) -> None:
+    empty_repo.write(conftest=LISTENER)
+    (empty_repo.path / "none").mkdir()
+    check_refused(empty_repo, "personalens: *none: no file of arcs (*.toml) in it", *SUITE, DATA, "none")
+    check_refused(empty_repo, "personalens: *gone.toml: the file is missing", *SUITE, DATA, "gone.toml")
+
+
+@pytest.mark.parametrize("option", ["--personalens-user-model=openai:x", "--personalens-context=D"])
+def test_an_option_without_a_meaning_is_refused(empty_repo: Repository, option: str) -> None:
+    empty_repo.write(conftest=LISTENER)
+    name = option.partition("=")[0]
+    check_refused(empty_repo, f"{name}: means nothing in the suite memory; leave it out", *SUITE, option)

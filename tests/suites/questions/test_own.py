@@ -1,0 +1,159 @@
+"""Our own questions: each answer is in its person's sessions, and a run needs no key."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_personalens.agents.language.text import mentions
+from pytest_personalens.core.errors import DataError
+from pytest_personalens.datasets.embedded.files import data_folder
+from pytest_personalens.datasets.toml_cache import read_toml
+from pytest_personalens.suites.questions.data import OWN_DOMAINS, open_questions
+from pytest_personalens.suites.questions.embedded_judge import EmbeddedJudge, _in_digits
+from pytest_personalens.suites.questions.own import open_rows
+from pytest_personalens.suites.questions.values import ANSWER, CHOICE, Question
+from tests.suites.personaconv.arguments import gates
+from tests.suites.questions.layouts import SUITE
+from tests.suites.questions.test_judging import said
+from tests.support.repository import Repository, records
+
+FOLDER = data_folder() / "questions"
+REPORT = ("--personalens-report", "results.json")
+#: Answers with the remembered message that has most words of the question. EMPTY takes its memory away.
+BOT = """
+import os, re
+import pytest
+
+def words(text):
+    return set(re.findall("[a-z]{4,}", text.lower()))
+
+@pytest.fixture
+def personalens_assistant(personalens_context):
+    said = [(s.date, m["content"]) for s in personalens_context.sessions for m in s.messages]
+    said = [] if "EMPTY" in os.environ else said
+
+    def reply(messages):
+        asked = words(messages[-1]["content"])
+        date, best = max(said, key=lambda m: len(asked & words(m[1])), default=("", ""))
+        return f"On {date}: {best}" if len(asked & words(best)) > 1 else "I do not know that."
+
+    return reply
+"""
+
+
+def entries() -> list[tuple[str, dict[str, Any]]]:
+    return [(kind, raw) for kind in OWN_DOMAINS for raw in read_toml(FOLDER / f"{kind}.toml")["questions"]]
+
+
+@pytest.fixture(scope="module")
+def own() -> list[Question]:
+    dataset = open_questions("embedded", Path(), by_value=True)
+    return [dataset.load(ref) for user in dataset.users() for ref in dataset.refs(user)]
+
+
+def test_there_are_enough_of_each_type(own: list[Question]) -> None:
+    found = Counter(question.domains[0] for question in own if question.kind == "answer")
+    assert sum(found.values()) >= 80
+    assert all(found[kind] >= 12 for kind in OWN_DOMAINS)
+    assert len({question.user for question in own}) >= 10
+
+
+def test_each_answer_is_in_the_sessions_and_nothing_else_is(own: list[Question]) -> None:
+    past = {question.user: question.sessions for question in own}
+
+    def days(user: str, value: str) -> list[str]:
+        return [
+            s.date
+            for s in past[user]
+            for m in s.messages
+            if mentions(_in_digits(value), _in_digits(m["content"]))
+        ]
+
+    for kind, raw in entries():
+        user = raw["user"]
+        if kind == "when":
+            assert raw["date"] in {session.date for session in past[user]}, raw
+        elif kind == "abstain":
+            assert not [word for word in raw["absent"] if days(user, word)], raw
+        else:
+            assert any(days(user, way) for way in raw["answer"]), raw
+        if kind == "latest":
+            first = min(days(user, raw["wrong"][0]), default="never")
+            assert first <= max(day for way in raw["answer"] for day in days(user, way)), raw
+
+
+def test_the_judge_reads_a_right_and_a_wrong_reply_to_each(own: list[Question]) -> None:
+    judge = EmbeddedJudge()
+    for question in own:
+        expected, measure = question.expected, CHOICE if question.kind == "choice" else ANSWER
+        right = expected.letter or (expected.ways[0] if expected.ways else "I do not know")
+        wrong = (
+            "B" if expected.letter == "A" else "A" if expected.letter else (*expected.wrong, "a green hat")[0]
+        )
+        assert judge.verdict(question, said(f"It is {right}."), measure).score == 1, question.item
+        assert judge.verdict(question, said(f"It is {wrong}."), measure).score == 0, question.item
+
+
+def test_a_run_needs_no_key_and_prints_the_control(
+    empty_repo: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    empty_repo.write(conftest=BOT)
+    gated = "answer >= 0.3, abstain: answer >= 0.8, lift(answer, no-history) >= 0.2, lift(choice, no-history) >= 0.2"
+    result = empty_repo.inline(*SUITE, "all", "--personalens-gate", gated, *REPORT)
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(
+        [
+            "choice: 71 items, * read              H no-history  lift",
+            "answer: 99 items, 99 read              H no-history  lift",
+            "by domain (items)*choice*answer",
+            "  abstain*-*(14)",
+            "  latest*(16)*(16)",
+            "left out of 99 rows: none*",
+            "leaks: none in 340 requests",
+        ]
+    )
+    assert all(gate["passed"] for gate in gates(empty_repo).values())
+    monkeypatch.setenv("EMPTY", "1")
+    assert empty_repo.inline(*SUITE, "all", "--personalens-baseline", "results.json").ret == 1
+
+
+def test_the_control_can_be_put_off_and_the_command_says_so(empty_repo: Repository) -> None:
+    empty_repo.write(conftest=BOT)
+    result = empty_repo.inline(*SUITE, "2", "--personalens-control", "off", "--personalens-context", "none")
+    assert sum(result.parseoutcomes().get(name, 0) for name in ("passed", "failed")) == 2
+    result.stdout.fnmatch_lines(["again:*--personalens-control off*--personalens-context none*"])
+    refused = empty_repo.inline(*SUITE, "2", "--personalens-context", "none")
+    assert refused.ret == 4
+    refused.stderr.fnmatch_lines(["ERROR: *(--personalens-context none)*; add --personalens-control off"])
+
+
+def test_records_replay_a_question(empty_repo: Repository) -> None:
+    empty_repo.write(conftest=BOT)
+    empty_repo.inline(*SUITE, "3", "--personalens-record", "new", "--personalens-gate", "none", *REPORT)
+    first = empty_repo.results()["items"]
+    assert len(records(empty_repo)) == 6
+    empty_repo.inline(*SUITE, "3", "--personalens-gate", "none", *REPORT)
+    again = empty_repo.results()["items"]
+    assert [item["evaluation"]["verdicts"] for item in again] == [
+        item["evaluation"]["verdicts"] for item in first
+    ]
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "problem"),
+    [
+        ("recall", 'user = "nobody"\nasks = "What?"\nanswer = ["a"]', "questions.1.user: 'nobody' is nobody of the embedded people"),
+        ("recall", 'user = "aino"\nasks = "What?"\nanswer = []', "questions.1.answer: expected a list of 1 or more, not nothing"),
+        ("latest", 'user = "aino"\nasks = "What?"\nanswer = ["a"]\nwrong = ["a"]', "questions.1.wrong: the right answer is among the wrong ones"),
+        ("when", 'user = "aino"\nasks = "When?"\ndate = "May"', "questions.1.date: expected a day such as 2025-03-04"),
+    ],
+)  # fmt: skip
+def test_a_bad_question_is_one_line(tmp_path: Path, file: str, text: str, problem: str) -> None:
+    (tmp_path / f"{file}.toml").write_text(f"[[questions]]\n{text}\n", encoding="utf-8")
+    with pytest.raises(DataError, match=rf"{file}\.toml: ") as raised:
+        open_rows(tmp_path)
+    assert problem in str(raised.value)

@@ -1,0 +1,293 @@
+"""The readers of the benchmarks: counts, what the assistant is given, and one line for bad input."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_personalens.core.errors import DataError, PersonalensError
+from pytest_personalens.core.files.json_stream import JsonWindow
+from pytest_personalens.suites.questions.data import QuestionsDataset, open_questions
+from pytest_personalens.suites.questions.values import Question
+from tests.suites.questions import layouts
+from tests.suites.questions.layouts import DATA, SECRET, SUITE
+from tests.support.repository import Repository
+
+#: Writes down all that it gets, and finds the right answer nowhere.
+SPY = """
+import pytest
+
+@pytest.fixture
+def personalens_assistant(personalens_context):
+    def reply(messages):
+        with open("heard.txt", "a") as log:
+            print(personalens_context.model_dump_json(), personalens_context.text(), messages, file=log)
+        return "I do not know."
+    return reply
+"""
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PERSONALENS_CACHE_DIR", str(tmp_path / "cache"))
+
+
+def opened(spec: str, *, by_value: bool = False) -> QuestionsDataset:
+    return open_questions(spec, Path(), by_value=by_value)
+
+
+def questions(dataset: QuestionsDataset) -> list[Question]:
+    return [dataset.load(ref) for user in dataset.users() for ref in dataset.refs(user)]
+
+
+@pytest.mark.parametrize(
+    ("form", "kind", "told"),
+    [("explicit", "pref", 2), ("choice-based", "pref", 4), ("persona-driven", "pref", 22), ("mcq", "choice", 2)],
+)  # fmt: skip
+def test_prefeval_has_each_topic_in_each_form(tmp_path: Path, form: str, kind: str, told: int) -> None:
+    layouts.prefeval(tmp_path)
+    dataset = opened(f"prefeval:{tmp_path}?form={form}&distance=4")
+    assert dataset.counts() == {kind: 6}
+    assert dataset.domains() == ["topic_a", "topic_b"]
+    for question in questions(dataset):
+        (session,) = question.sessions
+        assert len(session.messages) == told + 2 * 4
+        assert [m["role"] for m in session.messages] == ["user", "assistant"] * (told // 2 + 4)
+
+
+def test_the_turns_of_a_persona_stand_in_their_order(tmp_path: Path) -> None:
+    dataset = opened(f"prefeval:{layouts.prefeval(tmp_path)}?form=persona-driven&distance=0")
+    said = [m["content"] for m in questions(dataset)[0].sessions[0].messages if m["role"] == "user"]
+    assert said == [f"Turn {n}." for n in range(11)]  # and not 0, 1, 10, 2
+
+
+def test_the_distance_of_prefeval_is_ten_exchanges_and_part_of_the_name(tmp_path: Path) -> None:
+    dataset = opened(f"prefeval:{layouts.prefeval(tmp_path)}")
+    assert dataset.name == "prefeval?form=explicit&distance=10"
+    question = questions(dataset)[0]
+    assert len(question.sessions[0].messages) == 22
+    assert question.sessions[0].messages[2]["content"] == "Talk 0, user 0."
+    assert question.expected.answer.startswith("I never want topic_")
+
+
+def test_longmemeval_has_each_type_and_the_questions_without_an_answer(tmp_path: Path) -> None:
+    file = layouts.longmemeval(tmp_path / "longmemeval_oracle.json")
+    found = questions(opened(f"longmemeval:{file}"))
+    assert Counter(q.domains[0] for q in found) == dict.fromkeys(layouts.TYPES, 2) | {"abstain": 6}
+    question = found[0]
+    assert [(s.id, s.date, s.time) for s in question.sessions] == [
+        ("s1", "2023-05-20", "02:21"),
+        ("s2", "2023-05-21", "18:00"),
+    ]
+    assert question.now is not None
+    assert (question.now.date, question.now.time) == ("2023-06-01", "09:30")
+    assert {key for s in question.sessions for m in s.messages for key in m} == {"role", "content"}
+
+
+def test_without_a_model_longmemeval_has_what_a_value_decides(tmp_path: Path) -> None:
+    long = layouts.longmemeval_entry(
+        90, "multi-session", answer="You went there with your sister on the day before."
+    )
+    number = layouts.longmemeval_entry(91, "multi-session", answer=3)
+    entries = json.loads(layouts.longmemeval(tmp_path / "s.json").read_text(encoding="utf-8"))
+    file = layouts.write(tmp_path / "s.json", [*entries, long, number])
+    dataset = opened(f"longmemeval:{file}", by_value=True)
+    assert dataset.counts() == {"answer": 17}
+    assert Counter(reason for _, reason in dataset.left_out) == {"needs-model": 3}
+    assert "single-session-preference" not in dataset.domains()
+
+
+def test_a_file_of_longmemeval_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = layouts.longmemeval(tmp_path / "s.json")
+    first = opened(f"longmemeval:{file}")
+
+    def refuse(*args: object) -> None:
+        raise AssertionError("the file is read again")
+
+    monkeypatch.setattr(JsonWindow, "__init__", refuse)
+    again = opened(f"longmemeval:{file}")
+    assert (again.version, questions(again)) == (first.version, questions(first))
+    (index,) = (tmp_path / "cache").glob("longmemeval-*.index")
+    content = index.read_text(encoding="utf-8")
+    assert SECRET not in content
+    assert "yellow bird" not in content
+    file.write_text(file.read_text(encoding="utf-8") + "\n", encoding="utf-8")
+    with pytest.raises(AssertionError, match="read again"):
+        opened(f"longmemeval:{file}")
+
+
+def test_personamem_has_the_types_and_slices(tmp_path: Path) -> None:
+    layouts.personamem(tmp_path)
+    found = questions(opened(f"personamem:{tmp_path}"))
+    assert [q.domains for q in found] == [
+        ("health", "somebody-else"), ("ask_to_forget", "updated"), ("health",), ("ask_to_forget",)
+    ]  # fmt: skip
+    question = found[0]
+    assert question.profile == "The user is a diver."
+    assert [m["role"] for m in question.sessions[0].messages] == ["user", "user", "assistant"]
+    assert question.asks.startswith("What's for supper, number 0?\n\nWhich of these")
+    right = question.expected.options["ABCD".index(question.expected.letter)]
+    assert right == "Soup number 0"
+
+
+def test_options_are_shuffled_and_the_same_in_each_process(tmp_path: Path) -> None:
+    rows = [layouts.personamem_row(number, persona_id="0") for number in range(2)]
+    rows += [
+        layouts.personamem_row(n, chat_history_32k_link=rows[0]["chat_history_32k_link"])
+        for n in range(2, 40)
+    ]
+    dataset = opened(f"personamem:{layouts.personamem(tmp_path, rows)}")
+    letters = "".join(q.expected.letter for q in questions(dataset))
+    assert all(4 <= letters.count(letter) <= 16 for letter in "ABCD")
+    assert letters.startswith(FIRST_LETTERS)
+
+
+FIRST_LETTERS = "CCACBCDAABDCDCDDCBBD"
+
+
+def test_rows_that_give_no_question_are_reported(tmp_path: Path, empty_repo: Repository) -> None:
+    (tmp_path / "x").mkdir()
+    history = {"chat_history": [{"role": "user", "content": "A secret."}]}
+    outside = layouts.write(tmp_path / "outside.json", history)
+    rows = [
+        layouts.personamem_row(0),
+        layouts.personamem_row(1, incorrect_answers="[]"),
+        layouts.personamem_row(9),
+        layouts.personamem_row(2, chat_history_32k_link=f"../{outside.name}"),
+    ]
+    layouts.personamem(tmp_path / "data", rows)
+    empty_repo.write(conftest=SPY)
+    spec = f"personamem:{tmp_path}/x/../data"
+    result = empty_repo.inline(*SUITE, "all", DATA, spec, "-v", "--personalens-gate", "none")
+    result.stdout.fnmatch_lines(
+        [
+            "left out of 4 rows: 1 it has one option only, 2 its history is not there*",
+            "*left out, row 2: it has one option only",
+            "*left out, row 3: its history is not there",
+            "*left out, row 4: its history is not there",
+        ]
+    )
+
+
+@pytest.mark.parametrize("spec", ["prefeval:{}?form=mcq", "longmemeval:{}/s.json", "personamem:{}"])
+def test_no_gold_field_reaches_the_assistant(tmp_path: Path, empty_repo: Repository, spec: str) -> None:
+    layouts.prefeval(tmp_path)
+    layouts.longmemeval(tmp_path / "s.json")
+    layouts.personamem(tmp_path)
+    empty_repo.write(conftest=SPY)
+    result = empty_repo.inline(*SUITE, "all", DATA, spec.format(tmp_path), "--personalens-gate", "none")
+    assert result.ret == 0
+    heard = (empty_repo.path / "heard.txt").read_text(encoding="utf-8")
+    assert SECRET not in heard
+    for told in (
+        "has_answer",
+        "answer_1",
+        "_abs",
+        "abstain",
+        "temporal-reasoning",
+        "ask_to_forget",
+        "metadata",
+    ):
+        assert told not in heard
+    assert (
+        "yellow bird" in heard or "I never want" in heard or "I like soup" in heard
+    )  # so it is given the history
+
+
+def bad_prefeval(root: Path, form: str, name: str, value: Any) -> str:
+    layouts.prefeval(root)
+    folder = {"mcq": "mcq_options", "explicit": "explicit_preference"}.get(
+        form, f"implicit_preference/{form}"
+    )
+    file = root / "benchmark_dataset" / folder / "topic_a.json"
+    rows = json.loads(file.read_text(encoding="utf-8"))
+    rows[1][name] = value
+    layouts.write(file, rows)
+    return f"prefeval:{root}?form={form}"
+
+
+def bad_longmemeval(root: Path, **changes: Any) -> str:
+    entries = [
+        layouts.longmemeval_entry(0, "multi-session"),
+        layouts.longmemeval_entry(1, "multi-session", **changes),
+    ]
+    return f"longmemeval:{layouts.write(root / 's.json', entries)}"
+
+
+def bad_personamem(root: Path, **changes: str) -> str:
+    rows = [layouts.personamem_row(0), layouts.personamem_row(1, **changes)]
+    return f"personamem:{layouts.personamem(root, rows)}"
+
+
+def bad_history(root: Path, message: dict[str, Any]) -> str:
+    layouts.personamem(root)
+    layouts.write(root / "data/chat_history_32k/chat_history_persona0.json", {"chat_history": [message]})
+    return f"personamem:{root}"
+
+
+GOLD = [[{"role": "user", "content": "Hi", "correct_answer": "Soup"}]]
+BAD: list[tuple[Callable[[Path], str], str]] = [
+    (lambda root: bad_prefeval(root, "explicit", "question", ""), "topic_a.json: [1].question: expected a text, not nothing"),
+    (lambda root: bad_prefeval(root, "choice-based", "aligned_op", "green"), "topic_a.json: [1].aligned_op: the right option is not among the options"),
+    (lambda root: bad_prefeval(root, "mcq", "classification_task_options", ["one"]), "topic_a.json: [1].classification_task_options: expected a list of 2 or more, not ['one']"),
+    (lambda root: bad_prefeval(root, "mcq", "classification_task_options", ["one", "one"]), "topic_a.json: [1].classification_task_options: an option is there twice"),
+    (lambda root: f"prefeval:{layouts.prefeval(root)}?distance=13", "distance=13: filtered_inter_turns.json has 12 exchanges; give less"),
+    (lambda root: bad_longmemeval(root, question_type="trivia"), "s.json: [1].question_type: 'trivia' is no type of LongMemEval"),
+    (lambda root: bad_longmemeval(root, haystack_dates=["2023/05/20 (Sat) 02:21"]), "s.json: [1].haystack_dates: 1 dates of 2 sessions; each needs one"),
+    (lambda root: bad_longmemeval(root, question_date="2023/13/01 (Sat) 02:21"), "s.json: [1].question_date: expected a date such as 2023/05/20 (Sat) 02:21, not '2023/13/01 (Sat) 02:21'"),
+    (lambda root: bad_longmemeval(root, haystack_dates=["2023/05/20 (Sat) 02:21"], haystack_sessions=GOLD), "s.json: [1].haystack_sessions[0][0].correct_answer: a message of a history has role and content only; take it out"),
+    (lambda root: bad_longmemeval(root, answer=""), "s.json: [1].answer: expected a text, not nothing"),
+    (lambda root: f"longmemeval:{layouts.write(root / 's.json', {'a': 1})}", "s.json: expected a list of questions; it is no file of LongMemEval"),
+    (lambda root: f"longmemeval:{layouts.write(root / 's.json', '[{')}", "s.json: ends too early: it was cut off; get it again"),
+    (lambda root: bad_personamem(root, user_query='{"role": "user", "content": null}'), "benchmark.csv: row 2.user_query: expected a literal of Python, such as {'role': 'user', ...}; it is JSON"),
+    (lambda root: bad_personamem(root, user_query="__import__('os').system('true')"), "benchmark.csv: row 2.user_query: expected a literal of Python, such as {'role': 'user', ...}; it is neither that nor JSON"),
+    (lambda root: bad_personamem(root, incorrect_answers="['Fish', 'Rice']"), "benchmark.csv: row 2.incorrect_answers: expected a list of texts in JSON; it is a literal of Python"),
+    (lambda root: bad_personamem(root, incorrect_answers='["Soup number 1", "Rice"]'), "benchmark.csv: row 2.incorrect_answers: an option is there twice, or is the right one"),
+    (lambda root: bad_personamem(root, correct_answer=""), "benchmark.csv: row 2.correct_answer: expected a text, not nothing"),
+    (lambda root: f"personamem:{layouts.personamem(root, [{'persona_id': '1', 'question': 'x'}])}", "benchmark.csv: user_query: the column is missing; it is no table of PersonaMem-v2"),
+    (lambda root: bad_history(root, {"role": "user", "content": "Hi", "preference": "soup"}), "chat_history_persona0.json: chat_history[0].preference: a message of a history has role and content only; take it out"),
+    (lambda root: bad_history(root, {"role": "tool", "content": "Hi"}), "chat_history_persona0.json: chat_history[0].role: expected user or assistant or system, not 'tool'"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("make", "problem"), BAD, ids=[problem[:60] for _, problem in BAD])
+def test_bad_input_is_one_line_with_file_and_field(
+    tmp_path: Path, make: Callable[[Path], str], problem: str
+) -> None:
+    spec = make(tmp_path)
+    with pytest.raises(PersonalensError) as raised:
+        questions(opened(spec))
+    assert problem in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_preferences_without_a_model_are_refused_with_what_to_do(tmp_path: Path) -> None:
+    layouts.prefeval(tmp_path)
+    with pytest.raises(
+        DataError, match="6: only a model can judge this answer: give --personalens-judge-model"
+    ):
+        opened(f"prefeval:{tmp_path}", by_value=True)
+    assert opened(f"prefeval:{tmp_path}?form=mcq", by_value=True).counts() == {"choice": 6}
+
+
+@pytest.mark.parametrize(
+    ("args", "problem"),
+    [
+        ((DATA, "prefeval:x"), "*--personalens-data prefeval:x: is data of the suite questions; add --personalens-suite questions"),
+        (("--personalens-suite", "questions", DATA, "somewhere"), "*expected embedded, prefeval:DIR, longmemeval:FILE or personamem:DIR"),
+        (("--personalens-suite", "questions", DATA, "prefeval:x?distance=far"), "*distance: expected a whole number, not 'far'"),
+        (("--personalens-suite", "questions", DATA, "personamem:x?tokens=1m"), "*tokens: expected one of 32k, 128k, not '1m'"),
+        (("--personalens-suite", "questions", DATA, "longmemeval:x?distance=1"), "*unknown option 'distance' of longmemeval; it has none"),
+        (("--personalens-suite", "questions", DATA, "longmemeval:x"), "*x: cannot be read: No such file or directory"),
+    ],
+)  # fmt: skip
+def test_a_wrong_spec_is_one_line(empty_repo: Repository, args: tuple[str, ...], problem: str) -> None:
+    empty_repo.write(conftest=SPY)
+    result = empty_repo.inline("--personalens-sample", "1", *args)
+    assert result.ret == 4
+    result.stderr.fnmatch_lines([f"ERROR: {problem}"])
