@@ -59,14 +59,14 @@ $(APART)/%/done: pyproject.toml | $(UV)
 	@touch $@
 
 test-frameworks: $(FRAMEWORKS:%=$(APART)/framework-%/done) ## the snippets of the page about frameworks, with the real packages (FRAMEWORKS="langgraph adk" for some)
-	$(foreach name,$(FRAMEWORKS),$(APART)/framework-$(name)/bin/python -m pytest -q -p no:cacheprovider tests/frameworks -k '[$(name)]' &&) true
+	$(foreach name,$(FRAMEWORKS),$(APART)/framework-$(name)/bin/python -m pytest -q -p no:cacheprovider tests/project/frameworks -k '[$(name)]' &&) true
 
 test-neighbours: $(APART)/neighbours/done ## beside the plugins of pytest that a team may have, all of them installed
 	$(APART)/neighbours/bin/python -m pytest -q -n 2 -p no:cacheprovider -p no:randomly -p no:sugar -p no:asyncio tests/plugin/running/test_neighbours.py
 
 # What is built on these packages: pytest, pytest-xdist and syrupy, pydantic, boto3, Jinja.
 BUILT_ON_THEM := core datasets/test_datasets.py datasets/test_toml_cache.py engine/test_concurrency.py \
-    engine/records/test_resume.py models plugin reports/html/test_html_report.py reports/test_outputs.py \
+    engine/records/test_resume.py agents/models plugin reports/html/test_html_report.py reports/test_outputs.py \
     results/comparison/test_baseline.py results/gates/test_gates.py results/files/test_shards.py results/files/test_stored_results.py
 
 lowest: $(APART)/lowest/done
@@ -80,7 +80,7 @@ test-lowest: lowest ## the tests of what is built on the packages that we depend
 	$(APART)/lowest/bin/python -m pytest -q -n 2 -p no:cacheprovider -m "not slow" $(BUILT_ON_THEM:%=tests/%)
 
 fuzz: $(VENV)/dev ## 1,500 mutated inputs, and a table of what came of them (SEED=text for others)
-	$(BIN)/python -m tests.fuzz $(if $(SEED),--seed '$(SEED)')
+	$(BIN)/python -m tests.project.fuzz $(if $(SEED),--seed '$(SEED)')
 
 lint: $(VENV)/dev ## ruff, formatting and import layers
 	$(BIN)/ruff check .
@@ -106,19 +106,19 @@ audit: $(APART)/audit/done ## known holes in the packages that we depend on (ask
 	$(APART)/audit/bin/zizmor $(if $(GH_TOKEN),,--offline) .github action.yml example_project/.github
 
 benchmarks: $(VENV)/dev ## speed, as ratios measured side by side in one run; what intervals and gates promise
-	$(BIN)/python benchmarks/run.py
-	$(BIN)/python benchmarks/scale.py
-	$(BIN)/python benchmarks/throttling.py
-	$(BIN)/python benchmarks/judge.py
-	$(BIN)/python benchmarks/user_agent.py
-	$(BIN)/python benchmarks/tokens.py $(wildcard ../shared/official)
-	$(BIN)/python benchmarks/full_benchmark.py --check
-	$(BIN)/python benchmarks/concurrency.py
-	$(BIN)/python benchmarks/predictions.py
-	$(BIN)/python benchmarks/html_report.py
-	$(BIN)/python benchmarks/intervals.py
-	$(BIN)/python benchmarks/users.py
-	$(BIN)/python benchmarks/non_inferiority.py
+	$(BIN)/python benchmarks/speed/run.py
+	$(BIN)/python benchmarks/speed/scale.py
+	$(BIN)/python benchmarks/speed/throttling.py
+	$(BIN)/python benchmarks/agents/judge.py
+	$(BIN)/python benchmarks/agents/user_agent.py
+	$(BIN)/python benchmarks/agents/tokens.py $(wildcard ../shared/official)
+	$(BIN)/python benchmarks/plan/full_benchmark.py --check
+	$(BIN)/python benchmarks/speed/concurrency.py
+	$(BIN)/python benchmarks/speed/predictions.py
+	$(BIN)/python benchmarks/speed/html_report.py
+	$(BIN)/python benchmarks/stats/intervals.py
+	$(BIN)/python benchmarks/stats/users.py
+	$(BIN)/python benchmarks/stats/non_inferiority.py
 
 peers: $(VENV)/dev ## install other tools, in environments of their own, for the benchmarks to measure beside ours
 	$(BIN)/python benchmarks/peers/install.py

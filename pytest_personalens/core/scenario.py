@@ -250,7 +250,10 @@ class Scenario(BaseScenario):
         return self.model_copy(update={"sessions": (), "others": {}}).model_dump(mode="json")
 
     def context(self, letters: str = "DIS") -> Context:
-        """Return what an assistant may know: `letters` of D(emographics), I(nteractions) and S(ituation).
+        """Return what an assistant may know: `letters` of D, I, H and S.
+
+        D is the demographics, I the summaries of past interactions, with their sessions, H the sessions
+        alone, and S the situation.
 
         Preferences are never included: the assistant must infer them (paper, section 4.1).
         """
@@ -260,7 +263,7 @@ class Scenario(BaseScenario):
             user=self.user,
             demographics=dict(self.demographics) if "D" in letters else {},
             interactions=told if "I" in letters else {},
-            sessions=self.sessions if "I" in letters else (),
+            sessions=self.sessions if "I" in letters or "H" in letters else (),
             situation=self.situation if "S" in letters else None,
             now=self.now if "S" in letters else None,
         )

@@ -17,3 +17,5 @@ DATA_PREFIXES: Final = dict.fromkeys(("prefeval", "longmemeval", "personamem"), 
 
 #: The fixture that says what the team's system holds, and the key that says which field is which fact.
 STATE: Final = "personalens_state"
+#: The fixture of a memory that is handed each user's past conversations.
+MEMORY: Final = "personalens_memory"

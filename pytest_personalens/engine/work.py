@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.dialogue.state import State
     from pytest_personalens.core.judging.usage import Usage
     from pytest_personalens.core.scenario import Context
+    from pytest_personalens.engine.assistant.memory import UserPast
     from pytest_personalens.engine.assistant.state import StateSource
     from pytest_personalens.engine.job import Assistant, Job, Keep
     from pytest_personalens.engine.participants import Participants
@@ -38,8 +39,11 @@ def work(
     assistant: Assistant,
     keep: Keep | None = None,
     state: StateSource | None = None,
+    past: UserPast | None = None,
 ) -> JobResult:
-    """Do a job. `state` says what the team's system holds after the dialogue.
+    """Do a job.
+
+    `state` says what the team's system holds after the dialogue, and `past` what its memory has before.
 
     `keep` gets everything that was paid for so far, at its full cost, before the job pays for more.
     """
@@ -111,6 +115,8 @@ def work(
                 before=participants.go_on,
                 raised=raised,
             )
+        if past is not None:
+            under_test = past.first(under_test)
         if job.resumable:
             return ResumedAssistant(under_test, replay, broken_off if repeats else None, session)
         return under_test

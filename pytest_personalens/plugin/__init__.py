@@ -24,6 +24,7 @@ from pytest_personalens.plugin.fixtures.fixtures import (
     personalens,
     personalens_assistant,
     personalens_context,
+    personalens_memory,
     personalens_scenario,
     personalens_state,
 )
@@ -45,6 +46,7 @@ __all__ = [  # pytest finds these here by name
     "personalens",
     "personalens_assistant",
     "personalens_context",
+    "personalens_memory",
     "personalens_scenario",
     "personalens_state",
     "pytest_collection",

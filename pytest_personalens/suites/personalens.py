@@ -62,11 +62,11 @@ def _other_user(dataset: Any, seed: str, ref: Any) -> Any:
 
 
 #: What an assistant may know of its user, by the letters of --personalens-context.
-_LETTERS: Final = {"D": "demographics", "I": "interactions", "S": "situation"}
+_LETTERS: Final = {"D": "demographics", "I": "interactions", "H": "sessions", "S": "situation"}
 
 
 def _given(context: str, arm: str) -> str:
-    """Return the letters of D, I, S that the assistant may know."""
+    """Return the letters of D, I, H, S that the assistant may know."""
     return {"": context, "swapped": context, "none": ""}.get(arm, arm)
 
 
@@ -111,7 +111,7 @@ def _check(settings: Mapping[str, Any]) -> None:
         )
     for control in controls:
         if control in ("none", "swapped"):
-            enough = bool(set(known) & set("DIS" if control == "none" else "DI"))
+            enough = bool(set(known) & set("DIHS" if control == "none" else "DIH"))
         else:
             enough = control in known and control != known
         if not enough:
@@ -119,7 +119,7 @@ def _check(settings: Mapping[str, Any]) -> None:
                 "nothing"
                 if not known
                 else f"{'+'.join(known)} of the user"
-                if control in "DIS"
+                if control in "DIHS"
                 else "no more of the user"
             )
             raise SpecError(
@@ -147,6 +147,7 @@ SUITE: Final = Suite(
         Arm(name="none", word="no-context", title="no-context"),
         Arm(name="D", word="D", title="D (demographics)"),
         Arm(name="I", word="I", title="I (past interactions)"),
+        Arm(name="H", word="H", title="H (past sessions)"),
         Arm(name="S", word="S", title="S (the situation)"),
         Arm(name="swapped", word="other-user", title="other-user", swaps=True),
     ),

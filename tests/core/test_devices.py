@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.fuzz.case import make_device
 from tests.plugin.options.test_bad_input import ARGS, one_line
+from tests.project.fuzz.case import make_device
 from tests.support.repository import ROOT, Repository
 from tests.support.scripted_agents import MODELS
 

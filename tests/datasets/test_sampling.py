@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.synthetic import write_data
+from benchmarks.synthetic_data.official import write_data
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.scenario import DOMAINS, ScenarioRef
 from pytest_personalens.datasets import Dataset, EmbeddedDataset, OfficialDataset, draw

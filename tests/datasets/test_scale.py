@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.synthetic import write_data
+from benchmarks.synthetic_data.official import write_data
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.scenario import ScenarioRef
 from pytest_personalens.datasets import OfficialDataset, draw

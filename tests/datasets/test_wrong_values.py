@@ -17,8 +17,8 @@ from pytest_personalens.core.errors import DataError
 from pytest_personalens.datasets import EmbeddedDataset, open_dataset
 from pytest_personalens.datasets.checked_dataset import CheckedDataset
 from pytest_personalens.datasets.quality import Finding, assess, read_corpus
-from tests.fuzz.inputs.official import write_official
-from tests.fuzz.inputs.spoil import toml
+from tests.project.fuzz.inputs.official import write_official
+from tests.project.fuzz.inputs.spoil import toml
 from tests.support.datasets.folders import write_own_domains, write_own_world
 
 #: Missing, empty, of another type, huge.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-CONTEXT_LETTERS: Final = "DIS"
+CONTEXT_LETTERS: Final = "DIHS"
 
 
 #: A larger number must be a typing error, and the run would never end.
@@ -112,7 +112,7 @@ def some(what: str) -> Callable[[str], str]:
 
 
 def letters(text: str) -> str:
-    """Return context letters, in the order D, I, S."""
+    """Return context letters, in the order D, I, H, S."""
     parts = "" if text.lower() == "none" else text.upper().replace("+", "").replace(",", "")
     if (
         (not parts and text.lower() != "none")
@@ -120,8 +120,8 @@ def letters(text: str) -> str:
         or len(set(parts)) != len(parts)
     ):
         raise ValueError(
-            "expected 'none' or any of the letters D (demographics), I (interactions), S (situation), each"
-            " once"
+            "expected 'none' or any of the letters D (demographics), I (interactions), H (past sessions), S"
+            " (situation), each once"
         )
     return "".join(c for c in CONTEXT_LETTERS if c in parts)
 

@@ -123,6 +123,11 @@ class EmbeddedDataset(EmbeddedFiles):
             others={d: self.summary(ref.user, d) for d in others},
         )
 
+    def past(self, user: str) -> tuple[Session, ...]:
+        """Return the conversations of a user in all domains, in order of date, whatever the task is."""
+        found = (session for domain in self.profile(user).domains for session in self._past(user, domain))
+        return tuple(sorted(found, key=lambda session: session.date))
+
     def _limits_of(self, user: str) -> tuple[tuple[frozenset[str], Limit], ...]:
         """Return the hard limits of a user, each with the domains that it is for."""
         return tuple(

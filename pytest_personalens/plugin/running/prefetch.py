@@ -10,20 +10,21 @@ import pytest
 from pytest_personalens.core.errors import PersonalensError
 from pytest_personalens.core.judging.evaluation import empty_evaluation
 from pytest_personalens.core.runtime.threads import Threads
-from pytest_personalens.core.suite_names import STATE
+from pytest_personalens.core.suite_names import MEMORY, STATE
 from pytest_personalens.engine.job import JobResult
 from pytest_personalens.engine.pool import Engine
 from pytest_personalens.engine.work import work
 from pytest_personalens.plugin.pytest_internals import fixtures_of
 from pytest_personalens.plugin.running.items import PARAM, is_scenario_item, spec_of
 from pytest_personalens.plugin.running.keys import IN_TURN
-from pytest_personalens.plugin.running.prepare import context_of, job_of, store_of
+from pytest_personalens.plugin.running.prepare import context_of, job_of, past_of, store_of
 from pytest_personalens.plugin.running.progress import LiveLine
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from pytest_personalens.core.options.settings import Settings
+    from pytest_personalens.engine.assistant.memory import Memory, UserPast
     from pytest_personalens.engine.assistant.state import StateSource
     from pytest_personalens.engine.job import Assistant, Job, Keep
     from pytest_personalens.plugin.running.run import Run
@@ -81,16 +82,20 @@ class Prefetcher:
         keep: Keep | None,
         assistant: Assistant,
         state: StateSource | None = None,
+        memory: Memory | None = None,
     ) -> JobResult:
         """Return the evaluation of `item`; start it and those of the next items if they do not run yet."""
         if item.nodeid not in self._engine:
-            self._submit(item, job, keep, assistant, state)
+            past = past_of(item, self._run, job.context, memory)
+            self._submit(item, job, keep, assistant, state, past)
         for other in self._after(item):
             with suppress(PersonalensError):  # the item itself reports the problem at its turn
                 scenario = self._run.scenario(spec_of(other))
                 store = store_of(other, self._run, scenario)
                 context = context_of(other, self._run, scenario)
-                self._submit(other, job_of(other, self._run, store, context), store.keeper, assistant, state)
+                past = past_of(other, self._run, context, memory)
+                started = job_of(other, self._run, store, context)
+                self._submit(other, started, store.keeper, assistant, state, past)
         participants = self._run.participants
         try:
             return self._engine.take(
@@ -119,10 +124,11 @@ class Prefetcher:
         keep: Keep | None,
         assistant: Assistant,
         state: StateSource | None,
+        past: UserPast | None,
     ) -> None:
         participants, cluster = self._run.participants, self._run.cluster
         if cluster is None:
-            self._engine.submit(item.nodeid, work, job, participants, assistant, keep, state)
+            self._engine.submit(item.nodeid, work, job, participants, assistant, keep, state, past)
             return
         from pytest_personalens.engine.dask import work_there
 
@@ -133,11 +139,11 @@ class Prefetcher:
         """Return a value that is equal for two items if one assistant serves both; None if it has its own."""
         if any(len(fixtures_of(item).get(name, ())) != 1 for name in _OURS):
             return None
-        state = _shared(item, STATE)
-        if state is None or self._named:
-            return state
-        assistant = _shared(item, _ASSISTANT)
-        return None if assistant is None else (*assistant, *state)
+        state, memory = _shared(item, STATE), _shared(item, MEMORY)
+        if state is None or memory is None:
+            return None
+        assistant = () if self._named else _shared(item, _ASSISTANT)
+        return None if assistant is None else (*assistant, *state, *memory)
 
     def _after(self, item: pytest.Item) -> Iterator[pytest.Item]:
         """Yield the coming items, each once, up to the first with another assistant, while there is room."""

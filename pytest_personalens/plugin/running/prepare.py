@@ -10,6 +10,7 @@ from pytest_personalens.core.options.options import OPTIONS
 from pytest_personalens.core.text.node_ids import BUILT_IN, file_of, within_file
 from pytest_personalens.core.text.redaction import redact
 from pytest_personalens.core.text.shell import shell_line
+from pytest_personalens.engine.assistant.memory import UserPast
 from pytest_personalens.engine.job import Job
 from pytest_personalens.engine.records.other_records import OtherRecords
 from pytest_personalens.plugin.records.records import RecordStore
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     import pytest
 
     from pytest_personalens.core.scenario import BaseScenario, Context
+    from pytest_personalens.engine.assistant.memory import Memory
     from pytest_personalens.plugin.running.run import Run
 
 #: Options that a command for writing records leaves out, because it must not accept the team's snapshots too.
@@ -31,6 +33,13 @@ _RECORD = "--personalens-record"
 def context_of(item: pytest.Item, run: Run, scenario: BaseScenario, *, attempt: int = 1) -> Context:
     """Return what the assistant of the item may know; `attempt` counts how often the item was set up."""
     return run.context(spec_of(item), scenario, dialogue_of(item, attempt))
+
+
+def past_of(item: pytest.Item, run: Run, context: Context, memory: Memory | None) -> UserPast | None:
+    """Return the past of the item's user, for the memory of the assistant, if it has one."""
+    if memory is None or not context.sessions:
+        return None
+    return UserPast(memory, context.user, lambda: run.past(spec_of(item), context))
 
 
 def store_of(item: pytest.Item, run: Run, scenario: BaseScenario) -> RecordStore:

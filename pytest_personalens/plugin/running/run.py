@@ -11,9 +11,10 @@ from pytest_personalens.core.errors import NothingFits, PersonalensError, SpecEr
 from pytest_personalens.core.options.options import BY_KEY
 from pytest_personalens.core.runtime.garbage import no_collection
 from pytest_personalens.core.scenario import Context, ScenarioRef
-from pytest_personalens.core.suite_names import DATA_PREFIXES
+from pytest_personalens.core.suite_names import DATA_PREFIXES, FIRST_SUITE
 from pytest_personalens.core.text.parse import ALL, judge_specs
 from pytest_personalens.datasets import CheckedDataset, OtherUsers, Sample, draw
+from pytest_personalens.engine.assistant.memory import Memory
 from pytest_personalens.engine.participants import Participants
 from pytest_personalens.models.specs import read_spec
 from pytest_personalens.plugin.pytest_internals import without_capture
@@ -30,9 +31,10 @@ from pytest_personalens.plugin.running.run_specs import (
 from pytest_personalens.plugin.running.tally import Drawn, Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from pytest_personalens.agents.checked import AgentRole
+    from pytest_personalens.core.facts import Session
     from pytest_personalens.core.options.settings import Settings
     from pytest_personalens.core.scenario import BaseScenario
     from pytest_personalens.datasets import Dataset
@@ -86,6 +88,7 @@ class Run:
         self._used: dict[object, Sample] = {}
         self.tally = Tally()
         self._other_users = OtherUsers(dataset, settings.seed, self.suite.other_user)
+        self._memories: dict[int, Memory] = {}
         self._loaded: dict[ScenarioRef, BaseScenario] = {}
         self.ids: dict[str, tuple[str, str]] = {}
         if settings.sample is not None:
@@ -163,12 +166,33 @@ class Run:
         In a control, the user has another id, so that an assistant with a memory cannot find the context
         again. Raise `SpecError` if the control needs another user's context and nobody has such a task.
         """
-        user = f"{scenario.user}+{case.control}" if case.control else scenario.user
+        other = self.other_scenario(case)
+        user = "+".join(filter(None, (scenario.user, case.control, other.user if other else "")))
         if self.suite.remembers:
             # A memory must hold nothing of another item, trial or attempt.
             user = f"{user}+{dialogue}"
-        known = self.suite.context(case.settings._asdict(), scenario, case.given, self.other_scenario(case))
+        known = self.suite.context(case.settings._asdict(), scenario, case.given, other)
         return known.model_copy(update={"user": user, "dialogue": dialogue})
+
+    def memory_of(self, take: Callable[..., object]) -> Memory:
+        """Return the memory of a value of its fixture; it knows whose past it has."""
+        loop, before = self.participants.loop, self.participants.go_on
+        made = Memory(take, timeout=self.settings.turn_timeout, loop=loop, before=before)
+        return self._memories.setdefault(id(take), made)
+
+    def past(self, case: ItemSpec, context: Context) -> tuple[Session, ...]:
+        """Return the conversations in all domains of the user whom the context of an item is about.
+
+        They are the same for each item of that user, and none if the context has none.
+        """
+        if not context.sessions or self.suite.name != FIRST_SUITE:
+            return ()
+        user = (self.other_scenario(case) or case.ref).user
+        if (past := getattr(self.dataset, "past", None)) is not None:
+            return tuple(past(user))
+        loaded = (self.dataset.load(ref) for ref in self.dataset.refs(user))
+        told = {(s.date, s.time, s.id): s for scenario in loaded for s in scenario.sessions}
+        return tuple(sorted(told.values(), key=lambda session: (session.date, session.time)))
 
     def terms(self) -> ComparisonTerms:
         """Return the terms of this run for a comparison with another run."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.scenario import BaseScenario, Context
 
 
-#: Raise it if an arc of data/memory changes.
+#: Raise it if an arc of data/suites/memory changes.
 _VERSION: Final = "1.0"
 _ALONE: Final = "alone"
 
@@ -28,7 +28,7 @@ def _open_dataset(spec: str, base: Path, settings: Mapping[str, Any]) -> Any:
     from pytest_personalens.suites.memory.dataset import ArcsDataset
 
     if spec == "embedded":
-        return ArcsDataset(data_folder() / "memory", version=_VERSION)
+        return ArcsDataset(data_folder() / "suites" / "memory", version=_VERSION)
     return ArcsDataset(base / spec)
 
 

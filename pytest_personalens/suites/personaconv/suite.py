@@ -71,7 +71,7 @@ def _open_dataset(spec: str, base: Path, settings: Mapping[str, Any]) -> Any:
     # A mark may ask for a setting that the run does not have, and these cost nothing more.
     wanted = (*of_run, *(_FIXED if settings["protocol"] == "fixed" else ()))
     return open_posts(
-        data_folder() / "personaconv" if embedded else _path(base, spec),
+        data_folder() / "suites" / "personaconv" if embedded else _path(base, spec),
         protocol=settings["protocol"],
         kinds=_kinds(settings),
         settings=tuple(setting for setting in SETTINGS if setting in wanted),

@@ -129,7 +129,7 @@ def open_questions(spec: str, base: Path, *, by_value: bool) -> QuestionsDataset
     """
     name, _, rest = spec.partition(":")
     if spec == "embedded":
-        name, rest = "own", str(data_folder() / "questions")
+        name, rest = "own", str(data_folder() / "suites" / "questions")
     if name not in FORMATS or not rest:
         raise SpecError(
             f"--personalens-data {spec}: expected embedded, prefeval:DIR, longmemeval:FILE or personamem:DIR"

@@ -507,7 +507,7 @@ def test_theme_by_hand(page: Page, file: Path) -> None:
 
 @pytest.mark.slow
 def test_five_thousand_dialogues(page: Page, tmp_path: Path) -> None:
-    """Loose bounds, for a machine that has other things to do; benchmarks/html_report.py measures."""
+    """Loose bounds, for a machine that has other things to do; benchmarks/speed/html_report.py measures."""
     results = rich_results(5000)
     write_html(results, tmp_path / "r.html")
     began = time.perf_counter()

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.intervals import NATURALNESS, PERSONALIZATION, coverage, ours, rate_coverage
-from benchmarks.users import ASSISTANTS, SAMPLES, Scores, alarms, changes, held
+from benchmarks.stats.intervals import NATURALNESS, PERSONALIZATION, coverage, ours, rate_coverage
+from benchmarks.stats.users import ASSISTANTS, SAMPLES, Scores, alarms, changes, held
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.options.gate_expression import read_gate
 from pytest_personalens.core.suite.suite import get_suite

@@ -11,7 +11,7 @@ from fractions import Fraction
 import pytest
 from scipy.stats import beta, binom
 
-from benchmarks.non_inferiority import KINDS, TOGETHER, by_sign_flip, ours, passes
+from benchmarks.stats.non_inferiority import KINDS, TOGETHER, by_sign_flip, ours, passes
 from pytest_personalens.core.options.gate_expression import parse_gate_name, read_gate
 from pytest_personalens.core.suite.suite import get_suite
 from pytest_personalens.results.stats.non_inferiority import excludes_drop, least_change, smallest_limit

@@ -56,7 +56,7 @@ def test_an_expression(text: str, floor: GateExpression) -> None:
         (("--personalens-control=no-context", "--personalens-context=none"), "--personalens-control no-context: the run itself knows nothing *"),
         (("--personalens-control=other-user", "--personalens-context=S"), "--personalens-control other-user: the run itself knows no more *"),
         (("--personalens-control=ablation", "--personalens-context=D"), "--personalens-control ablation: the run itself is its last row, D+I+S; *"),
-        (("--personalens-control", "nobody"), "--personalens-control: expected one of: no-context, other-user, D, I, S, ablation, *"),
+        (("--personalens-control", "nobody"), "--personalens-control: expected one of: no-context, other-user, D, I, H, S, ablation, *"),
         (("--personalens-dimensions", ""), "--personalens-dimensions: expected LIST, not ''"),
         (("--personalens-report", "~no-such-user/r.json"), "--personalens-report: *home directory*"),
         (("--personalens-trials", "0"), "--personalens-trials: expected a whole number from 1 to 100*"),
@@ -322,7 +322,7 @@ def test_controls_withhold_the_context_or_give_another_users(
         }
         user, scenario = item["evaluation"]["user"], found["scenarios"][item["evaluation"]["scenario"]]
         assert said["+none"] == f"{user}+none  None {{}}"
-        assert said["+swapped"].startswith(f"{user}+swapped ")
+        assert said["+swapped"].startswith(f"{user}+swapped+{items[f'{name}+swapped']['given_user']} ")
         assert items[f"{name}+swapped"]["given_user"] not in ("", user)
         for summary in scenario["summaries"].values():
             assert summary in said[""]

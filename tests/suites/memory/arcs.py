@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-from tests.support.repository import ROOT, Repository
+from tests.support.repository import ROOT
 
 SUITE = ("--personalens-suite", "memory", "--personalens-sample", "all")
 DATA, CONTROL, GATE, KIND = (f"--personalens-{name}" for name in ("data", "control", "gate", "kind"))
@@ -62,13 +62,26 @@ right = ["rooibos | redbush"]
 """
 
 
-def by_kind(repo: Repository) -> dict[str, set[int]]:
+def by_kind(results: Any) -> dict[str, list[int]]:
     """The scores of the run itself, by kind."""
-    found: defaultdict[str, set[int]] = defaultdict(set)
-    for item in repo.results()["items"]:
+    found: defaultdict[str, list[int]] = defaultdict(list)
+    for item in results["items"]:
         if not item["arm"]:
-            found[item["evaluation"]["kind"]].add(item["evaluation"]["verdicts"][0]["score"])
+            found[item["evaluation"]["kind"]].append(item["evaluation"]["verdicts"][0]["score"])
     return dict(found)
+
+
+def shares(results: Any) -> dict[str, float]:
+    """The share of arcs that are remembered, by kind."""
+    return {kind: sum(scores) / len(scores) for kind, scores in by_kind(results).items()}
+
+
+def failing(bot: dict[str, float], right: dict[str, float]) -> set[str]:
+    """The kinds that a bot gets wrong: at least 0.3 below the right one; the others are within 0.15 of it."""
+    assert bot.keys() == right.keys()
+    far = {kind: right[kind] - bot[kind] for kind in right if abs(right[kind] - bot[kind]) > 0.15}
+    assert all(drop >= 0.3 for drop in far.values()), far
+    return set(far)
 
 
 def said_by_user(item: Any) -> list[tuple[str, str]]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from typing import Any
 
 import jsonschema
 import pytest
 
+from pytest_personalens.datasets.embedded.files import data_folder
 from tests.suites.memory.arcs import (
     ARC,
     BOTS,
@@ -19,7 +21,9 @@ from tests.suites.memory.arcs import (
     REPORT,
     SUITE,
     by_kind,
+    failing,
     said_by_user,
+    shares,
 )
 from tests.support.browser import Page
 from tests.support.repository import ROOT, Repository, records
@@ -45,10 +49,22 @@ def heard(repo: Repository) -> list[Any]:
     return [json.loads(line) for line in (repo.path / "heard.jsonl").read_text().splitlines()]
 
 
+@pytest.fixture(scope="module")
+def right() -> dict[str, float]:
+    """The shares of the bot that gets it right, filled by the first test that runs it."""
+    return {}
+
+
+def of_bot(bots: Repository, monkeypatch: pytest.MonkeyPatch, bot: str) -> dict[str, float]:
+    monkeypatch.setenv("HELPBOT", bot)
+    bots.inline(*SUITE, *REPORT, GATE, "valid >= 1")
+    assert all(gate["passed"] for gate in bots.results()["gates"])
+    return shares(bots.results())
+
+
 @pytest.mark.parametrize(
-    ("bot", "failing"),
+    ("bot", "kinds"),
     [
-        ("remembers", set()),
         ("no-store", {"recall", "revise", "whose"}),
         ("never-overwrites", {"revise"}),
         ("ignores-forget", {"forget"}),
@@ -59,15 +75,22 @@ def heard(repo: Repository) -> list[Any]:
     ],
 )
 def test_a_bot_fails_just_the_kinds_that_it_gets_wrong(
-    bots: Repository, monkeypatch: pytest.MonkeyPatch, bot: str, failing: set[str]
+    bots: Repository, monkeypatch: pytest.MonkeyPatch, right: dict[str, float], bot: str, kinds: set[str]
 ) -> None:
-    monkeypatch.setenv("HELPBOT", bot)
-    gates = [word for kind in sorted(KINDS) for word in (GATE, f"{kind}: memory >= 1")]
+    if not right:
+        right |= of_bot(bots, monkeypatch, "remembers")
+        scores = [score for of_kind in by_kind(bots.results()).values() for score in of_kind]
+        assert sum(scores) / len(scores) >= 0.8
+        assert right.keys() == KINDS
+    assert failing(of_bot(bots, monkeypatch, bot), right) == kinds
+
+
+def test_a_gate_of_each_kind_decides_by_its_share(bots: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HELPBOT", "never-overwrites")
+    gates = [word for kind in sorted(KINDS) for word in (GATE, f"{kind}: memory >= 0.5")]
     bots.inline(*SUITE, *REPORT, *gates)
-    scores = by_kind(bots)
-    assert scores.keys() == KINDS
-    assert {kind for kind, seen in scores.items() if seen != {1}} == failing
-    assert {g["name"].partition(":")[0] for g in bots.results()["gates"] if not g["passed"]} == failing
+    failed = {g["name"].partition(":")[0] for g in bots.results()["gates"] if not g["passed"]}
+    assert failed == {kind for kind, share in shares(bots.results()).items() if share < 0.5} >= {"revise"}
 
 
 def test_an_assistant_gets_the_messages_of_a_session_with_its_user_and_its_day(one_arc: Repository) -> None:
@@ -87,8 +110,10 @@ def test_each_item_has_users_of_its_own_and_two_users_have_two_ids(empty_repo: R
     empty_repo.write(conftest=LISTENER)
     empty_repo.inline(*SUITE, KIND, "apart", "--personalens-trials", "2", CONTROL, "alone")
     users = {c["user"] for c in heard(empty_repo)}
-    # Three arcs of two people twice, and their last sessions alone.
-    assert len(users) == 3 * 2 * 2 + 3 * 2
+    arcs = tomllib.loads((data_folder() / "suites/memory/apart.toml").read_text(encoding="utf-8"))["arcs"]
+    people = [len({session.get("person", arc["person"]) for session in arc["sessions"]}) for arc in arcs]
+    # Each arc twice with all its people, and its last session alone, of one person, twice.
+    assert len(users) == sum(2 * count + 2 for count in people)
     both = [
         c["user"] for c in heard(empty_repo) if c["user"].startswith("harpreet+") and "alone" not in c["user"]
     ]
@@ -99,15 +124,21 @@ def test_the_controls_leave_the_user_without_sessions_or_with_those_of_another(b
     result = bots.inline(*SUITE, KIND, "recall", CONTROL, "alone,other-user", GATE, "lift >= 0.5", *REPORT)
     result.stdout.fnmatch_lines(
         [
-            "control alone: memory 0.00, with the user's own sessions 1.00: lift +1.00 *",
-            "control other-user: memory 0.00, with the user's own sessions 1.00: lift +1.00 *",
+            "control alone: memory 0.0*, with the user's own sessions *: lift +*",
+            "control other-user: memory 0.0*, with the user's own sessions *: lift +*",
         ]
     )
-    items = {(i["evaluation"]["scenario"], i["arm"]): said_by_user(i) for i in bots.results()["items"]}
+    found = {(i["evaluation"]["scenario"], i["arm"]): i for i in bots.results()["items"]}
+    items = {name: said_by_user(item) for name, item in found.items()}
     boots = "recall-shoe-size-bastien"
     assert items[boots, "alone"] == items[boots, ""][-1:]
-    swapped, other = items[boots, "swapped"], items["recall-window-on-the-plane-ananya", ""]
-    assert [text for _, text in swapped[:-1]] == [text for _, text in other[:-1]]
+    swapped, stranger = items[boots, "swapped"], found[boots, "swapped"]["given_user"]
+    others = [
+        [text for _, text in said[:-1]]
+        for (id_, arm), said in items.items()
+        if not arm and found[id_, ""]["evaluation"]["user"] == stranger != "bastien"
+    ]
+    assert [text for _, text in swapped[:-1]] in others
     assert swapped[-1] == items[boots, ""][-1]
     assert [day for day, _ in swapped] == sorted(day for day, _ in swapped)
 
@@ -120,17 +151,19 @@ def test_a_memory_that_is_emptied_ends_red_under_a_baseline(
     monkeypatch.setenv("HELPBOT", "no-store")
     result = bots.inline(*SUITE, "--personalens-baseline", "base.json", GATE, "valid >= 0.9")
     assert result.ret == 1
-    result.stdout.fnmatch_lines(["gate regression: memory: FAILED, memory 1.00 -> 0.57 *"])
+    result.stdout.fnmatch_lines(["gate regression: memory: FAILED, memory * -> 0.*"])
 
 
 @pytest.mark.parametrize("how", [("--personalens-concurrency", "8"), ("-n", "2")])
 def test_arcs_run_side_by_side(
     bots: Repository, monkeypatch: pytest.MonkeyPatch, how: tuple[str, str]
 ) -> None:
+    bots.inline(*SUITE, *REPORT)
+    one_by_one = by_kind(bots.results())
     monkeypatch.setenv("SCOPE", "session")
-    result = bots.run(*SUITE, *how, *REPORT)
-    assert result.ret == 0
-    assert by_kind(bots) == {kind: {1} for kind in KINDS}
+    bots.run(*SUITE, *how, *REPORT)
+    assert by_kind(bots.results()) == one_by_one
+    assert one_by_one.keys() == KINDS
 
 
 def test_records_replay_an_arc_without_a_call(one_arc: Repository, endpoint: Endpoint) -> None:
@@ -239,4 +272,4 @@ def test_the_judge_reads_the_last_session(
     arc = ARC.replace('"recall"', f'"{kind}"').replace('right = ["rooibos | redbush"]', test)
     (empty_repo.path / "arcs.toml").write_text(arc)
     empty_repo.inline(*SUITE, DATA, "arcs.toml", *REPORT)
-    assert by_kind(empty_repo) == {kind: {score}}
+    assert by_kind(empty_repo.results()) == {kind: [score]}

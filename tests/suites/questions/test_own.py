@@ -21,7 +21,7 @@ from tests.suites.questions.layouts import SUITE
 from tests.suites.questions.test_judging import said
 from tests.support.repository import Repository, records
 
-FOLDER = data_folder() / "questions"
+FOLDER = data_folder() / "suites" / "questions"
 REPORT = ("--personalens-report", "results.json")
 #: Answers with the remembered message that has most words of the question. EMPTY takes its memory away.
 BOT = """

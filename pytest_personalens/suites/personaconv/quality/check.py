@@ -69,7 +69,7 @@ def check_data(spec: str, words: int) -> DataCheck | None:
     `words` words. Raise `DataError` for a file that cannot be read.
     """
     try:
-        path = data_folder() / EMBEDDED if spec == EMBEDDED else Path(spec).expanduser()
+        path = data_folder() / "suites" / EMBEDDED if spec == EMBEDDED else Path(spec).expanduser()
     except RuntimeError:  # a home that nobody has
         return None
     files = find_post_files(path)

@@ -13,7 +13,7 @@ from pytest_personalens.datasets.embedded.files import data_folder
 from pytest_personalens.suites.personaconv.protocols.open import open_posts
 from pytest_personalens.suites.personaconv.quality.check import check_data
 
-ROOT = data_folder() / "personaconv"
+ROOT = data_folder() / "suites" / "personaconv"
 
 
 def posts_digest(root: Path) -> str:
@@ -29,7 +29,7 @@ def test_changed_posts_have_a_new_version() -> None:
     dataset = open_posts(ROOT)
     assert (dataset.name, dataset.version) == ("personaconv", list(versions)[-1])
     assert versions[dataset.version] == posts_digest(ROOT), (
-        "the posts have changed: raise the version in data/personaconv/dataset.toml and add to versions.toml"
+        "the posts have changed: raise the version in data/suites/personaconv/dataset.toml and add to versions.toml"
         f' there the line "<new version>" = "<digest>" (now {posts_digest(ROOT)})'
     )
 

@@ -1,0 +1,105 @@
+"""Hands each user's past conversations to the memory of the assistant under test, once a user."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pytest_personalens.core.dialogue.dialogue import describe_exception
+from pytest_personalens.core.errors import AssistantFault, PersonalensError, ends_the_run
+from pytest_personalens.core.suite_names import MEMORY
+from pytest_personalens.engine.assistant.assistant import guarded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytest_personalens.core.facts import Session
+    from pytest_personalens.core.options.settings import Settings
+    from pytest_personalens.engine.assistant.event_loop import EventLoop
+
+
+def problem_of(memory: object, scope: str, settings: Settings) -> str:
+    """Return why a run with these settings cannot use a memory, in one line; empty if it can."""
+    fixture = f"personalens: the fixture {MEMORY}"
+    if settings.executor is not None:
+        return (
+            f"{fixture} is of this process, and the workers of --personalens-executor do not reach it; leave"
+            " one of them out"
+        )
+    if not callable(memory):
+        return (
+            f"{fixture} returned {type(memory).__name__}; it must return a callable, sync or async, that"
+            " takes a user and a list of sessions"
+        )
+    if scope == "function":
+        return (
+            f"{fixture} must have scope 'session' or 'module', because it is called once a user and not once"
+            " a scenario"
+        )
+    return ""
+
+
+class Memory:
+    """The team's memory: a callable, sync or async, that takes a user's id and a list of sessions.
+
+    It has the time of a reply for each session. Several threads call it once a user all the same, for several
+    users at the same time.
+    """
+
+    def __init__(
+        self, take: Callable[..., Any], *, timeout: float, loop: EventLoop, before: Callable[[], None]
+    ) -> None:
+        self._take, self._timeout, self._loop, self._before = take, timeout, loop, before
+        self._handed: dict[str, Future[None]] = {}
+        self._lock = threading.Lock()
+
+    def hand_over(self, user: str, past: Callable[[], tuple[Session, ...]]) -> None:
+        """Call the memory for this user if nobody has; else wait until that call has ended.
+
+        Raise `AssistantFault`, for each dialogue of the user, if the call failed or took too long.
+        """
+        with self._lock:
+            is_first = user not in self._handed
+            handed = self._handed.setdefault(user, Future())
+        if is_first:
+            try:
+                self._call(user, past())
+            except BaseException as error:
+                handed.set_exception(error)
+                raise
+            handed.set_result(None)
+        handed.result()
+
+    def _call(self, user: str, sessions: tuple[Session, ...]) -> None:
+        if not sessions:
+            return
+        limit = self._timeout * len(sessions)
+        call = guarded(
+            lambda past: self._take(user, past), timeout=limit, loop=self._loop, before=self._before
+        )
+        try:
+            call(list(sessions))
+        except AssistantFault as error:
+            raise AssistantFault(f"{MEMORY}: {error}") from error
+        except Exception as error:
+            if isinstance(error, PersonalensError) or ends_the_run(error):
+                raise
+            raise AssistantFault(f"{MEMORY} raised {describe_exception(error)}") from error
+
+
+class UserPast(NamedTuple):
+    """A user's past conversations, and the memory that must have them before the user's dialogues."""
+
+    memory: Memory
+    user: str
+    past: Callable[[], tuple[Session, ...]]
+
+    def first(self, assistant: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        """Return the assistant as one that is called after its memory has the past."""
+
+        def call(messages: Any) -> Any:
+            self.memory.hand_over(self.user, self.past)
+            return assistant(messages)
+
+        return call

@@ -1,0 +1,174 @@
+"""The fixture `personalens_memory`: each user's past is handed over once, before the user's dialogues."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.repository import Repository
+from tests.support.scripted_agents import TEST
+
+RUN = (
+    "--personalens-sample=6", "--personalens-users=amara,bartek", "--personalens-kind=single",
+    "--personalens-gate=none", "--personalens-report=results.json", "--personalens-context=HS",
+)  # fmt: skip
+BOT = """
+    import json, os, time
+    import pytest
+
+    HANDED = set()
+
+    @pytest.fixture(scope="session")
+    def personalens_assistant():
+        def reply(messages, context):
+            assert context.user in HANDED or not context.sessions, "the memory comes first"
+            return "I've booked it for 19:30, reference QX77."
+        return reply
+
+    def note(user, sessions):
+        with open("handed.log", "a") as file:
+            file.write(json.dumps([user, [[s.date, s.domain, len(s.messages)] for s in sessions]]) + "\\n")
+        HANDED.add(user)
+"""
+MEMORY = """
+    @pytest.fixture({scope})
+    def personalens_memory():
+        {body}
+"""
+SESSION = 'scope="session"'
+
+
+def memory(body: str, scope: str = SESSION) -> str:
+    return BOT + MEMORY.format(scope=scope, body=body.replace("\n", "\n        "))
+
+
+def handed(repo: Repository) -> list[tuple[str, list[list[Any]]]]:
+    return [tuple(json.loads(line)) for line in (repo.path / "handed.log").read_text().splitlines()]
+
+
+def evaluations(repo: Repository) -> list[dict[str, Any]]:
+    items = json.loads((repo.path / "results.json").read_text())["items"]
+    return [item["evaluation"] for item in items]
+
+
+SLOW = "def slow(user, sessions):\n    time.sleep(0.2)\n    note(user, sessions)\nreturn slow"
+ASYNC = "import asyncio\nasync def take(user, sessions):\n    await asyncio.sleep(0.2)\n    note(user, sessions)\nreturn take"
+
+
+@pytest.mark.parametrize(
+    ("body", "more"),
+    [
+        ("return note", ()),
+        (ASYNC, ()),
+        (SLOW, ("--personalens-concurrency=4",)),
+        (ASYNC, ("--personalens-concurrency=4",)),
+    ],
+)
+def test_a_user_is_handed_over_once_with_the_whole_past(
+    repo: Repository, body: str, more: tuple[str, ...]
+) -> None:
+    repo.write(conftest=memory(body), test_bot=TEST)
+    result = repo.inline(*RUN, *more)
+    result.assert_outcomes(passed=6)
+    found = handed(repo)
+    assert sorted(user for user, _ in found) == ["amara", "bartek"]
+    for _, sessions in found:
+        dates = [date for date, _, _ in sessions]
+        assert len(dates) > 20
+        assert dates == sorted(dates)
+        assert len({domain for _, domain, _ in sessions}) >= 10, "of all domains, and not of the task's"
+        assert all(count > 1 for _, _, count in sessions)
+
+
+def test_each_process_has_a_memory_of_its_own(repo: Repository) -> None:
+    repo.write(conftest=memory("return note"), test_bot=TEST)
+    repo.run(*RUN, "-n", "2").assert_outcomes(passed=6)
+    found = handed(repo)
+    assert 2 <= len(found) <= 4
+    assert dict(found).keys() == {"amara", "bartek"}
+
+
+def test_in_a_control_the_memory_is_empty_or_of_one_stranger(repo: Repository) -> None:
+    repo.write(conftest=memory("return note"), test_bot=TEST)
+    repo.inline(*RUN, "--personalens-control=no-context,other-user").assert_outcomes(passed=18)
+    found = handed(repo)
+    users, pasts = [user for user, _ in found], dict(found)
+    assert len(users) == len(set(users)) > 2
+    assert {user for user in users if "+" not in user} == {"amara", "bartek"}
+    for user in users:
+        own, *control = user.split("+")
+        assert not control or control[0] == "swapped"
+        assert not control or pasts[user] != pasts[own]
+
+
+@pytest.mark.parametrize("context", ["none", "DS"])
+def test_without_the_past_in_the_context_nothing_is_handed_over(repo: Repository, context: str) -> None:
+    repo.write(conftest=memory("return note"), test_bot=TEST)
+    repo.inline(*RUN, f"--personalens-context={context}").assert_outcomes(passed=6)
+    assert not (repo.path / "handed.log").exists()
+
+
+def test_a_stored_dialogue_needs_no_memory(repo: Repository) -> None:
+    repo.write(conftest=memory("return note"), test_bot=TEST)
+    repo.inline(*RUN)
+    (repo.path / "handed.log").unlink()
+    repo.inline(*RUN[:-2], "--personalens-dialogues=results.json").assert_outcomes(passed=6)
+    assert not (repo.path / "handed.log").exists()
+
+
+@pytest.mark.parametrize(
+    ("body", "more", "told"),
+    [
+        ("def take(user, sessions):\n    raise KeyError('gone')\nreturn take", (), "personalens_memory raised KeyError: 'gone' (conftest.py, line "),
+        ("return lambda user: None", (), "personalens_memory raised TypeError"),
+        ("def take(user, sessions):\n    time.sleep(9)\nreturn take", ("-o", "personalens_turn_timeout=0.01"), "personalens_memory: the assistant did not answer within 0."),
+    ],
+)  # fmt: skip
+def test_a_memory_that_fails_is_the_assistants_fault(
+    repo: Repository, body: str, more: tuple[str, ...], told: str
+) -> None:
+    repo.write(conftest=memory(body), test_bot=TEST)
+    repo.inline(*RUN, *more)
+    found = evaluations(repo)
+    assert {e["cause"] for e in found} == {"assistant"}
+    assert all(told in e["detail"] for e in found), found[0]["detail"]
+
+
+@pytest.mark.parametrize(
+    ("body", "scope", "more", "told"),
+    [
+        ("return 5", SESSION, (), "the fixture personalens_memory returned int; it must return a callable, sync or async, that takes a user"),
+        ("return note", "", (), "the fixture personalens_memory must have scope 'session' or 'module', because it is called once a user"),
+        ("return note", "", ("--personalens-concurrency=2",), "the fixture personalens_memory must have scope 'session' or 'module'"),
+    ],
+)  # fmt: skip
+def test_a_fixture_that_cannot_be_used_is_one_line(
+    repo: Repository, body: str, scope: str, more: tuple[str, ...], told: str
+) -> None:
+    repo.write(conftest=memory(body, scope), test_bot=TEST)
+    result = repo.inline(*RUN, *more)
+    assert told in " ".join(result.stdout.str().split())
+    assert result.ret != 0
+    assert not Path(repo.path / "handed.log").exists()
+
+
+def test_past_sessions_alone_are_messages_without_a_summary(repo: Repository) -> None:
+    seen = """
+        import pytest
+
+        @pytest.fixture
+        def personalens_assistant(personalens_context):
+            c = personalens_context
+            assert c.sessions and not c.interactions and c.situation is None and not c.demographics
+            assert c.sessions[0].messages[0]["content"] in c.text()
+            return lambda messages: "Done."
+    """
+    repo.write(conftest=seen, test_bot=TEST)
+    repo.inline(*RUN, "--personalens-context=h").assert_outcomes(passed=6)
+    result = repo.inline(*RUN, "--personalens-context=x")
+    result.stderr.fnmatch_lines(
+        ["*any of the letters D (demographics), I (interactions), H (past sessions), S*"]
+    )

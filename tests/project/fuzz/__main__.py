@@ -1,0 +1,176 @@
+"""``python -m tests.project.fuzz``: run mutated inputs; exit code 1 if anything came of one that may not."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import shutil
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from random import Random
+from typing import Final
+
+from tests.project.fuzz.base import free_port, make_base
+from tests.project.fuzz.case import Case, Setup
+from tests.project.fuzz.kinds import KINDS, kind_of
+from tests.project.fuzz.oracle import FAULTS, OF_PYTEST, ending, faults
+from tests.project.fuzz.runner import Outcome, Runner
+from tests.support.processes.preloaded import import_package
+
+CASES: Final = 1500
+SEED: Final = "personalens"
+#: How often pytest is run without the plugin, where it is to be seen if it breaks by itself: workers race.
+_PLAIN_RUNS: Final = 3
+_ENDINGS: Final = ("refused", "failed", "passed")
+
+
+class Fuzzer:
+    """Makes and runs the cases of a seed in a folder."""
+
+    def __init__(self, folder: Path, seed: str, only: str = "") -> None:
+        self._folder, self._seed, self._only = folder, seed, only
+        self._base = folder / "base"
+        address = f"http://127.0.0.1:{free_port()}"  # where nobody answers: no case reaches a network
+        self.runner = Runner(
+            {
+                "PATH": os.environ["PATH"],
+                "TMPDIR": tempfile.mkdtemp(dir=folder),
+                "PERSONALENS_CACHE_DIR": str(folder / "cache"),
+                "AWS_EC2_METADATA_DISABLED": "true",
+                "AWS_ENDPOINT_URL": address,
+                "OPENAI_BASE_URL": f"{address}/v1",
+                "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "200ms",
+                "PYTHONHASHSEED": "0",
+            }
+        )
+
+    def prepare(self, kinds: Iterable[str]) -> None:
+        """Make the base, and prove that each kind passes where nothing is wrong, and fails else."""
+        make_base(self._base, self._make)
+        import_package()
+        self.runner.measure = lambda: self._control("options", good=False)
+        for kind in kinds:
+            for good in (True, False):
+                self._control(kind, good=good)
+
+    def run(self, number: int) -> tuple[str, Case, Outcome, Path]:
+        """Run the case of a number; its kind, what it is, what came of it, and its folder, which stays."""
+        kind = kind_of(self._seed, number, self._only)
+        folder = self._folder / f"case-{number}"
+        shutil.rmtree(folder, ignore_errors=True)
+        case = KINDS[kind][0](Setup(self._base, folder, Random(f"{self._seed}:{number}")))
+        return kind, case, self.runner.run(case, folder, good=case.good), folder
+
+    def is_of_pytest(self, case: Case) -> bool:
+        """True if pytest without the plugin breaks too in what surrounds the case, once in a few runs."""
+        return case.plain is not None and any(self._breaks_plain(case) for _ in range(_PLAIN_RUNS))
+
+    def _breaks_plain(self, case: Case) -> bool:
+        folder = Path(tempfile.mkdtemp(dir=self._folder)) / "plain"
+        plain = Case("", ("-p", "no:personalens", *(case.plain or ())), environment=case.environment)
+        setup = Setup(self._base, folder, Random())
+        setup.write("conftest.py", case.hook)
+        setup.write("test_bot.py", "def test_one():\n    pass\n\n\ndef test_other():\n    pass\n")
+        found = faults(plain, self.runner.run(plain, folder, good=False))
+        shutil.rmtree(folder.parent)
+        return not found.keys().isdisjoint(OF_PYTEST)
+
+    def _control(self, kind: str, *, good: bool) -> None:
+        folder = Path(tempfile.mkdtemp(dir=self._folder)) / "control"
+        case = KINDS[kind][0](Setup(self._base, folder, Random(kind), good=good, mutates=False))
+        outcome = self.runner.timed(case, folder, good=good)
+        if (outcome.status == 0) != (good or case.passes(outcome.text)) or "Traceback" in outcome.text:
+            raise SystemExit(
+                f"the control of {kind}, {'good' if good else 'bad'}, ended with"
+                f" {outcome.status}:\n{outcome.text}"
+            )
+        shutil.rmtree(folder.parent)
+
+    def _make(self, case: Case, folder: Path, good: bool) -> None:
+        outcome = self.runner.run(case, folder, good=good)
+        dies = dict(case.environment).get("FUZZ_DIES")
+        if outcome.status not in ((9,) if dies else (0,) if good else (0, 1)):
+            raise SystemExit(
+                f"what the cases begin with cannot be made: {shlex.join(case.arguments)}\n{outcome.text}"
+            )
+
+
+def main() -> int:
+    """Run the command."""
+    options = _parser().parse_args()
+    folder = Path(tempfile.mkdtemp(prefix="fuzz-"))
+    started = time.monotonic()
+    try:
+        fuzzer = Fuzzer(folder, options.seed, options.kind)
+        numbers = (
+            range(options.start, options.start + options.cases)
+            if options.case is None
+            else range(options.case, options.case + 1)
+        )
+        fuzzer.prepare(sorted({kind_of(options.seed, number, options.kind) for number in numbers}))
+        counts: dict[str, Counter[str]] = {kind: Counter() for kind in KINDS}
+        for number in numbers:
+            kind, case, outcome, place = fuzzer.run(number)
+            found = faults(case, outcome)
+            if not found.keys().isdisjoint(OF_PYTEST) and fuzzer.is_of_pytest(case):
+                found = {fault: shown for fault, shown in found.items() if fault not in OF_PYTEST}
+            counts[kind].update(["cases", *(found or [ending(outcome)])])
+            for fault, shown in found.items():
+                only = f" --kind {shlex.quote(options.kind)}" if options.kind else ""
+                again = (
+                    f"python -m tests.project.fuzz --seed {shlex.quote(options.seed)}{only} --case {number}"
+                )
+                print(f"{fault}: {shown} ({kind}, {case.what[:200]}): {again}", flush=True)
+            if options.case is not None:
+                print(
+                    f"{kind}: {case.what}\n$ {case.module} {shlex.join(case.arguments)}\nexit status"
+                    f" {outcome.status}\n{outcome.text}"
+                )
+            if not options.keep:
+                shutil.rmtree(place, ignore_errors=True)
+        print(*table(counts), sep="\n")
+        print(
+            f"seed {options.seed!r}, {sum(c['cases'] for c in counts.values())} cases,"
+            f" {time.monotonic() - started:.0f} s",
+            file=sys.stderr,
+        )
+        return int(any(count[fault] for count in counts.values() for fault in FAULTS))
+    finally:
+        if not options.keep:
+            shutil.rmtree(folder, ignore_errors=True)
+        else:
+            print(f"kept in {folder}", file=sys.stderr)
+
+
+def table(counts: dict[str, Counter[str]]) -> list[str]:
+    """The lines of a Markdown table: a row for each kind, with how its cases ended."""
+    columns = ("cases", *_ENDINGS, *FAULTS)
+    lines = [f"| input | {' | '.join(columns)} |", "| --- |" + " ---: |" * len(columns)]
+    rows = {kind: count for kind, count in counts.items() if count}
+    for name, count in {**rows, "all": sum(rows.values(), Counter())}.items():
+        lines.append(f"| {name} | {' | '.join(f'{count[column]:,}' for column in columns)} |")
+    return lines
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m tests.project.fuzz", description=__doc__)
+    parser.add_argument("--seed", default=SEED, help=f"another text gives other cases (default: {SEED})")
+    parser.add_argument("--cases", type=int, default=CASES, metavar="N", help=f"how many (default: {CASES})")
+    parser.add_argument(
+        "--start", type=int, default=0, metavar="N", help="the number of the first (default: 0)"
+    )
+    parser.add_argument(
+        "--case", type=int, metavar="N", help="the case of this number alone, with all that it printed"
+    )
+    parser.add_argument("--kind", default="", choices=sorted(KINDS), help="inputs of this kind alone")
+    parser.add_argument("--keep", action="store_true", help="leave the folders of the cases where they are")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
