@@ -1,4 +1,4 @@
-.PHONY: demo predictions report test test-slow test-real-model test-frameworks test-neighbours lowest test-lowest fuzz lint types dist audit benchmarks peers reference records clean help
+.PHONY: demo predictions report test test-slow test-real-model test-frameworks test-neighbours lowest test-lowest fuzz lint types dist audit benchmarks peers reference records site pictures clean help
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -124,10 +124,18 @@ peers: $(VENV)/dev ## install other tools, in environments of their own, for the
 	$(BIN)/python benchmarks/peers/install.py
 
 clean: ## remove what was made
-	rm -rf $(VENV) $(APART) build dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(APART) build dist .pytest_cache .mypy_cache .ruff_cache .cache
 
 reference: $(VENV)/demo ## write the generated pages of the reference
 	$(BIN)/python -m tests.support.reference
+
+site: $(VENV)/dev ## the documentation as a site with a search, checked, in build/site/ (INTO=folder: beside the sites of other versions)
+	$(BIN)/python .ci/site.py $(if $(INTO),--into '$(INTO)')
+
+pictures: $(VENV)/dev ## the pictures of the documentation, from real runs (needs Chromium)
+	$(BIN)/python docs/images/diagrams.py
+	$(BIN)/python docs/images/terminal.py
+	$(BIN)/python docs/images/take.py
 
 records: $(VENV)/demo ## write the example project's records anew
 	rm -rf example_project/tests/__personalens__

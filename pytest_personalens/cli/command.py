@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
 from pytest_personalens.core.errors import PersonalensError
 from pytest_personalens.core.files.destinations import ENDINGS, file_kind, refuse_shared_files, writable
+from pytest_personalens.core.text.error_codes import with_code
 from pytest_personalens.core.text.safe_text import one_line
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print the error in one line and exit with 4."""
-        self.exit(BAD_INPUT, one_line(f"error: {message}") + "\n")
+        self.exit(BAD_INPUT, with_code(one_line(f"error: {message}")) + "\n")
 
 
 @cache
@@ -152,7 +153,7 @@ def main(
 def print_errors(problems: Sequence[str]) -> int:
     """Print each problem on one line, and return 4 if there is any, else 0."""
     for problem in problems:
-        print(f"error: {problem}", file=sys.stderr)
+        print(f"error: {with_code(problem)}", file=sys.stderr)
     return BAD_INPUT if problems else 0
 
 

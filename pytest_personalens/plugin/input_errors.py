@@ -23,13 +23,19 @@ def errors_in_one_line(*, collecting: bool = False) -> Iterator[None]:
     try:
         yield
     except (pytest.UsageError, pytest.Collector.CollectError) as error:
-        raise type(error)(*map(as_one_line, error.args)) from None
+        raise type(error)(*map(_with_code, error.args[:1]), *map(as_one_line, error.args[1:])) from None
     except (pytest.fail.Exception, pytest.skip.Exception, SystemExit, GeneratorExit) as error:
         if collecting:
             raise
         raise pytest.UsageError(
-            as_one_line(f"personalens: no test is run yet that could end so: {error_text(error)}")
+            _with_code(f"personalens: no test is run yet that could end so: {error_text(error)}")
         ) from None
+
+
+def _with_code(text: object) -> str:
+    from pytest_personalens.core.text.error_codes import with_code  # needed only after an error
+
+    return with_code(as_one_line(text))
 
 
 def as_one_line(text: object) -> str:

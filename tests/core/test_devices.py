@@ -77,6 +77,8 @@ def test_what_is_kept_in_the_cache_is_a_device(paid: Repository, zero: Path) -> 
         )
         one_line(result)
         result.stderr.fnmatch_lines(
-            ["ERROR: personalens: pytest's cache cannot be written: *run: a device, and no file; remove it"]
+            [
+                "ERROR: personalens: pytest's cache cannot be written: *run: a device, and no file; remove it (PL105)"
+            ]
         )
         assert zero.is_char_device()

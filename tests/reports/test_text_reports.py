@@ -532,7 +532,7 @@ def test_the_command_in_a_process_of_its_own(stored: Path) -> None:
     assert (bad.returncode, bad.stdout) == (4, "")
     assert (
         bad.stderr
-        == "error: nothing.json: cannot be read: No such file or directory; fetch it or run its tests again\n"
+        == "error: nothing.json: cannot be read: No such file or directory; fetch it or run its tests again (PL201)\n"
     )
 
 

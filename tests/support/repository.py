@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from textwrap import dedent
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import pytest
 
@@ -28,11 +28,19 @@ _WITHOUT_HYPOTHESIS = ("-p", "no:hypothesispytest")
 _WITHOUT = ("-p", "no:cacheprovider", *_WITHOUT_HYPOTHESIS)
 
 
+#: The code at the end of an error, with the line of it where it did not fit on the one before.
+CODE: Final = re.compile(r"(?:^E   )?(?:^| )\(PL\d{3}\)$")
+
+
 class Repository:
-    """A chatbot repository in a temporary folder."""
+    """A chatbot repository in a temporary folder.
+
+    The results are without the codes of errors, which tests/docs/test_error_codes.py tests, unless `with_codes` is set.
+    """
 
     def __init__(self, pytester: pytest.Pytester) -> None:
         self.pytester, self.path = pytester, pytester.path
+        self.with_codes = False
 
     def write(self, **files: str) -> None:
         """Write files; ``a__b`` stands for ``a/b``, and the ending is .py."""
@@ -53,7 +61,7 @@ class Repository:
         """The same with pytest's cache, for runs that leave something there for the next one."""
         server = self._server()
         if server is None:
-            return self.pytester.runpytest_subprocess(*_WITHOUT_HYPOTHESIS, *args)
+            return self._told(self.pytester.runpytest_subprocess(*_WITHOUT_HYPOTHESIS, *args))
         folder = Path(tempfile.mkdtemp(prefix="runpytest-", dir=self.path))
         return self._forked(server, "pytest", [f"--basetemp={folder}", *_WITHOUT_HYPOTHESIS, *args])
 
@@ -78,15 +86,23 @@ class Repository:
         outlines, errlines = (file.read_text(encoding="utf-8").splitlines() for file in (stdout, stderr))
         print(*outlines, sep="\n")
         print(*errlines, sep="\n", file=sys.stderr)
-        return pytest.RunResult(code, outlines, errlines, time.perf_counter() - start)
+        return self._told(pytest.RunResult(code, outlines, errlines, time.perf_counter() - start))
+
+    def _told(self, result: pytest.RunResult) -> pytest.RunResult:
+        if not self.with_codes:
+            for name in ("out", "err"):
+                lines = [CODE.sub("", x) for x in getattr(result, f"{name}lines") if CODE.sub("", x) or not x]
+                setattr(result, f"{name}lines", lines)
+                setattr(result, f"std{name}", pytest.LineMatcher(lines))
+        return result
 
     def run_fresh(self, *args: str) -> pytest.RunResult:
         """pytest in a new process, which has imported nothing."""
-        return self.pytester.runpytest_subprocess(*_WITHOUT, *args)
+        return self._told(self.pytester.runpytest_subprocess(*_WITHOUT, *args))
 
     def python(self, *args: str) -> pytest.RunResult:
         """Run Python in a process of its own."""
-        return self.pytester.run(sys.executable, *args)
+        return self._told(self.pytester.run(sys.executable, *args))
 
     def results(self, name: str = "results.json") -> dict[str, Any]:
         """What a run wrote to its results file."""
@@ -95,7 +111,7 @@ class Repository:
 
     def inline(self, *args: str) -> pytest.RunResult:
         """pytest in this process: faster, for runs without workers."""
-        return self.pytester.runpytest_inprocess(*_WITHOUT, "-p", "no:xdist", *args)
+        return self._told(self.pytester.runpytest_inprocess(*_WITHOUT, "-p", "no:xdist", *args))
 
 
 @cache

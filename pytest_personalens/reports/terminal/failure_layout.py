@@ -10,6 +10,7 @@ import re
 import textwrap
 from typing import TYPE_CHECKING, Final
 
+from pytest_personalens.core.text.error_codes import with_code
 from pytest_personalens.core.text.safe_text import harmless
 from pytest_personalens.reports.content.explanation import (
     case_reason,
@@ -64,8 +65,8 @@ def wrap_lines(
 
 
 def error_lines(text: str, width: int) -> Iterator[str]:
-    """What is wrong, each line marked as pytest marks an error."""
-    yield from wrap_lines(ERROR, text, width, hang=ERROR, whole_words=True)
+    """What is wrong and its code, each line marked as pytest marks an error."""
+    yield from wrap_lines(ERROR, with_code(text), width, hang=ERROR, whole_words=True)
 
 
 def style_of(line: str) -> dict[str, bool]:

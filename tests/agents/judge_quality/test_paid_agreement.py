@@ -83,7 +83,7 @@ def test_a_cap_on_calls_keeps_what_was_bought(
     assert (
         capsys.readouterr().err
         == "error: the run has made 5 model calls, the cap of --budget; what was judged is kept, and the same"
-        " command goes on from there\n"
+        " command goes on from there (PL304)\n"
     )
     assert len(endpoint.calls) == 5
     assert main([labels, *MODEL, "--live", "--budget", "7calls"]) == 0
@@ -94,7 +94,7 @@ def test_a_cap_on_money(labels: str, endpoint: Endpoint, capsys: pytest.CaptureF
     assert main([labels, *MODEL, "--live", "--budget", "1usd"]) == 4
     assert (
         capsys.readouterr().err
-        == "error: --budget: no price is known for openai:small; give it with --price\n"
+        == "error: --budget: no price is known for openai:small; give it with --price (PL304)\n"
     )
     assert not endpoint.calls
     dear = ("--price", "openai:small = 100000, 100000")
@@ -145,7 +145,7 @@ def test_records_lie_in_a_folder_and_are_not_trusted_once_edited(
     assert err.count("\n") == 1
     files[0].unlink()
     assert main([labels, *MODEL, *where]) == 4
-    assert capsys.readouterr().err == "error: openai:small costs money: add --live to call it\n"
+    assert capsys.readouterr().err == "error: openai:small costs money: add --live to call it (PL304)\n"
     assert main([labels, *MODEL, "--live", *where]) == 0
     assert len(endpoint.calls) == 14
 
@@ -153,8 +153,8 @@ def test_records_lie_in_a_folder_and_are_not_trusted_once_edited(
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (("--prompts", "/nowhere"), "/nowhere: no such folder of prompt templates"),
-        (("--price", "dear"), "expected 'MODEL = INPUT, OUTPUT[, CACHED[, WRITTEN]]' in dollars for a million tokens, found 'dear'"),
+        (("--prompts", "/nowhere"), "/nowhere: no such folder of prompt templates (PL204)"),
+        (("--price", "dear"), "expected 'MODEL = INPUT, OUTPUT[, CACHED[, WRITTEN]]' in dollars for a million tokens, found 'dear' (PL101)"),
     ],
 )  # fmt: skip
 def test_bad_arguments(

@@ -191,5 +191,5 @@ def test_too_few_dialogues_to_learn_from_are_an_error_in_one_line(
     assert main([str(slice_of("embedded", 1, tmp_path)), "--write", str(tmp_path)]) == 4
     assert (
         capsys.readouterr().err
-        == "error: 1 tagged dialogues are too few to learn from (some hundred are a start)\n"
+        == "error: 1 tagged dialogues are too few to learn from (some hundred are a start) (PL207)\n"
     )

@@ -299,7 +299,7 @@ def test_a_run_to_resume_that_cannot_be_read(paid: Repository, content: str) -> 
     if content == "folder":
         one_line(result)
         result.stderr.fnmatch_lines(
-            ["ERROR: personalens: pytest's cache cannot be written: *run: *; remove it"]
+            ["ERROR: personalens: pytest's cache cannot be written: *run: *; remove it (PL105)"]
         )
         return
     assert result.ret == 0

@@ -8,13 +8,22 @@ from typing import Final
 from tests.project.fuzz.case import Case
 from tests.project.fuzz.runner import Outcome
 
-FAULTS: Final = ("traceback", "wrong green", "hang", "touched", "several lines")
+FAULTS: Final = ("traceback", "wrong green", "hang", "touched", "several lines", "no code")
 _TRACEBACK: Final = re.compile(
     # The last line of a traceback by pytest: what was raised in a file of ours. A file of the team's below it
     # has raised it itself.
     r"INTERNALERROR|(?<!Exception Group )Traceback \(most recent call"
     r" last\)|^\S*pytest_personalens/\S+\.py:\d+: (?!\w*Warning|in )\w+",
     re.MULTILINE,
+)
+#: The code at the end of an error, but for that of an error of no known kind.
+_CODED: Final = re.compile(r" \(PL(?!000)\d{3}\)$")
+#: So begin errors of pytest itself.
+_OF_PYTEST: Final = (
+    "ERROR: usage:",
+    "ERROR: file or directory not found",
+    "ERROR: not found:",
+    "ERROR: found no collectors",
 )
 #: Exit statuses of an input that is refused before anything is run.
 _REFUSED: Final = (2, 4)
@@ -51,6 +60,8 @@ def faults(case: Case, outcome: Outcome) -> dict[str, str]:
         ]
         if not told or len(told) > 2 or not all(line.lower().startswith("error: ") for line in told):
             found["several lines"] = f"{len(told)} lines"
+        elif not _CODED.search(told[0]) and not told[0].startswith(_OF_PYTEST):
+            found["no code"] = told[0][:300]
     return found
 
 

@@ -22,6 +22,7 @@ PLANTED = {
         "def pytest_collection_finish(session):\n    import pytest\n    raise"
         " pytest.UsageError('a\\nb\\nc')\n"
     ),
+    "no code": "def pytest_collection_finish(session):\n    import pytest\n    raise pytest.UsageError('a')\n",
     "hang": "def pytest_collection_finish(session):\n    import time\n    time.sleep(600)\n",
 }
 SCRIPT = """

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from pytest_personalens.cli.command import main
+from tests.support.repository import CODE
 
 
 def refusal(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    """Run a command that ends with code 4 and prints nothing, and return its one line of error."""
+    """Run a command that ends with code 4 and prints nothing, and return its one line of error, without its code."""
     capsys.readouterr()
     try:
         code = main(words)
@@ -17,4 +18,4 @@ def refusal(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     printed = capsys.readouterr()
     assert (code, printed.out) == (4, "")
     (line,) = printed.err.splitlines()
-    return line
+    return CODE.sub("", line)
