@@ -262,6 +262,17 @@ def test_the_page_shows_sessions_one_below_another(one_arc: Repository, page: Pa
         ("abstain", "", "Earl Grey, as always.", 0),
         ("abstain", "", "Earl Grey. Shall I order it?", 0),
         ("abstain", 'wrong = ["rooibos"]', "I am not sure, perhaps rooibos.", 0),
+        ("abstain", "", "You mentioned a tea, but not its name.", 1),
+        ("abstain", "", "I can't find it. Look into the mail from Amazon.", 1),
+        ("abstain", "", "I don't have that, but it was probably green tea.", 0),
+        ("abstain", "", "You never told me. It must be Earl Grey.", 0),
+        ("abstain", "", "I am not sure how many you take, 40 bags are ordered.", 0),
+        ("recall", 'right = ["rooibos"]', "You mentioned rooibos, but I took mint.", 0),
+        ("recall", 'right = ["rooibos"]', "Is it rooibos or mint?", 0),
+        ("whose", 'right = ["milk"]\nwrong = ["rooibos"]', "The milk is ordered. Yours is rooibos.", 1),
+        ("whose", 'right = ["milk"]\nwrong = ["rooibos"]', "The milk is ordered, and rooibos for Bo.", 0),
+        ("restraint", 'wrong = ["rooibos"]', "Seven. You told me that you are out of milk.", 0),
+        ("restraint", 'wrong = ["rooibos"]', "Seven, and it is as long as your list.", 0),
     ],
 )
 def test_the_judge_reads_the_last_session(
