@@ -1,8 +1,8 @@
 """How far the judge of arcs agrees with labelled replies, by kind: Cohen's kappa.
 
-``python benchmarks/agents/arc_judge.py`` reads ``data/agreement/arcs.tsv`` and ``arcs-held.tsv``. Each line has
-an arc, the label (1 for a right reply) and the reply to the arc's last message. With ``--show`` it prints what
-the judge reads otherwise in the first file.
+``python benchmarks/agents/arc_judge.py`` reads ``data/agreement/arcs.tsv`` and ``arcs-held.tsv``. Each line
+has an arc, the label (1 for a right reply) and the reply to the arc's last message. With ``--show`` it prints
+what the judge reads otherwise in the first file.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from pytest_personalens.agents.language.text import fold, stems
 SENTENCE_END: Final = re.compile(
     r"(?<!\b[DM]r\.)(?<!\bMrs\.)(?<=[.!?])\s+|(?<=[.!?][\"”’'])\s+|\n+"  # noqa: RUF001
 )
-CLAUSE_END: Final = re.compile(
+_CLAUSE_END: Final = re.compile(
     r"[;:,.!?()]+(?=\s|$)|[()\n]|\s-\s|(?=\b(?:but|so|though|since|because|unless)\b)"
 )
 _NO: Final = (
@@ -102,7 +102,9 @@ def _clauses(text: str) -> list[tuple[str, frozenset[str], bool]]:
             for name in slots.names(sentence)
             if not re.search(rf"\b{re.escape(name.upper())}\b", sentence)
         }
-        clauses = [c.strip() for c in CLAUSE_END.split(fold(_LIST_MARK.sub("", sentence))) if c and c.strip()]
+        clauses = [
+            c.strip() for c in _CLAUSE_END.split(fold(_LIST_MARK.sub("", sentence))) if c and c.strip()
+        ]
         for number, clause in enumerate(clauses, 1):
             asked = number == len(clauses) and sentence.rstrip("\"”’' ").endswith("?")  # noqa: RUF001
             found.append((clause, frozenset(n for n in names if fold(n) in clause), asked))

@@ -49,6 +49,8 @@ _THEIRS: Final = re.compile(
     rf"\b(?:[Hh]er?s?|[Hh]i[ms]|[Ss]he|[Tt]heirs?|[Tt]hey|[Mm]y {_RELATIVE}|for [^\W\d_a-z]\w+)\b"
     rf"|\b[^\W\d_a-z]\w+ (?:{_DOES})\b"
 )
+#: "Tom, who is vegetarian, not you": what belongs to the clause before.
+_JOINED: Final = re.compile(r",\s+(?=(?:who|not (?:you|yours))\b)")
 _YOURS: Final = re.compile(rf"\b(?:you|yours|your(?! {_RELATIVE}\b))\b")
 _CLAUSE: Final = re.compile(r"[;:!?()\n]+|[,.](?=\s|$)")
 _TOLD_AGAIN: Final = re.compile(
@@ -86,10 +88,8 @@ def owned_way(value: Value, told: Iterable[str], text: str) -> str | None:
 
     "Tofu is for Con" is right if the user said that Con eats tofu, and "yours is 39" if the user wears a 39.
     """
-    if used_way(value, text) is None:
-        return None
     owner = _owner(value, told)
-    for before, words, behind in _places(value, text):
+    for before, words, behind in _places(value, _JOINED.sub(" ", text)):
         clause = _CLAUSE.split(before)[-1] + words + _CLAUSE.split(behind)[0]
         if not owner.search(clause) and used_way(value, clause) is not None:
             return words
