@@ -1,4 +1,4 @@
-"""The labelled replies to arcs, and the published agreement of the judge with them."""
+"""The judge of arcs: single replies, the labelled ones, and the published agreement with these."""
 
 from __future__ import annotations
 
@@ -9,7 +9,17 @@ from collections import Counter
 
 import pytest
 
-from tests.support.repository import ROOT
+from tests.suites.memory.arcs import ARC, DATA, REPORT, SUITE, by_kind
+from tests.support.repository import ROOT, Repository
+
+
+def read(repo: Repository, arc: str, reply: str) -> dict[str, list[int]]:
+    """What the judge makes of an assistant that always gives one reply."""
+    bot = f"import pytest\n\n@pytest.fixture\ndef personalens_assistant():\n    return lambda messages: {reply!r}\n"
+    repo.write(conftest=bot)
+    (repo.path / "arcs.toml").write_text(arc)
+    repo.inline(*SUITE, DATA, "arcs.toml", *REPORT)
+    return by_kind(repo.results())
 
 
 @pytest.mark.parametrize("name", ["arcs", "arcs-held"])
@@ -28,3 +38,66 @@ def test_the_page_has_the_agreement_as_the_command_prints_it() -> None:
     )  # fmt: skip
     assert done.stdout.count("\n") == 2 + 7 + 1
     assert done.stdout in (ROOT / "docs/explanation/scores.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("kind", "test", "reply", "score"),
+    [
+        ("recall", 'right = ["rooibos"]', "I put ROOIBOS in the basket.", 1),
+        ("recall", 'right = ["rooibos"]', "Which tea do you like?", 0),
+        ("recall", 'right = ["rooibos | redbush"]', "Ordered two boxes of redbush.", 1),
+        ("recall", 'right = ["rooibos"]', "Ordered rooiboschai.", 0),
+        ("recall", 'right = ["rooibos"]\nwrong = ["milk"]', "Rooibos is ordered, with milk.", 0),
+        ("recall", 'right = ["rooibos"]\nwrong = ["milk"]', "Rooibos is ordered, without milk.", 1),
+        (
+            "recall",
+            'right = ["rooibos"]\nwrong = ["milk"]',
+            "Rooibos instead of milk, as you take no milk.",
+            1,
+        ),
+        ("recall", 'right = ["rooibos"]\nwrong = ["milk"]', "No sugar. Milk and rooibos are ordered.", 0),
+        ("whose", 'wrong = ["rooibos"]', "Ordered rooibos.", 0),
+        ("forget", 'wrong = ["rooibos"]', "I no longer know of rooibos.", 0),
+        ("forget", 'wrong = ["rooibos"]', "Ordered two boxes.", 1),
+        ("restraint", 'wrong = ["rooibos"]', "As a friend of rooibos, you know: 7.", 0),
+        ("abstain", "", "I don't have that, you never told me.", 1),
+        ("abstain", "", "Could you tell me what it is?", 1),
+        ("abstain", "", "Earl Grey, as always.", 0),
+        ("abstain", "", "Earl Grey. Shall I order it?", 0),
+        ("abstain", 'wrong = ["rooibos"]', "I am not sure, perhaps rooibos.", 0),
+        ("abstain", "", "You mentioned a tea, but not its name.", 1),
+        ("abstain", "", "I can't find it. Look into the mail from Amazon.", 1),
+        ("abstain", "", "I don't have that, but it was probably green tea.", 0),
+        ("abstain", "", "You never told me. It must be Earl Grey.", 0),
+        ("abstain", "", "I am not sure how many you take, 40 bags are ordered.", 0),
+        ("recall", 'right = ["rooibos"]', "You mentioned rooibos, but I took mint.", 0),
+        ("recall", 'right = ["rooibos"]', "Is it rooibos or mint?", 0),
+        ("whose", 'right = ["milk"]\nwrong = ["rooibos"]', "The milk is ordered. Yours is rooibos.", 1),
+        ("whose", 'right = ["milk"]\nwrong = ["rooibos"]', "The milk is ordered, and rooibos for Bo.", 0),
+        ("restraint", 'wrong = ["rooibos"]', "Seven. You told me that you are out of milk.", 0),
+        ("restraint", 'wrong = ["rooibos"]', "Seven, and it is as long as your list.", 0),
+    ],
+)
+def test_the_judge_reads_the_last_session(
+    empty_repo: Repository, kind: str, test: str, reply: str, score: int
+) -> None:
+    arc = ARC.replace('"recall"', f'"{kind}"').replace('right = ["rooibos | redbush"]', test)
+    assert read(empty_repo, arc, reply) == {kind: [score]}
+
+
+@pytest.mark.parametrize(
+    ("reply", "score"),
+    [
+        ("The steak is for you. It is Tom, who is vegetarian, not you.", 1),
+        ("The steak for you, the vegetarian plate for Tom.", 1),
+        ("The steak is ordered, and a vegetarian plate.", 0),
+        ("The steak is ordered. You are vegetarian.", 0),
+    ],
+)
+def test_a_value_may_be_given_to_the_one_of_whom_it_was_told(
+    empty_repo: Repository, reply: str, score: int
+) -> None:
+    says = "Book for Sunday. Tom comes, he is vegetarian, I have the steak."
+    arc = ARC.replace('"recall"', '"whose"').replace("Put tea on the list, I drink rooibos.", says)
+    arc = arc.replace('["rooibos | redbush"]', '["steak"]\nwrong = ["vegetarian"]')
+    assert read(empty_repo, arc, reply) == {"whose": [score]}
