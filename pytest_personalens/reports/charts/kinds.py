@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 #: One figure alone is told by its table.
 _LEAST: Final = 2
+#: The margins of the chart of all settings, and the height of a row.
 _TOP, _BOTTOM, _LEFT, _RIGHT, _ROW = 8, 24, 112, 12, 24
 #: The dots of a row stand a little above each other, so that equal ones are seen.
 _APART: Final = 5
@@ -93,7 +94,8 @@ def _value(figures: Mapping[str, Figure], key: str) -> float | None:
     return figures[key].value if key in figures else None
 
 
-_LEFT, _RIGHT, _TOP, _TALL, _FOOT = 52, WIDTH - 12, 12, 300, 40
+#: The frame of the scatter chart: its sides by their places, its top, its height and the space below.
+_FROM, _TO, _BEGIN, _TALL, _FOOT = 52, WIDTH - 12, 12, 300, 40
 _MOST_NAMED: Final = 3
 
 
@@ -132,10 +134,10 @@ def extent(panels: Iterable[ScatterPanel]) -> float:
 
 def scatter(panel: ScatterPanel, most: float, setting: str) -> ScatterChart:
     """Place the points of a panel on axes from -`most` to `most`, on the scale sign(x) ln(1 + abs(x))."""
-    bottom, end = _TOP + _TALL, _signed_log(most)
+    bottom, end = _BEGIN + _TALL, _signed_log(most)
 
     def x(number: float) -> float:
-        return round(_LEFT + (_RIGHT - _LEFT) * (_signed_log(number) + end) / (2 * end), 1)
+        return round(_FROM + (_TO - _FROM) * (_signed_log(number) + end) / (2 * end), 1)
 
     def y(number: float) -> float:
         return round(bottom - _TALL * (_signed_log(number) + end) / (2 * end), 1)
@@ -147,7 +149,7 @@ def scatter(panel: ScatterPanel, most: float, setting: str) -> ScatterChart:
     dots = [Dot(*place, len(labels), _told(labels)) for place, labels in sorted(places.items())]
     ticks, title = _ticks(most), ", ".join(filter(None, (panel.title, setting)))
     return ScatterChart(
-        f"{title}: {len(panel.points):,} items", WIDTH, bottom + _FOOT, _LEFT, _RIGHT, _TOP, bottom,
+        f"{title}: {len(panel.points):,} items", WIDTH, bottom + _FOOT, _FROM, _TO, _BEGIN, bottom,
         [Tick(x(n), _number(n)) for n in ticks], [Tick(y(n), _number(n)) for n in ticks],
         (x(0), y(0)), dots, panel.true_is,
     )  # fmt: skip
