@@ -43,6 +43,10 @@ class ScenarioRef(NamedTuple):
         return slug(f"{self.task}-{self.user}")
 
 
+#: Stands for a part of a situation that a file of dialogues does not tell.
+UNKNOWN: Final = "unknown"
+
+
 class Situation(Frozen):
     """The user's situation while asking (paper, section 2.3 and Figure 11)."""
 
@@ -211,8 +215,9 @@ class Scenario(BaseScenario):
     @property
     def who(self) -> str:
         place = self.situation
-        when, device = f"{place.day_of_week} {place.time_of_day.lower()}", place.device.lower()
-        return f"{self.name or self.user}, {when}, {device}, {place.location}"
+        when = " ".join(part for part in (place.day_of_week, place.time_of_day.lower()) if part != UNKNOWN)
+        told = (part for part in (when, place.device.lower(), place.location) if part not in ("", UNKNOWN))
+        return ", ".join((self.name or self.user, *told))
 
     @property
     def wish(self) -> str:

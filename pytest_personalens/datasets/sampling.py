@@ -68,6 +68,7 @@ def draw(
     within: Collection[str] = (),
     kind: str = "all",
     strata: Callable[[Mapping[str, int]], Sequence[str]] = every_fifth_multi,
+    mend: str = "",
 ) -> Sample:
     """Draw `size` scenarios, spread over the domains.
 
@@ -86,9 +87,9 @@ def draw(
     preference. The draw takes the first stratum of which the user has a scenario left. The stratum of a
     scenario is its kind if the scenario names no other.
 
-    Raise `SpecError` for an unknown user or domain.
+    Raise `SpecError` for an unknown user or domain; `mend` ends the text about a domain.
     """
-    spans = [[_domain(name, dataset.domains()) for name in names] for names in (domains, within) if names]
+    spans = [[_domain(name, dataset.domains(), mend) for name in names] for names in (domains, within) if names]
     everyone = dataset.users()
     if users:
         present = set(everyone)
@@ -132,12 +133,12 @@ def draw(
     return Sample(tuple(chosen), size, len(chosen))
 
 
-def _domain(name: str, domains: Collection[str]) -> str:
+def _domain(name: str, domains: Collection[str], mend: str) -> str:
     """Return the domain in the spelling of the dataset; raise `SpecError` for an unknown one."""
     same = [domain for domain in domains if domain.lower() == name.lower()]
     if not same:
         meant = "".join(f"did you mean {near!r}? " for near in get_close_matches(name, domains, 1))
-        raise SpecError(f"unknown domain {name!r}; {meant}known: {', '.join(domains)}")
+        raise SpecError(f"unknown domain {name!r}; {meant}known: {', '.join(domains)}{mend}")
     return name if name in same else same[0]
 
 

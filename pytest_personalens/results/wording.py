@@ -274,7 +274,7 @@ def sentence(difference: Difference, item: str = "scenario", comparison: Compari
     near = comparison is not None and d.p <= comparison.level
     level = f" at the level {level_text(comparison)}" if near and comparison is not None else ""
     if d.detectable is None:
-        return f"{text}: {NOT_DROPPED}{beyond}{level}; and {few} to find any"
+        return f"{text}: {NOT_DROPPED}{beyond}{level}; and {few} to find even the largest 4 times in 5"
     return (
         f"{text}: {NOT_DROPPED}{beyond}{level}; one of {d.detectable:.2f} would have been found 4 times in 5"
     )

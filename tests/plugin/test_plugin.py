@@ -316,6 +316,16 @@ def test_a_bad_option_is_one_line_and_exit_4(repo: Repository, given: str, told:
     assert "Traceback" not in result.stdout.str() + result.stderr.str()
 
 
+def test_an_unknown_domain_of_the_configuration_says_where_it_stands(repo: Repository) -> None:
+    (repo.path / "pytest.ini").write_text("[pytest]\npersonalens_domain = Train, Movies\n", encoding="utf-8")
+    other = "--personalens-suite=questions", "--personalens-sample=1"
+    mend = "; the configuration asks for it: leave it out with -o personalens_domain="
+    result = repo.run(*other)
+    result.stderr.fnmatch_lines([f"ERROR: personalens: unknown domain 'Train'; known: *who{mend}"])
+    result = repo.run(*other, "--personalens-domain=Opera")
+    result.stderr.fnmatch_lines(["ERROR: personalens: unknown domain 'Opera'; known: *who"])
+
+
 def test_a_bad_option_is_reported_before_workers_start(repo: Repository) -> None:
     result = repo.run("--personalens-sample=1", "--personalens-domain=Opera", "-n", "2")
     assert result.ret == pytest.ExitCode.USAGE_ERROR

@@ -121,11 +121,16 @@ def _report(options: argparse.Namespace, pieces: Pieces, kept: Iterable[Path]) -
         for t in quality.types
         if t.categorical and t.evenness < _EVEN
     ]
-    lines += [f"{f.file}: {f.field}: {f.message}" for f in quality.findings]
+    lines += _found(quality)
     for key, problems in sorted(pieces.given_up.items()):
         lines.append(f"{key} was given up after {options.attempts} attempts: {'; '.join(problems)}")
     print(_size(quality, options.out), *map(one_line, lines), sep="\n")
     return int(bool(quality.findings or pieces.given_up))
+
+
+def _found(quality: Quality) -> list[str]:
+    # What is found of the dataset as a whole has no field.
+    return [": ".join(filter(None, (f.file, f.field, f.message))) for f in quality.findings]
 
 
 def _size(quality: Quality, folder: Path) -> str:
@@ -152,7 +157,7 @@ def _build_by_hand(options: argparse.Namespace) -> int:
         print(one_line(f"written: {path}"))
     todo = [str(error) for error in unfinished(folder)]
     quality = None if todo else assess(read_corpus(str(folder)))
-    todo += [f"{f.file}: {f.field}: {f.message}" for f in quality.findings] if quality else []
+    todo += _found(quality) if quality else []
     if quality and not todo:
         print(_size(quality, folder))
         print(one_line(f"complete; run: pytest --personalens-sample 9 --personalens-data={folder}"))

@@ -172,6 +172,8 @@ def test_lines_of_messages(without_tests: Repository) -> None:
     assert (second["user_agent"], second["assistant"]) == ("simulator 1", "bot 2")
     assert second["user_faults"] is not None
     assert found["train-chat-7"]["evaluation"]["verdicts"][0]["score"] == 1
+    shown = repo.command("show", "--results", "judged.json", "chat-8-cust-1").outlines
+    assert "cust-1" in shown, "nothing stands for a situation that the file does not tell"
     # What that run wrote is judged again, own scenarios too.
     again = (*JUDGE[1:], "--personalens-dialogues=judged.json", "--personalens-report=again.json")
     repo.inline("--personalens-report=x.md", *again[:1], *again[2:]).assert_outcomes(passed=4)

@@ -160,6 +160,26 @@ def test_a_scatter_has_every_number_that_was_read(threads: Repository) -> None:
     assert f"{len(found) - len(read)} not read" in text
 
 
+def test_the_chart_of_all_settings_places_every_figure_on_its_scale(threads: Repository) -> None:
+    text, _ = made(threads, *BOTH)
+    chart = text[text.index('figures of each setting, 1 is best"') :].partition("</svg>")[0]
+    shapes = re.findall(r"<title>[^<]*: (-?[\d.]+)</title>", chart)
+    marks = re.findall(r"<(?:circle|path)[^>]*>", chart)
+    assert len(shapes) == len(marks) > 4
+    ticks = [
+        (float(text.replace("\N{MINUS SIGN}", "-")), float(x))
+        for x, text in re.findall(r'<text class="mid" x="([\d.]+)"[^>]*>([^<]+)<', chart)
+    ]
+    assert [value for value, _ in ticks] == sorted(value for value, _ in ticks)
+    (low, left), (high, right) = ticks[0], ticks[-1]
+    assert (high, left < right) == (1, True)
+    label = re.search(r'<text class="label" x="(\d+)"', chart)
+    assert label and left - int(label[1]) > 100, "labels have room beside the dots"
+    for value, mark in zip(shapes, marks, strict=True):
+        x = float(re.search(r'(?:cx="|d="M)([\d.]+)', mark)[1])
+        assert x == pytest.approx(left + (float(value) - low) / (high - low) * (right - left), abs=8)
+
+
 def test_a_suite_without_kinds_of_its_own_has_no_such_section() -> None:
     text = html_page(rich_results(5))
     for word in ('id="kinds"', ".kind .grid", "function requestParts", '"armLabel"'):

@@ -237,7 +237,7 @@ function others(item) {
 function dialogue(item) {
   const s = scenarioOf(item);
   const [sign, word, tone] = STATUS[item.status];
-  const about = [item.name, item.domains.join(", "), s && s.situation && `${s.situation.day_of_week} ${s.situation.time_of_day}`, item.arm && `control: ${CONTROLS[item.arm] || item.arm}`, (item.trial || (!data.armLabel && (byKey.get(item.key) || []).length > 1)) && `trial ${item.trial || 1}`].filter(Boolean);
+  const about = [item.name, item.domains.join(", "), s && s.situation && [s.situation.day_of_week, s.situation.time_of_day].filter((part) => part !== "unknown").join(" "), item.arm && `control: ${CONTROLS[item.arm] || item.arm}`, (item.trial || (!data.armLabel && (byKey.get(item.key) || []).length > 1)) && `trial ${item.trial || 1}`].filter(Boolean);
   return [
     make("header", { class: "who" },
       make("h1", { id: "dialogue-head", tabindex: "-1" }, plain(item.scenario), make("span", { class: `status ${tone}` }, `${sign} ${word}${item.failed ? ", test failed" : ""}`)),
