@@ -56,19 +56,14 @@ def begin_run(folder: Path | None, settings: Settings, *, root: Path, keeps: boo
         for o in OPTIONS:
             if now.get(o.key) != (then := left["settings"].get(o.key)):
                 raise pytest.UsageError(
-                    f"--personalens-resume: the run that was broken off had {o.called} {then!r}, this one has"
+                    f"--personalens-resume: the interrupted run had {o.called} {then!r}, this one has"
                     f" {now.get(o.key)!r}; give the same, or leave out --personalens-resume to start anew"
                 )
         age, differs = _age(left["began"]), first_changed(left["sources"], made_of)
         if not differs:
-            history = (
-                f"goes on with the run that was broken off, begun {age} ago, and counts its replies and its"
-                " calls"
-            )
+            history = f"continues the interrupted run, begun {age} ago, and counts its replies and its calls"
             return RunState(str(left["run"]), history)
-        other = (
-            f"does not go on with the run that was broken off, begun {age} ago ({differs} has changed since)"
-        )
+        other = f"does not continue the interrupted run, begun {age} ago ({differs} has changed since)"
         history = f"{other}: the assistant is asked anew"
     run = uuid.uuid4().hex
     try:

@@ -189,10 +189,10 @@ def test_what_all_parts_of_a_run_used_is_summed(asked: Repository, how: tuple[st
 
 def test_the_header_says_that_a_run_goes_on(asked: Repository) -> None:
     args = ("--personalens-sample=3", "--personalens-resume", "--personalens-record=new", "-v")
-    assert "goes on" not in run(asked, *args).stdout.str()
+    assert "continues" not in run(asked, *args).stdout.str()
     killed(asked, 5, *args, "--personalens-seed=other")
     assert (
-        "goes on with the run that was broken off"
+        "continues the interrupted run"
         in run(asked, *args, "--personalens-seed=other").stdout.str()
     )
 
@@ -203,7 +203,7 @@ def test_another_run_is_not_resumed(asked: Repository) -> None:
     other = run(asked, *args, "--personalens-context=D")
     assert other.ret == 4
     assert other.stderr.str().startswith(
-        "ERROR: --personalens-resume: the run that was broken off had --personalens-context 'DIS', this one"
+        "ERROR: --personalens-resume: the interrupted run had --personalens-context 'DIS', this one"
         " has 'D'; give the same, "
     )
     assert "3 passed" in run(asked, *args, "--personalens-concurrency=2").stdout.str()
@@ -237,7 +237,7 @@ def test_a_failing_run_that_ends_in_order_is_not_resumed(asked: Repository) -> N
 def test_a_run_that_never_began_is_not_resumed(asked: Repository, idle: str) -> None:
     assert run(asked, "--personalens-sample=2", idle).ret in (0, 4)
     args = ("--personalens-sample=3", "--personalens-resume", "--personalens-record=new", "-v")
-    assert "goes on" not in (out := run(asked, *args).stdout.str())
+    assert "continues" not in (out := run(asked, *args).stdout.str())
     assert "3 passed" in out
 
 
@@ -276,7 +276,7 @@ def test_the_replies_of_another_assistant_are_not_counted(
         assert answered <= again
     else:
         assert (
-            "this run goes on with the run that was broken off, begun 0 minutes ago, and counts its replies"
+            "this run continues the interrupted run, begun 0 minutes ago, and counts its replies"
             in out
         )
         assert not answered & again
