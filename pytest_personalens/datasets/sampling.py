@@ -89,7 +89,9 @@ def draw(
 
     Raise `SpecError` for an unknown user or domain; `mend` ends the text about a domain.
     """
-    spans = [[_domain(name, dataset.domains(), mend) for name in names] for names in (domains, within) if names]
+    spans = [
+        [_domain(name, dataset.domains(), mend) for name in names] for names in (domains, within) if names
+    ]
     everyone = dataset.users()
     if users:
         present = set(everyone)

@@ -191,10 +191,7 @@ def test_the_header_says_that_a_run_goes_on(asked: Repository) -> None:
     args = ("--personalens-sample=3", "--personalens-resume", "--personalens-record=new", "-v")
     assert "continues" not in run(asked, *args).stdout.str()
     killed(asked, 5, *args, "--personalens-seed=other")
-    assert (
-        "continues the interrupted run"
-        in run(asked, *args, "--personalens-seed=other").stdout.str()
-    )
+    assert "continues the interrupted run" in run(asked, *args, "--personalens-seed=other").stdout.str()
 
 
 def test_another_run_is_not_resumed(asked: Repository) -> None:
@@ -275,10 +272,7 @@ def test_the_replies_of_another_assistant_are_not_counted(
         assert f"begun 0 minutes ago ({change} has changed since): the assistant is asked anew" in out
         assert answered <= again
     else:
-        assert (
-            "this run continues the interrupted run, begun 0 minutes ago, and counts its replies"
-            in out
-        )
+        assert "this run continues the interrupted run, begun 0 minutes ago, and counts its replies" in out
         assert not answered & again
 
 

@@ -173,11 +173,11 @@ def test_the_chart_of_all_settings_places_every_figure_on_its_scale(threads: Rep
     assert [value for value, _ in ticks] == sorted(value for value, _ in ticks)
     (low, left), (high, right) = ticks[0], ticks[-1]
     assert (high, left < right) == (1, True)
-    label = re.search(r'<text class="label" x="(\d+)"', chart)
-    assert label and left - int(label[1]) > 100, "labels have room beside the dots"
+    (label, *_) = re.findall(r'<text class="label" x="(\d+)"', chart)
+    assert left - int(label) > 100, "labels have room beside the dots"
     for value, mark in zip(shapes, marks, strict=True):
-        x = float(re.search(r'(?:cx="|d="M)([\d.]+)', mark)[1])
-        assert x == pytest.approx(left + (float(value) - low) / (high - low) * (right - left), abs=8)
+        (x,) = re.findall(r'(?:cx="|d="M)([\d.]+)', mark)
+        assert float(x) == pytest.approx(left + (float(value) - low) / (high - low) * (right - left), abs=8)
 
 
 def test_a_suite_without_kinds_of_its_own_has_no_such_section() -> None:
