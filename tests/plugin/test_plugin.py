@@ -319,9 +319,17 @@ def test_a_bad_option_is_one_line_and_exit_4(repo: Repository, given: str, told:
 def test_an_unknown_domain_of_the_configuration_says_where_it_stands(repo: Repository) -> None:
     (repo.path / "pytest.ini").write_text("[pytest]\npersonalens_domain = Train, Movies\n", encoding="utf-8")
     other = "--personalens-suite=questions", "--personalens-sample=1"
-    mend = "; the configuration asks for it: leave it out with -o personalens_domain="
+    mend = "; -o personalens_domain= leaves out the domains of the configuration"
     result = repo.run(*other)
     result.stderr.fnmatch_lines([f"ERROR: personalens: unknown domain 'Train'; known: *who{mend}"])
+    result = repo.run(
+        "--personalens-sample=1",
+        "--personalens-kind=multi",
+        "--personalens-users=nia",
+        "-o",
+        "personalens_domain=Finance",
+    )
+    result.stderr.fnmatch_lines([f"ERROR: personalens: no scenario of dataset 'embedded' fits *{mend}"])
     result = repo.run(*other, "--personalens-domain=Opera")
     result.stderr.fnmatch_lines(["ERROR: personalens: unknown domain 'Opera'; known: *who"])
 

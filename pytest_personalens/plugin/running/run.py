@@ -49,8 +49,8 @@ if TYPE_CHECKING:
 #: first hundred scenarios are loaded.
 _LOADED_AHEAD: Final = 1000
 _TRIED: Final = 100
-#: The end of the text about a domain that another suite or dataset has.
-_DOMAIN_OF_INI: Final = "; the configuration asks for it: leave it out with -o personalens_domain="
+#: The end of the text about domains that another suite or dataset has.
+_DOMAIN_OF_INI: Final = "; -o personalens_domain= leaves out the domains of the configuration"
 #: The text for a run that pays for results that it cannot keep.
 KEPT_NOWHERE: Final = (
     "pytest's cache is off or cannot be written: what is paid for and not in a record is bought again by the"
@@ -102,7 +102,8 @@ class Run:
         assert settings.sample is not None
         key = _draw_of(settings)
         if key not in self._samples:
-            of_ini = not self._within and settings.domain == self.settings.domain
+            of_ini = settings.domain and not self._within and settings.domain == self.settings.domain
+            mend = _DOMAIN_OF_INI if of_ini else ""
             # A large draw may show its progress.
             with without_capture(self.config):
                 sample = draw(
@@ -114,12 +115,12 @@ class Run:
                     within=self._within,
                     kind=settings.kind,
                     strata=self.suite.draw_order,
-                    mend=_DOMAIN_OF_INI if of_ini else "",
+                    mend=mend,
                 )
             if not sample.refs:
                 raise NothingFits(
                     f"no {self.suite.item} of dataset {self.dataset.name!r} fits the domains, kind and users"
-                    " asked for"
+                    f" asked for{mend}"
                 )
             for ref in sample.refs:
                 if self.ids.setdefault(ref.id, ref[:2]) != ref[:2]:
