@@ -74,7 +74,7 @@ def _outcome(explained: Explanation, measure: Measure, suite: Suite) -> str:
     measured, limit = apart(gate.value, gate.limit)
     wanted = f"{'below' if gate.direction == '>=' else 'above'} the required {limit}"
     if gate.name.startswith("pass^"):
-        return f"{gate.name} is {measured}, {wanted}"
+        return f"the rate {gate.name} is {measured}, {wanted}"
     if gate.kind == "lift":
         return f"what the assistant knows of its user is worth {measured} of {measure.names.mean}, {wanted}"
     if moved is not None and measure.is_worse(moved.after, moved.before):

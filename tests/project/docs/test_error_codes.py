@@ -45,7 +45,7 @@ KNOWN = {
     "t.json: the record is stale (the assistant's turn 1 differs); record it with --personalens-record new": "PL504",
     "not scored, lost: the worker died": "PL505",
     "Personalization is 1.00, below the required 2.30; it was 2.63 in the records": "PL601",
-    "pass^3 is 0.00, below the required 0.10": "PL601",
+    "the rate pass^3 is 0.00, below the required 0.10": "PL601",
     "Personalization fell from 4.00 to 1.00: worse for 30 of 30 users, better for none": "PL602",
     "what the assistant knows of its user is worth 0.10 of P, below the required 0.30": "PL603",
     "the judge changed: under the same identity it reads the anchors otherwise": "PL604",

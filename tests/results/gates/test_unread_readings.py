@@ -174,7 +174,7 @@ def test_pass_k_counts_only_trials_with_the_readings_of_their_thresholds(
         ["gate pass^2: passed, chance of passing 2 times of 2 0.50 * over 18 scenarios"]
     )
     higher = judged.run(*RUN, "--personalens-trials=2", "--personalens-gate=pass^2 >= 0.9, valid >= 0.5")
-    higher.stdout.fnmatch_lines(["E   pass^2 is 0.50, below the required 0.90*"])
+    higher.stdout.fnmatch_lines(["E   The rate pass^2 is 0.50, below the required 0.90*"])
     judged.run(*trials, "valid >= 0.95").stdout.fnmatch_lines(
         ["gate pass^2: FAILED (not decided), * only 18 of 20 scenarios were scored 2 times; *"]
     )
