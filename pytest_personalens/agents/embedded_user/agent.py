@@ -34,10 +34,6 @@ class EmbeddedUserAgent:
             from pytest_personalens.agents.embedded_user.voice.openings import opening
 
             return UserTurn(opening(scenario))
-        if scenario.task.facts:
-            from pytest_personalens.agents.embedded_user.errand.errand import Errand
+        from pytest_personalens.agents.embedded_user.errand.errand import Errand
 
-            return Errand(scenario, transcript).next()
-        from pytest_personalens.agents.embedded_user.agenda import Agenda
-
-        return Agenda(scenario, transcript).next()
+        return Errand(scenario, transcript).next()

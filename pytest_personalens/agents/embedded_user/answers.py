@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_personalens.agents.embedded_user.listening.questions import Question
-    from pytest_personalens.agents.embedded_user.listening.replies import Replies
+    from pytest_personalens.agents.language.reading import DialogueReading
 
 #: The days in a span of time, by its stem.
 _DAYS: Final = {
@@ -90,7 +90,7 @@ class Answer(NamedTuple):
 class Answers:
     """The answers to the questions in the last message of a transcript."""
 
-    def __init__(self, reading: Replies, key: str) -> None:
+    def __init__(self, reading: DialogueReading, key: str) -> None:
         self.reading, self.scenario, self.key = reading, reading.scenario, key
         self._types = QuestionTypes(reading)
         self.now = len(reading.messages) - 1

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import re
-from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.agents.embedded_user.agenda import Agenda
 from pytest_personalens.agents.embedded_user.answers import Answer
 from pytest_personalens.agents.embedded_user.errand.fact_answers import FactAnswer, FactAnswers
+from pytest_personalens.agents.embedded_user.errand.speaking import Speaking
 from pytest_personalens.agents.embedded_user.listening.questions import is_courtesy
 from pytest_personalens.agents.embedded_user.voice.values import said_aloud
 from pytest_personalens.agents.language.statements import plain
-from pytest_personalens.agents.reading.work import Work
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_personalens.agents.embedded_user.listening.questions import Question
-    from pytest_personalens.agents.reading.statements import Statement
     from pytest_personalens.core.dialogue.message import Message
     from pytest_personalens.core.scenario import Scenario
 
@@ -42,18 +39,12 @@ _CLAUSE_OF: Final = re.compile(r"\b(?:does|do|did|is|are|will)\b")
 _FEW, _LONG = 6, 14
 
 
-class Answering(Agenda):
+class Answering(Speaking):
     """A user who knows the facts of its task and answers with them."""
 
     def __init__(self, scenario: Scenario, transcript: Sequence[Message]) -> None:
         super().__init__(scenario, transcript)
-        self.work = Work(scenario, transcript)
         self._facts = FactAnswers(scenario, self.work.facts)
-
-    @cached_property
-    def _now(self) -> list[Statement]:
-        """Return the statements of the last reply."""
-        return [s for s in self.work.statements if s.turn == self.now]
 
     def _answers(self, asked: Sequence[Question], corrected: set[tuple[str, str] | None]) -> list[str]:
         found: dict[str, FactAnswer] = {}
@@ -125,7 +116,7 @@ class Answering(Agenda):
             return answer
         if offers:
             return Answer("fits" if answer.bank == "fits" else "accept", extra=True)
-        if kind != "either" and _WISH.search(text):
+        if kind in ("which", "what") and _WISH.search(text):
             known = [a.pair for a in given] + [
                 t[:2] for t in self.reading.types if self.reading.said_by_user(*t[:2], self.now)
             ]

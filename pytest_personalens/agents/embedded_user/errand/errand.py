@@ -15,6 +15,7 @@ from pytest_personalens.agents.embedded_user.listening.questions import (
 )
 from pytest_personalens.agents.embedded_user.voice.heard import heard
 from pytest_personalens.agents.embedded_user.voice.openings import task_text
+from pytest_personalens.agents.language.sentence_types import is_deed
 from pytest_personalens.agents.language.statements import plain
 from pytest_personalens.agents.language.text import content
 from pytest_personalens.agents.reading.acts import act
@@ -59,6 +60,10 @@ class Errand(Objecting):
         """True if the last reply says that something is done, or tells something."""
         return any(s.act in FIRM and s.words for s in self._now)
 
+    def _repeats(self) -> bool:
+        """True if the last reply is word for word an earlier one."""
+        return any(m.role == "assistant" and m.content == self.last for m in self.transcript[:-1])
+
     def _count(self, *banks: str) -> int:
         return sum(bank in banks for bank, _ in self._pushed)
 
@@ -97,6 +102,8 @@ class Errand(Objecting):
         if lines:
             return UserTurn(" ".join(lines[:_MOST]))
         if settled:
+            if self._against[1]:  # the user has said it once, and it is still wrong
+                return self._leave("thanks_flat")
             more = any(s.act == "asked" or is_courtesy(plain(s.text)) for s in self._now)
             return self._leave("thanks_more" if more else "thanks")
         if self._count(*_PUSHES) >= _MOST_PUSHES + len(self.work.goal) // 3:
@@ -145,7 +152,9 @@ class Errand(Objecting):
     def _is_needed(self, question: Question) -> bool:
         """True if a question must be answered, although the work looks done: it asks for more than a wish."""
         text = plain(question.text)
-        if is_courtesy(text):
+        asked_at = self.last.find(question.text)
+        answered = any(s.act in FIRM and self.last.find(s.quote) > asked_at >= 0 for s in self._now)
+        if is_courtesy(text) or answered:  # "Did it go through? It did! You're on the 9:12."
             return False
         if question.kind in ("confirm", "yes_no", "known"):
             deeds = frozenset[str]().union(*(deed_classes(part.words) for part in self.work.words))
@@ -153,13 +162,16 @@ class Errand(Objecting):
         return True
 
     def _push(self, open_parts: Sequence[Stand], replies: int) -> UserTurn:
+        if self._repeats():
+            return self._leave("give_up")
         states = {stand.state for stand in open_parts}
         acts = {s.act for s in self._now}
         offers = bool({"proposed", "confirming"} & acts) or bool(options(self.last)[1:])
         asks = "?" in self.last or bool(options(self.last)[1:])
         accepted = self._count("accept_proposal", "accept", "option", "option_first")
         if "done" not in acts:
-            if "promised" in acts and states & {"promised", "done"} and "confirming" not in acts:
+            only = acts <= {"promised", "other"} and not self._reports()
+            if "promised" in acts and (only or states & {"promised", "done"}) and "confirming" not in acts:
                 return self._once("chase", 2)
             if "handed-back" in acts and "handed-back" in states and "confirming" not in acts:
                 return self._once("insist", 2)
@@ -172,6 +184,8 @@ class Errand(Objecting):
                 return self._once("other_way", 1)
         task = task_text(self.scenario)
         if not any(stand.state == "done" for stand in self.work.stands) and not self._reports():
+            if any(is_deed(s.text) for s in self._now):  # "Done!"
+                return self._once("what_exactly", 1)
             return UserTurn(
                 self.speaker.say("restate", x=task) if task and replies < 3 else self.speaker.say("nudge")
             )
