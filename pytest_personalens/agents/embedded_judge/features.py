@@ -10,6 +10,7 @@ from functools import cached_property
 from math import log, log1p
 from typing import TYPE_CHECKING, Final
 
+from pytest_personalens.agents.embedded_judge import conflicts
 from pytest_personalens.agents.embedded_judge.acts import (
     goal_parts,
     knowledge,
@@ -19,7 +20,6 @@ from pytest_personalens.agents.embedded_judge.acts import (
     undone,
 )
 from pytest_personalens.agents.embedded_judge.acts.acts import ACTS, Spoken, spoken
-from pytest_personalens.agents.embedded_judge.conflicts import value_conflicts
 from pytest_personalens.agents.embedded_judge.tool_calls.backing import Backed
 from pytest_personalens.agents.language.weights import table
 from pytest_personalens.agents.reading import emptiness, goal
@@ -29,7 +29,7 @@ from pytest_personalens.agents.reading.work import Work
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_personalens.agents.embedded_judge.conflicts.compared import Conflict
+    from pytest_personalens.agents.embedded_judge.compared_values import Conflict
     from pytest_personalens.core.dialogue.dialogue import Message
     from pytest_personalens.core.dialogue.state import State
     from pytest_personalens.core.scenario import Scenario
@@ -153,7 +153,7 @@ class Features:
         """
         if self.backed is not None:
             return ()
-        return value_conflicts.conflicts(self.scenario, self.messages, self.spoken)
+        return conflicts.conflicts(self.scenario, self.messages, self.spoken)
 
     @cached_property
     def undone(self) -> Spoken | None:

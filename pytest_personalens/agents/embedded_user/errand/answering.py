@@ -130,7 +130,8 @@ class Answering(Speaking):
             return Answer("none_known" if _ANY.search(text) or _HAVE.search(text) else "fits", extra=True)
         if kind == "either":
             return Answer("either_way")
-        return answer if answer.bank.startswith("free_") else Answer("free_what")
+        known = answer.bank.startswith(("free_", "intent_", "place_"))
+        return answer if known else Answer("free_what")
 
     def _rhetorical(self, question: Question) -> bool:
         """True for a question about another wish while the work is open: the user comes back to the work."""
