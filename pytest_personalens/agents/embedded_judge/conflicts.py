@@ -69,8 +69,11 @@ class Day(NamedTuple):
         return not self.differs(other) and any(a is not None and a == b for a, b in zip(*same, strict=True))
 
 
-def _days(compared: Compared, text: str) -> list[tuple[Day, Mention]]:
-    """Return the days in a folded text. Days relative to today count where the day of the week is known."""
+def _days(compared: Compared, text: str, *, near: bool = False) -> list[tuple[Day, Mention]]:
+    """Return the days in a folded text.
+
+    With `near`, those relative to today count too, where the day of the week is known.
+    """
     today = _MONDAY + dt.timedelta(days=compared.today or 0)
     found = []
     for value in dates(text, today.isoformat()):
@@ -81,7 +84,7 @@ def _days(compared: Compared, text: str) -> list[tuple[Day, Mention]]:
         if named:
             weekday = named[0]
         if iso and not any(c.isdigit() for c in mention.said):  # tomorrow
-            if compared.today is None:
+            if not near or compared.today is None:
                 continue
             weekday, month, day = dt.date.fromisoformat(str(iso)).weekday(), None, None
         found.append((Day(weekday, month, day), mention))
@@ -97,8 +100,12 @@ def days(compared: Compared) -> Iterator[Conflict]:
         if mention.meaning == "exact" or (text is compared.goal and mention.meaning == "told")
     ]
     of_goal = any(mention.text is compared.goal for _, mention in asked)
-    named = [day for text in compared.named for day, _ in _days(compared, re.sub(r"\w+ ?\?+", " ", text))]
-    said = [day for day, _ in _days(compared, compared.replies)]
+    named = [
+        day
+        for text in compared.named
+        for day, _ in _days(compared, re.sub(r"\w+ ?\?+", " ", text), near=True)  # "Sunday??"
+    ]
+    said = [day for day, _ in _days(compared, compared.replies, near=True)]
     weekend = "weekend" in compared.replies and any(day.weekday in (5, 6) for day, _ in asked)
     if not asked or weekend or any(day.agrees(other) for day, _ in asked for other in said):
         return

@@ -176,7 +176,7 @@ def _lines(content: str) -> Iterator[str]:
         line = _EMOJI.sub(" ", line).strip()
         box = _BOX.match(line)
         if box:
-            line = ("still open: " if box[1] == " " else "done: ") + line[box.end() :]
+            line = ("still open: " if box[1] == " " else "") + line[box.end() :]
         line = _BULLET.sub("", _EMPHASIS.sub("", line)).strip()
         if not _RULE.match(line):
             yield line

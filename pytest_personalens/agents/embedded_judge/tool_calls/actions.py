@@ -35,12 +35,12 @@ _TELLS: Final = frozenset(
     """.split()  # noqa: SIM905
 )
 #: Verbs of deeds as names of tools begin with them.
-_BASE_VERBS: Final = frozenset(
+_VERBS: Final = frozenset(
     """
-    book reserve buy purchase order create make add set schedule arrange place enter save activate
-    enable start subscribe register engage hire rent borrow change move update modify reschedule
-    exchange swap rebook shift switch upgrade edit extend cancel delete remove pause mute disable send
-    invite share notify play return submit confirm
+    book reserve buy purchase order create make add set schedule arrange place enter save activate enable start
+    subscribe register engage hire rent borrow change move update modify reschedule exchange swap rebook shift
+    switch upgrade edit extend cancel delete remove pause mute disable send invite share notify play return
+    submit confirm
     """.split()  # noqa: SIM905
 )
 #: Words of names and arguments that say nothing of what a call is about.
@@ -103,16 +103,12 @@ def _action(call: Call) -> Action:
     deeds = deeds_of(name)
     keys = _stems(" ".join(_keys(call.arguments)))
     argument_stems = _stems(" ".join((*_keys(call.arguments), *values(call.arguments))))
-    begins_with_deed = bool(_first(call.name) & _BASE_VERBS)
+    begins_with_deed = bool({w.lower() for w in _WORD.findall(call.name)[:1]} & _VERBS)
     looks_up = (bool(lower & _LOOKS_UP) and not begins_with_deed) or (not deeds and bool(lower & _TELLS))
     words = (name | argument_stems) - _GENERAL
     # A tool that makes something may send it to others too.
     deeds |= deeds_of(keys) & {"send"}
     return Action(call, classes(words) | words, deeds, looks_up, has_failed(call))
-
-
-def _first(name: str) -> frozenset[str]:
-    return frozenset(word.lower() for word in _WORD.findall(name)[:1])
 
 
 def _keys(arguments: Mapping[str, Any]) -> Iterator[str]:

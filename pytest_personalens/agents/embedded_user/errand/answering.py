@@ -98,12 +98,12 @@ class Answering(Speaking):
             offer and kind != "either" and not (asks and asks.start() < offer.start())
         )
         if _HOW_ABOUT.search(text) and kind != "either":
-            return Answer("accept_proposal", extra=True)
+            return Answer("accept_proposal")
         if answer.bank == "yes_value" and kind == "either":
             named = _ASKS.search(text) or not _CLAUSE_OF.search(text) or " or " in answer.value
             answer = answer._replace(bank="") if named else Answer("either_way")
         if answer.bank in ("yes_value", "") and offers:
-            answer = Answer("accept", extra=True)
+            answer = Answer("accept")
         if answer.bank == "decline":
             return answer
         if answer.bank == "no_value" and not offers and len(text.split()) > _LONG:
@@ -115,7 +115,7 @@ class Answering(Speaking):
         if answer.pair or (answer.bank in ("option", "option_first", "name_is") and kind == question.kind):
             return answer
         if offers:
-            return Answer("fits" if answer.bank == "fits" else "accept", extra=True)
+            return Answer("fits" if answer.bank == "fits" else "accept")
         if kind in ("which", "what") and _WISH.search(text):
             known = [a.pair for a in given] + [
                 t[:2] for t in self.reading.types if self.reading.said_by_user(*t[:2], self.now)
@@ -127,11 +127,11 @@ class Answering(Speaking):
         if kind == "budget" and _COSTS.search(text):
             return Answer("unsure")
         if kind in ("known", "yes_no"):
-            return Answer("none_known" if _ANY.search(text) or _HAVE.search(text) else "fits", extra=True)
+            return Answer("none_known" if _ANY.search(text) or _HAVE.search(text) else "fits")
         if kind == "either":
             return Answer("either_way")
-        known = answer.bank.startswith(("free_", "intent_", "place_"))
-        return answer if known else Answer("free_what")
+        fits = answer.bank.startswith(("free_", "intent_", "place_"))
+        return answer if fits else Answer("free_what")
 
     def _rhetorical(self, question: Question) -> bool:
         """True for a question about another wish while the work is open: the user comes back to the work."""

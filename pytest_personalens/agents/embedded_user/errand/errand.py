@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pytest_personalens.agents.reading.work import Stand
 
 #: Sentences by which the user pushes on, and how often in all before it leaves.
-_PUSHES: Final = ("chase", "insist", "other_way", "fact_wrong", "fact_told", "fact_open", "fact_short", "limit", "still_wrong", "ask_part", "ask_deed", "ask_to", "ask_wh", "ask_never", "nudge", "puzzled", "rest", "restate")  # fmt: skip
+_PUSHES: Final = ("chase", "insist", "other_way", "fact_wrong", "fact_told", "fact_open", "fact_short", "limit", "still_wrong", "ask_part", "ask_deed", "ask_to", "ask_wh", "ask_never", "nudge", "restate", "what_exactly")  # fmt: skip
 _MOST_PUSHES: Final = 4
 #: How often the user accepts proposals.
 _MOST_ACCEPTED: Final = 3
@@ -41,6 +41,7 @@ _LONGEST: Final = 6
 #: Kinds of facts of which any will do that a title or a name tells.
 _FREE_KINDS: Final = frozenset({"item", "provider", "text", "place"})
 _TITLE: Final = re.compile(r"[\"“„][^\"”“„]{2,60}[\"”]")
+_TICKED: Final = re.compile(r"^\W*\[[xX✓✔]\](.*)$", re.MULTILINE)
 #: A request to tell something.
 _TELL: Final = re.compile(
     r"\b(?:tell me|let me know) (?:which|what|when|where|who|how)\b|\b(?:i|we) (?:do |will |would |just |also |only )*need (?:your|the)\b"
@@ -89,6 +90,7 @@ class Errand(Objecting):
             # A recommendation tells what was asked for, and so does a title.
             and not (s.part.kind == "told" and s.state == "proposed" and "?" not in self.last)
             and not self._is_told(s)
+            and not self._ticked(i)
         ]
         open_parts += [
             s for i, s in enumerate(self.work.stands) if s.state == "done" and self._only_promised(i)
@@ -118,6 +120,11 @@ class Errand(Objecting):
         asked = content(f"{stand.part.ask} {facts[0].what} {facts[0].name}")
         firm = [s for s in self.work.statements if s.act in FIRM]
         return any(_TITLE.search(s.text) or (s.details and asked & content(s.text)) for s in firm)
+
+    def _ticked(self, i: int) -> bool:
+        """True if the last reply has a part in a list with a tick beside it."""
+        ticked = (classes(content(line)) for line in _TICKED.findall(self.last))
+        return any(words & self.work.words[i].words for words in ticked)
 
     def _only_promised(self, i: int) -> bool:
         """True if the last reply says of a part only that it is going to be done."""
