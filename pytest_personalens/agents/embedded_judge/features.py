@@ -10,6 +10,7 @@ from functools import cached_property
 from math import log, log1p
 from typing import TYPE_CHECKING, Final
 
+from pytest_personalens.agents.embedded_judge import conflicts
 from pytest_personalens.agents.embedded_judge.acts import (
     goal_parts,
     knowledge,
@@ -19,7 +20,6 @@ from pytest_personalens.agents.embedded_judge.acts import (
     undone,
 )
 from pytest_personalens.agents.embedded_judge.acts.acts import ACTS, Spoken, spoken
-from pytest_personalens.agents.embedded_judge.conflicts import value_conflicts
 from pytest_personalens.agents.embedded_judge.tool_calls.backing import Backed
 from pytest_personalens.agents.language.weights import table
 from pytest_personalens.agents.reading import emptiness, goal
@@ -29,7 +29,7 @@ from pytest_personalens.agents.reading.work import Work
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_personalens.agents.embedded_judge.conflicts.compared import Conflict
+    from pytest_personalens.agents.embedded_judge.compared_values import Conflict
     from pytest_personalens.core.dialogue.dialogue import Message
     from pytest_personalens.core.dialogue.state import State
     from pytest_personalens.core.scenario import Scenario
@@ -48,8 +48,6 @@ _MOST: Final = (
     "day other",
     "count other",
 )
-#: The statement that says most about a part refuses it from this probability on.
-_REFUSAL: Final = 0.5
 
 
 class Features:
@@ -86,24 +84,8 @@ class Features:
 
     @cached_property
     def reached(self) -> tuple[float, ...]:
-        """Return, for each part, the probability that it was done or told.
-
-        If the assistant tells its calls, these decide what was done. A refusal tells nothing. Neither do empty
-        replies, unless a call did a part of the goal: then the words of the user are a report.
-        """
-        model = table("goal-parts")
-        probabilities = tuple(model.of_numbers(numbers)["reached"] for numbers in self.part_numbers)
-        if self.backed is None:
-            return probabilities
-        done = [part.backing == "done" for part in self.backed.parts]
-        hears = any(done) or not self.empty
-        deeds = iter(done)
-        return tuple(
-            t * (hears and numbers.get("best: failure", 0.0) < _REFUSAL)
-            if part.to_tell
-            else float(next(deeds))
-            for part, t, numbers in zip(self.parts, probabilities, self.part_numbers, strict=True)
-        )
+        """Return, for each part, the probability that it was done or told."""
+        return tuple(table("goal-parts").of_numbers(numbers)["reached"] for numbers in self.part_numbers)
 
     @cached_property
     def backed(self) -> Backed | None:
@@ -113,17 +95,15 @@ class Features:
         return Backed(self.scenario, self.messages, self.parts, self.spoken, self.state)
 
     @cached_property
-    def work(self) -> Work | None:
-        """The work by the facts of the task; None where the task has none."""
-        return Work(self.scenario, self.messages) if self.scenario.task.facts else None
+    def work(self) -> Work:
+        """The last state of each part of the goal, by the words."""
+        return Work(self.scenario, self.messages)
 
     @cached_property
     def broken(self) -> tuple[Broken, ...]:
         """The hard limits of the user that the assistant breaks."""
-        if not self.scenario.limits:
-            return ()
-        work = self.work or Work(self.scenario, self.messages)
-        return broken_limits(self.scenario.limits, work.statements)
+        limits = self.scenario.limits
+        return broken_limits(limits, self.work.statements) if limits else ()
 
     @cached_property
     def findings(self) -> tuple[knowledge.PreferenceFinding, ...]:
@@ -153,7 +133,7 @@ class Features:
         """
         if self.backed is not None:
             return ()
-        return value_conflicts.conflicts(self.scenario, self.messages, self.spoken)
+        return conflicts.conflicts(self.scenario, self.messages, self.spoken)
 
     @cached_property
     def undone(self) -> Spoken | None:

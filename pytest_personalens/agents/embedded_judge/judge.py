@@ -29,7 +29,7 @@ class EmbeddedJudge:
     It serves as a smoke test: it reads what is said and done, and not how well.
     """
 
-    identity = "embedded-judge 5"
+    identity = "embedded-judge 6"
     paid = False
     #: Its readings of the user agree with annotators no better than chance, so it gives none.
     dimensions = (
@@ -57,7 +57,7 @@ class EmbeddedJudge:
             return _opening_leak(scenario, dialogue)
         # A replay needs no reading, and these imports would slow it down.
         from pytest_personalens.agents.embedded_judge import understanding
-        from pytest_personalens.agents.embedded_judge.reasons import completion_reasons, reasons
+        from pytest_personalens.agents.embedded_judge.reasons import reasons
 
         # The last dialogue was understood, or there would be no features of it.
         if self._last is None or self._last[1].messages != dialogue.messages:
@@ -65,21 +65,12 @@ class EmbeddedJudge:
         if dimension is Dimension.PERSONALIZATION_TURNS:
             return self._by_turn(scenario, dialogue)
         features = self._features(scenario, dialogue)
-        if dimension is Dimension.TASK_COMPLETION and features.work is not None:
-            from pytest_personalens.agents.embedded_judge import work_completion
+        if dimension is Dimension.TASK_COMPLETION:
+            from pytest_personalens.agents.embedded_judge.completion import completion
 
             # Where a state shows that all is done, it does not matter that the user was not told so.
             counts = dialogue.state is None or dialogue.truncated
-            ended = _ended(dialogue) if counts else None
-            return work_completion.completion(features.work, features.backed, ended, dialogue.state)
-        if dimension is Dimension.TASK_COMPLETION and (ended := _ended(dialogue)):
-            return Verdict(
-                dimension=dimension,
-                score=0,
-                justification=ended[0],
-                evidence=(ended[1],),
-                reasons=completion_reasons.states(features),
-            )
+            return completion(features, _ended(dialogue) if counts else None)
         if dimension is Dimension.UNBACKED:
             why, evidence, _ = reasons.unbacked(features)
             return Verdict(

@@ -17,19 +17,12 @@ if TYPE_CHECKING:
     from pytest_personalens.agents.embedded_judge.features import Features
 
 
-#: A part of a goal is reached from this probability on.
-REACHED: Final = 0.5
 #: The least personalization of an assistant whose calls hold a value that was known and not told.
 _APPLIES: Final = 3
 
 
 def score(features: Features, dimension: Dimension) -> int:
-    """Return the score of a dialogue on a dimension that the judge gives.
-
-    Where the assistant tells its tool calls, a task is completed if each of its parts is reached.
-    """
-    if dimension is Dimension.TASK_COMPLETION and features.backed is not None:
-        return int(min(features.reached) >= REACHED)
+    """Return the score of a dialogue on a dimension that the judge gives, by its words."""
     steps = table(dimension.value).steps(numbers(features, dimension))
     raw_score = dimension.scale.low + steps
     if dimension is Dimension.PERSONALIZATION and features.applied_by_call:

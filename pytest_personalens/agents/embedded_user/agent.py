@@ -24,7 +24,7 @@ class EmbeddedUserAgent:
     digest chooses the wording, and no sentence occurs twice in a dialogue.
     """
 
-    identity = "embedded-user 5"
+    identity = "embedded-user 6"
     paid = False
 
     def turn(self, scenario: Scenario, transcript: Sequence[Message]) -> UserTurn:
@@ -34,10 +34,6 @@ class EmbeddedUserAgent:
             from pytest_personalens.agents.embedded_user.voice.openings import opening
 
             return UserTurn(opening(scenario))
-        if scenario.task.facts:
-            from pytest_personalens.agents.embedded_user.errand.errand import Errand
+        from pytest_personalens.agents.embedded_user.errand.errand import Errand
 
-            return Errand(scenario, transcript).next()
-        from pytest_personalens.agents.embedded_user.agenda import Agenda
-
-        return Agenda(scenario, transcript).next()
+        return Errand(scenario, transcript).next()

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_personalens.agents.embedded_user.listening.questions import Question
-    from pytest_personalens.agents.embedded_user.listening.replies import Replies
+    from pytest_personalens.agents.language.reading import DialogueReading
 
 #: The days in a span of time, by its stem.
 _DAYS: Final = {
@@ -78,19 +78,18 @@ _EXTRA: Final = ("yes_no", "confirm", "known")
 class Answer(NamedTuple):
     """What the user says: a bank of phrases and the value to fill in.
 
-    `pair` is the preference that the answer gives. `extra` is true for an offer that the user may decline.
+    `pair` is the preference that the answer gives.
     """
 
     bank: str
     value: str = ""
     pair: tuple[str, str] | None = None
-    extra: bool = False
 
 
 class Answers:
     """The answers to the questions in the last message of a transcript."""
 
-    def __init__(self, reading: Replies, key: str) -> None:
+    def __init__(self, reading: DialogueReading, key: str) -> None:
         self.reading, self.scenario, self.key = reading, reading.scenario, key
         self._types = QuestionTypes(reading)
         self.now = len(reading.messages) - 1
@@ -216,22 +215,13 @@ class Answers:
         if own_named:
             return self._value(own_named[0], own_named[1][:1], bank="yes_value")
         if other_type and re.search(r"Amenity|Feature", other_type[1]):
-            return Answer("decline", extra=True)
+            return Answer("decline")
         other_type = other_type or self._types.another(text)
         if other_type and (not any(mentions(v, self.reply) for v in other_type[3])):
             return self._value(other_type, other_type[3], bank="no_value")
         if types and (kind != "confirm" or _ABOUT.search(text)):
             return self._value(types[0], types[0][3])
-        if kind == "known" and not _ABOUT.search(text):
-            return Answer(
-                "unsure_have"
-                if re.search(r"\bhave (?:a|an|any|your|the)\b", text, re.IGNORECASE)
-                else "unsure",
-                extra=True,
-            )
-        return Answer(
-            "free_what" if _ABOUT.search(text) else "fits" if _FITS.search(text) else "accept", extra=True
-        )
+        return Answer("fits" if _FITS.search(text) else "accept")
 
     def _choice(self, text: str, *, listed: bool) -> Answer | None:
         """Return the listed option that fits the preferences best, or else the task.

@@ -1,4 +1,4 @@
-"""Finds the type of a sentence: question, deed, proposal, promise, refusal, idle claim.
+"""Finds the type of a sentence: question, deed, proposal.
 
 A deed is an action that the assistant reports as done.
 """
@@ -25,23 +25,12 @@ DEED: Final = re.compile(
     r"|\b(?:that's|it's|already|just) (?:all )?(?:done|gone|out|sent|playing|saved|in|on its way)\b|\bplaying (?:now|on)\b|\bon its way\b|\bgone out\b"
     r"|\bhere (?:it |you )?(?:is|are|'s)\b|\bhere's\b|\bconfirmation\b|\bbooking (?:number|reference|code)\b|\bfrom now on\b|\bgoes off\b|\bwill (?:ring|remind|arrive|play)\b"
 )
-_FACT: Final = re.compile(
-    r"""["'“‘«][A-Z0-9][^"'”’»]{2,}["'”’»]|[$€£¥₦₹]\s?\d|\d\s?[$€£¥]|\b\d{1,2}[:.]\d{2}\b|\b\d+ (?:minutes|euros|dollars|seconds)\b|[A-Z0-9]{6,}"""
-)
 _PROPOSAL: Final = re.compile(
     r"\b(?:i(?:'d| would)? (?:suggest|recommend|propose|go for|pick|choose)|how about|what about|(?:a|the) good (?:fit|choice|option)|you could|there(?:'s| is| are)|options?)\b"
-)
-_PROMISE: Final = re.compile(
-    r"\b(?:i(?:'ll| will)|i(?:'m| am) going to|let me|i(?:'ll| will) be|one moment|working on|give me a (?:second|moment|minute))\b"
 )
 _REFUSAL: Final = re.compile(
     r"\b(?:i(?:'m| am)? (?:afraid|unable|not able)|i (?:can't|cannot|could not|couldn't|don't have (?:access|a way|the ability))|(?:is|are|was|were)n't possible"
     r"|not possible|no longer possible|(?:does|did|do)n't (?:support|work|go through)|failed|sold out|not available|unavailable|declined|error)\b"
-)
-_RECALL: Final = re.compile(
-    r"\b(?:i (?:know|remember) (?:all|everything|a lot) about you|i (?:know|remember|recall|see|noticed?) (?:that |how |what )?(?:you|your)|as (?:someone|a (?:fan|lover|person))|knowing (?:you|your)|given your (?:love|taste|passion|interest)"
-    r"|(?:since|because|as) you(?:'re| are)? (?:such |like|love|enjoy|prefer|adore|a fan|fond|into)|you(?:'re| are) (?:such )?a (?:fan|lover)|your (?:love|passion|fondness) (?:of|for)"
-    r"|you (?:really |truly |always )?(?:love|adore|enjoy|like|prefer))\b"
 )
 _WANTS: Final = re.compile(
     r"^\W*(?:please )?(?:tell|let|give|specify|choose|enter|provide|share|confirm|select|state|name)\b.*|.*\b(?:i need|i'd need|missing|please (?:tell|specify|provide|share|choose|enter|give|let me know))\b"
@@ -67,35 +56,6 @@ def is_deed(sentence: str) -> bool:
 def is_proposal(sentence: str) -> bool:
     """True if the sentence proposes something."""
     return bool(_PROPOSAL.search(fold(sentence)))
-
-
-def is_idle(sentence: str) -> bool:
-    """True if the sentence only claims to know the user ("I know you love jazz!").
-
-    It neither does nor proposes anything.
-    """
-    folded = fold(sentence)
-    return bool(_RECALL.search(folded)) and not is_deed(sentence) and not _PROPOSAL.search(folded)
-
-
-def is_refusal(sentence: str) -> bool:
-    """True if the sentence says that something cannot be done."""
-    return bool(_REFUSAL.search(fold(sentence)))
-
-
-def is_delivery(sentence: str) -> bool:
-    """True for a deed, and for a statement with a fact.
-
-    A fact is a name in quotes, a price, an hour or a number.
-    """
-    if is_deed(sentence):
-        return True
-    return (
-        bool(_FACT.search(sentence))
-        and not is_question(sentence)
-        and not is_refusal(sentence)
-        and not _PROMISE.search(fold(sentence))
-    )
 
 
 def is_negated(value: str, sentence: str) -> bool:

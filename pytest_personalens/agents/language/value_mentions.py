@@ -137,31 +137,6 @@ def days(folded: str) -> list[tuple[int, Mention]]:
     return [(day, Mention(folded, start, end)) for day, start, end in slots.day_mentions(folded)]
 
 
-def dated_days(folded: str) -> list[tuple[tuple[int, int], Mention]]:
-    """Return the days of the week with a date behind them as (day of the week, day of the month): "Tue 12"."""
-    return [
-        ((day, int(match[1])), Mention(folded, start, match.end(1)))
-        for day, start, end in slots.day_mentions(folded)
-        for match in [_DATE_BEHIND.match(folded, end)]
-        if match
-    ]
-
-
-def dates(folded: str) -> list[tuple[tuple[int, int], Mention]]:
-    """Return the dates in digits as (month, day). The month is 0 if the text does not name it."""
-    return [
-        (date, Mention(folded, start, end))
-        for date, start, end in slots.date_mentions(folded)
-        if any(c.isdigit() for c in folded[start:end]) and not _NO_DATE.match(folded, end)
-    ]
-
-
-_DATE_BEHIND: Final = re.compile(
-    r"[,.]? (?:the )?(\d{1,2})(?:st|nd|rd|th)?\b(?![:.h]\d| ?(?:am|pm|a\.m|p\.m|o'clock|%|to|-))"
-)
-_NO_DATE: Final = re.compile(r" (?:floor|row|time|birthday|place|street|anniversary|of the)")
-
-
 def times(folded: str) -> list[tuple[slots.Time, Mention]]:
     """Return the times of the day."""
     return [(time, Mention(folded, start, end)) for time, start, end in slots.time_mentions(folded)]

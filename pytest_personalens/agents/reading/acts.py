@@ -24,7 +24,8 @@ Act = Literal[
     "taken-back",
     "other",
 ]
-_DO: Final = (
+#: Verbs of deeds, as patterns: what an assistant may do, what it may arrange for somebody, and what is done.
+DO: Final = (
     r"(?:book|rebook|buy|order|call|ring|send|tell|set|add|reserve|contact|write|use|open|go (?:to|on|into)|visit|choose|select|log|enter|make|create|cancel|change|ask|return|start|put|move"
     r"|invite|mute|switch|turn|type|press|print|install|save|pause|play|schedule|arrange|purchase|forward|inform|engage|hire|download|borrow|pick|swap|exchange|note|block|message|text|mail|phone|do (?:that|this|it|so))"
 )
@@ -32,7 +33,7 @@ _ARRANGE: Final = (
     r"(?:book|rebook|buy|order|call|ring|send|tell|set|add|reserve|contact|write|log|enter|make|create|cancel|change|ask|return|put|move|invite|mute|switch|turn|pause|schedule"
     r"|arrange|purchase|forward|inform|engage|hire|request|block|message|text|mail|phone|do (?:that|this|it|so))"
 )
-_DONE: Final = (
+DONE: Final = (
     r"(?:booked|rebooked|bought|ordered|sent|set|added|reserved|written|made|created|cancelled|canceled|changed|returned|started|put|moved|invited|muted|switched|turned|saved|paused|scheduled"
     r"|arranged|purchased|forwarded|informed|engaged|hired|borrowed|swapped|exchanged|noted|blocked|entered|placed|confirmed|issued|activated|updated|set up|drawn up|compiled|stored|prepared|provided|submitted|processed|taken care of)"
 )
@@ -41,8 +42,8 @@ _OPEN: Final[tuple[tuple[Act, re.Pattern[str]], ...]] = (
     (
         "handed-back",
         re.compile(
-            rf"(?:^|: |, )(?:(?:please|just|simply|then|kindly|now|best to|you only have to|all you (?:have|need) to do is(?: to)?) )+(?:\w+ly )?{_DO}\b"
-            rf"|: {_DO} (?:it|them|one|your|on|with|at|the)\b"
+            rf"(?:^|: |, )(?:(?:please|just|simply|then|kindly|now|best to|you only have to|all you (?:have|need) to do is(?: to)?) )+(?:\w+ly )?{DO}\b"
+            rf"|: {DO} (?:it|them|one|your|on|with|at|the)\b"
             rf"|\byou (?:can|could|may|might|should|will need to|will have to|need to|have to|must|are (?:kindly )?(?:asked|invited|advised|welcome|free|requested) to|may (?:wish|want) to|might want to)"
             rf" (?:now |then |also |simply |just |easily |always |still |kindly |quickly )*{_ARRANGE}\b"
             r"|\b(?:up|left|over) to you\b|\byours to \w+|\bon your (?:own|side|part)\b|\b"
@@ -55,15 +56,15 @@ _OPEN: Final[tuple[tuple[Act, re.Pattern[str]], ...]] = (
     (
         "promised",
         re.compile(
-            rf"\b(?:will|shall) (?:then |now |also |soon |shortly |\w+ly )*be (?:\w+ly )?{_DONE}\b|\b(?:is|are|still) to be (?:\w+ly )?{_DONE}\b|: to be {_DONE}\b|(?:\b(?:is|are) (?:currently |still |now |presently )?|[:,] |^)being (?:\w+ly )?\w+|(?:: |^)will (?:be )?\w+"
-            rf"|\b(?:has|have|is|are|was|were) not (?:yet |been |yet been )*(?:{_DONE}|active|running|live|on)\b|\b(?:nothing|none|no answer|no reply|no confirmation) (?:is |has been |was )?(?:yet|confirmed|booked|saved|sent|so far)\b|\bnot yet\b"
+            rf"\b(?:will|shall) (?:then |now |also |soon |shortly |\w+ly )*be (?:\w+ly )?{DONE}\b|\b(?:is|are|still) to be (?:\w+ly )?{DONE}\b|: to be {DONE}\b|(?:\b(?:is|are) (?:currently |still |now |presently )?|[:,] |^)being (?:\w+ly )?\w+|(?:: |^)will (?:be )?\w+"
+            rf"|\b(?:has|have|is|are|was|were) not (?:yet |been |yet been )*(?:{DONE}|active|running|live|on)\b|\b(?:nothing|none|no answer|no reply|no confirmation) (?:is |has been |was )?(?:yet|confirmed|booked|saved|sent|so far)\b|\bnot yet\b"
             r"|\bwait(?:s|ing)?(?: \w+)? for (?:the|an?|their|his|her|its) (?:\w+ )?(?:answer|reply|confirmation|response)\b|\bawaiting\b"
-            rf"|\b(?:i|we) (?:will|shall|am going to|are going to|am about to) (?:then |now |also |just |soon |quickly |gladly )*{_DO}\b|\b(?:let me|allow me to) (?:just |now |quickly )*{_DO}\b"
+            rf"|\b(?:i|we) (?:will|shall|am going to|are going to|am about to) (?:then |now |also |just |soon |quickly |gladly )*{DO}\b|\b(?:let me|allow me to) (?:just |now |quickly )*{DO}\b"
             r"|\bin (?:due (?:time|course)|progress|preparation|the queue)\b|\b(?:i am|we are|:) (?:still )?on it\b|\b(?:working|still working) on\b|\bunder ?way soon\b|\b(?:pending|requested)\b|\bstill to come\b|\bat the next opportunity\b|: coming(?: up)?\b"
         ),
     ),
 )
-_HAVE_DONE: Final = re.compile(rf"(?:\w+, )?(?:i|we) have (?:now |just |already |also )*(?:{_DONE}|done)\b")
+_HAVE_DONE: Final = re.compile(rf"(?:\w+, )?(?:i|we) have (?:now |just |already |also )*(?:{DONE}|done)\b")
 #: An act that undoes a deed needs a clear lead over the deed.
 _NEARLY: Final = 0.6
 _MAY_BE: Final = frozenset({"done", "told", "other", "promised", "proposed"})

@@ -19,31 +19,21 @@ if TYPE_CHECKING:
     from pytest_personalens.core.scenario import GoalPart, Task
 
 _NUMBERED: Final = re.compile(r"(?:^|[;,.]?\s*)\(?\b\d\)\s*")
-
-
 _TITLE: Final = re.compile(r"\b(Mrs|Mr|Ms|Dr|St)\.")
-
-
 _CUT: Final = re.compile(
     r"[;.](?:\s|$)(?: ?and )?"
     r"|, (?:and |then )(?=(?:the|a|an|all|both|no|its?|their|his|her|she|he|they|what|where|when|how|which|one|two|three|word|somebody)\b)"
     r"|, (?=(?:the|a|an|its|his|her|their) [\w' -]{3,60}? (?:is|are|has|have|was|were|stands?|rings?|gets?|goes|knows?|runs?)\b)"
     r"|\band\b(?= (?:the|a|an|all|both|no|its?|their|his|her|she|he|they|has|have|is|are|one|two|three|somebody|\w+ (?:is|are|has|have|knows?|stands?|gets?|was|were))\b)"
 )
-
-
 _VERB: Final = re.compile(
     r"\b(?:is|are|has|have|had|was|were|knows?|gets?|stands?|rings?|runs?|goes|gone|leaves|plays?|been|\w{3,}ed|sent|set|put|told|given|made|known|bought"
     r"|shown|held|found|hears?|sees?|can|will|must|does|do)\b"
 )
-
-
 _TOLD: Final = re.compile(
     r"\b(?:stated|told|tells?|named|known|knows?|shown|given|gives?|said|says|hears?|heard|learn\w*|confirmed|clear|informed|explained|listed|compared"
     r"|side by side|recommended|proposed|answer\w*|summar\w+|pointed out|laid out|mentioned|aware|understands?|sees?)\b"
 )
-
-
 _ASKED: Final = {
     "price": r"price|fare|cost|costs|charge|total|budget|fee|how much|money|left|remains?|rate|sum|amount|balance",
     "time": r"hour|hours|time|times|departure|departures|arrival|arrives|departs|leaves|starts?|begins?|clock|opens|closes|o'clock|ends",
@@ -53,11 +43,7 @@ _ASKED: Final = {
     "name": r"name|named|title|titles|author|film|book|restaurant|hotel|company|airline|artist|artists|game|product|event|provider|who|called|app",
     "number": r"number|reference|code|figures?|how many|score|result|results|gate|size|length",
 }
-
-
 _SLOTS: Final = {slot: re.compile(rf"\b(?:{words})\b") for slot, words in _ASKED.items()}
-
-
 #: Words for the same deed. A goal uses one of them, and an assistant may use another.
 _SAME: Final = (
     "book booked reserve reserved buy bought purchase purchased confirm confirmed hold held secured get got yours paid",
@@ -72,13 +58,9 @@ _SAME: Final = (
     "price prices cost costs total",
     "user traveller person",
 )  # fmt: skip
-
-
 _CLASS: Final = {
     stem(word): f"={i}" for i, group in reversed(list(enumerate(_SAME))) for word in group.split()
 }
-
-
 #: Words of many goals that no assistant needs to say. Some words that `content` leaves out return in other
 #: forms ("knowing").
 _GENERIC: Final = content("suitable state learn agree accept clear fit desired") | {

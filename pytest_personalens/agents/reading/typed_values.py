@@ -70,7 +70,7 @@ class TypedValue(NamedTuple):
 @lru_cache(maxsize=8192)
 def typed_values(folded: str, today: str) -> tuple[TypedValue, ...]:
     """Return the typed values of a folded text, in the order of the text. `today` is an ISO date."""
-    found = [*_durations(folded), *_dates(folded, today), *_money(folded)]
+    found = [*_durations(folded), *dates(folded, today), *_money(folded)]
     taken = [(v.start, v.end) for v in found]
     found += [
         v for v in _counts(folded) if not _within(v, taken) and not folded[: v.start].endswith(" past ")
@@ -108,7 +108,8 @@ def _durations(folded: str) -> Iterator[TypedValue]:
         yield TypedValue("duration", minutes, m.start(), m.end(), m[0])
 
 
-def _dates(folded: str, today: str) -> Iterator[TypedValue]:
+def dates(folded: str, today: str) -> Iterator[TypedValue]:
+    """Yield the days of a folded text, however long it is. `today` is an ISO date."""
     taken: list[tuple[int, int]] = []
     for m in _ISO.finditer(folded):
         taken.append(m.span())

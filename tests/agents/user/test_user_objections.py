@@ -21,6 +21,7 @@ def person(
     domain: str,
     preferences: dict[str, tuple[str, ...]],
     intent: str,
+    goal: str,
     relevant: tuple[str, ...] = (),
     age: str = "35-44",
 ) -> Scenario:
@@ -28,7 +29,7 @@ def person(
         id=f"{domain.lower()}-1-ruth", user="ruth", name="Ruth", dataset="test 1", kind="single", domains=(domain,), demographics={"age": age},
         preferences={domain: preferences}, summaries={domain: "She has been here before."},
         situation=Situation(location="Leeds", device="Laptop", time_of_day="Evening", day_of_week="Monday", environment="Quiet"),
-        task=Task(id=f"{domain.lower()}-1", description="d", intent=intent, goal="g", relevant=tuple((domain, name) for name in relevant)),
+        task=Task(id=f"{domain.lower()}-1", description="d", intent=intent, goal=goal, relevant=tuple((domain, name) for name in relevant)),
     )  # fmt: skip
 
 
@@ -40,6 +41,7 @@ MOVIES = person(
         "Preferred Genres": ("comedy",),
     },
     "You want to see a film in town.",
+    "A ticket for a film is booked.",
 )
 EVENTS = person(
     "Events",
@@ -50,6 +52,7 @@ EVENTS = person(
         "Event Type Preference": ("lectures",),
     },
     "You want a ticket to something near home.",
+    "A ticket is booked.",
 )
 #: A dataset of somebody's own, with types that have no list of values.
 PHARMACY = person(
@@ -64,6 +67,7 @@ PHARMACY = person(
         "Ingredients": ("no lactose",),
     },
     "You want to have your medicine refilled.",
+    "The medicine is refilled.",
 )
 
 
@@ -141,7 +145,7 @@ def after(scenario: Scenario, *replies: str) -> list[UserTurn]:
             "window",
             "aisle",
         ),
-        (PHARMACY, "I've refilled it: tablets with lactose, 30 days.", "", "lactose"),
+        (PHARMACY, "I have refilled it with tablets with lactose, 30 days.", "", "lactose"),
     ],
 )
 def test_a_contradiction_is_objected_to(scenario: Scenario, reply: str, wanted: str, unwanted: str) -> None:
@@ -164,7 +168,7 @@ def test_a_contradiction_is_objected_to(scenario: Scenario, reply: str, wanted: 
         ),
         (MOVIES, "I've booked 'Glass Orbit' at 14:30, on the aisle, rather than the horror film at 21:00."),
         (MOVIES, "I've cancelled the 20:15 for you and booked 'Glass Orbit' at 14:30, on the aisle."),
-        (MOVIES, "I've booked seat F1 by the window of the bar for the 14:30 of 'Glass Orbit'."),
+        (MOVIES, "I've booked the film: seat F1 by the window of the bar for the 14:30 of 'Glass Orbit'."),
         (EVENTS, "I've booked you a ticket for Thursday's lecture at 19:00, $18. A taxi would be about $30."),
         (EVENTS, "I've booked one ticket for the lecture on Thursday at 19:00, £25."),
         (

@@ -166,7 +166,7 @@ def test_a_dataset_of_ones_own_needs_no_words_of_ours() -> None:
         id="billing-1-acme", user="acme", dataset="support 3", kind="single", domains=("Billing",), demographics={},
         preferences={"Billing": {"Invoice Format": ("PDF by mail",)}}, summaries={"Billing": "They asked twice for the invoice by mail."},
         situation=Situation(location="office", device="Laptop", time_of_day="Morning", day_of_week="Monday", environment="Quiet"),
-        task=Task(id="billing-1", description="d", intent="You want to have last month's invoice.", goal="g"),
+        task=Task(id="billing-1", description="d", intent="You want to have last month's invoice.", goal="The invoice is sent."),
     )  # fmt: skip
     assert after(scenario, "I've sent last month's invoice, 420 euros, as a PDF by mail to your bookkeeper.")[
         0

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.embedded_judge.acts.goal_parts import is_about
 from pytest_personalens.agents.language.text import content
+from pytest_personalens.agents.reading.acts import DO, DONE
 from pytest_personalens.agents.reading.goal import classes, deed_classes, own_words
 from pytest_personalens.agents.wording.verb_forms import forms
 
@@ -19,17 +20,9 @@ if TYPE_CHECKING:
 
 #: A statement is a deed from this probability on.
 _DEED: Final = 0.5
-_DO: Final = (
-    r"(?:book|reserve|buy|order|set|send|add|move|save|confirm|enter|make|put|arrange|schedule|cancel|switch|change|place|create|write"
-    r"|tell|invite|purchase|get|take care)"
-)
-_DONE: Final = (
-    r"(?:booked|reserved|bought|ordered|set|sent|added|moved|saved|confirmed|entered|made|put|arranged|scheduled|cancelled|switched"
-    r"|changed|placed|created|written|told|invited|purchased|taken care)"
-)
 _FUTURE: Final = re.compile(
-    rf"\b(?:i|we) (?:will|shall|am going to|are going to) (?:\w+ )?{_DO}\b|\b(?:will|shall) (?:\w+ )?be (?:\w+ )?{_DONE}\b"
-    rf"|\b(?:going )?to be {_DONE}\b"
+    rf"\b(?:i|we) (?:will|shall|am going to|are going to) (?:\w+ )?{DO}\b|\b(?:will|shall) (?:\w+ )?be (?:\w+ )?{DONE}\b"
+    rf"|\b(?:going )?to be {DONE}\b"
 )
 
 

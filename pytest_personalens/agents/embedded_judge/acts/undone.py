@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.language.statements import plain
+from pytest_personalens.agents.reading.acts import DONE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,10 +25,7 @@ _TAKEN_BACK: Final = re.compile(
     r"|\bnot (?:booked|reserved|saved|set|sent|ordered|bought|done)(?: \w+)? after all\b"
     r"|\bhad to (?:cancel|undo|release|drop|remove|delete)\b"
 )
-_ACT: Final = (
-    r"(?:booked|reserved|bought|ordered|sent|delivered|added|saved|set|made|entered|confirmed|purchased|placed|moved|cancelled|scheduled"
-    r"|arranged|switched|turned|secured|paid|held|invited|changed|exchanged|completed|done|processed|reached|issued|opened|played)"
-)
+_ACT: Final = rf"(?:{DONE}|delivered|secured|paid|held|completed|done|reached|opened|played)"
 _FAILED: Final = re.compile(
     rf"\b(?:could|can) not (?:yet )?be (?:\w+ )?{_ACT}\b|\bwas not able to\b|\bdid not (?:go|come|get|work|accept|take|succeed)\b"
     r"|\b(?:rejected|declined|refused|bounced|failed|said no)\b"

@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.embedded_judge.reasons import signs
-from pytest_personalens.agents.embedded_judge.reasons.completion_reasons import completion
 from pytest_personalens.agents.embedded_judge.reasons.personalization_reasons import personalization
 from pytest_personalens.agents.embedded_judge.reasons.signs import Sign, Told, clear_signs
 from pytest_personalens.core.judging.verdict import Dimension, Evidence
@@ -30,8 +29,6 @@ def reasons(dimension: Dimension, score: int, features: Features) -> Told:
 
     The clearest evidence comes first.
     """
-    if dimension is Dimension.TASK_COMPLETION:
-        return completion(score, features)
     if dimension is Dimension.PERSONALIZATION:
         return personalization(score, features)
     if score == dimension.scale.high:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.agents.embedded_judge.tool_calls.call_results import has_failed, is_gone
 from pytest_personalens.agents.embedded_judge.tool_calls.deeds import deeds_of
-from pytest_personalens.agents.language.text import fold, stem
+from pytest_personalens.agents.language.text import fold, stem, stems
 from pytest_personalens.agents.reading.goal import classes
 from pytest_personalens.core.dialogue.state import stored_records
 from pytest_personalens.core.dialogue.tool_calls import Call, calls_of
@@ -20,150 +20,32 @@ if TYPE_CHECKING:
 
 #: Verbs of tools that change nothing.
 _LOOKS_UP: Final = frozenset(
-    [
-        "search",
-        "find",
-        "get",
-        "list",
-        "lookup",
-        "look",
-        "check",
-        "query",
-        "fetch",
-        "read",
-        "show",
-        "view",
-        "retrieve",
-        "recommend",
-        "suggest",
-        "browse",
-        "compare",
-        "calculate",
-        "compute",
-        "estimate",
-        "quote",
-        "describe",
-        "count",
-        "validate",
-        "verify",
-        "recall",
-        "load",
-        "see",
-        "inspect",
-        "locate",
-    ]
+    """
+    search find get list lookup look check query fetch read show view retrieve recommend suggest browse
+    compare calculate compute estimate quote describe count validate verify recall load see inspect
+    locate
+    """.split()  # noqa: SIM905
 )
 #: Names of tools that have no verb and tell something.
 _TELLS: Final = frozenset(
-    [
-        "availability",
-        "status",
-        "info",
-        "information",
-        "details",
-        "catalogue",
-        "catalog",
-        "menu",
-        "timetable",
-        "fixtures",
-        "events",
-        "forecast",
-        "weather",
-        "history",
-        "options",
-        "price",
-        "prices",
-        "inventory",
-        "listing",
-        "map",
-        "seatmap",
-        "profile",
-        "preferences",
-        "memory",
-        "results",
-        "news",
-    ]
+    """
+    availability status info information details catalogue catalog menu timetable fixtures events
+    forecast weather history options price prices inventory listing map seatmap profile preferences
+    memory results news
+    """.split()  # noqa: SIM905
 )
 #: Verbs of deeds as names of tools begin with them.
-_BASE_VERBS: Final = frozenset(
-    [
-        "book",
-        "reserve",
-        "buy",
-        "purchase",
-        "order",
-        "create",
-        "make",
-        "add",
-        "set",
-        "schedule",
-        "arrange",
-        "place",
-        "enter",
-        "save",
-        "activate",
-        "enable",
-        "start",
-        "subscribe",
-        "register",
-        "engage",
-        "hire",
-        "rent",
-        "borrow",
-        "change",
-        "move",
-        "update",
-        "modify",
-        "reschedule",
-        "exchange",
-        "swap",
-        "rebook",
-        "shift",
-        "switch",
-        "upgrade",
-        "edit",
-        "extend",
-        "cancel",
-        "delete",
-        "remove",
-        "pause",
-        "mute",
-        "disable",
-        "send",
-        "invite",
-        "share",
-        "notify",
-        "play",
-        "return",
-        "submit",
-        "confirm",
-    ]
+_VERBS: Final = frozenset(
+    """
+    book reserve buy purchase order create make add set schedule arrange place enter save activate enable start
+    subscribe register engage hire rent borrow change move update modify reschedule exchange swap rebook shift
+    switch upgrade edit extend cancel delete remove pause mute disable send invite share notify play return
+    submit confirm
+    """.split()  # noqa: SIM905
 )
 #: Words of names and arguments that say nothing of what a call is about.
 _GENERAL: Final = frozenset(
-    map(
-        stem,
-        [
-            "the",
-            "for",
-            "and",
-            "with",
-            "tool",
-            "function",
-            "api",
-            "call",
-            "action",
-            "new",
-            "item",
-            "data",
-            "info",
-            "details",
-            "request",
-            "type",
-            "id",
-            "user",
-        ],
-    )
+    stems("the for and with tool function api call action new item data info details request type id user")
 )
 _WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d{1,2}:\d{2}|\d+")
 
@@ -221,16 +103,12 @@ def _action(call: Call) -> Action:
     deeds = deeds_of(name)
     keys = _stems(" ".join(_keys(call.arguments)))
     argument_stems = _stems(" ".join((*_keys(call.arguments), *values(call.arguments))))
-    begins_with_deed = bool(_first(call.name) & _BASE_VERBS)
+    begins_with_deed = bool({w.lower() for w in _WORD.findall(call.name)[:1]} & _VERBS)
     looks_up = (bool(lower & _LOOKS_UP) and not begins_with_deed) or (not deeds and bool(lower & _TELLS))
     words = (name | argument_stems) - _GENERAL
     # A tool that makes something may send it to others too.
     deeds |= deeds_of(keys) & {"send"}
     return Action(call, classes(words) | words, deeds, looks_up, has_failed(call))
-
-
-def _first(name: str) -> frozenset[str]:
-    return frozenset(word.lower() for word in _WORD.findall(name)[:1])
 
 
 def _keys(arguments: Mapping[str, Any]) -> Iterator[str]:

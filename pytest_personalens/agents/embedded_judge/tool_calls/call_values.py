@@ -16,56 +16,17 @@ if TYPE_CHECKING:
 
 #: Keys of arguments that count what people count.
 _OF_COUNTS: Final = frozenset(
-    [
-        "people",
-        "person",
-        "persons",
-        "guests",
-        "guest",
-        "party",
-        "party_size",
-        "size",
-        "count",
-        "number",
-        "quantity",
-        "qty",
-        "seats",
-        "tickets",
-        "places",
-        "num",
-        "passengers",
-        "adults",
-        "rooms",
-        "nights",
-        "copies",
-    ]
+    """
+    people person persons guests guest party party_size size count number quantity qty seats tickets
+    places num passengers adults rooms nights copies
+    """.split()  # noqa: SIM905
 )
 #: Keys of arguments that name what a call is about.
 _OF_THINGS: Final = frozenset(
-    [
-        "title",
-        "name",
-        "book",
-        "restaurant",
-        "hotel",
-        "venue",
-        "event",
-        "product",
-        "film",
-        "movie",
-        "show",
-        "song",
-        "track",
-        "album",
-        "artist",
-        "game",
-        "recipient",
-        "to",
-        "stylist",
-        "company",
-        "airline",
-        "destination",
-    ]
+    """
+    title name book restaurant hotel venue event product film movie show song track album artist game
+    recipient to stylist company airline destination
+    """.split()  # noqa: SIM905
 )
 #: How long something takes is no count of people or things.
 _LENGTH: Final = re.compile(r"\b[\w-]+ (?:minutes?|hours?|days?|weeks?|months?|years?|times|percent)\b")

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import re
-from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.agents.embedded_user.agenda import Agenda
 from pytest_personalens.agents.embedded_user.answers import Answer
 from pytest_personalens.agents.embedded_user.errand.fact_answers import FactAnswer, FactAnswers
+from pytest_personalens.agents.embedded_user.errand.speaking import Speaking
 from pytest_personalens.agents.embedded_user.listening.questions import is_courtesy
 from pytest_personalens.agents.embedded_user.voice.values import said_aloud
 from pytest_personalens.agents.language.statements import plain
-from pytest_personalens.agents.reading.work import Work
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_personalens.agents.embedded_user.listening.questions import Question
-    from pytest_personalens.agents.reading.statements import Statement
     from pytest_personalens.core.dialogue.message import Message
     from pytest_personalens.core.scenario import Scenario
 
@@ -42,18 +39,12 @@ _CLAUSE_OF: Final = re.compile(r"\b(?:does|do|did|is|are|will)\b")
 _FEW, _LONG = 6, 14
 
 
-class Answering(Agenda):
+class Answering(Speaking):
     """A user who knows the facts of its task and answers with them."""
 
     def __init__(self, scenario: Scenario, transcript: Sequence[Message]) -> None:
         super().__init__(scenario, transcript)
-        self.work = Work(scenario, transcript)
         self._facts = FactAnswers(scenario, self.work.facts)
-
-    @cached_property
-    def _now(self) -> list[Statement]:
-        """Return the statements of the last reply."""
-        return [s for s in self.work.statements if s.turn == self.now]
 
     def _answers(self, asked: Sequence[Question], corrected: set[tuple[str, str] | None]) -> list[str]:
         found: dict[str, FactAnswer] = {}
@@ -107,12 +98,12 @@ class Answering(Agenda):
             offer and kind != "either" and not (asks and asks.start() < offer.start())
         )
         if _HOW_ABOUT.search(text) and kind != "either":
-            return Answer("accept_proposal", extra=True)
+            return Answer("accept_proposal")
         if answer.bank == "yes_value" and kind == "either":
             named = _ASKS.search(text) or not _CLAUSE_OF.search(text) or " or " in answer.value
             answer = answer._replace(bank="") if named else Answer("either_way")
         if answer.bank in ("yes_value", "") and offers:
-            answer = Answer("accept", extra=True)
+            answer = Answer("accept")
         if answer.bank == "decline":
             return answer
         if answer.bank == "no_value" and not offers and len(text.split()) > _LONG:
@@ -124,8 +115,8 @@ class Answering(Agenda):
         if answer.pair or (answer.bank in ("option", "option_first", "name_is") and kind == question.kind):
             return answer
         if offers:
-            return Answer("fits" if answer.bank == "fits" else "accept", extra=True)
-        if kind != "either" and _WISH.search(text):
+            return Answer("fits" if answer.bank == "fits" else "accept")
+        if kind in ("which", "what") and _WISH.search(text):
             known = [a.pair for a in given] + [
                 t[:2] for t in self.reading.types if self.reading.said_by_user(*t[:2], self.now)
             ]
@@ -136,10 +127,11 @@ class Answering(Agenda):
         if kind == "budget" and _COSTS.search(text):
             return Answer("unsure")
         if kind in ("known", "yes_no"):
-            return Answer("none_known" if _ANY.search(text) or _HAVE.search(text) else "fits", extra=True)
+            return Answer("none_known" if _ANY.search(text) or _HAVE.search(text) else "fits")
         if kind == "either":
             return Answer("either_way")
-        return answer if answer.bank.startswith("free_") else Answer("free_what")
+        fits = answer.bank.startswith(("free_", "intent_", "place_"))
+        return answer if fits else Answer("free_what")
 
     def _rhetorical(self, question: Question) -> bool:
         """True for a question about another wish while the work is open: the user comes back to the work."""

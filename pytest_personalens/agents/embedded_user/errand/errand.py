@@ -15,6 +15,7 @@ from pytest_personalens.agents.embedded_user.listening.questions import (
 )
 from pytest_personalens.agents.embedded_user.voice.heard import heard
 from pytest_personalens.agents.embedded_user.voice.openings import task_text
+from pytest_personalens.agents.language.sentence_types import is_deed
 from pytest_personalens.agents.language.statements import plain
 from pytest_personalens.agents.language.text import content
 from pytest_personalens.agents.reading.acts import act
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from pytest_personalens.agents.reading.work import Stand
 
 #: Sentences by which the user pushes on, and how often in all before it leaves.
-_PUSHES: Final = ("chase", "insist", "other_way", "fact_wrong", "fact_told", "fact_open", "fact_short", "limit", "still_wrong", "ask_part", "ask_deed", "ask_to", "ask_wh", "ask_never", "nudge", "puzzled", "rest", "restate")  # fmt: skip
+_PUSHES: Final = ("chase", "insist", "other_way", "fact_wrong", "fact_told", "fact_open", "fact_short", "limit", "still_wrong", "ask_part", "ask_deed", "ask_to", "ask_wh", "ask_never", "nudge", "restate", "what_exactly")  # fmt: skip
 _MOST_PUSHES: Final = 4
 #: How often the user accepts proposals.
 _MOST_ACCEPTED: Final = 3
@@ -40,6 +41,7 @@ _LONGEST: Final = 6
 #: Kinds of facts of which any will do that a title or a name tells.
 _FREE_KINDS: Final = frozenset({"item", "provider", "text", "place"})
 _TITLE: Final = re.compile(r"[\"“„][^\"”“„]{2,60}[\"”]")
+_TICKED: Final = re.compile(r"^\W*\[[xX✓✔]\](.*)$", re.MULTILINE)
 #: A request to tell something.
 _TELL: Final = re.compile(
     r"\b(?:tell me|let me know) (?:which|what|when|where|who|how)\b|\b(?:i|we) (?:do |will |would |just |also |only )*need (?:your|the)\b"
@@ -58,6 +60,10 @@ class Errand(Objecting):
     def _reports(self) -> bool:
         """True if the last reply says that something is done, or tells something."""
         return any(s.act in FIRM and s.words for s in self._now)
+
+    def _repeats(self) -> bool:
+        """True if the last reply is word for word an earlier one."""
+        return any(m.role == "assistant" and m.content == self.last for m in self.transcript[:-1])
 
     def _count(self, *banks: str) -> int:
         return sum(bank in banks for bank, _ in self._pushed)
@@ -84,6 +90,7 @@ class Errand(Objecting):
             # A recommendation tells what was asked for, and so does a title.
             and not (s.part.kind == "told" and s.state == "proposed" and "?" not in self.last)
             and not self._is_told(s)
+            and not self._ticked(i)
         ]
         open_parts += [
             s for i, s in enumerate(self.work.stands) if s.state == "done" and self._only_promised(i)
@@ -97,6 +104,8 @@ class Errand(Objecting):
         if lines:
             return UserTurn(" ".join(lines[:_MOST]))
         if settled:
+            if self._against[1]:  # the user has said it once, and it is still wrong
+                return self._leave("thanks_flat")
             more = any(s.act == "asked" or is_courtesy(plain(s.text)) for s in self._now)
             return self._leave("thanks_more" if more else "thanks")
         if self._count(*_PUSHES) >= _MOST_PUSHES + len(self.work.goal) // 3:
@@ -111,6 +120,11 @@ class Errand(Objecting):
         asked = content(f"{stand.part.ask} {facts[0].what} {facts[0].name}")
         firm = [s for s in self.work.statements if s.act in FIRM]
         return any(_TITLE.search(s.text) or (s.details and asked & content(s.text)) for s in firm)
+
+    def _ticked(self, i: int) -> bool:
+        """True if the last reply has a part in a list with a tick beside it."""
+        ticked = (classes(content(line)) for line in _TICKED.findall(self.last))
+        return any(words & self.work.words[i].words for words in ticked)
 
     def _only_promised(self, i: int) -> bool:
         """True if the last reply says of a part only that it is going to be done."""
@@ -145,7 +159,9 @@ class Errand(Objecting):
     def _is_needed(self, question: Question) -> bool:
         """True if a question must be answered, although the work looks done: it asks for more than a wish."""
         text = plain(question.text)
-        if is_courtesy(text):
+        asked_at = self.last.find(question.text)
+        answered = any(s.act in FIRM and self.last.find(s.quote) > asked_at >= 0 for s in self._now)
+        if is_courtesy(text) or answered:  # "Did it go through? It did! You're on the 9:12."
             return False
         if question.kind in ("confirm", "yes_no", "known"):
             deeds = frozenset[str]().union(*(deed_classes(part.words) for part in self.work.words))
@@ -153,13 +169,16 @@ class Errand(Objecting):
         return True
 
     def _push(self, open_parts: Sequence[Stand], replies: int) -> UserTurn:
+        if self._repeats():
+            return self._leave("give_up")
         states = {stand.state for stand in open_parts}
         acts = {s.act for s in self._now}
         offers = bool({"proposed", "confirming"} & acts) or bool(options(self.last)[1:])
         asks = "?" in self.last or bool(options(self.last)[1:])
         accepted = self._count("accept_proposal", "accept", "option", "option_first")
         if "done" not in acts:
-            if "promised" in acts and states & {"promised", "done"} and "confirming" not in acts:
+            only = acts <= {"promised", "other"} and not self._reports()
+            if "promised" in acts and (only or states & {"promised", "done"}) and "confirming" not in acts:
                 return self._once("chase", 2)
             if "handed-back" in acts and "handed-back" in states and "confirming" not in acts:
                 return self._once("insist", 2)
@@ -172,6 +191,8 @@ class Errand(Objecting):
                 return self._once("other_way", 1)
         task = task_text(self.scenario)
         if not any(stand.state == "done" for stand in self.work.stands) and not self._reports():
+            if any(is_deed(s.text) for s in self._now):  # "Done!"
+                return self._once("what_exactly", 1)
             return UserTurn(
                 self.speaker.say("restate", x=task) if task and replies < 3 else self.speaker.say("nudge")
             )

@@ -73,7 +73,7 @@ _ALONE: Final = re.compile(
 )
 _OF_COMPANY: Final = re.compile(r"\bhow many (?:people|tickets|seats|bus tickets|places|guests)\b")
 _BARE: Final = re.compile(
-    r"\W*(?:and |so )?(?:which|who)(?: one| of (?:these|those|them|the \w+))?(?: (?:would|do|should|shall|feels?|sounds?|suits?|pulls?|appeals?|is|it)\b[^,]*)?\W*"
+    r"\W*(?:and |so )?(?:which|who)(?: one| of (?:these|those|them|the \w+))?(?: (?:would|do|should|shall|feels?|sounds?|suits?|pulls?|appeals?|(?<=which )(?:is|it))\b[^,]*)?\W*"
 )
 _FREE: Final = frozenset(
     {"when", "how_many", "how_long", "how_often", "who", "where", "budget", "why", "wording", "from"}

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from pytest_personalens.agents.embedded_user.voice.style import lower_first
+
 if TYPE_CHECKING:
     from pytest_personalens.agents.reading.work import Stand
     from pytest_personalens.core.scenario import Scenario
@@ -48,5 +50,5 @@ def part_words(stand: Stand, scenario: Scenario) -> str:
     if stand.part.kind == "told" and _CLAUSE.search(text) and facts and facts[0].what[:1].islower():
         return facts[0].what
     for pattern, mine in _OF_USER:
-        text = pattern.sub(mine, text)
+        text = lower_first(pattern.sub(mine, text))
     return text.split(", ")[0] if stand.part.kind == "told" else text

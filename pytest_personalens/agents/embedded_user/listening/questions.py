@@ -60,7 +60,7 @@ _CHOOSE: Final = re.compile(
 #: A question that only asks whether all is well, or for a further wish.
 _COURTESY: Final = re.compile(
     r"\b(?:any|some|no)thing (?:else|more|further|i (?:can|should))\b|\bwhat else\b|\belse (?:can|could|may) i\b|\bmore (?:i|we) can (?:do|help)\b|\bneed anything\b|\b(?:other|further|more) (?:questions|requests|wishes|help|assistance)\b"
-    r"|\b(?:does|do|will|would) (?:that|this|it|these|those|everything|all that|it all) (?:all )?(?:work|suit|sound|look|seem|fit|do)\b|\bhow (?:does|do|is) (?:that|this|it|everything) (?:sound|look|feel)?\b"
+    r"|\b(?:does|do|will|would) (?:that|this|it|these|those|everything|all that|it all) (?:all )?(?:work|suit|sound|look|seem|fit|do)\b|\bhow (?:does|do|is) (?:that|this|it|everything)(?: (?:sound|look|feel)\b|\W*$)"
     r"|\bwould you like me to (?:change|adjust|tweak|do|add|help)(?: you)?(?: with)? (?:any|some)thing\b|\b(?:shall|should|can) i (?:change|adjust|tweak) anything\b|\banything (?:to|you would like to|you want to) (?:change|add|adjust)\b"
     r"|\bis (?:that|this|everything|it) (?:all )?(?:ok|okay|right|fine|correct|good|alright|all right|to your liking)\b|\bhappy with\b|\bsounds? (?:good|right|great|ok)\b|\ball good\W*$|\bany questions\b|^\W*(?:reply|press|type) (?:with )?\d\b|\bhelp (?:you )?with anything\b|\bcan i help (?:you )?(?:further|today)\b"
 )

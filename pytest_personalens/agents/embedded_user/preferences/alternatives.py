@@ -15,54 +15,12 @@ from pytest_personalens.agents.language.text import stem
 
 #: Values that are everyday words. They mean the value only if the text names its type.
 EVERYDAY: Final = frozenset(
-    [
-        "free",
-        "text",
-        "high",
-        "normal",
-        "once",
-        "quiet",
-        "table",
-        "standing",
-        "brief",
-        "warm",
-        "daily",
-        "weekly",
-        "history",
-        "travel",
-        "radio",
-        "desk",
-        "country",
-        "car",
-        "music",
-        "soul",
-        "signal",
-        "line",
-        "united",
-        "budget",
-        "enterprise",
-        "premium",
-        "parking",
-        "breakfast",
-        "mobile",
-        "classical",
-        "folk",
-        "drama",
-        "comedy",
-        "email",
-        "one",
-        "week",
-        "formal",
-        "lively",
-        "cheap",
-        "moderate",
-        "evening",
-        "afternoon",
-        "morning",
-        "overnight",
-        "occasionally",
-        "monthly",
-    ]
+    """
+    free text high normal once quiet table standing brief warm daily weekly history travel radio desk
+    country car music soul signal line united budget enterprise premium parking breakfast mobile
+    classical folk drama comedy email one week formal lively cheap moderate evening afternoon morning
+    overnight occasionally monthly
+    """.split()  # noqa: SIM905
 )
 #: Types with several values at once. Another value beside the user's is no contradiction.
 BESIDE: Final = re.compile(
@@ -83,42 +41,11 @@ _GROUPS: Final = tuple(
 )  # fmt: skip
 #: Words with many meanings. They mean the value only beside the noun of the type.
 AMBIGUOUS: Final = frozenset(
-    [
-        "card",
-        "hot",
-        "iced",
-        "small",
-        "medium",
-        "large",
-        "red",
-        "white",
-        "blue",
-        "green",
-        "black",
-        "yellow",
-        "grey",
-        "pink",
-        "brown",
-        "male",
-        "female",
-        "man",
-        "woman",
-        "return",
-        "post",
-        "mail",
-        "letter",
-        "english",
-        "spanish",
-        "french",
-        "german",
-        "monthly",
-        "weekly",
-        "daily",
-        "paper",
-        "morning",
-        "afternoon",
-        "evening",
-    ]
+    """
+    card hot iced small medium large red white blue green black yellow grey pink brown male female man
+    woman return post mail letter english spanish french german monthly weekly daily paper morning
+    afternoon evening
+    """.split()  # noqa: SIM905
 )
 #: Words with the same meaning within a group.
 _SAME: Final = ({"delivery", "delivered"}, {"collection", "collect", "collected", "pick-up", "pickup", "pick up"}, {"email", "e-mail", "mail"}, {"text message", "sms"}, {"post", "letter", "mail"},

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.agents.embedded_user.listening.replies import card
 from pytest_personalens.agents.embedded_user.preferences.alternatives import (
     AMBIGUOUS,
     BESIDE,
@@ -55,6 +54,8 @@ _SERVED_WITH: Final = r"\b(?:with|plus|including|of|pure|and|a|an|some|extra|the
 _GUARDED: Final = re.compile(
     r"\b(?:no|not|without|free|nothing|none|never|note\w*|allerg\w*|instead|removed|kept|away|near|separate\w*|avoid\w*)\b"
 )
+#: A line such as "Seat: aisle".
+_LINE: Final = re.compile(r"^([A-Za-z][\w '/&-]{1,34}?)\s*(?::|\s[-–—])\s+(.+)$")
 _NAME: Final = r"[A-Z][\w'’&-]+(?: [A-Z][\w'’&-]+)*"
 
 
@@ -151,6 +152,12 @@ def _denied(t: AskedType, text: str) -> str:
     return ""
 
 
+def _label_and_value(text: str) -> tuple[str, str] | None:
+    """Return the label and the value of a line such as "Seat: aisle", or None."""
+    line = _LINE.match(text)
+    return (line[1].strip(), line[2].strip()) if line and len(line[1].split()) <= 4 else None
+
+
 def _grouped(t: AskedType, text: str) -> str:
     """Return another word of a group of alternatives, or an empty text.
 
@@ -159,7 +166,7 @@ def _grouped(t: AskedType, text: str) -> str:
     heads = _heads(t[3])
     if t[2].values or any(len(v.split()) > _SHORT for v in heads):
         return ""
-    line = card(text)
+    line = _label_and_value(text)
     if line and noun_of(t[1]) not in stems(line[0]):
         return ""  # the line is about something else
     folded = plain(line[1] if line else text)
@@ -179,7 +186,7 @@ def _labelled(t: AskedType, text: str) -> str:
 
     The label must be the type's own name.
     """
-    line = card(text)
+    line = _label_and_value(text)
     if not line or t[2].values or constraint(t[1], t[3]).slots or constraint(t[1], t[3]).counts:
         return ""
     label, value = line

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pytest_personalens.agents.embedded_user.preferences.day_times import (
     TimeSlot,
@@ -21,9 +21,6 @@ from pytest_personalens.agents.embedded_user.preferences.measures import counted
 from pytest_personalens.agents.language.slots import near
 from pytest_personalens.agents.language.statements import plain
 from pytest_personalens.agents.language.text import stems
-
-if TYPE_CHECKING:
-    pass
 
 _EXACT: Final = re.compile(r"\b(?:alarm|wake|reminder|dose|medication)")
 #: Types whose hour or day says when the thing itself takes place.
@@ -197,11 +194,7 @@ class Constraint:
         return bool({u for _, u in self.counts} & {u for _, u in counted_things(folded)})
 
 
+@lru_cache(maxsize=2048)
 def constraint(name: str, values: tuple[str, ...]) -> Constraint:
     """Return the constraint of a preference."""
-    return _constraint(name, values)
-
-
-@lru_cache(maxsize=2048)
-def _constraint(name: str, values: tuple[str, ...]) -> Constraint:
     return Constraint(name, values)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.language.slots import NUMBER_WORDS
 from pytest_personalens.agents.language.slots import times as slot_times
-from pytest_personalens.agents.language.text import stem
+from pytest_personalens.agents.language.text import stem, stems
 
 if TYPE_CHECKING:
     from pytest_personalens.agents.language.slots import Time
@@ -27,21 +27,7 @@ _COUNT: Final = re.compile(
 )
 _NO_UNITS: Final = frozenset("am pm in to of and the or at on for more other is are with by past".split())  # noqa: SIM905
 _PEOPLE: Final = frozenset(
-    map(
-        stem,
-        (
-            "people",
-            "persons",
-            "tickets",
-            "seats",
-            "guests",
-            "places",
-            "adults",
-            "travellers",
-            "players",
-            "spots",
-        ),
-    )
+    stems("people persons tickets seats guests places adults travellers players spots")
 )
 _PARTY: Final = re.compile(rf"\b(?:table|party|room|booked|tickets?) (?:for|of) (\d{{1,2}}|{'|'.join(_UNITS[1:])})\b(?! ?(?::|nights?|days?|hours?|weeks?|o'clock|am|pm|%))")  # fmt: skip
 #: The words before a number that says by when, how late or how far, and not how much.

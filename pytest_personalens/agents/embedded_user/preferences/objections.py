@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from pytest_personalens.agents.embedded_user.listening.questions import kind_of, options
 from pytest_personalens.agents.embedded_user.preferences.alternatives import noun_of
 from pytest_personalens.agents.embedded_user.preferences.breaches import AskedType, breach, fits, negated
 from pytest_personalens.agents.embedded_user.preferences.constraints import constraint
@@ -19,7 +20,8 @@ from pytest_personalens.agents.language.text import mentions, stems
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_personalens.agents.embedded_user.listening.replies import Replies, Said
+    from pytest_personalens.agents.language.reading import DialogueReading
+    from pytest_personalens.agents.reading.statements import Statement
     from pytest_personalens.core.scenario import Scenario
 
 
@@ -30,21 +32,27 @@ _SAY_ONE: Final = re.compile(
 _MOVED: Final = re.compile(
     r"\b(?:later|earlier|another (?:time|day|date)|postpone|put off|moment|reschedule|move|shift)\b"
 )
+#: A statement with more about what was done: "Your seat is ...", "Second class, 9:12.".
+_ABOUT_IT: Final = re.compile(
+    r"^\W*(?:it|this|that|you|your|the \w+(?: \w+)? (?:is|leaves|departs|starts|begins|rings|runs|costs|comes)|for|at|on|with|from|in)\b"
+)
+_VERB: Final = re.compile(
+    r"\b(?:is|are|was|were|am|be|has|have|had|do|does|did|can|will|would|could|should|may|might|must|says?|said|runs?|rains?|opens?|closes?|needs?|wants?|likes?|prefers?|takes?|comes?|goes|shows?|means?|plays?)\b"
+)
 
 
 class Objection(NamedTuple):
-    """The words of message `turn` that go against the preference (`domain`, `type`).
+    """The words of a reply that go against the preference (`domain`, `type`).
 
     `value` is in a form that the user can repeat.
     """
 
-    turn: int
     domain: str
     type: str
     value: str
 
 
-def needed(reading: Replies) -> list[AskedType]:
+def needed(reading: DialogueReading) -> list[AskedType]:
     """Return the types that the task needs and whose values say something.
 
     If the task names no type, all types of its domains count.
@@ -55,29 +63,50 @@ def needed(reading: Replies) -> list[AskedType]:
     ]  # fmt: skip
 
 
-def objections(reading: Replies, turn: int) -> tuple[Objection, ...]:
+def objections(reading: DialogueReading, statements: Sequence[Statement], turn: int) -> tuple[Objection, ...]:
     """Return what a reply does or proposes against the preferences.
 
-    What the user asked for in this dialogue does not count.
+    `statements` are those of the reply at message `turn`. What the user asked for in this dialogue does not
+    count.
     """
-    committed = reading.committed(turn)
+    committed = _committed(statements, reading.messages[turn].content)
     if not committed:
         return ()
-    raised = []
-    for t in needed(reading):
-        wrong = _wrong(reading, t, committed, turn)
-        if wrong:
-            raised.append(Objection(turn, t[0], t[1], wrong))
-    return tuple(raised)
+    found = ((t, _wrong(reading, t, committed, statements, turn)) for t in needed(reading))
+    return tuple(Objection(t[0], t[1], wrong) for t, wrong in found if wrong)
 
 
-def _wrong(reading: Replies, t: AskedType, committed: Sequence[Said], turn: int) -> str:
-    # A statement that only boasts has chosen nothing.
-    whole = [s for s in reading.in_turn(turn) if s.act not in ("boast", "echo")]
+def _committed(statements: Sequence[Statement], reply: str) -> list[Statement]:
+    """Return what a reply has done or proposes, with the lines that say more about it.
+
+    A list to choose from does not count.
+    """
+    acts = {s.act for s in statements}
+    if not acts & {"done", "proposed", "confirming"}:
+        return []
+    choosing = any(s.act == "asked" and kind_of(plain(s.text)) in ("which", "either") for s in statements)
+    if options(reply) and ("done" not in acts or choosing):
+        return []
+    # Among told statements, "Second class, 9:12." says more about the deed, and "It rains at 9:12." does not.
+    return [
+        s
+        for s in statements
+        if s.act in ("done", "proposed")
+        or (s.act == "told" and (_ABOUT_IT.search(plain(s.text)) or not _VERB.search(plain(s.text))))
+    ]
+
+
+def _wrong(
+    reading: DialogueReading,
+    t: AskedType,
+    committed: Sequence[Statement],
+    whole: Sequence[Statement],
+    turn: int,
+) -> str:
     if any(fits(t, s.text) for s in whole) or _choice(t, whole):
         return ""
     for statement in committed:
-        if len(reading.scenario.domains) > 1 and not _speaks_of(t, statement, reading.scenario):
+        if len(reading.scenario.domains) > 1 and not _speaks_of(t, statement.text, reading.scenario):
             continue
         wrong = breach(t, statement.text)
         if wrong and not _wanted(reading, t, wrong, turn):
@@ -85,27 +114,27 @@ def _wrong(reading: Replies, t: AskedType, committed: Sequence[Said], turn: int)
     return ""
 
 
-def _choice(t: AskedType, whole: Sequence[Said]) -> bool:
+def _choice(t: AskedType, whole: Sequence[Statement]) -> bool:
     """True if a reply names several other values and asks the user to choose."""
     named = {v for v in t[2].values if v not in t[3] and any(mentions(v, s.text) for s in whole)}
-    return len(named) > 1 and any(s.act == "question" or _SAY_ONE.search(s.plain) for s in whole)
+    return len(named) > 1 and any(s.act == "asked" or _SAY_ONE.search(plain(s.text)) for s in whole)
 
 
-def _speaks_of(t: AskedType, statement: Said, scenario: Scenario) -> bool:
+def _speaks_of(t: AskedType, text: str, scenario: Scenario) -> bool:
     return (
-        in_domain(t[0], statement.text, scenario)
-        or asks_for(t[2], statement.text)
-        or bool(noun_of(t[1]) and noun_of(t[1]) in stems(statement.text))
+        in_domain(t[0], text, scenario)
+        or asks_for(t[2], text)
+        or bool(noun_of(t[1]) and noun_of(t[1]) in stems(text))
     )
 
 
-def _wanted(reading: Replies, t: AskedType, wrong: str, turn: int) -> bool:
+def _wanted(reading: DialogueReading, t: AskedType, wrong: str, turn: int) -> bool:
     """True if the user, or the intent, asked for this value."""
     _, name, _, values = t
     rule = constraint(name, values)
     if rule.slots and _MOVED.search(plain(reading.scenario.task.intent)) and rule.breach(plain(wrong)):
         return True
-    user_turns = [m.content for i, m in enumerate(reading.messages[:turn]) if m.role == "user"]
+    user_turns = [m.content for m in reading.messages[:turn] if m.role == "user"]
     for text in (reading.scenario.task.intent, *user_turns):
         folded = plain(text)
         if mentions(wrong, text) and not negated(wrong, folded):

@@ -18,8 +18,8 @@ from pytest_personalens.agents.language.text import content, fold, mentions, ste
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_personalens.agents.embedded_user.listening.replies import Replies
     from pytest_personalens.agents.embedded_user.preferences.breaches import AskedType
+    from pytest_personalens.agents.language.reading import DialogueReading
 
 #: The names of the types that answer each kind of question, for a question that does not use the words of the
 #: type.
@@ -56,7 +56,7 @@ def _otherwise(t: AskedType, text: str) -> bool:
 class QuestionTypes:
     """Finds the types of preference that questions are about, among those of the scenario."""
 
-    def __init__(self, reading: Replies) -> None:
+    def __init__(self, reading: DialogueReading) -> None:
         self._reading = reading
 
     def asked(self, text: str) -> list[AskedType]:

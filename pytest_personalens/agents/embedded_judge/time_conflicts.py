@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.agents.embedded_judge.conflicts.compared import BESIDE, Conflict
+from pytest_personalens.agents.embedded_judge.compared_values import BESIDE, Conflict
 from pytest_personalens.agents.language import slots, value_mentions
 from pytest_personalens.agents.language.statements import of_message, plain
 from pytest_personalens.agents.language.text import content
@@ -14,7 +14,7 @@ from pytest_personalens.agents.language.value_mentions import Mention
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_personalens.agents.embedded_judge.conflicts.compared import Compared
+    from pytest_personalens.agents.embedded_judge.compared_values import Compared
 
 #: Clauses about a time beside that of the deed.
 _BESIDE_TIME: Final = re.compile(

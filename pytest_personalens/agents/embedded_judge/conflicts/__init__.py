@@ -1,1 +1,0 @@
-"""Values in deeds that conflict with what the user asked for."""
