@@ -46,6 +46,10 @@ _TICKED: Final = re.compile(r"^\W*\[[xX✓✔]\](.*)$", re.MULTILINE)
 _TELL: Final = re.compile(
     r"\b(?:tell me|let me know) (?:which|what|when|where|who|how)\b|\b(?:i|we) (?:do |will |would |just |also |only )*need (?:your|the)\b"
 )
+#: Acts of a statement that can be an answer.
+_ANSWERS: Final = FIRM | {"proposed"}
+#: Acts by which an assistant says what it would do.
+_OFFERS: Final = frozenset({"proposed", "confirming", "promised"})
 #: The end of a sentence that only looks like a question.
 _TAG: Final = re.compile(
     r"\b(?:is|are|do|does|was|will|have|has)(?:n't| not) (?:it|they|you|we|that)\W*$|\beh\W*$"
@@ -91,6 +95,7 @@ class Errand(Objecting):
             and not (s.part.kind == "told" and s.state == "proposed" and "?" not in self.last)
             and not self._is_told(s)
             and not self._ticked(i)
+            and not self._only_deed(i, s)
         ]
         open_parts += [
             s for i, s in enumerate(self.work.stands) if s.state == "done" and self._only_promised(i)
@@ -121,6 +126,15 @@ class Errand(Objecting):
         firm = [s for s in self.work.statements if s.act in FIRM]
         return any(_TITLE.search(s.text) or (s.details and asked & content(s.text)) for s in firm)
 
+    def _only_deed(self, i: int, stand: Stand) -> bool:
+        """True if a part is the only deed of the goal, and the last reply reports one: "Booked." is it."""
+        deeds = sum(part.kind == "done" and not part.never for part in self.work.goal)
+        before = {s.text for s in self.work.statements if s.turn < self.now}
+        reported = any(s.act == "done" and s.text not in before for s in self._now)
+        offered = any(s.turn < self.now and s.act in _OFFERS for s in self.work.about(i))
+        only = stand.part.kind == "done" and deeds == 1 and stand.state != "wrong"
+        return only and reported and offered
+
     def _ticked(self, i: int) -> bool:
         """True if the last reply has a part in a list with a tick beside it."""
         ticked = (classes(content(line)) for line in _TICKED.findall(self.last))
@@ -138,7 +152,7 @@ class Errand(Objecting):
         )
 
     def _replied(self, i: int, stand: Stand) -> bool:
-        """True if the user has asked for a part, and the assistant said that it is done, or told it."""
+        """True if the user has asked for a part, and the assistant said that it is done, or answered."""
         words = plain(part_words(stand, self.scenario))
         turns = {
             at + 1
@@ -148,6 +162,11 @@ class Errand(Objecting):
             and any(words in v.get("p", "") for _, v in heard(message.content))
         }
         before = {s.text for s in self.work.statements if s.turn < min(turns, default=0)}
+        if stand.part.kind == "told":
+            # Who asks "And how long is it?" takes what follows for the answer, in whatever words it comes.
+            wrong = stand.state == "wrong" and stand.turn in turns
+            said = [s for s in self.work.statements if s.turn in turns and s.text not in before]
+            return not wrong and any(s.act in _ANSWERS for s in said)
         acts = {s.act for s in self.work.about(i) if s.turn in turns and s.text not in before}
         return stand.state != "wrong" and bool(FIRM & acts) and not UNDOES & acts
 

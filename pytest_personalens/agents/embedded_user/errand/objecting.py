@@ -38,12 +38,19 @@ class Objecting(Answering):
     def _objections(self) -> list[str] | None:
         """Return objections to what is wrong; None if it was said before and is still wrong."""
         lines: list[str] = []
+        named: set[str] = set()
         for finding, statement in (*self.work.wrong, *self._beside()[:1]):
             was = said(finding, statement.text)
             wanted = required(finding.fact, was, self.work.facts.today, self.scenario.task.things)
             times = self._raised_before(wanted)
-            if doubtful(finding, self.scenario, statement.text) or (times and statement.turn != self.now):
+            # A person objects to what has just been said, and once to each thing in a message.
+            if (
+                statement.turn != self.now
+                or wanted in named
+                or doubtful(finding, self.scenario, statement.text)
+            ):
                 continue
+            named.add(wanted)
             if times > 1:
                 return None
             # What the user never said is no mistake of the assistant: it is told now.
