@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.judging.metric import Metric
 from pytest_personalens.core.scenario import DOMAINS
+from pytest_personalens.core.suite.panels import Distance
 from pytest_personalens.core.suite.suite import Arm, Suite
 from pytest_personalens.suites.memory.arcs import KINDS, Arc
 from pytest_personalens.suites.memory.roles import MEMORY, ArcJudge, ArcUser
+from pytest_personalens.suites.memory.words import first_way
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,6 +39,17 @@ def _other_user(dataset: Any, seed: str, ref: Any) -> Any:
     if (other := getattr(dataset, "other", None)) is None:
         raise SpecError("--personalens-control other-user: this dataset names no other user")
     return other(seed, ref)
+
+
+def _days_since_told(arc: Arc) -> int | None:
+    """Return the days from the last session in which a value of the test was told to the test."""
+    values = arc.right or arc.wrong
+    days = [
+        dt.date.fromisoformat(session.date)
+        for session in arc.sessions
+        if any(first_way(value, text) for value in values for text in session.says)
+    ]
+    return (dt.date.fromisoformat(arc.sessions[-1].date) - days[-1]).days if days else None
 
 
 def _situated(
@@ -68,6 +82,9 @@ SUITE: Final = Suite(
         Arm(name="swapped", word="other-user", title="after another user's sessions", swaps=True),
     ),
     own="the user's own sessions",
+    worth="What the earlier sessions are worth",
+    without="without the earlier sessions, or after another user's",
+    distance=Distance("days between told and asked", (7, 30, 90), _days_since_told),
     thresholds={MEMORY: 1},
     remembers=True,
     made_of="arc",

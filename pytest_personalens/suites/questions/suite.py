@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from pytest_personalens.agents.language.text import fold
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.judging.metric import Metric
+from pytest_personalens.core.suite.panels import Distance
 from pytest_personalens.core.suite.suite import Arm, Suite
 from pytest_personalens.suites.questions.data import OWN_DOMAINS, REASONS, open_questions
 from pytest_personalens.suites.questions.embedded_judge import Asker, EmbeddedJudge
@@ -55,6 +57,15 @@ def _left_out(dataset: Any) -> Iterator[str]:
         yield f"  left out, {row.item}: {REASONS[reason]}"
 
 
+def _messages_since_said(question: Question) -> int | None:
+    """Return the messages since the answer was last said, of a question whose answer can be found."""
+    said = [fold(m["content"]) for session in question.sessions for m in session.messages]
+    options = (question.expected.answer,) if question.kind == "choice" else ()
+    ways = [fold(way) for way in question.expected.ways or options]
+    places = [number for number, text in enumerate(said) if any(way in text for way in ways)]
+    return len(said) - 1 - places[-1] if places else None
+
+
 def _check(settings: Mapping[str, Any]) -> None:
     if settings["control"] and settings["context"] == _NONE:
         raise SpecError(
@@ -76,6 +87,10 @@ SUITE: Final = Suite(
     lift=(ANSWER, (_NONE,)),
     arms=(Arm(name=_NONE, word="no-history", title="no-history"),),
     arm_groups={"off": ()},
+    own="the history",
+    worth="What the history is worth",
+    without="without the history",
+    distance=Distance("messages since it was last said", (10, 30, 100), _messages_since_said),
     thresholds=dict.fromkeys(MEASURES, 1),
     has_turns=False,
     table_by_kind=True,

@@ -157,3 +157,12 @@ def test_a_bad_question_is_one_line(tmp_path: Path, file: str, text: str, proble
     with pytest.raises(DataError, match=rf"{file}\.toml: ") as raised:
         open_rows(tmp_path)
     assert problem in str(raised.value)
+
+
+def test_the_page_shows_scores_by_the_messages_since_the_answer_was_said(empty_repo: Repository) -> None:
+    empty_repo.write(conftest=BOT)
+    empty_repo.inline(*SUITE, "all", "--personalens-report", "r.html", "--personalens-gate", "answer >= 0")
+    page = (empty_repo.path / "r.html").read_text(encoding="utf-8")
+    assert page.count("messages since it was last said") == 2, "of choices, and of answers"
+    assert page.count(">up to 10<") == page.count(">31 to 100<") == 2
+    assert "the same questions without the history" in page
