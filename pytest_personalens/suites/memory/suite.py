@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_personalens.core.scenario import BaseScenario, Context
+    from pytest_personalens.core.suite.data_check import DataCheck
 
 
 #: Raise it if an arc of data/suites/memory changes.
@@ -67,6 +68,12 @@ def _context(
     return scenario.context(given)
 
 
+def _check_data(spec: str, words: int) -> DataCheck | None:
+    from pytest_personalens.suites.memory.check import check_data
+
+    return check_data(spec)
+
+
 SUITE: Final = Suite(
     name="memory",
     item="arc",
@@ -102,5 +109,6 @@ SUITE: Final = Suite(
     other_user=_other_user,
     situated=_situated,
     context=_context,
+    check_data=_check_data,
     about=lambda settings: "several sessions each, the assistant keeps its memory",
 )  # fmt: skip
