@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_personalens.agents.language.text import mentions
+from pytest_personalens.cli.scenarios.check_dataset import main as check_dataset
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.datasets.embedded.files import data_folder
 from pytest_personalens.datasets.toml_cache import read_toml
@@ -166,3 +167,13 @@ def test_the_page_shows_scores_by_the_messages_since_the_answer_was_said(empty_r
     assert page.count("messages since it was last said") == 2, "of choices, and of answers"
     assert page.count(">up to 10<") == page.count(">31 to 100<") == 2
     assert "the same questions without the history" in page
+
+
+def test_check_dataset_counts_the_questions_by_kind_and_type(
+    own: list[Question], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert check_dataset(["questions"]) == 0
+    told = dict(line.split() for line in capsys.readouterr().out.splitlines() if len(line.split()) == 2)
+    assert told["questions"] == str(len(own))
+    assert told["choice"] == str(sum(question.kind == "choice" for question in own))
+    assert told["when"] == str(sum(question.domains == ("when",) for question in own))
