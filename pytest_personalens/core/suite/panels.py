@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class CountsPanel(NamedTuple):
@@ -39,6 +43,29 @@ class ScatterPanel(NamedTuple):
 
 
 ItemsPanel = CountsPanel | ScatterPanel
+
+
+class Distance(NamedTuple):
+    """How long before the end a user said what an item rests on.
+
+    `of` returns that for a scenario, or None if nobody knows. `title` says what it counts. A range ends at
+    each of `steps`, and the last range is open.
+    """
+
+    title: str
+    steps: tuple[int, ...]
+    of: Callable[[Any], int | None]
+
+    @property
+    def ranges(self) -> list[str]:
+        """Return the names of the ranges, such as ``8 to 30``, the nearest first."""
+        between = [f"{low + 1:,} to {high:,}" for low, high in pairwise(self.steps)]
+        return [f"up to {self.steps[0]:,}", *between, f"over {self.steps[-1]:,}"]
+
+    def range_of(self, scenario: Any) -> str:
+        """Return the name of the range of a scenario; empty if nobody knows it."""
+        far = self.of(scenario)
+        return "" if far is None else self.ranges[sum(far > step for step in self.steps)]
 
 
 class Published(NamedTuple):

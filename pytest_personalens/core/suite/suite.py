@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.judging.verdict import Judge
     from pytest_personalens.core.scenario import BaseScenario, Context
     from pytest_personalens.core.suite.data_check import DataCheck
-    from pytest_personalens.core.suite.panels import ItemsPanel, Published
+    from pytest_personalens.core.suite.panels import Distance, ItemsPanel, Published
 
     #: The settings of a run, by name.
     SettingsByName = Mapping[str, Any]
@@ -81,6 +81,9 @@ class Suite:
     arms: tuple[Arm, ...] = ()
     #: What the run itself has, and a control has not.
     own: str = "this user's context"
+    #: What it is worth to have that, as the head of a chart, and what the controls lack.
+    worth: str = "What the context is worth"
+    without: str = "with the context withheld, or another user's"
     #: Word -> the arms that it stands for together.
     arm_groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     #: The worst score with which an item passes, by measure.
@@ -101,6 +104,8 @@ class Suite:
     notes: Callable[[str, Sequence[Any]], Iterator[str]] = lambda kind, items: iter(())
     #: A kind and its items in the run itself or in a control -> what the page shows of them beside figures.
     panels: Callable[[str, Sequence[Any]], Iterator[ItemsPanel]] = lambda kind, items: iter(())
+    #: How far back lies what its items rest on, which the page shows as ranges.
+    distance: Distance | None = None
     #: Item -> a word for its answer that the page can filter by, such as ``right``; empty for none.
     outcome: Callable[[Any], str] = lambda item: ""
     #: Request and what the assistant is given -> a title for each of its paragraphs; empty for a request that

@@ -8,11 +8,11 @@ from pytest_personalens.core.suite.panels import CountsPanel, ScatterPanel
 from pytest_personalens.reports.charts import charts
 from pytest_personalens.reports.charts.kinds import ScatterChart, extent, scatter
 from pytest_personalens.reports.content.kind_tables import kind_tables
-from pytest_personalens.reports.html.page_charts import open_panel
+from pytest_personalens.reports.html.page_charts import by_distance, open_panel
 from pytest_personalens.results.means import estimate, item_scores
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_personalens.core.judging.measure import Measure
     from pytest_personalens.core.suite.panels import ItemsPanel
@@ -51,12 +51,13 @@ class SettingPanel(NamedTuple):
 
 
 class KindSection(NamedTuple):
-    """The section of a kind; `domains` is None if no domain has enough items for a chart."""
+    """The section of a kind; a chart is None if no group has enough items for it."""
 
     table: KindTable
     name: str
     measure: Measure | None
     domains: RowChart | None
+    distance: RowChart | None
     panels: list[SettingPanel]
 
 
@@ -74,28 +75,37 @@ def _section(results: Results, table: KindTable, least: int) -> KindSection:
     suite, kind = results.of_suite, table.kind
     measure = next((m for m in suite.main if m.is_read_in(kind)), None)
     own = [item for item in results.own if item.evaluation.kind == kind]
-    drawn = None if measure is None else _domains(own, measure, least)
+    domains = distance = None
+    if measure is not None:
+        domains = _chart(_by_domain(own), measure, least, "by domain, the worst first")
+        distance = _chart(by_distance(results, own), measure, 1, "by distance, the nearest first")
     shown = list(_panels(results, table))
-    return KindSection(table, suite.kind_name(kind), measure, drawn, shown)
+    return KindSection(table, suite.kind_name(kind), measure, domains, distance, shown)
 
 
-def _domains(items: Sequence[Item], measure: Measure, least: int) -> RowChart | None:
-    """Return a dot with its interval for each domain with enough scored items, the worst first."""
+def _by_domain(items: Sequence[Item]) -> dict[str, list[Item]]:
     by_domain: dict[str, list[Item]] = {}
     for item in items:
         for domain in item.evaluation.domains:
             by_domain.setdefault(domain, []).append(item)
-    estimates = {name: estimate(item_scores(members), measure) for name, members in by_domain.items()}
+    return by_domain
+
+
+def _chart(groups: Mapping[str, Sequence[Item]], measure: Measure, least: int, order: str) -> RowChart | None:
+    """Return a dot with its interval for each group with enough scored items, in this order."""
+    estimates = {name: estimate(item_scores(members), measure) for name, members in groups.items()}
     large = [
         (name, one) for name, one in estimates.items() if one.value is not None and one.scenarios >= least
     ]
     if not large:
         return None
-    large.sort(key=lambda pair: (measure.sign * (pair[1].value or 0.0), pair[0]))
+    if "worst" in order:
+        large.sort(key=lambda pair: (measure.sign * (pair[1].value or 0.0), pair[0]))
     rows = [charts.DotRow(name, f"{one.dialogues:,}", [one]) for name, one in large]
-    mean = estimate(item_scores(items), measure).value
+    every = {item.nodeid: item for members in groups.values() for item in members}
+    mean = estimate(item_scores(list(every.values())), measure).value
     panel = open_panel(measure, [one for _, one in large], mean)
-    title = f"{measure.names.title} by domain, the worst first, with 95 % intervals"
+    title = f"{measure.names.title} {order}, with 95 % intervals"
     return charts.dots(rows, [panel], title)
 
 

@@ -164,6 +164,10 @@ def charts_of(
     if own and large and not results.of_suite.table_by_kind:
         title = f"{names} by domain, the lowest first, with 95 % intervals"
         found["domains"] = charts.dots(_domain_rows(large, dimensions, main), own, title)
+    if own and not results.of_suite.table_by_kind and (far := by_distance(results, results.own)):
+        rows = _rows(far, main)
+        dotted = [DotRow(row.name, f"{row.scored:,}", row.estimates) for row in rows]
+        found["distance"] = charts.dots(dotted, own, f"{names} by distance, with 95 % intervals")
     panels = [_panel(measure) for measure in main]
     if pairs := [row for arm in results.arms if (row := _pair(results, arm, main)) is not None]:
         found["arms"] = charts.pairs(pairs, panels, f"{names} with another context and with this user's")
@@ -184,6 +188,19 @@ def charts_of(
         title = f"Chance that a {results.of_suite.item} passes in k trials out of k"
         found["trials"] = charts.line(rates, _panel(Dimension.TASK_COMPLETION), title, below="k")
     return found
+
+
+def by_distance(results: Results, items: Sequence[Item]) -> dict[str, list[Item]]:
+    """Return the items by how far back lies what they rest on, the nearest first; none if no two differ."""
+    distance = results.of_suite.distance
+    found: dict[str, list[Item]] = {}
+    if distance is None:
+        return {}
+    for item in items:
+        scenario = results.scenarios.get(item.evaluation.scenario)
+        if scenario is not None and (name := distance.range_of(scenario)):
+            found.setdefault(name, []).append(item)
+    return {name: found[name] for name in distance.ranges if name in found} if len(found) > 1 else {}
 
 
 def _domain_rows(

@@ -78,17 +78,26 @@ def read_arcs(file: Path, people: Collection[str]) -> dict[ScenarioRef, Arc]:
     `people` are the persons that an arc may be about; it is empty if anybody may. The arcs do not know the
     name of their dataset yet.
     """
-    found = value_or_raise(*examine_file(file, ArcsEntry))
+    arcs, errors = examine_arcs(file, people)
+    return value_or_raise(arcs, errors)
+
+
+def examine_arcs(file: Path, people: Collection[str]) -> tuple[dict[ScenarioRef, Arc], list[DataError]]:
+    """Return the arcs of a file without a problem, and every problem of the others."""
+    found, errors = examine_file(file, ArcsEntry)
     arcs: dict[ScenarioRef, Arc] = {}
+    if found is None:
+        return arcs, errors
     for number, entry in enumerate(found.arcs, 1):
         arc = _arc(entry, found.kind)
-        for field, message in _problems(arc, entry.domain, people):
-            raise DataError(file, message, field=f"arcs.{number}.{field}")
         ref = ScenarioRef(arc.user, arc.task, arc.kind, arc.domains)
+        problems = list(_problems(arc, entry.domain, people))
         if ref in arcs:
-            raise DataError(file, f"a second arc {entry.id!r} of {entry.person}", field=f"arcs.{number}.id")
-        arcs[ref] = arc
-    return arcs
+            problems.append(("id", f"a second arc {entry.id!r} of {entry.person}"))
+        errors += [DataError(file, message, field=f"arcs.{number}.{field}") for field, message in problems]
+        if not problems:
+            arcs[ref] = arc
+    return arcs, errors
 
 
 def _arc(entry: ArcEntry, kind: Kind) -> Arc:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.judging.metric import Metric
 from pytest_personalens.core.scenario import DOMAINS
+from pytest_personalens.core.suite.panels import Distance
 from pytest_personalens.core.suite.suite import Arm, Suite
 from pytest_personalens.suites.memory.arcs import KINDS, Arc
 from pytest_personalens.suites.memory.roles import MEMORY, ArcJudge, ArcUser
+from pytest_personalens.suites.memory.words import first_way
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
     from pytest_personalens.core.scenario import BaseScenario, Context
+    from pytest_personalens.core.suite.data_check import DataCheck
 
 
 #: Raise it if an arc of data/suites/memory changes.
@@ -38,6 +42,17 @@ def _other_user(dataset: Any, seed: str, ref: Any) -> Any:
     return other(seed, ref)
 
 
+def _days_since_told(arc: Arc) -> int | None:
+    """Return the days from the last session in which a value of the test was told to the test."""
+    values = arc.right or arc.wrong
+    days = [
+        dt.date.fromisoformat(session.date)
+        for session in arc.sessions
+        if any(first_way(value, text) for value in values for text in session.says)
+    ]
+    return (dt.date.fromisoformat(arc.sessions[-1].date) - days[-1]).days if days else None
+
+
 def _situated(
     settings: Mapping[str, Any], scenario: BaseScenario, given: str, other: BaseScenario | None
 ) -> BaseScenario:
@@ -51,6 +66,12 @@ def _context(
     settings: Mapping[str, Any], scenario: BaseScenario, given: str, other: BaseScenario | None
 ) -> Context:
     return scenario.context(given)
+
+
+def _check_data(spec: str, words: int) -> DataCheck | None:
+    from pytest_personalens.suites.memory.check import check_data
+
+    return check_data(spec)
 
 
 SUITE: Final = Suite(
@@ -68,6 +89,9 @@ SUITE: Final = Suite(
         Arm(name="swapped", word="other-user", title="after another user's sessions", swaps=True),
     ),
     own="the user's own sessions",
+    worth="What the earlier sessions are worth",
+    without="without the earlier sessions, or after another user's",
+    distance=Distance("days between told and asked", (7, 30, 90), _days_since_told),
     thresholds={MEMORY: 1},
     remembers=True,
     made_of="arc",
@@ -85,5 +109,6 @@ SUITE: Final = Suite(
     other_user=_other_user,
     situated=_situated,
     context=_context,
+    check_data=_check_data,
     about=lambda settings: "several sessions each, the assistant keeps its memory",
 )  # fmt: skip

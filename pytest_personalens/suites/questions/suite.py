@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.core.errors import SpecError
+from pytest_personalens.agents.language.text import fold
+from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.judging.metric import Metric
+from pytest_personalens.core.suite.panels import Distance
 from pytest_personalens.core.suite.suite import Arm, Suite
+from pytest_personalens.core.suite_names import DATA_PREFIXES
 from pytest_personalens.suites.questions.data import OWN_DOMAINS, REASONS, open_questions
 from pytest_personalens.suites.questions.embedded_judge import Asker, EmbeddedJudge
 from pytest_personalens.suites.questions.values import ANSWER, KINDS, MEASURES, Question
@@ -15,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from pytest_personalens.core.judging.verdict import Judge
+    from pytest_personalens.core.suite.data_check import DataCheck
 
 _NONE: Final = "none"
 _GIVEN: Final = {"H": "the history", _NONE: "no history"}
@@ -55,12 +62,56 @@ def _left_out(dataset: Any) -> Iterator[str]:
         yield f"  left out, {row.item}: {REASONS[reason]}"
 
 
+def _messages_since_said(question: Question) -> int | None:
+    """Return the messages since the answer was last said, of a question whose answer can be found."""
+    said = [fold(m["content"]) for session in question.sessions for m in session.messages]
+    options = (question.expected.answer,) if question.kind == "choice" else ()
+    ways = [fold(way) for way in question.expected.ways or options]
+    places = [number for number, text in enumerate(said) if any(way in text for way in ways)]
+    return len(said) - 1 - places[-1] if places else None
+
+
 def _check(settings: Mapping[str, Any]) -> None:
     if settings["control"] and settings["context"] == _NONE:
         raise SpecError(
             "--personalens-control no-history: the run itself has no history (--personalens-context none), so"
             " there is nothing to compare; add --personalens-control off"
         )
+
+
+def _check_data(spec: str, words: int) -> DataCheck | None:
+    """Return the counts of questions, and the fault of each that cannot be read."""
+    from pytest_personalens.core.suite.data_check import DataCheck, Finding
+
+    if spec != "questions" and DATA_PREFIXES.get(spec.partition(":")[0]) != "questions":
+        return None
+    dataset = open_questions("embedded" if spec == "questions" else spec, Path(), by_value=False)
+    findings = []
+    refs = [ref for user in dataset.users() for ref in dataset.refs(user)]
+    for ref in refs:
+        try:
+            dataset.load(ref)
+        except DataError as error:
+            findings.append(Finding("question", error.file, error.field, error.problem))
+    types = Counter(domain for ref in refs for domain in ref.domains)
+    kinds = {str(kind): count for kind, count in dataset.counts().items()}
+    counts = {"questions": len(refs), **kinds, **dict(sorted(types.items()))}
+    reasons = Counter(reason for _, reason in dataset.left_out)
+    name = f"{dataset.name} {dataset.version}"
+    return DataCheck(
+        dataset=name,
+        rows=[(label, f"{count:,}", "") for label, count in counts.items()],
+        summary=[f"left out, {REASONS[reason]}: {count:,}" for reason, count in reasons.items()],
+        every=list(_left_out(dataset)),
+        findings=findings,
+        rules=1,
+        report={
+            "dataset": name,
+            **counts,
+            "left_out": dict(reasons),
+            "findings": [asdict(f) for f in findings],
+        },
+    )
 
 
 SUITE: Final = Suite(
@@ -76,6 +127,10 @@ SUITE: Final = Suite(
     lift=(ANSWER, (_NONE,)),
     arms=(Arm(name=_NONE, word="no-history", title="no-history"),),
     arm_groups={"off": ()},
+    own="the history",
+    worth="What the history is worth",
+    without="without the history",
+    distance=Distance("messages since it was last said", (10, 30, 100), _messages_since_said),
     thresholds=dict.fromkeys(MEASURES, 1),
     has_turns=False,
     table_by_kind=True,
@@ -105,6 +160,7 @@ SUITE: Final = Suite(
     protocols=("default",),
     read_context=_read_context,
     check=_check,
+    check_data=_check_data,
     about=lambda settings: f"given {_GIVEN[settings['context']]}, judge {settings['judge_model']}",
     facts=lambda settings: {name: str(settings.get(name, "-")) for name in ("context", "judge_model")},
 )  # fmt: skip

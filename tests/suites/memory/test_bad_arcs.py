@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
+from pytest_personalens.cli.scenarios.check_dataset import main
 from tests.suites.memory.arcs import ARC, DATA, LISTENER, SUITE
 from tests.suites.personaconv.arguments import check_refused
 from tests.support.repository import Repository
@@ -62,3 +66,41 @@ def test_an_option_without_a_meaning_is_refused(empty_repo: Repository, option: 
     empty_repo.write(conftest=LISTENER)
     name = option.partition("=")[0]
     check_refused(empty_repo, f"{name}: means nothing in the suite memory; leave it out", *SUITE, option)
+
+
+def checked(capsys: pytest.CaptureFixture[str], *args: str) -> tuple[int, str]:
+    code = main(list(args))
+    return code, capsys.readouterr().out
+
+
+def test_check_dataset_counts_the_embedded_arcs_and_finds_no_fault(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, told = checked(capsys, "memory", "--report", str(tmp_path / "q.json"))
+    assert code == 0
+    assert "memory: no findings (6 rules)" in told
+    (report,) = json.loads((tmp_path / "q.json").read_text())
+    kinds = ("recall", "revise", "forget", "whose", "apart", "restraint", "abstain")
+    assert report["arcs"] == sum(report[kind] for kind in kinds)
+    assert min(report[kind] for kind in kinds) >= 3
+
+
+def test_check_dataset_tells_every_fault_and_counts_the_other_arcs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = ARC.partition('"recall"')[2]
+    bad = one.replace('"tea"', '"two"').replace('"2026-01-07"', '"2026-01-04"').replace("Shopping", "Shops")
+    (tmp_path / "recall.toml").write_text(ARC + bad + one)
+    (tmp_path / "whose.toml").write_text('kind = "whose"\n[[arcs')
+    (tmp_path / "notes.toml").write_text("title = 'no arcs'")
+    code, told = checked(capsys, str(tmp_path), "--all")
+    assert code == 1
+    lines = told.splitlines()
+    assert "recall                            1" in lines
+    for line in (
+        "  recall.toml: arcs.2.domain: expected one of Alarm, ",
+        "  recall.toml: arcs.2.sessions.2.date: expected a later day than 2026-01-05, not 2026-01-04",
+        "  recall.toml: arcs.3.id: a second arc 'tea' of ada",
+        "  whose.toml: not valid TOML: ",
+    ):
+        assert sum(told.startswith(line) for told in lines) == 1, line

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_personalens.agents.language.text import mentions
+from pytest_personalens.cli.scenarios.check_dataset import main as check_dataset
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.datasets.embedded.files import data_folder
 from pytest_personalens.datasets.toml_cache import read_toml
@@ -157,3 +158,22 @@ def test_a_bad_question_is_one_line(tmp_path: Path, file: str, text: str, proble
     with pytest.raises(DataError, match=rf"{file}\.toml: ") as raised:
         open_rows(tmp_path)
     assert problem in str(raised.value)
+
+
+def test_the_page_shows_scores_by_the_messages_since_the_answer_was_said(empty_repo: Repository) -> None:
+    empty_repo.write(conftest=BOT)
+    empty_repo.inline(*SUITE, "all", "--personalens-report", "r.html", "--personalens-gate", "answer >= 0")
+    page = (empty_repo.path / "r.html").read_text(encoding="utf-8")
+    assert page.count("messages since it was last said") == 2, "of choices, and of answers"
+    assert page.count(">up to 10<") == page.count(">31 to 100<") == 2
+    assert "the same questions without the history" in page
+
+
+def test_check_dataset_counts_the_questions_by_kind_and_type(
+    own: list[Question], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert check_dataset(["questions"]) == 0
+    told = dict(line.split() for line in capsys.readouterr().out.splitlines() if len(line.split()) == 2)
+    assert told["questions"] == str(len(own))
+    assert told["choice"] == str(sum(question.kind == "choice" for question in own))
+    assert told["when"] == str(sum(question.domains == ("when",) for question in own))

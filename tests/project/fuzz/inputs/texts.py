@@ -12,7 +12,7 @@ from pytest_personalens.core.options.options import OPTIONS
 VALID: Final[dict[str, tuple[str, ...]]] = {
     "sample": ("1", "3"), "suite": ("personalens", "personalens", "personaconv"), "seed": ("another", "personalens"), "shard": ("1/2", "2/2"), "data": ("own", "official", "embedded"),
     "users": ("kit", "aino,kit", "file:users.txt"), "domain": ("Books", "Music"), "kind": ("single", "multi", "all"), "trials": ("1", "2"),
-    "control": ("no-context", "other-user", "ablation", "D,S"), "context": ("DIS", "none", "D"), "max-turns": ("1", "5"), "turn-timeout": ("5", "0.5"),
+    "control": ("no-context", "other-user", "ablation", "D,S"), "context": ("DIS", "none", "D", "HS"), "max-turns": ("1", "5"), "turn-timeout": ("5", "0.5"),
     "dimensions": ("tc,p", "all", "p", "leak"), "threshold": ("p>=3", "tc>=0", "p=3,tc=0"), "user-model": ("embedded", "told"),
     "judge-model": ("embedded", "told", "acme:x", "tc=embedded,told"), "concurrency": ("1", "2"), "executor": ("dask=tcp://127.0.0.1:1",), "judge-votes": ("1", "3"),
     "assistant": ("bots:bad", "acme:x"), "assistant-prompt": ("base", "vanilla"), "history": ("request", "context"), "embedding": ("bots:vectors",), "nltk-data": ("folder",), "assistant-request": ('{"q": "{message}"}',), "assistant-reply": ("data.0.reply",), "protocol": ("default",), "user-agent": ("plain",), "official-bugs": ("reproduce",), "prompts": ("prompts",), "record": ("none", "live", "new", "all"),
