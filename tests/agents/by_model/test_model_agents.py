@@ -66,9 +66,9 @@ def test_the_user_agent_sees_the_profile_and_never_the_goal(scenario: Scenario) 
     model = FakeModel("Hello.", "Thanks! TERMINATE", "TERMINATE")
     meter = Meter()
     agent = user(model, meter)
-    assert agent.turn(scenario, ()) == ("Hello.", False)
-    assert agent.turn(scenario, TALK.messages) == ("Thanks!", True)
-    assert agent.turn(scenario, TALK.messages) == ("", True)
+    assert agent.turn(scenario, ()) == UserTurn("Hello.")
+    assert agent.turn(scenario, TALK.messages) == UserTurn("Thanks!", done=True)
+    assert agent.turn(scenario, TALK.messages) == UserTurn("", done=True)
     for request in model.requests:
         seen = request.system + request.prompt
         assert "window" in seen
@@ -82,7 +82,7 @@ def test_the_user_agent_sees_the_profile_and_never_the_goal(scenario: Scenario) 
 
 
 def test_a_signal_in_the_opening_is_a_slip(scenario: Scenario) -> None:
-    assert user(FakeModel("Hi TERMINATE")).turn(scenario, ()) == ("Hi", False)
+    assert user(FakeModel("Hi TERMINATE")).turn(scenario, ()) == UserTurn("Hi")
 
 
 def test_judges_see_what_the_protocol_gives_them(scenario: Scenario) -> None:

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from tests.plugin.records.test_records import MODELS
 from tests.support.datasets.official_tree import write_data
 from tests.support.repository import Repository, calls, records
+from tests.support.scripted_agents import MODELS
 from tests.support.servers.endpoint import Endpoint
 
 PLAY = ("--personalens-sample=3", "--personalens-gate=none", "--personalens-report=played.json")
 JUDGE = ("--personalens-dialogues=played.json", "--personalens-gate=none", "--personalens-report=judged.json")
-OWN = {
+OWN: dict[str, Any] = {
     "preferences": {"Train": {"Preferred Seat Type": "window"}},
     "task": {
         "intent": "You want a ticket to Oban.",
@@ -153,7 +153,7 @@ def test_lines_of_messages(without_tests: Repository) -> None:
         {"scenario": "movies-1-amara", "messages": chats},
         {"scenario": "movies-1-amara", "messages": CHAT, "user_agent": "simulator 1", "assistant": "bot 2"},
         {"id": "chat-7", "scenario": OWN, "messages": CHAT},
-        {"id": "chat-8", "scenario": {**OWN, "user": "cust-1"}, "messages": CHAT},
+        {"id": "chat-8", "scenario": OWN | {"user": "cust-1"}, "messages": CHAT},
     )
     run = (
         "--personalens-dialogues=chats.jsonl",

@@ -14,6 +14,7 @@ from pytest_personalens.results.slices import gap_of
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from pytest_personalens.results.means import Key
     from tests.support.repository import Repository
 
 #: An assistant that serves men only, and a judge that tells.
@@ -112,7 +113,9 @@ def test_a_gate_without_a_comparable_group_fails(unfair: Repository) -> None:
 def test_a_gap_is_taken_within_tasks_and_not_between_them() -> None:
     # The group has the hard task more often, and is better at both.
     hard, easy = [("a1", 2), ("a2", 2), ("a3", 2), ("b1", 1)], [("a4", 5), ("b2", 4), ("b3", 4), ("b4", 4)]
-    means = {(u, t): Fraction(s) for t, of_task in (("hard", hard), ("easy", easy)) for u, s in of_task}
+    means: dict[Key, Fraction] = {
+        (u, t): Fraction(s) for t, of_task in (("hard", hard), ("easy", easy)) for u, s in of_task
+    }
     gap = gap_of(means, {"a1", "a2", "a3", "a4"})
     assert gap is not None and (gap.value, gap.tasks) == (1, 2)
     assert gap_of(means, {"a1", "a2"}) is None  # too few users
@@ -121,7 +124,7 @@ def test_a_gap_is_taken_within_tasks_and_not_between_them() -> None:
 def test_the_test_of_a_gap_rejects_as_often_as_its_level() -> None:
     def p_of(seed: int) -> float:
         people = [f"u{n}" for n in range(12)]
-        scores = {
+        scores: dict[Key, Fraction] = {
             (u, t): Fraction((seed * 7 + n * n * 31 + m * 17) % 11)
             for (n, u), (m, t) in product(enumerate(people), enumerate("xyz"))
         }
