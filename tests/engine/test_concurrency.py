@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.repository import Repository
+from tests.support.repository import Repository, check_usage_error
 from tests.support.servers.endpoint import Call, Endpoint, Reply, play
 
 #: An assistant that takes its time, counts how many of its replies are under way at once, and knows its user.
@@ -178,10 +178,9 @@ def test_an_assistant_made_anew_for_each_item_is_refused_in_one_line(
 
 @pytest.mark.parametrize("value", ["0", "-1", "many", "1.5"])
 def test_a_concurrency_that_is_none_is_refused(slow: Repository, value: str) -> None:
-    result = slow.run("--personalens-sample=3", "--personalens-concurrency", value)
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(
-        [f"ERROR: --personalens-concurrency: expected a whole number from 1 to 10000, not '{value}'"]
+    check_usage_error(
+        slow.run("--personalens-sample=3", "--personalens-concurrency", value),
+        f"ERROR: --personalens-concurrency: expected a whole number from 1 to 10000, not '{value}'",
     )
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.repository import Repository
+from tests.support.repository import Repository, check_usage_error
 from tests.support.servers.endpoint import Call, Endpoint, Reply, play, quote_of
 
 LIVE = (
@@ -130,9 +130,10 @@ def test_a_callable_is_the_assistant_by_its_place(empty_repo: Repository) -> Non
             "expected bedrock:MODEL, openai:MODEL, http:URL, bedrock-agent:AGENT/ALIAS, agentcore:ARN or module:attribute",
         ),
     ):
-        result = empty_repo.run("--personalens-sample=2", "--personalens-assistant", spec)
-        assert result.ret == 4
-        result.stderr.fnmatch_lines([f"ERROR: personalens: --personalens-assistant: {problem}*"])
+        check_usage_error(
+            empty_repo.run("--personalens-sample=2", "--personalens-assistant", spec),
+            f"ERROR: personalens: --personalens-assistant: {problem}*",
+        )
 
 
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
@@ -164,15 +165,9 @@ def test_a_cap_on_calls_stops_in_order_and_keeps_what_was_bought(
 
 def test_a_cap_on_money_needs_prices_and_stops_in_order(repo: Repository, endpoint: Endpoint) -> None:
     capped = (*LIVE, "--personalens-record=live", "--personalens-budget=0.000001usd")
-    unpriced = repo.run(*capped)
-    assert unpriced.ret == 4
-    unpriced.stderr.fnmatch_lines(
-        [
-            (
-                "ERROR: personalens: --personalens-budget: no price is known for bedrock:claude-3-haiku-v1 (user"
-                " agent)*"
-            )
-        ]
+    check_usage_error(
+        repo.run(*capped),
+        "ERROR: personalens: --personalens-budget: no price is known for bedrock:claude-3-haiku-v1 (user agent)*",
     )
     (repo.path / "pytest.ini").write_text(
         "[pytest]\npersonalens_prices =\n  bedrock:claude-3-haiku-v1 = 0.25, 1.25\n  openai:small = 1, 2\n",
@@ -218,9 +213,9 @@ def test_an_estimate_spends_nothing(repo: Repository, endpoint: Endpoint) -> Non
     )
     free = repo.run("--personalens-sample=3", "--personalens-estimate")
     free.stdout.fnmatch_lines(["this run makes no paid model calls"])
-    lost = repo.run("--personalens-estimate")
-    assert lost.ret == 4
-    lost.stderr.fnmatch_lines(["ERROR: --personalens-estimate: give --personalens-sample N too"])
+    check_usage_error(
+        repo.run("--personalens-estimate"), "ERROR: --personalens-estimate: give --personalens-sample N too"
+    )
 
 
 def test_an_estimate_comes_near_to_what_the_run_takes(repo: Repository, endpoint: Endpoint) -> None:
@@ -432,9 +427,10 @@ def test_a_missing_key_ends_the_run_before_its_first_dialogue(
 ) -> None:
     for name in missing:
         monkeypatch.delenv(name, raising=False)
-    result = repo.run(*LIVE, "--personalens-record=live")
-    assert result.ret == 4
-    result.stderr.fnmatch_lines([f"ERROR: {told}; or replay records with --personalens-record none"])
+    check_usage_error(
+        repo.run(*LIVE, "--personalens-record=live"),
+        f"ERROR: {told}; or replay records with --personalens-record none",
+    )
     assert endpoint.calls == []
     assert repo.run(*LIVE, "--personalens-estimate").ret == 0, "what buys nothing needs no key"
 
@@ -455,6 +451,4 @@ def test_a_missing_key_ends_the_run_before_its_first_dialogue(
     ],
 )
 def test_bad_options_are_one_line_before_anything_runs(repo: Repository, given: str, problem: str) -> None:
-    result = repo.run("--personalens-sample=3", given)
-    assert result.ret == 4
-    result.stderr.fnmatch_lines([f"ERROR: personalens: {problem}"])
+    check_usage_error(repo.run("--personalens-sample=3", given), f"ERROR: personalens: {problem}")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.datasets.folders import write_own_domains
-from tests.support.repository import Repository
+from tests.support.repository import Repository, check_usage_error
 from tests.support.scripted_agents import TOLD, TOLD_AGENTS
 
 ARGS = ("--personalens-sample", "4", *TOLD_AGENTS, "--personalens-gate", "valid >= 0.9")
@@ -89,15 +89,9 @@ def test_a_file_of_somebody_else_is_not_replaced(told: Repository, output: str, 
     file = told.path / name
     file.write_text(texts.get(name, file.read_text() if file.exists() else ""))
     before = file.read_bytes()
-    result = told.inline(*ARGS, f"--personalens-{output}", name)
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(
-        [
-            (
-                f"ERROR: --personalens-{output}: *{name} was not written by this plugin; give another path, or"
-                " remove it"
-            )
-        ]
+    check_usage_error(
+        told.inline(*ARGS, f"--personalens-{output}", name),
+        f"ERROR: --personalens-{output}: *{name} was not written by this plugin; give another path, or remove it",
     )
     assert file.read_bytes() == before
 
@@ -133,10 +127,9 @@ def test_a_merge_replaces_none_of_its_shards(told: Repository, output: str) -> N
     for ending in ("json", "html", "md"):
         (told.path / f"link.{ending}").symlink_to("2.json")
     for path in ("2.json", "link.json", "link.html", "link.md"):
-        merged = told.command("merge", "1.json", "2.json", f"--{output}", path)
-        assert merged.ret == 4
-        merged.stderr.fnmatch_lines(
-            [f"error: --{output}: {path} is what this command (shard 2) reads, and would be replaced; *"]
+        check_usage_error(
+            told.command("merge", "1.json", "2.json", f"--{output}", path),
+            f"error: --{output}: {path} is what this command (shard 2) reads, and would be replaced; *",
         )
         assert (told.path / "2.json").read_bytes() == before
 
@@ -189,10 +182,9 @@ def test_a_dataset_that_is_checked_replaces_no_file_of_somebody_elses(repo: Repo
     assert repo.command(*command, "conftest.py").ret == 4
     for path in ("notes.json",):
         before = (repo.path / path).read_bytes()
-        result = repo.command(*command, path)
-        assert result.ret == 4
-        result.stderr.fnmatch_lines(
-            [f"error: --report: {path} was not written by this plugin; give another path, or remove it"]
+        check_usage_error(
+            repo.command(*command, path),
+            f"error: --report: {path} was not written by this plugin; give another path, or remove it",
         )
         assert (repo.path / path).read_bytes() == before
     for _ in range(2):  # one of ours may be replaced

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.repository import Repository
+from tests.support.repository import Repository, check_usage_error
 from tests.support.scripted_agents import TOLD, TOLD_AGENTS
 
 ARGS = ("--personalens-sample", "6", *TOLD_AGENTS, "--personalens-gate", "tcr >= 0.9")
@@ -73,9 +73,10 @@ def test_a_merged_report_that_cannot_be_written_takes_no_other_with_it(told: Rep
     assert merged.ret == 4
     merged.stderr.fnmatch_lines(["error: summary could not be written to full.md: *"])
     merged.stdout.fnmatch_lines(["overall *", "results: out/m.json", "report: out/m.html"])
-    again = told.command("report", "out/m.json", "--report", "full.md", "--report", "made/again.html")
-    assert again.ret == 4
-    again.stderr.fnmatch_lines(["error: summary could not be written to full.md: *"])
+    check_usage_error(
+        told.command("report", "out/m.json", "--report", "full.md", "--report", "made/again.html"),
+        "error: summary could not be written to full.md: *",
+    )
     assert (told.path / "made" / "again.html").read_bytes() == (told.path / "out" / "m.html").read_bytes()
     piped = told.command("report", "out/m.json", "--report", "-", "--report", "again.html")
     assert piped.outlines[0].startswith("#")
@@ -114,18 +115,17 @@ def test_a_path_that_cannot_be_is_told_before_the_run(told: Repository, ending: 
         (f"folder.{ending}", "*is a folder; give the path of a file"),
         (f"taken/x.{ending}", "cannot write to *taken: *"),
     ):
-        result = told.inline(*ARGS, "--personalens-report", path)
-        assert result.ret == 4
-        result.stderr.fnmatch_lines([f"ERROR: --personalens-report: {problem}"])
+        check_usage_error(
+            told.inline(*ARGS, "--personalens-report", path), f"ERROR: --personalens-report: {problem}"
+        )
 
 
 def test_github_gets_a_summary_and_annotations(told: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     scenario = low(told)
     monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
-    outside = told.inline(*ARGS, "--personalens-report", "github")
-    assert outside.ret == 4
-    outside.stderr.fnmatch_lines(
-        ["ERROR: --personalens-report: GITHUB_STEP_SUMMARY: not set: *elsewhere give PATH.md"]
+    check_usage_error(
+        told.inline(*ARGS, "--personalens-report", "github"),
+        "ERROR: --personalens-report: GITHUB_STEP_SUMMARY: not set: *elsewhere give PATH.md",
     )
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(told.path / "step.md"))
     monkeypatch.setenv("GITHUB_WORKSPACE", str(told.path.parent))

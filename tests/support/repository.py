@@ -35,7 +35,7 @@ CODE: Final = re.compile(r"(?:^E   )?(?:^| )\(PL\d{3}\)$")
 class Repository:
     """A chatbot repository in a temporary folder.
 
-    The results are without the codes of errors, which tests/docs/test_error_codes.py tests, unless `with_codes` is set.
+    The results are without the codes of errors, which tests/project/docs/test_error_codes.py tests, unless `with_codes` is set.
     """
 
     def __init__(self, pytester: pytest.Pytester) -> None:
@@ -148,6 +148,13 @@ def run_at_once(script: str, *arguments: str) -> None:
 def unwrapped(result: pytest.RunResult) -> str:
     """What was printed, with what is wrong in one line: where it is wrapped depends on the folder's name."""
     return re.sub(r"\nE   ", " ", result.stdout.str())
+
+
+def check_usage_error(result: pytest.RunResult, *lines: str) -> None:
+    """Check that a run or a command did not begin, and said these lines (patterns, in order) and no traceback."""
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(lines)
+    assert "Traceback" not in result.stderr.str()
 
 
 def calls(repo: Repository) -> int:

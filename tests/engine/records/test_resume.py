@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.repository import Repository
+from tests.support.repository import Repository, check_usage_error
 
 #: Models and an assistant that write down when a call begins and when it is answered, 50 ms later.
 CONFTEST = """
@@ -207,10 +207,9 @@ def test_another_run_is_not_resumed(asked: Repository) -> None:
 
 
 def test_resuming_needs_the_cache(asked: Repository) -> None:
-    result = asked.run("--personalens-sample=3", "--personalens-resume", *MODELS)
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(
-        ["ERROR: --personalens-resume: needs pytest's cache, which is off (-p no:cacheprovider)"]
+    check_usage_error(
+        asked.run("--personalens-sample=3", "--personalens-resume", *MODELS),
+        "ERROR: --personalens-resume: needs pytest's cache, which is off (-p no:cacheprovider)",
     )
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.repository import ROOT, Repository
+from tests.support.repository import ROOT, Repository, check_usage_error
 from tests.support.servers.author import author
 from tests.support.servers.endpoint import Call, Endpoint, Reply
 
@@ -229,12 +229,9 @@ def test_ctrl_c_says_that_nothing_is_lost(empty_repo: Repository, writer: Endpoi
 
 
 def test_a_cap_stops_and_the_same_command_goes_on(empty_repo: Repository, writer: Endpoint) -> None:
-    result = build(empty_repo, "--budget=20calls")
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(
-        [
-            "error: the run has made 20 model calls, the cap of --budget; what was made is kept in own/.pieces, *"
-        ]
+    check_usage_error(
+        build(empty_repo, "--budget=20calls"),
+        "error: the run has made 20 model calls, the cap of --budget; what was made is kept in own/.pieces, *",
     )
     assert len(writer.calls) == 20
     assert build(empty_repo).ret == 0
@@ -474,9 +471,10 @@ def test_a_broken_server_ends_the_build_and_keeps_what_is_there(
     writer.answer = lambda call: (
         author(call) if len(writer.calls) < 20 else Reply(status=401, code="bad", message="no such key")
     )
-    result = build(empty_repo, "--concurrency=1")
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(["error: openai:gpt-4o-mini: *; what was made is kept in own/.pieces, *"])
+    check_usage_error(
+        build(empty_repo, "--concurrency=1"),
+        "error: openai:gpt-4o-mini: *; what was made is kept in own/.pieces, *",
+    )
     writer.answer = author
     before = len(writer.calls)
     assert build(empty_repo).ret == 0

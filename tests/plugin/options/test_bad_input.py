@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.repository import ROOT, Repository, calls
+from tests.support.repository import ROOT, Repository, calls, check_usage_error
 from tests.support.scripted_agents import MODELS
 
 ARGS = ("--personalens-sample=2",)
@@ -31,9 +31,9 @@ ARGS = ("--personalens-sample=2",)
 def test_numbers_without_sense_in_the_configuration(
     repo: Repository, key: str, value: str, expected: str
 ) -> None:
-    result = repo.inline(*ARGS, "-o", f"personalens_{key}={value}")
-    assert result.ret == 4
-    result.stderr.fnmatch_lines([f"ERROR: personalens_{key}: {expected}, not *"])
+    check_usage_error(
+        repo.inline(*ARGS, "-o", f"personalens_{key}={value}"), f"ERROR: personalens_{key}: {expected}, not *"
+    )
 
 
 @pytest.mark.parametrize(
@@ -47,23 +47,17 @@ def test_numbers_without_sense_in_the_configuration(
     ],
 )
 def test_numbers_without_sense(repo: Repository, option: str, value: str, expected: str) -> None:
-    result = repo.inline(*ARGS, f"--personalens-{option}", value)
-    assert result.ret == 4
-    result.stderr.fnmatch_lines([f"ERROR: --personalens-{option}: {expected}"])
+    check_usage_error(
+        repo.inline(*ARGS, f"--personalens-{option}", value), f"ERROR: --personalens-{option}: {expected}"
+    )
 
 
 @pytest.mark.parametrize("content", ["", "\n  \n"])
 def test_a_file_without_users_is_not_everybody(repo: Repository, content: str) -> None:
     (repo.path / "users.txt").write_text(content)
-    result = repo.inline(*ARGS, "--personalens-users=file:users.txt")
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(
-        [
-            (
-                "ERROR: --personalens-users: no user is in *users.txt; write an id a line, or leave the option"
-                " out *"
-            )
-        ]
+    check_usage_error(
+        repo.inline(*ARGS, "--personalens-users=file:users.txt"),
+        "ERROR: --personalens-users: no user is in *users.txt; write an id a line, or leave the option out *",
     )
 
 
@@ -74,9 +68,10 @@ def test_a_cache_that_cannot_be_written_is_a_warning(repo: Repository) -> None:
     result = repo.run_with_cache(*ARGS, "--personalens-gate=tcr >= 0.5")
     assert result.ret == 0
     result.stdout.fnmatch_lines(["*personalens: nothing can be kept in pytest's cache (*"])
-    resumed = repo.run_with_cache(*ARGS, "--personalens-resume")
-    assert resumed.ret == 4
-    resumed.stderr.fnmatch_lines(["ERROR: --personalens-resume: needs pytest's cache, *"])
+    check_usage_error(
+        repo.run_with_cache(*ARGS, "--personalens-resume"),
+        "ERROR: --personalens-resume: needs pytest's cache, *",
+    )
 
 
 def test_a_run_that_pays_and_keeps_nothing_says_so(paid: Repository) -> None:

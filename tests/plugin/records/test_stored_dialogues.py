@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.datasets.official_tree import write_data
-from tests.support.repository import Repository, calls, records
+from tests.support.repository import Repository, calls, check_usage_error, records
 from tests.support.scripted_agents import MODELS
 from tests.support.servers.endpoint import Endpoint
 
@@ -67,10 +67,9 @@ def test_results_are_judged_as_they_were(without_tests: Repository) -> None:
     assert judged == {nodeid: e for nodeid, e in played.items() if "+none" not in nodeid}
     repo.inline(*JUDGE, "--personalens-control=no-context").assert_outcomes(passed=12)
     assert evaluations(repo, "judged.json") == played
-    other = repo.inline(*JUDGE, "--personalens-control=other-user")
-    assert other.ret == 4
-    other.stderr.fnmatch_lines(
-        ["*--personalens-control: there is no stored dialogue of swapped; leave it out"]
+    check_usage_error(
+        repo.inline(*JUDGE, "--personalens-control=other-user"),
+        "*--personalens-control: there is no stored dialogue of swapped; leave it out",
     )
 
 
@@ -225,9 +224,10 @@ def test_the_official_folder_there_and_back(without_tests: Repository) -> None:
     p = (judged / "personalization/claude-3-5-sonnet-v2/MD-task-1.txt").read_text(encoding="utf-8")
     assert p.startswith("Personalization Score: ")
     assert (judged / "naturalness/claude-3-5-sonnet-v2/MD-task-1_asst.txt").is_file()
-    twice = repo.command("report", "played.json", "--official-output", "output")
-    assert twice.ret == 4
-    twice.stderr.fnmatch_lines(["error: output/dialogue/user*: there are dialogues already; *"])
+    check_usage_error(
+        repo.command("report", "played.json", "--official-output", "output"),
+        "error: output/dialogue/user*: there are dialogues already; *",
+    )
     read = ("--personalens-dialogues=output", *every, "--personalens-report=judged.json")
     assert repo.inline(*read).ret == 0
     before, after = (evaluations(repo, name) for name in ("played.json", "judged.json"))
@@ -237,10 +237,9 @@ def test_the_official_folder_there_and_back(without_tests: Repository) -> None:
         assert [v["score"] for v in e["verdicts"]] == [v["score"] for v in after[nodeid]["verdicts"]]
     repo.inline(*read, "--personalens-users=12").assert_outcomes(passed=4)
     (repo.path / "output/dialogue/user7/assistant_d_p_s").rename(repo.path / "output/dialogue/user7/other")
-    both = repo.inline(*read)
-    assert both.ret == 4
-    both.stderr.fnmatch_lines(
-        ["*output: holds dialogues of several assistants (assistant_d_p_s, other); name one*"]
+    check_usage_error(
+        repo.inline(*read),
+        "*output: holds dialogues of several assistants (assistant_d_p_s, other); name one*",
     )
     pattern = "--personalens-dialogues=output/dialogue/*/other"
     repo.inline(pattern, *read[1:]).assert_outcomes(passed=4)
@@ -248,9 +247,10 @@ def test_the_official_folder_there_and_back(without_tests: Repository) -> None:
 
 def test_users_without_a_number_are_not_exported(repo: Repository) -> None:
     assert repo.inline(*PLAY).ret == 0
-    result = repo.command("report", "played.json", "--official-output", "output")
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(["error: played.json: *: the official scripts know users by number*"])
+    check_usage_error(
+        repo.command("report", "played.json", "--official-output", "output"),
+        "error: played.json: *: the official scripts know users by number*",
+    )
     assert not (repo.path / "output").exists()
 
 

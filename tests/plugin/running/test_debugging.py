@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tests.support.repository import Repository
+from tests.support.repository import Repository, check_usage_error
 from tests.support.scripted_agents import TOLD, TOLD_AGENTS
 
 ARGS = ("--personalens-sample=2", *TOLD_AGENTS)
@@ -134,6 +134,7 @@ def test_an_assistant_that_is_not_there(told: Repository, spec: str, problem: st
             " return 'x'\n"
         )
     )
-    result = told.inline(*ARGS, "--personalens-assistant", spec)
-    assert result.ret == 4
-    result.stderr.fnmatch_lines([f"ERROR: personalens: --personalens-assistant: {problem}"])
+    check_usage_error(
+        told.inline(*ARGS, "--personalens-assistant", spec),
+        f"ERROR: personalens: --personalens-assistant: {problem}",
+    )

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.repository import ROOT, Repository
+from tests.support.repository import ROOT, Repository, check_usage_error
 from tests.support.scripted_agents import BOT, TOLD, TOLD_AGENTS
 
 ARGS = ("--personalens-sample=2", "--personalens-gate=tcr >= 0.5")
@@ -59,15 +59,9 @@ def test_what_is_no_agent(repo: Repository, role: str, value: str, told: str) ->
 
 @pytest.mark.parametrize("role", HOOKS)
 def test_what_cannot_be_opened(repo: Repository, role: str) -> None:
-    result = offers(repo, role, "raise RuntimeError('no key')")
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(
-        [
-            (
-                f"ERROR: personalens: {HOOKS[role][0]}: the {role.replace('_', ' ')} cannot be had: RuntimeError:"
-                " no key"
-            )
-        ]
+    check_usage_error(
+        offers(repo, role, "raise RuntimeError('no key')"),
+        f"ERROR: personalens: {HOOKS[role][0]}: the {role.replace('_', ' ')} cannot be had: RuntimeError: no key",
     )
 
 
@@ -76,10 +70,9 @@ def test_a_dataset_that_cannot_be_opened(repo: Repository) -> None:
         conftest=BOT
         + "\n    def pytest_personalens_dataset(spec, config):\n        raise OSError('no disk')\n"
     )
-    result = repo.inline(*ARGS, "--personalens-data=mine")
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(
-        ["ERROR: personalens: --personalens-data: the dataset 'mine' cannot be had: OSError: no disk"]
+    check_usage_error(
+        repo.inline(*ARGS, "--personalens-data=mine"),
+        "ERROR: personalens: --personalens-data: the dataset 'mine' cannot be had: OSError: no disk",
     )
 
 
@@ -137,10 +130,9 @@ def test_a_judge_that_is_measured_and_is_none(repo: Repository) -> None:
         mine="class Judge:\n    identity = 'mine'\n    def verdict(self, *args):\n        return None\n"
     )
     labels = str(ROOT / "data" / "agreement" / "anchors.jsonl")
-    result = repo.command("agreement", labels, "--judge-model", "mine:Judge")
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(
-        ["error: --judge-model: what is offered as a judge is Judge, whose paid is neither true nor false*"]
+    check_usage_error(
+        repo.command("agreement", labels, "--judge-model", "mine:Judge"),
+        "error: --judge-model: what is offered as a judge is Judge, whose paid is neither true nor false*",
     )
 
 

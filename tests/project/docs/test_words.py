@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.repository import ROOT, Repository
+from tests.support.repository import ROOT, Repository, check_usage_error
 from tests.support.scripted_agents import BOT
 from tests.support.servers.endpoint import Endpoint
 
@@ -48,10 +48,9 @@ def test_the_command_that_is_printed_keeps_overrides(repo: Repository) -> None:
 
 
 def test_a_domain_of_almost_that_name(repo: Repository) -> None:
-    result = repo.inline(*SAMPLE, "--personalens-domain", "Bokos")
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(
-        ["ERROR: personalens: unknown domain 'Bokos'; did you mean 'Books'? known: *"]
+    check_usage_error(
+        repo.inline(*SAMPLE, "--personalens-domain", "Bokos"),
+        "ERROR: personalens: unknown domain 'Bokos'; did you mean 'Books'? known: *",
     )
 
 
@@ -85,18 +84,18 @@ def test_a_margin_as_wide_as_the_scale_lets_everything_pass(
     repo: Repository, dimension: str, width: int
 ) -> None:
     args = (*SAMPLE, "--personalens-dimensions", "all", "--personalens-baseline", "base.json")
-    result = repo.inline(*args, "-o", f"personalens_margin={dimension}={width}")
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(
-        [f"ERROR: personalens_margin: no drop of {dimension} is larger than {width}, so *"]
+    check_usage_error(
+        repo.inline(*args, "-o", f"personalens_margin={dimension}={width}"),
+        f"ERROR: personalens_margin: no drop of {dimension} is larger than {width}, so *",
     )
 
 
 def test_a_part_that_is_blocked_ends_the_run(repo: Repository) -> None:
     name = "personalens-controller"
-    result = repo.inline(*SAMPLE, "--personalens-gate", "tcr >= 1", "-p", f"no:{name}")
-    assert result.ret == 4
-    result.stderr.fnmatch_lines([f"ERROR: personalens: *is blocked (-p no:{name})*"])
+    check_usage_error(
+        repo.inline(*SAMPLE, "--personalens-gate", "tcr >= 1", "-p", f"no:{name}"),
+        f"ERROR: personalens: *is blocked (-p no:{name})*",
+    )
 
 
 def test_what_is_imported_is_declared() -> None:

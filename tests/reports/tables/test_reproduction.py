@@ -13,7 +13,7 @@ import pytest
 from pytest_personalens.core.text.parse import judge_specs
 from pytest_personalens.datasets import OFFICIAL_SAMPLES
 from tests.support.datasets.official_tree import write_code, write_data
-from tests.support.repository import Repository
+from tests.support.repository import Repository, check_usage_error
 from tests.support.scripted_agents import BOT
 from tests.support.servers.endpoint import Call, Endpoint, Reply
 
@@ -137,9 +137,10 @@ def test_two_judges_in_one_run_are_one_row(small: Repository, endpoint: Endpoint
     ],
 )
 def test_a_bad_pair_of_judges_is_one_line(empty_repo: Repository, spec: str, told: str) -> None:
-    result = empty_repo.inline("--personalens-sample", "1", "--personalens-judge-model", spec)
-    assert result.ret == 4
-    result.stderr.fnmatch_lines([f"ERROR: *--personalens-judge-model: *{told}*"])
+    check_usage_error(
+        empty_repo.inline("--personalens-sample", "1", "--personalens-judge-model", spec),
+        f"ERROR: *--personalens-judge-model: *{told}*",
+    )
 
 
 def test_the_spec_of_a_provider_may_hold_commas() -> None:
