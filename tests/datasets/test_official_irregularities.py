@@ -21,10 +21,7 @@ SITUATION = {
     "Day of the Week": "Sunday",
     "Environment": "Quiet",
 }
-STORY = (
-    "She asked for the window on each of her trips, and for the same bench in the park that they have at the"
-    " end of the line."
-)
+STORY = "She asked for the window on each of her trips, and for the same bench in the park that they have at the end of the line."
 Files = dict[str, Any]
 
 

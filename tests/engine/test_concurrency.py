@@ -336,10 +336,7 @@ def test_ctrl_c_ends_at_once_and_keeps_what_was_bought(slow: Repository, endpoin
 
     endpoint.answer, hang = answer, True
     # What a shell starts in the background ignores Ctrl-C, and so would its children.
-    heeds = (
-        "import signal, sys, pytest; signal.signal(signal.SIGINT, signal.default_int_handler);"
-        " sys.exit(pytest.main())"
-    )
+    heeds = "import signal, sys, pytest; signal.signal(signal.SIGINT, signal.default_int_handler); sys.exit(pytest.main())"
     command = [
         sys.executable, "-c", heeds, "--personalens-sample=6", "--personalens-concurrency=6", "--personalens-record=live", *LENIENT,
         "--personalens-user-model=openai:small", "--personalens-judge-model=openai:small",

@@ -231,10 +231,7 @@ def test_an_estimate_comes_near_to_what_the_run_takes(repo: Repository, endpoint
         return Reply(f"{rounds} " + "word " * 30 + ("TERMINATE" if rounds == 4 else ""))
 
     repo.write(
-        conftest=(
-            f"import pytest\n@pytest.fixture\ndef personalens_assistant():\n    return lambda m: '{replies}'"
-            " + str(len(m))\n"
-        )
+        conftest=f"import pytest\n@pytest.fixture\ndef personalens_assistant():\n    return lambda m: '{replies}' + str(len(m))\n"
     )
     endpoint.answer = long
     run = (*LIVE, "--personalens-kind=single")
@@ -318,10 +315,7 @@ def test_failing_verdicts_are_put_to_the_vote_and_all_votes_kept(
     assert p["score"] == 3
     asked.clear()
     repo.write(
-        test_bot=(
-            "import pytest\n@pytest.mark.personalens(p=4)\ndef test_bot(personalens):\n   "
-            " personalens.evaluate()\n"
-        )
+        test_bot="import pytest\n@pytest.mark.personalens(p=4)\ndef test_bot(personalens):\n    personalens.evaluate()\n"
     )
     repo.run(*LIVE, "--personalens-record=live", "--personalens-sample=1", "-o", "personalens_judge_votes=3")
     assert len(asked) == 3, "the threshold of the mark decides what is low"

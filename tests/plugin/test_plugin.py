@@ -142,10 +142,7 @@ def test_async_assistants_and_objects(repo: Repository) -> None:
         def personalens_assistant():
             return Bot()
         """,
-        test_bot=(
-            "def test_bot(personalens):\n    assert 'QX77' in"
-            " personalens.evaluate().dialogue.messages[1].content\n"
-        ),
+        test_bot="def test_bot(personalens):\n    assert 'QX77' in personalens.evaluate().dialogue.messages[1].content\n",
     )
     repo.inline("--personalens-sample=2").assert_outcomes(passed=2)
 
@@ -165,10 +162,7 @@ def test_a_failing_item_shows_what_it_takes_to_understand_it(repo: Repository) -
             "*1 assistant I will see. *x1b[[]31mred*",
             "task completion: no*",
             "personalization: ? (1 to 4), *",
-            (
-                "again:  pytest --personalens-sample 1 --personalens-seed 'my seed' --personalens-threshold"
-                " 'p>=3' 'test_bot.py::test_bot[[]*[]]'"
-            ),
+            "again:  pytest --personalens-sample 1 --personalens-seed 'my seed' --personalens-threshold 'p>=3' 'test_bot.py::test_bot[[]*[]]'",
             "test_bot.py:*: Failed",
         ]
     )
@@ -343,8 +337,7 @@ def test_a_bad_option_is_reported_before_workers_start(repo: Repository) -> None
 
 def test_ini_keys_are_typed_and_the_command_line_wins(repo: Repository) -> None:
     (repo.path / "pytest.ini").write_text(
-        "[pytest]\npersonalens_sample = 3\npersonalens_domain =\n    Movies\n    Train\npersonalens_gate = p"
-        " >= 1.0\n"
+        "[pytest]\npersonalens_sample = 3\npersonalens_domain =\n    Movies\n    Train\npersonalens_gate = p >= 1.0\n"
     )
     result = repo.inline("-v")
     result.assert_outcomes(passed=5)

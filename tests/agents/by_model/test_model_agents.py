@@ -324,10 +324,7 @@ def test_the_reasons_of_an_answer_are_codes() -> None:
 
 
 def test_the_reasons_of_task_completion_are_parts_of_the_goal() -> None:
-    text = (
-        "Justification: half\nReason: done | the table: booked for two | turn 3\nReason: handed-back | the"
-        " taxi | turn 9\nScore: false"
-    )
+    text = "Justification: half\nReason: done | the table: booked for two | turn 3\nReason: handed-back | the taxi | turn 9\nScore: false"
     assert parse_answer(text, Dimension.TASK_COMPLETION, 4).reasons == (
         Reason(code="done", part="the table: booked for two", turn=3),
         Reason(code="handed-back", part="the taxi"),

@@ -36,10 +36,7 @@ STRANGER = DINNER.model_copy(
             }
         },
         "summaries": {
-            "Restaurants": (
-                "Paul eats late with colleagues after the match. He likes a screen in sight and pays by"
-                " company card."
-            )
+            "Restaurants": "Paul eats late with colleagues after the match. He likes a screen in sight and pays by company card."
         },
     }
 )
@@ -56,10 +53,7 @@ TRIP = Scenario(
         "Alarm": {"Alarm Sound": ("birdsong",), "Snooze": ("no snooze",)},
     },
     summaries={
-        "Train": (
-            "Tomas takes the train to Porto every month and works in the quiet coach. He brings a folding"
-            " bicycle."
-        ),
+        "Train": "Tomas takes the train to Porto every month and works in the quiet coach. He brings a folding bicycle.",
         "Alarm": "He sleeps through short tones and sets the alarm an hour and a half before he leaves.",
     },
     situation=Situation(
@@ -73,10 +67,7 @@ TRIP = Scenario(
         id="multi-1",
         description="The user wants a ticket and an alarm.",
         intent="You want a train ticket to Porto for tomorrow morning and an alarm to be up in time.",
-        goal=(
-            "A ticket to Porto for tomorrow morning is bought; an alarm is set that leaves time to catch the"
-            " train."
-        ),
+        goal="A ticket to Porto for tomorrow morning is bought; an alarm is set that leaves time to catch the train.",
         relevant=(
             ("Train", "Preferred Seat Type"),
             ("Train", "Preferred Train Class"),
@@ -102,10 +93,7 @@ ENDED: Final = ("the user gave up", "the turn limit ended the dialogue before th
 BYE = ("Perfect, thank you!", "Enjoy your evening!")
 APPLIED = (
     ASKED,
-    (
-        "I've booked a table for two at Cedre for 19:00, on the outdoor terrace. It's Lebanese, and the whole"
-        " menu is vegetarian."
-    ),
+    "I've booked a table for two at Cedre for 19:00, on the outdoor terrace. It's Lebanese, and the whole menu is vegetarian.",
     *BYE,
 )
 FORESEEN = (
@@ -140,10 +128,7 @@ def test_what_is_known_and_applied_unasked_is_three() -> None:
 
 
 def test_a_paraphrase_of_what_is_known_is_three_as_well() -> None:
-    reply = (
-        "I've booked a vegetable mezze place, Cedre, for two at 19:00, at an outdoor table in the quiet"
-        " garden. No steps at the door."
-    )
+    reply = "I've booked a vegetable mezze place, Cedre, for two at 19:00, at an outdoor table in the quiet garden. No steps at the door."
     assert score(P, ASKED, reply, *BYE) >= 3
 
 
@@ -211,10 +196,7 @@ def test_who_follows_a_change_of_mind_lies_above_who_contradicts() -> None:
 
 
 @pytest.mark.xfail(
-    reason=(
-        "a deed against what the user has just said (a steakhouse for a vegetarian, inside) is taken for use"
-        " of what is said"
-    ),
+    reason="a deed against what the user has just said (a steakhouse for a vegetarian, inside) is taken for use of what is said",
     strict=True,
 )
 def test_who_contradicts_what_is_known_and_said_is_one() -> None:

@@ -161,10 +161,7 @@ def test_a_contradiction_is_objected_to(scenario: Scenario, reply: str, wanted: 
         (MOVIES, "I've booked 'Glass Orbit' at 14:30, a comedy, on the aisle. It ends at 16:45."),
         (
             MOVIES,
-            (
-                "I've booked 'Glass Orbit' at 2:30, a comedy, on the aisle. The evening shows at 20:15 cost"
-                " £3 more."
-            ),
+            "I've booked 'Glass Orbit' at 2:30, a comedy, on the aisle. The evening shows at 20:15 cost £3 more.",
         ),
         (MOVIES, "I've booked 'Glass Orbit' at 14:30, on the aisle, rather than the horror film at 21:00."),
         (MOVIES, "I've cancelled the 20:15 for you and booked 'Glass Orbit' at 14:30, on the aisle."),
@@ -200,10 +197,7 @@ def test_what_the_task_or_the_user_asked_for_itself_is_not_objected_to() -> None
 
 def test_a_list_to_choose_from_is_not_objected_to() -> None:
     for listed in (
-        (
-            "I found three:\n1. Glass Orbit, 20:15\n2. Tap City, 14:30\n3. The Goat, 21:00\n\nWhich one would"
-            " you like?"
-        ),
+        "I found three:\n1. Glass Orbit, 20:15\n2. Tap City, 14:30\n3. The Goat, 21:00\n\nWhich one would you like?",
         "Here you go:\n1️⃣ Glass Orbit, 20:15\n2️⃣ Tap City, 14:30\n\nReply 1 or 2.",
     ):
         (turn,) = after(MOVIES, listed)

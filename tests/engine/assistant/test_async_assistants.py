@@ -22,10 +22,7 @@ BOT = """
 WAYS = {
     "exits": ("sys.exit(0)", 5),
     "a task exits": (
-        (
-            "await asyncio.create_task(asyncio.to_thread(time.sleep, 0));"
-            " asyncio.get_running_loop().call_soon(sys.exit, 0)"
-        ),
+        "await asyncio.create_task(asyncio.to_thread(time.sleep, 0)); asyncio.get_running_loop().call_soon(sys.exit, 0)",
         6,
     ),
     "stops the loop": ("asyncio.get_running_loop().stop()", 6),

@@ -59,10 +59,7 @@ def test_workers_whose_controller_was_killed_make_no_further_call(
     repo: Repository, endpoint: Endpoint, end: signal.Signals
 ) -> None:
     repo.write(
-        conftest=(
-            "import pytest\n\n@pytest.fixture(scope='session')\ndef personalens_assistant():\n    return"
-            " lambda messages: 'done'\n"
-        )
+        conftest="import pytest\n\n@pytest.fixture(scope='session')\ndef personalens_assistant():\n    return lambda messages: 'done'\n"
     )
     endpoint.answer = chatty
     run = (

@@ -200,8 +200,7 @@ def test_another_run_is_not_resumed(asked: Repository) -> None:
     other = run(asked, *args, "--personalens-context=D")
     assert other.ret == 4
     assert other.stderr.str().startswith(
-        "ERROR: --personalens-resume: the interrupted run had --personalens-context 'DIS', this one"
-        " has 'D'; give the same, "
+        "ERROR: --personalens-resume: the interrupted run had --personalens-context 'DIS', this one has 'D'; give the same, "
     )
     assert "3 passed" in run(asked, *args, "--personalens-concurrency=2").stdout.str()
 

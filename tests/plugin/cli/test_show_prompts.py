@@ -66,10 +66,7 @@ def test_one_role_and_some_readings(tree: Path, capsys: pytest.CaptureFixture[st
     [
         (
             ["train-9-user7"],
-            (
-                "no scenario 'train-9-user7' in dataset 'official'; an id is that of a test item, such as"
-                " books-1-user7"
-            ),
+            "no scenario 'train-9-user7' in dataset 'official'; an id is that of a test item, such as books-1-user7",
         ),
         (["train-3-user7", "--prompts", "nowhere"], "nowhere: no such folder of prompt templates"),
         (["train-3-user7", "--prompts", "official:nowhere"], "generate_dialogue.py: the file is missing"),

@@ -53,9 +53,6 @@ def test_the_built_in_suite_says_that_it_sees_the_root_conftest_only(empty_repo:
     assert result.ret == 1
     result.stdout.fnmatch_lines(
         [
-            (
-                "*The built-in suite sees the conftest.py of the root folder only: move the one in"
-                " tests/conftest.py there, or *"
-            )
+            "*The built-in suite sees the conftest.py of the root folder only: move the one in tests/conftest.py there, or *"
         ]
     )

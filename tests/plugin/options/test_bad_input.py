@@ -75,10 +75,7 @@ def test_a_cache_that_cannot_be_written_is_a_warning(repo: Repository) -> None:
 
 
 def test_a_run_that_pays_and_keeps_nothing_says_so(paid: Repository) -> None:
-    told = (
-        "pytest's cache is off or cannot be written: what is paid for and not in a record is bought again by"
-        " the next run"
-    )
+    told = "pytest's cache is off or cannot be written: what is paid for and not in a record is bought again by the next run"
     for more in (("--personalens-record=live",), ("--personalens-record=new",)):
         paid.run(*ARGS, *MODELS, *more, "-q").stdout.fnmatch_lines([f"personalens: {told}"])
         assert calls(paid)

@@ -58,10 +58,7 @@ def test_a_run_without_a_word_of_it_is_as_before(wire: Repository) -> None:
 
 
 def test_observations_and_improvements_are_kept(wire: Repository, endpoint: Endpoint) -> None:
-    text = (
-        "Score: 2\nObservations:\n- asks what is known\n- fits the hour\nJustification:"
-        " basic\nImprovements:\n- use the window seat"
-    )
+    text = "Score: 2\nObservations:\n- asks what is known\n- fits the hour\nJustification: basic\nImprovements:\n- use the window seat"
     endpoint.answer = lambda call: Reply(text) if call.model == "judge" else answer(call)
     run = (*RUN, *MODELS, *PAPER, "--personalens-dimensions=p", "--personalens-report=r.json")
     for more in ("--personalens-record=new", "--personalens-record=none"):  # bought, then from the record
@@ -147,10 +144,7 @@ def test_what_cannot_be_is_refused_in_one_line(
 
 
 def test_a_mark_may_not_ask_for_a_context_without_an_official_prompt(wire: Repository) -> None:
-    text = (
-        "import pytest\n\n@pytest.mark.personalens(context='DS')\ndef test_it(personalens):\n   "
-        " personalens.check()\n"
-    )
+    text = "import pytest\n\n@pytest.mark.personalens(context='DS')\ndef test_it(personalens):\n    personalens.check()\n"
     wire.write(test_bot=text)
     result = wire.inline(*RUN, *MODELS, *OFFICIAL)
     result.stdout.fnmatch_lines(
@@ -165,10 +159,7 @@ def test_the_header_says_whom_the_protocol_does_not_reach(wire: Repository) -> N
     result = wire.inline(*RUN, *PAPER, *mixed)
     result.stdout.fnmatch_lines(
         [
-            (
-                "personalens: *, protocol paper; it does not reach the user and the assistant, which no model"
-                " plays*"
-            )
+            "personalens: *, protocol paper; it does not reach the user and the assistant, which no model plays*"
         ]
     )
 

@@ -316,10 +316,7 @@ def test_a_renamed_test_replays_its_old_records(paid: Repository) -> None:
 def test_within_a_run_the_second_test_of_a_scenario_pays_for_nothing(paid: Repository) -> None:
     paid.write(
         test_second=TEST,
-        test_third=(
-            "import pytest\n@pytest.mark.parametrize('n', ['a', 'b-c'])\ndef test_x(n, personalens):\n   "
-            " personalens.check()\n"
-        ),
+        test_third="import pytest\n@pytest.mark.parametrize('n', ['a', 'b-c'])\ndef test_x(n, personalens):\n    personalens.check()\n",
     )
     paid.run("--personalens-sample=2", *MODELS, "--personalens-record=new").assert_outcomes(passed=8)
     assert calls(paid) == 2 * 5

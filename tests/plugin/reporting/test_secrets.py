@@ -95,8 +95,7 @@ def test_a_provider_that_repeats_credentials_of_a_file(
     token = "FwoGZXIvYXdzEJr-session-token"
     file = repo.path.parent / "credentials"
     file.write_text(
-        "[default]\naws_access_key_id = AKIA0123456789ABCDEF\naws_secret_access_key ="
-        f" wJalrXUtnFEMI\naws_session_token = {token}\n"
+        f"[default]\naws_access_key_id = AKIA0123456789ABCDEF\naws_secret_access_key = wJalrXUtnFEMI\naws_session_token = {token}\n"
     )
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
     monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
@@ -155,10 +154,8 @@ def test_a_spec_of_a_plugin_that_holds_a_secret(repo: Repository, monkeypatch: p
         (repo.path / "conftest.py").read_text()
         + "\nfrom pytest_personalens import UserTurn\n"
         + "class User:\n    identity, paid = 'acme', False\n"
-        + "    def turn(self, scenario, transcript):\n        return UserTurn('bye' if transcript else"
-        " 'hello', done=bool(transcript))\n"
-        + "def pytest_personalens_user_agent(spec):\n    return User() if spec.startswith('acme:') else"
-        " None\n"
+        + "    def turn(self, scenario, transcript):\n        return UserTurn('bye' if transcript else 'hello', done=bool(transcript))\n"
+        + "def pytest_personalens_user_agent(spec):\n    return User() if spec.startswith('acme:') else None\n"
     )
     result = repo.run(
         *RUN, "--personalens-user-model=acme:x?key=acme-0123456789", "--personalens-threshold=p>=4"

@@ -19,8 +19,7 @@ IN_THREAD = ("--personalens-concurrency=2",)
 def assistant(body: str, kind: str = SYNC) -> str:
     return TOLD.replace('return lambda messages: "fine"', kind).replace(
         "    @pytest.fixture(scope",
-        f"    def reply_of(messages):\n        first = messages[0]['content']\n        {body}\n\n   "
-        " @pytest.fixture(scope",
+        f"    def reply_of(messages):\n        first = messages[0]['content']\n        {body}\n\n    @pytest.fixture(scope",
     )
 
 
@@ -76,10 +75,7 @@ def test_the_traceback_is_shown_where_it_is_asked_for(told: Repository, kind: st
 
 
 def test_an_exception_that_cannot_be_written_is_the_assistants_fault(told: Repository) -> None:
-    bad = (
-        "class Bad(Exception):\n            def __str__(self):\n                raise ValueError('no')\n     "
-        "   raise Bad"
-    )
+    bad = "class Bad(Exception):\n            def __str__(self):\n                raise ValueError('no')\n        raise Bad"
     told.write(conftest=assistant(bad))
     result = told.inline(*ARGS, "--personalens-report=results.json")
     assert result.ret == 1
@@ -120,19 +116,13 @@ def test_what_frameworks_return_gets_a_hint(told: Repository, reply: str, hint: 
         ("mybot:agent.gone", "mybot.agent has no 'gone'"),
         (
             "mybot:agent",
-            (
-                "mybot.agent is Agent, which cannot be called; write a function that calls its .invoke(...)"
-                " and returns the reply's text"
-            ),
+            "mybot.agent is Agent, which cannot be called; write a function that calls its .invoke(...) and returns the reply's text",
         ),
     ],
 )
 def test_an_assistant_that_is_not_there(told: Repository, spec: str, problem: str) -> None:
     told.write(
-        mybot=(
-            "class Agent:\n    def invoke(self):\n        pass\n\nagent = Agent()\n\ndef hope(messages):\n   "
-            " return 'x'\n"
-        )
+        mybot="class Agent:\n    def invoke(self):\n        pass\n\nagent = Agent()\n\ndef hope(messages):\n    return 'x'\n"
     )
     check_usage_error(
         told.inline(*ARGS, "--personalens-assistant", spec),

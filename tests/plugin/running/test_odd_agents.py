@@ -49,10 +49,7 @@ def test_what_is_no_agent(repo: Repository, role: str, value: str, told: str) ->
     result = offers(repo, role, value)
     assert result.ret == 4
     flag, method = HOOKS[role]
-    line = (
-        f"ERROR: personalens: {flag}: what is offered as a {role.replace('_', ' ')}"
-        f" {told.format(method=method)}"
-    )
+    line = f"ERROR: personalens: {flag}: what is offered as a {role.replace('_', ' ')} {told.format(method=method)}"
     result.stderr.fnmatch_lines([line])
     assert len([line for line in result.errlines if line]) == 1
 
@@ -117,10 +114,7 @@ def test_a_scenario_that_somebody_made_something_else_of(repo: Repository) -> No
     assert result.ret == 1
     result.stdout.fnmatch_lines(
         [
-            (
-                "*personalens: the fixture personalens_scenario returned str; one that overrides ours must return"
-                " a Scenario*"
-            )
+            "*personalens: the fixture personalens_scenario returned str; one that overrides ours must return a Scenario*"
         ]
     )
 
@@ -144,10 +138,7 @@ def test_a_mark_that_holds_anything(repo: Repository, keyword: str) -> None:
         "import pytest\n\nclass T:\n    def __str__(self):\n        return None\n    __repr__ = __str__\n\n"
     )
     repo.write(
-        test_bot=(
-            f"{head}@pytest.mark.personalens({keyword})\ndef test_bot(personalens):\n   "
-            " personalens.check()\n"
-        )
+        test_bot=f"{head}@pytest.mark.personalens({keyword})\ndef test_bot(personalens):\n    personalens.check()\n"
     )
     result = repo.inline(*ARGS)
     assert result.ret == 2
@@ -175,16 +166,13 @@ def test_a_judge_that_leaves_beside_another_reading(told: Repository, leaves: st
 
 def test_what_others_raise_is_told_in_one_line(repo: Repository) -> None:
     repo.write(
-        conftest=BOT + "\n    def pytest_personalens_dataset(spec, config):\n        raise"
-        " OSError('no\\n::error::disk\\x1b[31m')\n"
+        conftest=BOT
+        + "\n    def pytest_personalens_dataset(spec, config):\n        raise OSError('no\\n::error::disk\\x1b[31m')\n"
     )
     result = repo.inline(*ARGS, "--personalens-data=mine")
     assert result.ret == 4
     assert [line for line in result.errlines if line] == [
-        (
-            r"ERROR: personalens: --personalens-data: the dataset 'mine' cannot be had: OSError:"
-            r" no\n::error::disk\x1b[31m"
-        )
+        r"ERROR: personalens: --personalens-data: the dataset 'mine' cannot be had: OSError: no\n::error::disk\x1b[31m"
     ]
 
 
@@ -214,10 +202,7 @@ def test_an_outcome_of_a_test_where_none_is_run(repo: Repository, role: str, out
 )
 def test_a_verdict_made_past_its_checks(told: Repository, fields: str) -> None:
     lists = "evidence=(), reasons=(), turns=(), votes=()"
-    made = (
-        f"Verdict.model_construct(**{{**dict(dimension=dimension, justification='x', {lists}),"
-        f" **dict({fields})}})"
-    )
+    made = f"Verdict.model_construct(**{{**dict(dimension=dimension, justification='x', {lists}), **dict({fields})}})"
     told.write(conftest=TOLD.replace('Verdict(dimension=dimension, score=score, justification="told")', made))
     result = told.inline(*ARGS, *TOLD_AGENTS)
     assert result.ret == 1

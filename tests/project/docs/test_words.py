@@ -70,10 +70,7 @@ def test_a_path_after_a_space_is_told_before_any_conftest_is_imported(
     assert result.ret == 4
     result.stderr.fnmatch_lines(
         [
-            (
-                "ERROR: --personalens-save-baseline: write --personalens-save-baseline=*; after a space, pytest"
-                " takes *"
-            )
+            "ERROR: --personalens-save-baseline: write --personalens-save-baseline=*; after a space, pytest takes *"
         ]
     )
     assert "mybot" not in str(result.stderr)

@@ -130,8 +130,7 @@ def test_filters_leave_no_holes(page: Page, file: Path) -> None:
     )
     assert holes == 0
     rows = page.js(
-        "return new Set([...document.querySelectorAll('#choices label')].map((l) =>"
-        " Math.round(l.getBoundingClientRect().bottom))).size"
+        "return new Set([...document.querySelectorAll('#choices label')].map((l) => Math.round(l.getBoundingClientRect().bottom))).size"
     )
     assert rows == 1
 
@@ -195,8 +194,7 @@ def test_moves_from_score_to_score_are_counted_and_open_their_dialogues(
     assert any(before > now for before, now in moved)
     page.open(file)
     links = page.js(
-        "return [...document.querySelectorAll('.moves td a')].map((a) => [a.getAttribute('href'), a.textContent,"
-        " a.parentElement.className])"
+        "return [...document.querySelectorAll('.moves td a')].map((a) => [a.getAttribute('href'), a.textContent, a.parentElement.className])"
     )
     assert {href: int(number) for href, number, _ in links} == {
         f"#before={before}&p={now}": number for (before, now), number in moved.items()

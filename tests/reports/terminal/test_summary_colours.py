@@ -29,8 +29,8 @@ def test_means_over_the_few_that_did_not_crash_pass_nothing(told: Repository) ->
     )
     page = (told.path / "page.html").read_text(encoding="utf-8")
     assert (
-        "The assistant failed in 6 of 10 dialogues, which have no score: 6 x ZeroDivisionError at"
-        " conftest.py:" in page
+        "The assistant failed in 6 of 10 dialogues, which have no score: 6 x ZeroDivisionError at conftest.py:"
+        in page
     )
     assert '<div class="tile few">' in page
     assert "of 4 of 10 dialogues only" in page

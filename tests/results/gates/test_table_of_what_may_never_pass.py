@@ -33,19 +33,13 @@ GATES = {
 def in_test(body: str) -> dict[str, str]:
     """The test does something else with the bad ones."""
     return {
-        "test_bot": (
-            f"{HEAD}def test_bot(personalens):\n    if personalens.scenario.id in BAD:\n        {body}\n   "
-            " personalens.check()\n"
-        )
+        "test_bot": f"{HEAD}def test_bot(personalens):\n    if personalens.scenario.id in BAD:\n        {body}\n    personalens.check()\n"
     }
 
 
 def in_fixture(body: str) -> dict[str, str]:
     """A fixture does."""
-    fixture = (
-        "@pytest.fixture(autouse=True)\ndef key(personalens_scenario):\n    if personalens_scenario.id in"
-        f" BAD:\n        {body}\n\n"
-    )
+    fixture = f"@pytest.fixture(autouse=True)\ndef key(personalens_scenario):\n    if personalens_scenario.id in BAD:\n        {body}\n\n"
     return {"test_bot": HEAD + fixture + GOOD}
 
 
@@ -65,10 +59,7 @@ def in_assistant(body: str, test: str = GOOD) -> dict[str, str]:
     return {"conftest": TOLD.partition('    @pytest.fixture(scope="session")')[0] + fixture, "test_bot": test}
 
 
-SWALLOWS = (
-    "def test_bot(personalens):\n    try:\n        personalens.check()\n    except BaseException:\n       "
-    " pass\n"
-)
+SWALLOWS = "def test_bot(personalens):\n    try:\n        personalens.check()\n    except BaseException:\n        pass\n"
 DESELECTS = """
     def pytest_collection_modifyitems(config, items):
         gone = [item for item in items if any(id_ in item.name for id_ in {BAD!r})]
