@@ -407,15 +407,12 @@ def test_what_cannot_succeed_stops_each_item_with_one_line(
 @pytest.mark.parametrize(
     ("missing", "told"),
     [
-        (
-            ("OPENAI_API_KEY", "OPENAI_BASE_URL"),
-            "openai:small: OPENAI_API_KEY is not set; set it, or OPENAI_BASE_URL *",
-        ),
+        (("OPENAI_API_KEY", "OPENAI_BASE_URL"), "openai:small: OPENAI_API_KEY is not set; set it, or OPENAI_BASE_URL *"),
         (("AWS_REGION", "AWS_DEFAULT_REGION"), "bedrock:*: no AWS region is set; give [?]region=*"),
         (("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"), "bedrock:*: no usable AWS credentials (*"),
     ],
     ids=["key", "region", "credentials"],
-)
+)  # fmt: skip
 def test_a_missing_key_ends_the_run_before_its_first_dialogue(
     repo: Repository, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, missing: tuple[str, ...], told: str
 ) -> None:
@@ -432,17 +429,11 @@ def test_a_missing_key_ends_the_run_before_its_first_dialogue(
 @pytest.mark.parametrize(
     ("given", "problem"),
     [
-        (
-            "--personalens-user-model=bedrock:x?regoin=us",
-            "'bedrock:x?regoin=us': unknown parameter 'regoin'*",
-        ),
+        ("--personalens-user-model=bedrock:x?regoin=us", "'bedrock:x?regoin=us': unknown parameter 'regoin'*"),
         ("--personalens-judge-model=openai:", "'openai:': expected openai:MODEL"),
-        (
-            "--personalens-judge-model=acme:x",
-            "--personalens-judge-model: no provider knows 'acme:x'; use 'embedded', 'bedrock:MODEL'*",
-        ),
+        ("--personalens-judge-model=acme:x", "--personalens-judge-model: no provider knows 'acme:x'; use 'embedded', 'bedrock:MODEL'*"),
         ("--personalens-prompts=nowhere", "*nowhere: no such folder of prompt templates"),
     ],
-)
+)  # fmt: skip
 def test_bad_options_are_one_line_before_anything_runs(repo: Repository, given: str, problem: str) -> None:
     check_usage_error(repo.run("--personalens-sample=3", given), f"ERROR: personalens: {problem}")

@@ -262,26 +262,17 @@ def test_a_misspelt_assistant_is_named_and_lines_are_given_to_paste(repo: Reposi
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        (
-            "--personalens-sample=0",
-            "--personalens-sample: expected a whole number 1 or more, or all, not '0'",
-        ),
+        ("--personalens-sample=0", "--personalens-sample: expected a whole number 1 or more, or all, not '0'"),
         ("--personalens-sample=", "--personalens-sample: expected a whole number 1 or more, or all, not ''"),
         ("--personalens-seed=", "--personalens-seed: expected a text, not ''"),
-        (
-            "--personalens-sample=ten",
-            "--personalens-sample: expected a whole number 1 or more, or all, not 'ten'",
-        ),
+        ("--personalens-sample=ten", "--personalens-sample: expected a whole number 1 or more, or all, not 'ten'"),
         ("--personalens-domain=Opera", "unknown domain 'Opera'; known: Alarm, Books"),
         ("--personalens-kind=triple", "expected one of: single, multi, all, not 'triple'"),
         ("--personalens-context=DX", "expected 'none' or any of the letters D"),
         ("--personalens-data=/nowhere", "no such folder"),
         ("--personalens-data=.", "not a data folder"),
         ("--personalens-users=bob", "unknown user 'bob'"),
-        (
-            "--personalens-users=official-70",
-            "official-70 is no sample of the benchmark's own; known: official-20, ",
-        ),
+        ("--personalens-users=official-70", "official-70 is no sample of the benchmark's own; known: official-20, "),
         ("--personalens-users=file:none.txt", "cannot read"),
         ("--personalens-users=kenji --personalens-domain=Games", "no scenario of dataset 'embedded' fits"),
         ("-o personalens_max_turns=0", "expected a whole number from 1 to 1000"),
@@ -293,14 +284,11 @@ def test_a_misspelt_assistant_is_named_and_lines_are_given_to_paste(repo: Reposi
         ("--personalens-dimensions=charm", "unknown dimension 'charm'; known: tc, p"),
         ("'--personalens-threshold=p>=9'", "p is scored 1 to 4"),
         ("'--personalens-threshold=nat-user>=3'", "naturalness_user is not among the dimensions judged"),
-        (
-            "--personalens-report=.",
-            "expected a path that ends in .json, .html, .htm, .md, or the word github",
-        ),
+        ("--personalens-report=.", "expected a path that ends in .json, .html, .htm, .md, or the word github"),
         ("--personalens-save-baseline=.", "is a folder"),
         ("--personalens-report=test_bot.py/r.json", "--personalens-report: cannot write to"),
     ],
-)
+)  # fmt: skip
 def test_a_bad_option_is_one_line_and_exit_4(repo: Repository, given: str, told: str) -> None:
     result = repo.inline("--personalens-sample=1", *shlex.split(given))
     assert result.ret == pytest.ExitCode.USAGE_ERROR

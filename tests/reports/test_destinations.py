@@ -73,13 +73,9 @@ def test_no_two_outputs_share_a_path(told: Repository) -> None:
     ("output", "name"),
     [
         *(("report", name) for name in ("README.md", "page.html", "data.json")),
-        *(
-            (output, name)
-            for output in ("save-baseline", "adopt-judge")
-            for name in ("README.md", "test_bot.py", "page.html", "data.json")
-        ),
+        *((output, name) for output in ("save-baseline", "adopt-judge") for name in ("README.md", "test_bot.py", "page.html", "data.json")),
     ],
-)
+)  # fmt: skip
 def test_a_file_of_somebody_else_is_not_replaced(told: Repository, output: str, name: str) -> None:
     texts = {
         "README.md": "# personalens and we\n",

@@ -177,18 +177,12 @@ def test_markdown_says_it_all() -> None:
     [
         (results([item()]), "passed: no item failed; there was no gate"),
         (results([item()], gates=(gate("p", True),)), "passed: 1 gate"),
-        (
-            results([item(p=1)], gates=(gate("p", False), gate("tcr", False))),
-            "FAILED: P 0.50 < 0.70, TCR 0.50 < 0.70",
-        ),
+        (results([item(p=1)], gates=(gate("p", False), gate("tcr", False))), "FAILED: P 0.50 < 0.70, TCR 0.50 < 0.70"),
         (results([item()], lost=("x",)), "FAILED: 1 item"),
         (results([item()], complete=False), "not decided: a part of the run only"),
-        (
-            results([item()], settings={"shard": [2, 4]}),
-            "not decided: shard 2/4, whose gates are decided over all shards",
-        ),
+        (results([item()], settings={"shard": [2, 4]}), "not decided: shard 2/4, whose gates are decided over all shards"),
     ],
-)
+)  # fmt: skip
 def test_the_outcome_in_one_line(made: Results, said: str) -> None:
     assert findings_of(made).outcome.line == said
 
@@ -549,18 +543,12 @@ def test_the_command_shows_one_run_or_two(stored: Path, capsys: pytest.CaptureFi
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (
-            ["now.json", "--table", "3", "--beside", "rows.csv"],
-            "rows.csv: cannot be read: No such file or directory",
-        ),
+        (["now.json", "--table", "3", "--beside", "rows.csv"], "rows.csv: cannot be read: No such file or directory"),
         (["now.json", "--report", "now.json/x.md"], "--report: cannot write to now.json: "),
-        (
-            ["now.json", "--table", "3", "--report", "folder.md"],
-            "--report: folder.md is a folder; give the path of a file",
-        ),
+        (["now.json", "--table", "3", "--report", "folder.md"], "--report: folder.md is a folder; give the path of a file"),
         (["rows"], "rows: cannot be read"),
     ],
-)
+)  # fmt: skip
 def test_the_command_refuses_in_one_line(
     stored: Path, capsys: pytest.CaptureFixture[str], args: list[str], said: str
 ) -> None:

@@ -373,23 +373,15 @@ def test_the_leak_check_sees_preferences_and_no_goal(scenario: Scenario) -> None
         (UserTurn("Assistant: I've booked it."), (), "spoke as the assistant"),
         (UserTurn("How can I help you today?"), (), "spoke as the assistant"),
         (UserTurn("As an AI language model I cannot ride trains."), (), "spoke as the assistant"),
-        (
-            UserTurn("- Age: 30\n- Gender: Female\n- Seat: window\n- Class: second"),
-            (),
-            "handed out its profile",
-        ),
+        (UserTurn("- Age: 30\n- Gender: Female\n- Seat: window\n- Class: second"), (), "handed out its profile"),
         (UserTurn("I need a ticket."), ("I need a ticket.",), "repeated itself"),
         (UserTurn(""), (), "said nothing"),
-        (
-            UserTurn("Bye, thank you once more!"),
-            ("Thanks!", "Thank you!", "Thanks, bye!"),
-            "did not end a dialogue that was over",
-        ),
+        (UserTurn("Bye, thank you once more!"), ("Thanks!", "Thank you!", "Thanks, bye!"), "did not end a dialogue that was over"),
         (UserTurn("Thanks!", done=True), ("Thanks!!", "Thank you!", "Thanks, bye!"), ""),
         (UserTurn("", done=True), ("A ticket.",), ""),
         (UserTurn("A window seat, and can my assistant at work get a copy?"), ("A ticket.",), ""),
     ],
-)
+)  # fmt: skip
 def test_a_user_who_steps_out_of_the_role_is_found_out(
     scenario: Scenario, turn: UserTurn, said: tuple[str, ...], problem: str
 ) -> None:
@@ -527,22 +519,14 @@ def test_a_team_places_what_a_role_sees_where_it_likes(tmp_path: Any, scenario: 
     ("name", "text", "problem"),
     [
         ("jugde.txt", "x", "no such template; known: user"),
-        (
-            "user_person.txt",
-            "$intent $rubrics",
-            r"user_person.txt: unknown placeholder \$rubrics for the user; known: \$demographics, \$end",
-        ),
+        ("user_person.txt", "$intent $rubrics", r"user_person.txt: unknown placeholder \$rubrics for the user; known: \$demographics, \$end"),
         ("judge_personalization.txt", "$rubrics", r"unknown placeholder \$rubrics for the judge"),
-        (
-            "assistant.txt",
-            "$preferences",
-            r"unknown placeholder \$preferences for the assistant; known: \$context",
-        ),
+        ("assistant.txt", "$preferences", r"unknown placeholder \$preferences for the assistant; known: \$context"),
         ("user_person.txt", "$profile", r"user_person.txt: the placeholder \$intent is missing"),
         ("judge.txt", "Judge.", r"judge.txt: the placeholder \$rubrics is missing"),
         ("judge_opening_leak.txt", "costs $ 5", "a '\\$' that begins no placeholder"),
     ],
-)
+)  # fmt: skip
 def test_a_bad_template_is_one_line(tmp_path: Any, name: str, text: str, problem: str) -> None:
     (tmp_path / name).write_text(text, encoding="utf-8")
     with pytest.raises(DataError, match=problem):

@@ -76,21 +76,12 @@ def test_an_assistant_that_serves_men_only_has_a_significant_gap_and_fails_the_g
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (
-            ["--personalens-slice=agee"],
-            "*--personalens-slice: unknown demographic 'agee' (did you mean age?)*",
-        ),
-        (
-            ["--personalens-gate=gap(p) <= 0.5"],
-            "*gap(p): there are no groups to compare; add --personalens-slice*",
-        ),
+        (["--personalens-slice=agee"], "*--personalens-slice: unknown demographic 'agee' (did you mean age?)*"),
+        (["--personalens-gate=gap(p) <= 0.5"], "*gap(p): there are no groups to compare; add --personalens-slice*"),
         (["--personalens-gate=gap >= 0.5"], "*name what must not differ between groups of users*"),
-        (
-            ["--personalens-slice=age", "--personalens-gate=gap(p) <= 9"],
-            "*a gap of p lies above 0 and goes up to 3*",
-        ),
+        (["--personalens-slice=age", "--personalens-gate=gap(p) <= 9"], "*a gap of p lies above 0 and goes up to 3*"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_compared_is_refused_in_one_line(
     unfair: Repository, args: list[str], message: str
 ) -> None:

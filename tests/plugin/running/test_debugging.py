@@ -87,23 +87,14 @@ def test_an_exception_that_cannot_be_written_is_the_assistants_fault(told: Repos
 @pytest.mark.parametrize(
     ("reply", "hint"),
     [
-        (
-            "type('Answer', (), {'output': 'hi'})()",
-            "Answer; it must return text (str): the text may be reply.output",
-        ),
-        (
-            "{'messages': ['a']}",
-            "dict; it must return text (str): the text is that of the last message, such as *",
-        ),
+        ("type('Answer', (), {'output': 'hi'})()", "Answer; it must return text (str): the text may be reply.output"),
+        ("{'messages': ['a']}", "dict; it must return text (str): the text is that of the last message, such as *"),
         ("{'output': 'hi'}", "dict; it must return text (str): the text may be reply['output']"),
-        (
-            "{'choices': []}",
-            "dict; it must return text (str): the text is response['choices'][0]['message']['content']",
-        ),
+        ("{'choices': []}", "dict; it must return text (str): the text is response['choices'][0]['message']['content']"),
         ("[{'type': 'text', 'text': 'hi'}]", "list; it must return text (str): join the texts of its parts"),
         ("None", "NoneType; it must return text (str)"),
     ],
-)
+)  # fmt: skip
 def test_what_frameworks_return_gets_a_hint(told: Repository, reply: str, hint: str) -> None:
     told.write(conftest=assistant(f"return {reply}"))
     told.inline(*ARGS).stdout.fnmatch_lines([f"*the assistant returned {hint}*".replace("[", "[[]")])
@@ -114,12 +105,9 @@ def test_what_frameworks_return_gets_a_hint(told: Repository, reply: str, hint: 
     [
         ("mybot:nope", "mybot has no 'nope'; did you mean 'hope'?"),
         ("mybot:agent.gone", "mybot.agent has no 'gone'"),
-        (
-            "mybot:agent",
-            "mybot.agent is Agent, which cannot be called; write a function that calls its .invoke(...) and returns the reply's text",
-        ),
+        ("mybot:agent", "mybot.agent is Agent, which cannot be called; write a function that calls its .invoke(...) and returns the reply's text"),
     ],
-)
+)  # fmt: skip
 def test_an_assistant_that_is_not_there(told: Repository, spec: str, problem: str) -> None:
     told.write(
         mybot="class Agent:\n    def invoke(self):\n        pass\n\nagent = Agent()\n\ndef hope(messages):\n    return 'x'\n"

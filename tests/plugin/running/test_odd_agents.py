@@ -30,21 +30,12 @@ def offers(repo: Repository, role: str, value: str) -> pytest.RunResult:
     ("value", "told"),
     [
         ("return 5", "is int, whose * is no text; it needs *, paid and {method}()"),
-        (
-            "return type('Odd', (), {'identity': None, 'name': None, 'paid': False})()",
-            "is Odd, whose * is no text; it needs *",
-        ),
-        (
-            "return type('Odd', (), {'identity': 'x', 'name': 'x', 'paid': None})()",
-            "is Odd, whose paid is neither true nor false*",
-        ),
-        (
-            "return type('Odd', (), {'identity': 'x', 'name': 'x', 'paid': False})()",
-            "is Odd, which has no method {method}()*",
-        ),
+        ("return type('Odd', (), {'identity': None, 'name': None, 'paid': False})()", "is Odd, whose * is no text; it needs *"),
+        ("return type('Odd', (), {'identity': 'x', 'name': 'x', 'paid': None})()", "is Odd, whose paid is neither true nor false*"),
+        ("return type('Odd', (), {'identity': 'x', 'name': 'x', 'paid': False})()", "is Odd, which has no method {method}()*"),
         ("return type('Odd', (), {})", "is the class Odd; give an instance of it"),
     ],
-)
+)  # fmt: skip
 def test_what_is_no_agent(repo: Repository, role: str, value: str, told: str) -> None:
     result = offers(repo, role, value)
     assert result.ret == 4

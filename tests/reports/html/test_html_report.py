@@ -164,27 +164,15 @@ def test_a_rate_has_its_exact_interval() -> None:
         (rich_results(8), "Passed", "All 3 gates passed."),
         (rich_results(8, floor=4), "Failed", "Personalization is "),
         (rich_results(8).model_copy(update={"gates": ()}), "Passed", "No test failed; the run had no gate."),
-        (
-            rich_results(8).model_copy(update={"complete": False, "gates": ()}),
-            "Incomplete",
-            "A part of the run only: it was stopped",
-        ),
-        (
-            rich_results(8).model_copy(update={"lost": ("test_x",)}),
-            "Failed",
-            "1 tests were lost with their workers",
-        ),
+        (rich_results(8).model_copy(update={"complete": False, "gates": ()}), "Incomplete", "A part of the run only: it was stopped"),
+        (rich_results(8).model_copy(update={"lost": ("test_x",)}), "Failed", "1 tests were lost with their workers"),
         (rich_results(40), "Failed", "1 of 40 tests failed"),
-        (
-            rich_results(8).model_copy(update={"settings": {"shard": (3, 10)}, "gates": ()}),
-            "Shard 3 of 10",
-            "decided over all shards",
-        ),
+        (rich_results(8).model_copy(update={"settings": {"shard": (3, 10)}, "gates": ()}), "Shard 3 of 10", "decided over all shards"),
         (rich_results(0).model_copy(update={"gates": ()}), "Not decided", "No dialogue could be scored."),
         (rich_results(5, invalid=True), "Failed", "5 of 5 tests failed"),
     ],
     ids=("passed", "gate", "no gate", "stopped", "lost", "failed", "shard", "empty", "invalid"),
-)
+)  # fmt: skip
 def test_every_end_of_a_run_is_told(results: Results, word: str, why: str) -> None:
     page = html_page(results)
     assert re.search(rf"</span> {word}</h1>", page)

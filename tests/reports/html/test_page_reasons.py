@@ -318,19 +318,12 @@ def test_the_ablation_has_its_table_and_its_bars() -> None:
     [
         ["--personalens-sample", "4"],
         ["--personalens-sample", "4", "--personalens-gate", "tcr >= 0.5, Movies: p >= 2"],
-        [
-            "--personalens-sample",
-            "4",
-            "--personalens-trials",
-            "2",
-            "--personalens-control",
-            "ablation,other-user",
-        ],
+        ["--personalens-sample", "4", "--personalens-trials", "2", "--personalens-control", "ablation,other-user"],
         ["--personalens-sample", "4", "--personalens-threshold", "tc=0,p=3", "--personalens-kind", "single"],
         ["--personalens-sample", "4", "--personalens-gate", "none", "-o", "personalens_max_turns=3"],
     ],
     ids=["plain", "gates", "controls", "thresholds", "report only"],
-)
+)  # fmt: skip
 def test_the_command_line_asks_for_the_same_run(told: Repository, options: list[str]) -> None:
     def results(words: list[str], name: str) -> Results:
         from pytest_personalens import read_results

@@ -125,17 +125,14 @@ def test_two_judges_in_one_run_are_one_row(small: Repository, endpoint: Endpoint
 @pytest.mark.parametrize(
     ("spec", "told"),
     [
-        (
-            "tc=bedrock:claude-3-sonnet-v1",
-            "no judge of the other readings; add its spec, such as tc=SPEC,SPEC",
-        ),
+        ("tc=bedrock:claude-3-sonnet-v1", "no judge of the other readings; add its spec, such as tc=SPEC,SPEC"),
         ("tc=a,tc=b,c", "two judges of tc; give one"),
         ("tc=a,b,c", "two judges of all other readings; give one"),
         ("tc=,embedded", "expected a model spec, or READING=SPEC,SPEC"),
         ("taste=embedded,embedded", "unknown dimension 'taste'; known: tc, p, *"),
         ("tc=acme:x,embedded", "no provider knows 'acme:x'; use 'embedded', *"),
     ],
-)
+)  # fmt: skip
 def test_a_bad_pair_of_judges_is_one_line(empty_repo: Repository, spec: str, told: str) -> None:
     check_usage_error(
         empty_repo.inline("--personalens-sample", "1", "--personalens-judge-model", spec),
@@ -156,21 +153,12 @@ def test_an_embedded_judge_may_stand_beside_a_model(small: Repository, endpoint:
 @pytest.mark.parametrize(
     ("more", "told"),
     [
-        (
-            ("--personalens-assistant", "bedrock:claude-3-haiku-v1?temperature=1"),
-            "the assistant has temperature 1.0, not 0 (?temperature=1.0)",
-        ),
-        (
-            ("--personalens-judge-model", "bedrock:claude-3-5-sonnet-v2?max_tokens=900"),
-            "the judge has max_tokens 900, not 4000",
-        ),
-        (
-            ("-o", "personalens_model_parameters=temperature = 0.7"),
-            "the user agent has temperature 0.7, not 0.5",
-        ),
+        (("--personalens-assistant", "bedrock:claude-3-haiku-v1?temperature=1"), "the assistant has temperature 1.0, not 0 (?temperature=1.0)"),
+        (("--personalens-judge-model", "bedrock:claude-3-5-sonnet-v2?max_tokens=900"), "the judge has max_tokens 900, not 4000"),
+        (("-o", "personalens_model_parameters=temperature = 0.7"), "the user agent has temperature 0.7, not 0.5"),
         (("--personalens-user-model", "bedrock:claude-3-sonnet-v1?temperature=0.5"), ""),
     ],
-)
+)  # fmt: skip
 def test_table_footers_name_the_parameters_of_models(
     small: Repository, more: tuple[str, ...], told: str
 ) -> None:
