@@ -83,24 +83,17 @@ def test_a_merged_report_that_cannot_be_written_takes_no_other_with_it(told: Rep
     assert piped.errlines == ["report: again.html"]
 
 
-def test_a_report_that_cannot_be_written_is_told_and_takes_no_other_with_it(told: Repository) -> None:
-    in_the_way = "\n    def pytest_collection_finish():\n        pathlib.Path('out/r.md').mkdir(parents=True, exist_ok=True)\n"
-    told.write(conftest=TOLD + in_the_way)
+@pytest.mark.parametrize(("ending", "name"), [("md", "summary"), ("json", "results")])
+def test_a_report_that_cannot_be_written_is_told_and_takes_no_other_with_it(
+    told: Repository, ending: str, name: str
+) -> None:
+    make = f"pathlib.Path('out/r.{ending}').mkdir(parents=True, exist_ok=True)"
+    told.write(conftest=TOLD + f"\n    def pytest_collection_finish():\n        {make}\n")
     result = told.run(*ARGS, *ALL)
     assert result.ret == 3
-    result.stdout.fnmatch_lines(["summary could not be written to *r.md: a folder"])
-    assert {path.name for path in (told.path / "out").iterdir() if path.is_file()} == {"r.json", "r.html"}
-
-
-def test_results_that_cannot_be_written_take_no_report_with_them(told: Repository) -> None:
-    told.write(
-        conftest=TOLD
-        + "\n    def pytest_collection_finish():\n        pathlib.Path('out/r.json').mkdir(parents=True, exist_ok=True)\n"
-    )
-    result = told.run(*ARGS, *ALL)
-    assert result.ret == 3
-    result.stdout.fnmatch_lines(["results could not be written to *r.json: a folder"])
-    assert {path.name for path in (told.path / "out").iterdir() if path.is_file()} == {"r.md", "r.html"}
+    result.stdout.fnmatch_lines([f"{name} could not be written to *r.{ending}: a folder"])
+    written = {path.name for path in (told.path / "out").iterdir() if path.is_file()}
+    assert written == {"r.json", "r.html", "r.md"} - {f"r.{ending}"}
 
 
 @pytest.mark.parametrize("ending", ["json", "html", "md"])

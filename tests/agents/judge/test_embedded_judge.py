@@ -16,11 +16,11 @@ from pytest_personalens.agents import EmbeddedJudge, EmbeddedUserAgent
 from pytest_personalens.core.errors import JudgeFault
 from pytest_personalens.core.judging.evaluation import Evaluation, evaluate
 from pytest_personalens.core.judging.verdict import Dimension
-from pytest_personalens.core.scenario import Scenario, Situation, Task
+from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.datasets import EmbeddedDataset, draw
 from pytest_personalens.datasets.embedded.files import data_folder
 from pytest_personalens.judge_quality import Labelled, measure, read_labels
-from tests.support.datasets.dinner import DINNER, TASTES, dialogue
+from tests.support.datasets.dinner import DINNER, TASTES, dialogue, small_scenario
 from tests.support.repository import ROOT
 
 TC, P = Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION
@@ -40,41 +40,21 @@ STRANGER = DINNER.model_copy(
         },
     }
 )
-TRIP = Scenario(
-    id="multi-1-tomas",
-    user="tomas",
-    name="Tomas",
-    dataset="test 1",
-    kind="multi",
-    domains=("Train", "Alarm"),
-    demographics={"age": "25-34"},
-    preferences={
+TRIP = small_scenario(
+    "multi-1",
+    "Tomas",
+    {
         "Train": {"Preferred Seat Type": ("window",), "Preferred Train Class": ("second class",)},
         "Alarm": {"Alarm Sound": ("birdsong",), "Snooze": ("no snooze",)},
     },
-    summaries={
+    {
         "Train": "Tomas takes the train to Porto every month and works in the quiet coach. He brings a folding bicycle.",
         "Alarm": "He sleeps through short tones and sets the alarm an hour and a half before he leaves.",
     },
-    situation=Situation(
-        location="Lisbon",
-        device="Smartphone",
-        time_of_day="Evening",
-        day_of_week="Sunday",
-        environment="Quiet",
-    ),
-    task=Task(
-        id="multi-1",
-        description="The user wants a ticket and an alarm.",
-        intent="You want a train ticket to Porto for tomorrow morning and an alarm to be up in time.",
-        goal="A ticket to Porto for tomorrow morning is bought; an alarm is set that leaves time to catch the train.",
-        relevant=(
-            ("Train", "Preferred Seat Type"),
-            ("Train", "Preferred Train Class"),
-            ("Alarm", "Alarm Sound"),
-            ("Alarm", "Snooze"),
-        ),
-    ),
+    ("Lisbon", "Smartphone", "Evening", "Sunday", "Quiet"),
+    description="The user wants a ticket and an alarm.",
+    intent="You want a train ticket to Porto for tomorrow morning and an alarm to be up in time.",
+    goal="A ticket to Porto for tomorrow morning is bought; an alarm is set that leaves time to catch the train.",
 )
 ASKED = "I'd like a table for two this evening, please."
 #: The codes of reasons, by what they are about.

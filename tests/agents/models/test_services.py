@@ -10,7 +10,7 @@ import boto3
 import pytest
 
 from tests.support.repository import Repository
-from tests.support.scripted_agents import TOLD, TOLD_AGENTS
+from tests.support.scripted_agents import TOLD_AGENTS, TOLD_ALONE
 from tests.support.servers.service import Answer, Service, agent_turn, events, json_answer
 
 RUN: Final = ("--personalens-sample", "1", *TOLD_AGENTS)
@@ -46,7 +46,7 @@ def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
 @pytest.fixture
 def told(empty_repo: Repository) -> Repository:
     """A repository without an assistant, whose user greets and leaves."""
-    empty_repo.write(conftest=TOLD.partition('    @pytest.fixture(scope="session")')[0])
+    empty_repo.write(conftest=TOLD_ALONE)
     return empty_repo
 
 

@@ -23,6 +23,17 @@ PHARMACY = ROOT / "example_project" / "pharmacy"
 PIECES = 12 + 2 * 12 + 29
 
 
+BUILD = (
+    sys.executable,
+    "-m",
+    "pytest_personalens",
+    "build",
+    "plan.toml",
+    "--model=openai:gpt-4o-mini",
+    "--out=own",
+)
+
+
 @pytest.fixture
 def writer(empty_repo: Repository, endpoint: Endpoint) -> Endpoint:
     """A model that writes datasets, and the plan of the example."""
@@ -177,17 +188,7 @@ def test_a_kill_loses_nothing_that_was_made(empty_repo: Repository, writer: Endp
         return author(call)
 
     writer.answer = answer
-    command = [
-        sys.executable,
-        "-m",
-        "pytest_personalens",
-        "build",
-        "plan.toml",
-        "--users=6",
-        "--model=openai:gpt-4o-mini",
-        "--out=own",
-    ]
-    running.append(subprocess.Popen([*command, "--concurrency=1"]))
+    running.append(subprocess.Popen([*BUILD, "--users=6", "--concurrency=1"]))
     assert running[0].wait() != 0
     writer.answer = author
     assert build(empty_repo, users=6).ret == 0
@@ -212,16 +213,7 @@ def test_ctrl_c_says_that_nothing_is_lost(empty_repo: Repository, writer: Endpoi
         return author(call)
 
     writer.answer = answer
-    command = [
-        sys.executable,
-        "-m",
-        "pytest_personalens",
-        "build",
-        "plan.toml",
-        "--model=openai:gpt-4o-mini",
-        "--out=own",
-    ]
-    running.append(subprocess.Popen(command, stderr=subprocess.PIPE, text=True))
+    running.append(subprocess.Popen(BUILD, stderr=subprocess.PIPE, text=True))
     told = running[0].communicate()[1]
     assert running[0].returncode == 130
     assert "stopped; what was made is kept in own/.pieces, and the same command goes on from there" in told

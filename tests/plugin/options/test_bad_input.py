@@ -19,37 +19,24 @@ ARGS = ("--personalens-sample=2",)
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "expected"),
+    ("name", "value", "expected"),
     [
-        ("judge_votes", "99999999999", "expected a whole number from 1 to 99"),
-        ("judge_votes", "101", "expected a whole number from 1 to 99"),
-        ("turn_timeout", "inf", "expected a number from 0.001 to 86400"),
-        ("turn_timeout", "1e9", "expected a number from 0.001 to 86400"),
-        ("max_turns", "9" * 30, "expected a whole number from 1 to 1000"),
+        ("-o personalens_judge_votes", "99999999999", "expected a whole number from 1 to 99, not *"),
+        ("-o personalens_judge_votes", "101", "expected a whole number from 1 to 99, not *"),
+        ("-o personalens_turn_timeout", "inf", "expected a number from 0.001 to 86400, not *"),
+        ("-o personalens_turn_timeout", "1e9", "expected a number from 0.001 to 86400, not *"),
+        ("-o personalens_max_turns", "9" * 30, "expected a whole number from 1 to 1000, not *"),
+        ("--personalens-concurrency", "9" * 30, "expected a whole number from 1 to 10000, not *"),
+        ("--personalens-sample", "9" * 5000, "expected a whole number 1 or more, or all, not *"),
+        ("--personalens-trials", "9" * 30, "expected a whole number from 1 to 100, not *"),
+        ("--personalens-budget", "infusd", "expected a number of calls or of dollars*"),
+        ("--personalens-budget", "9" * 30 + "calls", "expected *number*1 or more*"),
     ],
 )
-def test_numbers_without_sense_in_the_configuration(
-    repo: Repository, key: str, value: str, expected: str
-) -> None:
-    check_usage_error(
-        repo.inline(*ARGS, "-o", f"personalens_{key}={value}"), f"ERROR: personalens_{key}: {expected}, not *"
-    )
-
-
-@pytest.mark.parametrize(
-    ("option", "value", "expected"),
-    [
-        ("concurrency", "9" * 30, "expected a whole number from 1 to 10000, not *"),
-        ("sample", "9" * 5000, "expected a whole number 1 or more, or all, not *"),
-        ("trials", "9" * 30, "expected a whole number from 1 to 100, not *"),
-        ("budget", "infusd", "expected a number of calls or of dollars*"),
-        ("budget", "9" * 30 + "calls", "expected *number*1 or more*"),
-    ],
-)
-def test_numbers_without_sense(repo: Repository, option: str, value: str, expected: str) -> None:
-    check_usage_error(
-        repo.inline(*ARGS, f"--personalens-{option}", value), f"ERROR: --personalens-{option}: {expected}"
-    )
+def test_numbers_without_sense(repo: Repository, name: str, value: str, expected: str) -> None:
+    option = name.removeprefix("-o ")
+    words = ("-o", f"{option}={value}") if option != name else (name, value)
+    check_usage_error(repo.inline(*ARGS, *words), f"ERROR: {option}: {expected}")
 
 
 @pytest.mark.parametrize("content", ["", "\n  \n"])

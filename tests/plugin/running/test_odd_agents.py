@@ -53,17 +53,6 @@ def test_what_cannot_be_opened(repo: Repository, role: str) -> None:
     )
 
 
-def test_a_dataset_that_cannot_be_opened(repo: Repository) -> None:
-    repo.write(
-        conftest=BOT
-        + "\n    def pytest_personalens_dataset(spec, config):\n        raise OSError('no disk')\n"
-    )
-    check_usage_error(
-        repo.inline(*ARGS, "--personalens-data=mine"),
-        "ERROR: personalens: --personalens-data: the dataset 'mine' cannot be had: OSError: no disk",
-    )
-
-
 @pytest.mark.parametrize("answer", ["None", "'bye'", "{'content': 'bye'}", "object()"])
 def test_a_user_agent_that_returns_no_turn(told: Repository, answer: str) -> None:
     told.write(

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tests.support.repository import Repository
-from tests.support.scripted_agents import TOLD, TOLD_AGENTS
+from tests.support.scripted_agents import TOLD, TOLD_AGENTS, TOLD_ALONE
 
 ARGS = ("--personalens-sample", "12", *TOLD_AGENTS)
 MEMORY = """
@@ -38,7 +38,7 @@ WAYS = [
 
 @pytest.fixture
 def crashing(told: Repository, monkeypatch: pytest.MonkeyPatch) -> Repository:
-    told.write(conftest=TOLD.partition('    @pytest.fixture(scope="session")')[0] + BOT, app__memory=MEMORY)
+    told.write(conftest=TOLD_ALONE + BOT, app__memory=MEMORY)
     monkeypatch.syspath_prepend(told.path)
     return told
 

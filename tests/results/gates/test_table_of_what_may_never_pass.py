@@ -9,7 +9,7 @@ import pytest
 
 from pytest_personalens.datasets import EmbeddedDataset, draw
 from tests.support.repository import Repository
-from tests.support.scripted_agents import TOLD, TOLD_AGENTS
+from tests.support.scripted_agents import TOLD, TOLD_AGENTS, TOLD_ALONE
 
 ARGS = ("--personalens-sample", "10", *TOLD_AGENTS)
 #: The half of the sample that a way leaves out, with scenarios of either kind.
@@ -56,7 +56,7 @@ def in_assistant(body: str, test: str = GOOD) -> dict[str, str]:
             return "fine"
         return reply
 """
-    return {"conftest": TOLD.partition('    @pytest.fixture(scope="session")')[0] + fixture, "test_bot": test}
+    return {"conftest": TOLD_ALONE + fixture, "test_bot": test}
 
 
 SWALLOWS = "def test_bot(personalens):\n    try:\n        personalens.check()\n    except BaseException:\n        pass\n"
