@@ -12,7 +12,8 @@ from pytest_personalens.core.dialogue.dialogue import Dialogue
 from pytest_personalens.core.scenario import DOMAINS
 from pytest_personalens.datasets import EmbeddedDataset, open_dataset
 from tests.support.datasets.folders import write_own_domains
-from tests.support.repository import Repository, check_usage_error
+from tests.support.processes.runs import assert_usage_error
+from tests.support.repository import Repository
 
 #: The conftest of a dataset with one person, who is asked about an invoice.
 HOOK = """
@@ -167,7 +168,7 @@ def test_a_mistake_ends_the_run_and_is_found(
     assert old in text
     path.write_text(text.replace(old, new), encoding="utf-8")
     empty_repo.write(conftest=BOT)
-    check_usage_error(
+    assert_usage_error(
         empty_repo.inline("--personalens-sample=9", "--personalens-data=own"),
         f"ERROR: personalens: */{told.replace('[', '[[]')}*",
     )
@@ -203,7 +204,7 @@ def test_a_mistake_of_the_hook_ends_the_run_and_is_found(
 ) -> None:
     assert old in HOOK
     empty_repo.write(conftest=HOOK.replace(old, new))
-    check_usage_error(
+    assert_usage_error(
         empty_repo.inline("--personalens-sample=1", "--personalens-data=support"),
         f"ERROR: *dataset Support: {told}*",
     )

@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.repository import Repository, check_usage_error
+from tests.support.processes.runs import assert_usage_error
+from tests.support.repository import Repository
 from tests.support.servers.endpoint import Call, Endpoint, Reply, play
 
 #: An assistant that takes its time, counts how many of its replies are under way at once, and knows its user.
@@ -178,7 +179,7 @@ def test_an_assistant_made_anew_for_each_item_is_refused_in_one_line(
 
 @pytest.mark.parametrize("value", ["0", "-1", "many", "1.5"])
 def test_a_concurrency_that_is_none_is_refused(slow: Repository, value: str) -> None:
-    check_usage_error(
+    assert_usage_error(
         slow.run("--personalens-sample=3", "--personalens-concurrency", value),
         f"ERROR: --personalens-concurrency: expected a whole number from 1 to 10000, not '{value}'",
     )

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.repository import Repository, check_usage_error
+from tests.support.processes.runs import assert_usage_error
+from tests.support.repository import Repository
 from tests.support.servers.endpoint import Call, Endpoint, Reply, play, quote_of
 
 LIVE = (
@@ -130,7 +131,7 @@ def test_a_callable_is_the_assistant_by_its_place(empty_repo: Repository) -> Non
             "expected bedrock:MODEL, openai:MODEL, http:URL, bedrock-agent:AGENT/ALIAS, agentcore:ARN or module:attribute",
         ),
     ):
-        check_usage_error(
+        assert_usage_error(
             empty_repo.run("--personalens-sample=2", "--personalens-assistant", spec),
             f"ERROR: personalens: --personalens-assistant: {problem}*",
         )
@@ -165,7 +166,7 @@ def test_a_cap_on_calls_stops_in_order_and_keeps_what_was_bought(
 
 def test_a_cap_on_money_needs_prices_and_stops_in_order(repo: Repository, endpoint: Endpoint) -> None:
     capped = (*LIVE, "--personalens-record=live", "--personalens-budget=0.000001usd")
-    check_usage_error(
+    assert_usage_error(
         repo.run(*capped),
         "ERROR: personalens: --personalens-budget: no price is known for bedrock:claude-3-haiku-v1 (user agent)*",
     )
@@ -213,7 +214,7 @@ def test_an_estimate_spends_nothing(repo: Repository, endpoint: Endpoint) -> Non
     )
     free = repo.run("--personalens-sample=3", "--personalens-estimate")
     free.stdout.fnmatch_lines(["this run makes no paid model calls"])
-    check_usage_error(
+    assert_usage_error(
         repo.run("--personalens-estimate"), "ERROR: --personalens-estimate: give --personalens-sample N too"
     )
 
@@ -418,7 +419,7 @@ def test_a_missing_key_ends_the_run_before_its_first_dialogue(
 ) -> None:
     for name in missing:
         monkeypatch.delenv(name, raising=False)
-    check_usage_error(
+    assert_usage_error(
         repo.run(*LIVE, "--personalens-record=live"),
         f"ERROR: {told}; or replay records with --personalens-record none",
     )
@@ -436,4 +437,4 @@ def test_a_missing_key_ends_the_run_before_its_first_dialogue(
     ],
 )  # fmt: skip
 def test_bad_options_are_one_line_before_anything_runs(repo: Repository, given: str, problem: str) -> None:
-    check_usage_error(repo.run("--personalens-sample=3", given), f"ERROR: personalens: {problem}")
+    assert_usage_error(repo.run("--personalens-sample=3", given), f"ERROR: personalens: {problem}")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.repository import Repository, check_usage_error
+from tests.support.processes.runs import assert_usage_error
+from tests.support.repository import Repository
 from tests.support.scripted_agents import BOT
 
 OFF = ("-p", "no:personalens")
@@ -24,7 +25,7 @@ def test_a_plain_run_loads_nothing_of_the_plugin(empty_repo: Repository) -> None
 
 
 def test_its_options_are_not_known(repo: Repository) -> None:
-    check_usage_error(
+    assert_usage_error(
         repo.run_fresh(*OFF, "--personalens-sample", "3"), "*unrecognized arguments: --personalens-sample*"
     )
 

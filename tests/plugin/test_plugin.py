@@ -13,6 +13,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import Repository
 from tests.support.scripted_agents import BOT
 
@@ -317,9 +318,10 @@ def test_an_unknown_domain_of_the_configuration_says_where_it_stands(repo: Repos
 
 
 def test_a_bad_option_is_reported_before_workers_start(repo: Repository) -> None:
-    result = repo.run("--personalens-sample=1", "--personalens-domain=Opera", "-n", "2")
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["ERROR: *unknown domain 'Opera'*"])
+    result = assert_usage_error(
+        repo.run("--personalens-sample=1", "--personalens-domain=Opera", "-n", "2"),
+        "ERROR: *unknown domain 'Opera'*",
+    )
     result.stdout.no_fnmatch_line("*INTERNALERROR*")
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.datasets.folders import write_own_domains
-from tests.support.repository import Repository, check_usage_error
+from tests.support.processes.runs import assert_usage_error
+from tests.support.repository import Repository
 from tests.support.scripted_agents import TOLD, TOLD_AGENTS
 
 ARGS = ("--personalens-sample", "4", *TOLD_AGENTS, "--personalens-gate", "valid >= 0.9")
@@ -85,7 +86,7 @@ def test_a_file_of_somebody_else_is_not_replaced(told: Repository, output: str, 
     file = told.path / name
     file.write_text(texts.get(name, file.read_text() if file.exists() else ""))
     before = file.read_bytes()
-    check_usage_error(
+    assert_usage_error(
         told.inline(*ARGS, f"--personalens-{output}", name),
         f"ERROR: --personalens-{output}: *{name} was not written by this plugin; give another path, or remove it",
     )
@@ -123,7 +124,7 @@ def test_a_merge_replaces_none_of_its_shards(told: Repository, output: str) -> N
     for ending in ("json", "html", "md"):
         (told.path / f"link.{ending}").symlink_to("2.json")
     for path in ("2.json", "link.json", "link.html", "link.md"):
-        check_usage_error(
+        assert_usage_error(
             told.command("merge", "1.json", "2.json", f"--{output}", path),
             f"error: --{output}: {path} is what this command (shard 2) reads, and would be replaced; *",
         )
@@ -178,7 +179,7 @@ def test_a_dataset_that_is_checked_replaces_no_file_of_somebody_elses(repo: Repo
     assert repo.command(*command, "conftest.py").ret == 4
     for path in ("notes.json",):
         before = (repo.path / path).read_bytes()
-        check_usage_error(
+        assert_usage_error(
             repo.command(*command, path),
             f"error: --report: {path} was not written by this plugin; give another path, or remove it",
         )

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.repository import Repository, check_usage_error
+from tests.support.processes.runs import assert_usage_error
+from tests.support.repository import Repository
 from tests.support.scripted_agents import TOLD, TOLD_AGENTS
 
 ARGS = ("--personalens-sample", "6", *TOLD_AGENTS, "--personalens-gate", "tcr >= 0.9")
@@ -69,11 +70,11 @@ def test_a_merged_report_that_cannot_be_written_takes_no_other_with_it(told: Rep
         told.inline(*ARGS, "--personalens-shard", f"{number}/2", "--personalens-report", f"{number}.json")
     (told.path / "full.md").symlink_to("/dev/full/no")
     files = ("--report", "out/m.json", "--report", "full.md", "--report", "out/m.html")
-    merged = told.command("merge", "1.json", "2.json", *files)
-    assert merged.ret == 4
-    merged.stderr.fnmatch_lines(["error: summary could not be written to full.md: *"])
+    merged = assert_usage_error(
+        told.command("merge", "1.json", "2.json", *files), "error: summary could not be written to full.md: *"
+    )
     merged.stdout.fnmatch_lines(["overall *", "results: out/m.json", "report: out/m.html"])
-    check_usage_error(
+    assert_usage_error(
         told.command("report", "out/m.json", "--report", "full.md", "--report", "made/again.html"),
         "error: summary could not be written to full.md: *",
     )
@@ -104,7 +105,7 @@ def test_a_path_that_cannot_be_is_told_before_the_run(told: Repository, ending: 
         (f"folder.{ending}", "*is a folder; give the path of a file"),
         (f"taken/x.{ending}", "cannot write to *taken: *"),
     ):
-        check_usage_error(
+        assert_usage_error(
             told.inline(*ARGS, "--personalens-report", path), f"ERROR: --personalens-report: {problem}"
         )
 
@@ -112,7 +113,7 @@ def test_a_path_that_cannot_be_is_told_before_the_run(told: Repository, ending: 
 def test_github_gets_a_summary_and_annotations(told: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     scenario = low(told)
     monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
-    check_usage_error(
+    assert_usage_error(
         told.inline(*ARGS, "--personalens-report", "github"),
         "ERROR: --personalens-report: GITHUB_STEP_SUMMARY: not set: *elsewhere give PATH.md",
     )

@@ -150,13 +150,6 @@ def unwrapped(result: pytest.RunResult) -> str:
     return re.sub(r"\nE   ", " ", result.stdout.str())
 
 
-def check_usage_error(result: pytest.RunResult, *lines: str) -> None:
-    """Check that a run or a command did not begin, and said these lines (patterns, in order) and no traceback."""
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(lines)
-    assert "Traceback" not in result.stderr.str()
-
-
 def calls(repo: Repository) -> int:
     """How often the paid agents were asked since this was last asked."""
     log = repo.path / "calls.log"

@@ -16,7 +16,8 @@ from pytest_personalens.judge_quality.drift.drift import detect_drift
 from pytest_personalens.judge_quality.drift.significance import permutation_test, sign_test
 from pytest_personalens.results.values.drift import DriftOutcome
 from pytest_personalens.results.values.results import Results
-from tests.support.repository import Repository, check_usage_error
+from tests.support.processes.runs import assert_usage_error
+from tests.support.repository import Repository
 from tests.support.servers.endpoint import Call, Endpoint, Reply, play
 
 #: A judge and a bot that change with the environment: the judge's mood is for task completion (tc) or
@@ -243,7 +244,7 @@ def test_a_bad_baseline_is_one_line(
     if text is not None:
         (moody.path / "judge.json").write_bytes(text)
     run = moody.run if workers else moody.inline
-    check_usage_error(
+    assert_usage_error(
         run(*ARGS, *CHECK, *workers), f"ERROR: --personalens-check-judge: *judge.json: {problem}"
     )
 
@@ -252,7 +253,7 @@ def test_a_baseline_with_a_score_off_its_scale_is_refused(adopted: Repository) -
     data = json.loads((adopted.path / "judge.json").read_text())
     data["verdicts"]["personalization"]["cal-a-011"] = 7
     (adopted.path / "judge.json").write_text(json.dumps(data))
-    check_usage_error(adopted.inline(*ARGS, *CHECK), "ERROR: *personalization is scored 1 to 4, not 7*")
+    assert_usage_error(adopted.inline(*ARGS, *CHECK), "ERROR: *personalization is scored 1 to 4, not 7*")
 
 
 def test_bad_options_are_one_line(adopted: Repository) -> None:
@@ -276,7 +277,7 @@ def test_bad_options_are_one_line(adopted: Repository) -> None:
         result = adopted.inline(*ARGS, *args)
         assert result.ret == 4, args
         result.stderr.fnmatch_lines([f"ERROR: {problem}"])
-    check_usage_error(
+    assert_usage_error(
         adopted.inline("--personalens-check-judge", "judge.json"),
         "ERROR: --personalens-check-judge: give --personalens-sample N too*",
     )
@@ -307,7 +308,7 @@ def test_a_paid_judge_of_a_hook_is_not_asked_unasked(
 ) -> None:
     monkeypatch.setenv("PAID", "1")
     for workers in ((), ("-n", "2")):
-        check_usage_error(
+        assert_usage_error(
             moody.run(*ARGS, *ADOPT, *workers),
             "ERROR: --personalens-adopt-judge: moody costs money: add --personalens-record live to *24 anchors on 2 *",
         )

@@ -9,6 +9,7 @@ from typing import Any, Final
 import boto3
 import pytest
 
+from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import Repository
 from tests.support.scripted_agents import TOLD_AGENTS, TOLD_ALONE
 from tests.support.servers.service import Answer, Service, agent_turn, events, json_answer
@@ -368,9 +369,10 @@ def test_without_credentials_no_run_begins(
     told: Repository, service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
-    result = told.inline(*RUN, "--personalens-assistant", "bedrock-agent:AGENT1/LIVE")
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(["*bedrock-agent:AGENT1/LIVE: no usable AWS credentials*"])
+    result = assert_usage_error(
+        told.inline(*RUN, "--personalens-assistant", "bedrock-agent:AGENT1/LIVE"),
+        "*bedrock-agent:AGENT1/LIVE: no usable AWS credentials*",
+    )
     result.stderr.no_fnmatch_line("*--personalens-record*")
 
 

@@ -12,7 +12,8 @@ from pytest_personalens.core.facts import Clock, Fact, Session
 from pytest_personalens.datasets import open_dataset
 from tests.datasets.test_wrong_values import GOOD, Support, offered
 from tests.support.datasets.folders import write_own_world
-from tests.support.repository import Repository, check_usage_error
+from tests.support.processes.runs import assert_usage_error
+from tests.support.repository import Repository
 
 DOMAIN, PROFILE, HISTORY = "domains/pharmacy.toml", "profiles/orla.toml", "histories/orla/pharmacy.toml"
 SPOILT = [
@@ -71,7 +72,7 @@ def test_the_same_line_ends_a_run(repo: Repository) -> None:
     repo.write(
         conftest="import pytest\n\n\n@pytest.fixture\ndef personalens_assistant():\n    return lambda m: 'Done.'\n"
     )
-    check_usage_error(
+    assert_usage_error(
         repo.run("--personalens-sample", "2", "--personalens-data", "own"),
         "*pharmacy.toml: tasks.2.facts.hour*upside down*",
     )

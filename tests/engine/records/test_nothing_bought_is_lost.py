@@ -11,7 +11,8 @@ from contextlib import suppress
 
 import pytest
 
-from tests.support.repository import ROOT, Repository, calls, check_usage_error, records
+from tests.support.processes.runs import assert_usage_error
+from tests.support.repository import ROOT, Repository, calls, records
 from tests.support.scripted_agents import MODELS, PAID
 from tests.support.servers.endpoint import Call, Endpoint, Reply, play
 
@@ -114,7 +115,7 @@ def test_the_agreement_command_looks_at_its_paths_before_it_pays(
         (f"{name}/x{name[5:]}", f"cannot write to {name}: *"),
         (name, f"{name} was not written by this plugin; *"),
     ):
-        check_usage_error(own_cache.command(*AGREEMENT, "--report", path), f"error: --report: {problem}")
+        assert_usage_error(own_cache.command(*AGREEMENT, "--report", path), f"error: --report: {problem}")
     assert not endpoint.calls
 
 

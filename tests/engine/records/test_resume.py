@@ -16,7 +16,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.repository import Repository, check_usage_error
+from tests.support.processes.runs import assert_usage_error
+from tests.support.repository import Repository
 
 #: Models and an assistant that write down when a call begins and when it is answered, 50 ms later.
 CONFTEST = """
@@ -206,7 +207,7 @@ def test_another_run_is_not_resumed(asked: Repository) -> None:
 
 
 def test_resuming_needs_the_cache(asked: Repository) -> None:
-    check_usage_error(
+    assert_usage_error(
         asked.run("--personalens-sample=3", "--personalens-resume", *MODELS),
         "ERROR: --personalens-resume: needs pytest's cache, which is off (-p no:cacheprovider)",
     )

@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.repository import ROOT, Repository, check_usage_error
+from tests.support.processes.runs import assert_usage_error
+from tests.support.repository import ROOT, Repository
 from tests.support.servers.author import author
 from tests.support.servers.endpoint import Call, Endpoint, Reply
 
@@ -221,7 +222,7 @@ def test_ctrl_c_says_that_nothing_is_lost(empty_repo: Repository, writer: Endpoi
 
 
 def test_a_cap_stops_and_the_same_command_goes_on(empty_repo: Repository, writer: Endpoint) -> None:
-    check_usage_error(
+    assert_usage_error(
         build(empty_repo, "--budget=20calls"),
         "error: the run has made 20 model calls, the cap of --budget; what was made is kept in own/.pieces, *",
     )
@@ -463,7 +464,7 @@ def test_a_broken_server_ends_the_build_and_keeps_what_is_there(
     writer.answer = lambda call: (
         author(call) if len(writer.calls) < 20 else Reply(status=401, code="bad", message="no such key")
     )
-    check_usage_error(
+    assert_usage_error(
         build(empty_repo, "--concurrency=1"),
         "error: openai:gpt-4o-mini: *; what was made is kept in own/.pieces, *",
     )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 
-from tests.support.repository import Repository, check_usage_error
+from tests.support.processes.runs import assert_usage_error
+from tests.support.repository import Repository
 
 RUN = ("--personalens-sample", "3", "--personalens-gate", "none")
 
@@ -31,7 +32,7 @@ def test_an_item_of_the_last_run_that_passed(repo: Repository) -> None:
 
 
 def test_the_last_run_is_that_of_the_folder_or_of_one_above(repo: Repository) -> None:
-    check_usage_error(
+    assert_usage_error(
         repo.command("show", "books-1-amara"),
         "error: no last run is kept in *; give --results RESULTS.json, *",
     )
@@ -62,7 +63,7 @@ def test_an_item_that_is_not_there_is_one_line(repo: Repository) -> None:
     results = repo.results()
     results["scenarios"] = {}
     (repo.path / "bare.json").write_text(json.dumps(results), encoding="utf-8")
-    check_usage_error(
+    assert_usage_error(
         repo.command("show", first, "--results", "bare.json"),
         "error: the results do not hold the scenario of *",
     )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.repository import Repository, check_usage_error
+from tests.support.processes.runs import assert_usage_error
+from tests.support.repository import Repository
 from tests.support.scripted_agents import BOT
 
 SAMPLE = ("--personalens-sample=4",)
@@ -15,7 +16,7 @@ def test_a_sample_in_a_folder_without_a_test_that_asks_for_it(
     empty_repo: Repository, workers: tuple[str, ...]
 ) -> None:
     empty_repo.write(conftest=BOT, tests__test_unit="def test_unit():\n    pass\n")
-    check_usage_error(
+    assert_usage_error(
         empty_repo.run("tests", *SAMPLE, *workers),
         "ERROR: --personalens-sample: no test of what was collected asks for the fixture personalens, so nothing is tested: *",
     )
@@ -29,14 +30,14 @@ def test_a_sample_of_the_configuration_lets_unit_tests_run(empty_repo: Repositor
 
 @pytest.mark.parametrize("selection", [("-k", "nobody"), ("-m", "personalens(domain='Nowhere')")])
 def test_a_selection_that_leaves_nothing_of_the_sample(repo: Repository, selection: tuple[str, str]) -> None:
-    check_usage_error(
+    assert_usage_error(
         repo.inline(*SAMPLE, *selection),
         "ERROR: *the sample of 4 is drawn first, and what fits them may not be in it (restrict the draw with --personalens-domain, *",
     )
 
 
 def test_a_node_id_of_another_run(repo: Repository) -> None:
-    check_usage_error(
+    assert_usage_error(
         repo.inline("test_bot.py::test_bot[movies-1-amara]"),
         "ERROR: not found: *",
         "ERROR: personalens: *give --personalens-sample N, as the run did *",

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.repository import ROOT, Repository, calls, check_usage_error
+from tests.support.processes.runs import assert_usage_error
+from tests.support.repository import ROOT, Repository, calls
 from tests.support.scripted_agents import MODELS
 
 ARGS = ("--personalens-sample=2",)
@@ -36,13 +37,13 @@ ARGS = ("--personalens-sample=2",)
 def test_numbers_without_sense(repo: Repository, name: str, value: str, expected: str) -> None:
     option = name.removeprefix("-o ")
     words = ("-o", f"{option}={value}") if option != name else (name, value)
-    check_usage_error(repo.inline(*ARGS, *words), f"ERROR: {option}: {expected}")
+    assert_usage_error(repo.inline(*ARGS, *words), f"ERROR: {option}: {expected}")
 
 
 @pytest.mark.parametrize("content", ["", "\n  \n"])
 def test_a_file_without_users_is_not_everybody(repo: Repository, content: str) -> None:
     (repo.path / "users.txt").write_text(content)
-    check_usage_error(
+    assert_usage_error(
         repo.inline(*ARGS, "--personalens-users=file:users.txt"),
         "ERROR: --personalens-users: no user is in *users.txt; write an id a line, or leave the option out *",
     )
@@ -55,7 +56,7 @@ def test_a_cache_that_cannot_be_written_is_a_warning(repo: Repository) -> None:
     result = repo.run_with_cache(*ARGS, "--personalens-gate=tcr >= 0.5")
     assert result.ret == 0
     result.stdout.fnmatch_lines(["*personalens: nothing can be kept in pytest's cache (*"])
-    check_usage_error(
+    assert_usage_error(
         repo.run_with_cache(*ARGS, "--personalens-resume"),
         "ERROR: --personalens-resume: needs pytest's cache, *",
     )

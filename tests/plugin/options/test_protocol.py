@@ -11,7 +11,8 @@ import pytest
 
 from tests.engine.test_protocols_on_the_wire import MODELS, answer
 from tests.support.datasets.official_tree import write_code, write_data
-from tests.support.repository import Repository, check_usage_error, records
+from tests.support.processes.runs import assert_usage_error
+from tests.support.repository import Repository, records
 from tests.support.servers.endpoint import Endpoint, Reply
 
 RUN = (
@@ -75,7 +76,7 @@ def test_runs_of_two_protocols_are_not_compared(wire: Repository) -> None:
     setup = json.loads((wire.path / "b.json").read_text(encoding="utf-8"))["terms"]["setup"]
     assert setup["the protocol"] == "default"
     for other, name in ((PAPER, "paper"), (OFFICIAL, "official")):
-        check_usage_error(
+        assert_usage_error(
             wire.inline(*run, *other, "--personalens-baseline=b.json"),
             f"ERROR: --personalens-baseline: *: the protocol changed: '{name}' now, 'default' then*",
         )
@@ -140,7 +141,7 @@ def test_what_cannot_be_is_refused_in_one_line(
 ) -> None:
     if ini:
         wire.pytester.makeini(f"[pytest]\npersonalens_{ini}\n")
-    check_usage_error(wire.inline(*RUN, *options), f"ERROR: *{problem}")
+    assert_usage_error(wire.inline(*RUN, *options), f"ERROR: *{problem}")
 
 
 def test_a_mark_may_not_ask_for_a_context_without_an_official_prompt(wire: Repository) -> None:

@@ -10,7 +10,8 @@ import shlex
 
 import pytest
 
-from tests.support.repository import ROOT, Repository, calls, check_usage_error, records, unwrapped
+from tests.support.processes.runs import assert_usage_error
+from tests.support.repository import ROOT, Repository, calls, records, unwrapped
 from tests.support.scripted_agents import MODELS, TEST
 
 KEPT = ("-p", "cacheprovider")
@@ -105,7 +106,7 @@ def test_the_mode_is_read_from_the_configuration_and_the_command_line_wins(paid:
     assert paid.run(*args, "--personalens-record=none").ret == 1
     assert calls(paid) == 0
     paid.run(*args).stdout.fnmatch_lines(["records: 1 written"])
-    check_usage_error(
+    assert_usage_error(
         paid.run(*args, "--personalens-record=some"), "ERROR: --personalens-record: *none*new*all*'some'*"
     )
 

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from tests.support.datasets.official_tree import write_data
-from tests.support.repository import Repository, calls, check_usage_error, records
+from tests.support.processes.runs import assert_usage_error
+from tests.support.repository import Repository, calls, records
 from tests.support.scripted_agents import MODELS
 from tests.support.servers.endpoint import Endpoint
 
@@ -67,7 +68,7 @@ def test_results_are_judged_as_they_were(without_tests: Repository) -> None:
     assert judged == {nodeid: e for nodeid, e in played.items() if "+none" not in nodeid}
     repo.inline(*JUDGE, "--personalens-control=no-context").assert_outcomes(passed=12)
     assert evaluations(repo, "judged.json") == played
-    check_usage_error(
+    assert_usage_error(
         repo.inline(*JUDGE, "--personalens-control=other-user"),
         "*--personalens-control: there is no stored dialogue of swapped; leave it out",
     )
@@ -224,7 +225,7 @@ def test_the_official_folder_there_and_back(without_tests: Repository) -> None:
     p = (judged / "personalization/claude-3-5-sonnet-v2/MD-task-1.txt").read_text(encoding="utf-8")
     assert p.startswith("Personalization Score: ")
     assert (judged / "naturalness/claude-3-5-sonnet-v2/MD-task-1_asst.txt").is_file()
-    check_usage_error(
+    assert_usage_error(
         repo.command("report", "played.json", "--official-output", "output"),
         "error: output/dialogue/user*: there are dialogues already; *",
     )
@@ -237,7 +238,7 @@ def test_the_official_folder_there_and_back(without_tests: Repository) -> None:
         assert [v["score"] for v in e["verdicts"]] == [v["score"] for v in after[nodeid]["verdicts"]]
     repo.inline(*read, "--personalens-users=12").assert_outcomes(passed=4)
     (repo.path / "output/dialogue/user7/assistant_d_p_s").rename(repo.path / "output/dialogue/user7/other")
-    check_usage_error(
+    assert_usage_error(
         repo.inline(*read),
         "*output: holds dialogues of several assistants (assistant_d_p_s, other); name one*",
     )
@@ -247,7 +248,7 @@ def test_the_official_folder_there_and_back(without_tests: Repository) -> None:
 
 def test_users_without_a_number_are_not_exported(repo: Repository) -> None:
     assert repo.inline(*PLAY).ret == 0
-    check_usage_error(
+    assert_usage_error(
         repo.command("report", "played.json", "--official-output", "output"),
         "error: played.json: *: the official scripts know users by number*",
     )

@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
+from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import Repository
 from tests.support.servers.endpoint import Endpoint, Reply
 
@@ -66,9 +67,9 @@ def test_a_key_that_no_header_can_hold_is_one_line_without_it(
     repo: Repository, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", f"{KEY}\n{KEY}")
-    result = repo.run(*RUN, "--personalens-user-model=openai:small")
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(["*OPENAI_API_KEY holds a line break*"])
+    result = assert_usage_error(
+        repo.run(*RUN, "--personalens-user-model=openai:small"), "*OPENAI_API_KEY holds a line break*"
+    )
     assert_nothing_holds(KEY, repo, result)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_personalens.results.slices import gap_of
+from tests.support.processes.runs import assert_usage_error
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -85,9 +86,7 @@ def test_an_assistant_that_serves_men_only_has_a_significant_gap_and_fails_the_g
 def test_what_cannot_be_compared_is_refused_in_one_line(
     unfair: Repository, args: list[str], message: str
 ) -> None:
-    result = unfair.run(*ARGS, *args)
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines([message])
+    result = assert_usage_error(unfair.run(*ARGS, *args), message)
     assert sum(map(bool, result.errlines)) == 1
 
 

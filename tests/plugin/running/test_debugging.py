@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from tests.support.repository import Repository, check_usage_error
+from tests.support.processes.runs import assert_usage_error
+from tests.support.repository import Repository
 from tests.support.scripted_agents import TOLD, TOLD_AGENTS
 
 ARGS = ("--personalens-sample=2", *TOLD_AGENTS)
@@ -112,7 +113,7 @@ def test_an_assistant_that_is_not_there(told: Repository, spec: str, problem: st
     told.write(
         mybot="class Agent:\n    def invoke(self):\n        pass\n\nagent = Agent()\n\ndef hope(messages):\n    return 'x'\n"
     )
-    check_usage_error(
+    assert_usage_error(
         told.inline(*ARGS, "--personalens-assistant", spec),
         f"ERROR: personalens: --personalens-assistant: {problem}",
     )

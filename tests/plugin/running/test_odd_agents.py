@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.repository import ROOT, Repository, check_usage_error
+from tests.support.processes.runs import assert_usage_error
+from tests.support.repository import ROOT, Repository
 from tests.support.scripted_agents import BOT, TOLD, TOLD_AGENTS
 
 ARGS = ("--personalens-sample=2", "--personalens-gate=tcr >= 0.5")
@@ -47,7 +48,7 @@ def test_what_is_no_agent(repo: Repository, role: str, value: str, told: str) ->
 
 @pytest.mark.parametrize("role", HOOKS)
 def test_what_cannot_be_opened(repo: Repository, role: str) -> None:
-    check_usage_error(
+    assert_usage_error(
         offers(repo, role, "raise RuntimeError('no key')"),
         f"ERROR: personalens: {HOOKS[role][0]}: the {role.replace('_', ' ')} cannot be had: RuntimeError: no key",
     )
@@ -104,7 +105,7 @@ def test_a_judge_that_is_measured_and_is_none(repo: Repository) -> None:
         mine="class Judge:\n    identity = 'mine'\n    def verdict(self, *args):\n        return None\n"
     )
     labels = str(ROOT / "data" / "agreement" / "anchors.jsonl")
-    check_usage_error(
+    assert_usage_error(
         repo.command("agreement", labels, "--judge-model", "mine:Judge"),
         "error: --judge-model: what is offered as a judge is Judge, whose paid is neither true nor false*",
     )
@@ -171,9 +172,10 @@ def test_a_path_with_a_line_break_is_told_in_one_line(repo: Repository, option: 
 @pytest.mark.parametrize("outcome", ["pytest.fail", "pytest.skip", "pytest.xfail", "sys.exit"])
 @pytest.mark.parametrize("role", HOOKS)
 def test_an_outcome_of_a_test_where_none_is_run(repo: Repository, role: str, outcome: str) -> None:
-    result = offers(repo, role, f"import pytest, sys; {outcome}('no key')")
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(["ERROR: personalens: no test is run yet that could end so: *: no key"])
+    result = assert_usage_error(
+        offers(repo, role, f"import pytest, sys; {outcome}('no key')"),
+        "ERROR: personalens: no test is run yet that could end so: *: no key",
+    )
     assert len([line for line in result.errlines if line]) == 1
 
 

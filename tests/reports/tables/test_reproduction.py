@@ -13,7 +13,8 @@ import pytest
 from pytest_personalens.core.text.parse import judge_specs
 from pytest_personalens.datasets import OFFICIAL_SAMPLES
 from tests.support.datasets.official_tree import write_code, write_data
-from tests.support.repository import Repository, check_usage_error
+from tests.support.processes.runs import assert_usage_error
+from tests.support.repository import Repository
 from tests.support.scripted_agents import BOT
 from tests.support.servers.endpoint import Call, Endpoint, Reply
 
@@ -134,7 +135,7 @@ def test_two_judges_in_one_run_are_one_row(small: Repository, endpoint: Endpoint
     ],
 )  # fmt: skip
 def test_a_bad_pair_of_judges_is_one_line(empty_repo: Repository, spec: str, told: str) -> None:
-    check_usage_error(
+    assert_usage_error(
         empty_repo.inline("--personalens-sample", "1", "--personalens-judge-model", spec),
         f"ERROR: *--personalens-judge-model: *{told}*",
     )

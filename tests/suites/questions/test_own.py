@@ -19,7 +19,8 @@ from pytest_personalens.suites.questions.values import ANSWER, CHOICE, Question
 from tests.suites.personaconv.arguments import gates
 from tests.suites.questions.layouts import SUITE
 from tests.suites.questions.test_judging import said
-from tests.support.repository import Repository, check_usage_error, records
+from tests.support.processes.runs import assert_usage_error
+from tests.support.repository import Repository, records
 
 FOLDER = data_folder() / "suites" / "questions"
 REPORT = ("--personalens-report", "results.json")
@@ -126,7 +127,7 @@ def test_the_control_can_be_put_off_and_the_command_says_so(empty_repo: Reposito
     result = empty_repo.inline(*SUITE, "2", "--personalens-control", "off", "--personalens-context", "none")
     assert sum(result.parseoutcomes().get(name, 0) for name in ("passed", "failed")) == 2
     result.stdout.fnmatch_lines(["again:*--personalens-control off*--personalens-context none*"])
-    check_usage_error(
+    assert_usage_error(
         empty_repo.inline(*SUITE, "2", "--personalens-context", "none"),
         "ERROR: *(--personalens-context none)*; add --personalens-control off",
     )
