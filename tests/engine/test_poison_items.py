@@ -94,8 +94,7 @@ def test_where_no_worker_takes_the_place_of_a_dead_one(told: Repository) -> None
         "-n",
         "2",
         "--personalens-concurrency=4",
-        "--max-worker-restart",
-        "0",
+        "--max-worker-restart=0",
         "--personalens-gate=tcr >= 0",
     )
     assert result.ret != 0

@@ -96,14 +96,7 @@ def test_a_file_of_somebody_else_is_not_replaced(told: Repository, output: str, 
 def test_reports_of_an_earlier_run_and_the_summary_of_a_step_are_replaced(
     told: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    outputs = (
-        "--personalens-report",
-        "r.json",
-        "--personalens-report",
-        "r.html",
-        "--personalens-report",
-        "r.md",
-    )
+    outputs = ("--personalens-report=r.json", "--personalens-report=r.html", "--personalens-report=r.md")
     for _ in range(2):
         assert told.run(*ARGS, *outputs).ret == 0
     for _ in range(2):

@@ -13,14 +13,7 @@ from tests.support.repository import Repository
 from tests.support.scripted_agents import TOLD, TOLD_AGENTS
 
 ARGS = ("--personalens-sample", "6", *TOLD_AGENTS, "--personalens-gate", "tcr >= 0.9")
-ALL = (
-    "--personalens-report",
-    "out/r.json",
-    "--personalens-report",
-    "out/r.html",
-    "--personalens-report",
-    "out/r.md",
-)
+ALL = ("--personalens-report=out/r.json", "--personalens-report=out/r.html", "--personalens-report=out/r.md")
 
 
 def low(repo: Repository) -> str:

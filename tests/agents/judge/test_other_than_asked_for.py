@@ -33,11 +33,7 @@ def verdict(goal: str, *messages: str) -> Verdict:
 TABLE = "A table for two on Friday at 19:30 is reserved."
 WISH = "Please reserve a table for two on Friday at 19:30."
 DEED = "I've reserved a table for two at Casa Verde on Friday at 19:30, the reference is CV-12."
-OTHER = {
-    "day": ("Friday", "Saturday"),
-    "time": ("19:30", "20:30"),
-    "count": ("for two", "for three"),
-}
+OTHER = {"day": ("Friday", "Saturday"), "time": ("19:30", "20:30"), "count": ("for two", "for three")}
 
 
 @pytest.mark.parametrize(

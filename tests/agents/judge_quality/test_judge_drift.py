@@ -317,14 +317,7 @@ def test_a_paid_judge_of_a_hook_is_not_asked_unasked(
     assert moody.inline(*ARGS, *ADOPT, *PAY).ret == 0
 
 
-LIVE = (
-    "--personalens-sample",
-    "2",
-    "--personalens-judge-model",
-    "openai:small",
-    "--personalens-gate",
-    "valid >= 0.9",
-)
+LIVE = ("--personalens-sample=2", "--personalens-judge-model=openai:small", "--personalens-gate=valid >= 0.9")
 PAY = ("--personalens-record", "live")
 
 

@@ -94,8 +94,7 @@ def test_workers_whose_controller_was_killed_make_no_further_call(
 AGREEMENT = (
     "agreement",
     str(ROOT / "data" / "agreement" / "anchors.jsonl"),
-    "--judge-model",
-    "openai:small",
+    "--judge-model=openai:small",
     "--live",
 )
 

@@ -25,12 +25,9 @@ def test_either_variable_names_the_region(
     monkeypatch.setenv("AWS_CONFIG_FILE", str(repo.path / "none"))
     args = (
         *SAMPLE,
-        "--personalens-user-model",
-        "bedrock:nova-lite",
-        "--personalens-record",
-        "live",
-        "--personalens-gate",
-        "none",
+        "--personalens-user-model=bedrock:nova-lite",
+        "--personalens-record=live",
+        "--personalens-gate=none",
     )
     repo.inline(*args).stderr.fnmatch_lines(["*no AWS region is set; give ?region=..., or set AWS_REGION*"])
     monkeypatch.setenv(told, "eu-west-1")

@@ -73,12 +73,7 @@ def test_the_main_command_is_the_papers_instrument_by_its_own_table(
 
 RUN = (
     *("--personalens-sample", "2", "--personalens-users", "0-49,53", "--personalens-data", "PersonaLens"),
-    *(
-        "--personalens-prompts",
-        "official:PersonaLens",
-        "--personalens-user-model",
-        "bedrock:claude-3-sonnet-v1",
-    ),
+    *("--personalens-prompts=official:PersonaLens", "--personalens-user-model=bedrock:claude-3-sonnet-v1"),
     *("--personalens-assistant", "bedrock:claude-3-haiku-v1", "--personalens-context", "none"),
     *("--personalens-dimensions", "all", "--personalens-gate", "none", "--personalens-record", "new"),
 )

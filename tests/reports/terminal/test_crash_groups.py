@@ -44,14 +44,7 @@ def crashing(told: Repository, monkeypatch: pytest.MonkeyPatch) -> Repository:
 
 
 def test_crashes_are_told_first_by_exception_and_place(crashing: Repository) -> None:
-    args = (
-        "--personalens-gate",
-        "tcr >= 0",
-        "--personalens-report",
-        "page.html",
-        "--personalens-report",
-        "page.md",
-    )
+    args = ("--personalens-gate=tcr >= 0", "--personalens-report=page.html", "--personalens-report=page.md")
     result = crashing.run(*ARGS, *args, "-p", "no:randomly")
     assert result.ret == 1
     result.stdout.fnmatch_lines(

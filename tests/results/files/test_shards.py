@@ -88,12 +88,9 @@ def test_the_judge_is_not_watched_over_a_shard(repo: Repository, option: str) ->
 def test_a_shard_leaves_the_gates_to_the_merge(scripted: Repository) -> None:
     args = (
         *ARGS,
-        "--personalens-gate",
-        "p >= 3.9",
-        "--personalens-shard",
-        "2/3",
-        "--personalens-report",
-        "results.json",
+        "--personalens-gate=p >= 3.9",
+        "--personalens-shard=2/3",
+        "--personalens-report=results.json",
     )
     result = assert_ended(
         scripted.inline(*args),
@@ -126,15 +123,11 @@ def test_the_shards_of_a_run_add_up_to_it(scripted: Repository, monkeypatch: pyt
         """
     )
     args = (
-        *ARGS[2:],
-        "--personalens-gate",
-        "tcr >= 0.2",
-        "--personalens-gate",
-        "p >= 3",
-        "--personalens-dimensions",
-        "all",
-        "--personalens-gate",
-        "valid >= 0.5",
+        *ARGS[1:],
+        "--personalens-gate=tcr >= 0.2",
+        "--personalens-gate=p >= 3",
+        "--personalens-dimensions=all",
+        "--personalens-gate=valid >= 0.5",
     )
     (scripted.path / "pytest.ini").write_text("[pytest]\npersonalens_sample = 20\n")
     whole = scripted.inline(*args, "--personalens-report=whole.json")

@@ -37,10 +37,7 @@ def collect_ids(repo: Repository, *args: str) -> list[str]:
 
 
 def run_shards(
-    repo: Repository,
-    of: int,
-    *args: str,
-    extra: Mapping[int, tuple[str, ...]] = MappingProxyType({}),
+    repo: Repository, of: int, *args: str, extra: Mapping[int, tuple[str, ...]] = MappingProxyType({})
 ) -> list[pytest.RunResult]:
     """Run all shards, which write shard-1.json and so on; `extra` holds further arguments of some of them."""
     found = []
