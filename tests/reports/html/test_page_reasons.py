@@ -345,7 +345,8 @@ def test_the_command_of_a_dialogue_switches_gates_off_for_which_one_item_is_too_
     words = shlex.split(command_line(gated, results.of_suite, of_item=True))
     assert words == [
         "pytest",
-        "--personalens-sample=30",
+        "--personalens-sample",
+        "30",
         "-o",
         "personalens_gate=",
         "-o",
