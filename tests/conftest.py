@@ -14,8 +14,9 @@ import pytest
 with suppress(ImportError):
     # A run in this process forgets what it imported, and numpy cannot be imported twice.
     import numpy as np  # noqa: F401
-from pytest_personalens.core.scenario import Scenario, Situation, Task
+from pytest_personalens.core.scenario import Scenario
 from tests.support.browser import Page, start
+from tests.support.datasets.dinner import small_scenario
 from tests.support.processes.preloaded import import_package
 from tests.support.repository import ROOT, Repository
 from tests.support.scripted_agents import BOT, PAID, TEST, TOLD
@@ -84,32 +85,15 @@ def official() -> Path:
 @pytest.fixture
 def scenario() -> Scenario:
     """A small scenario."""
-    return Scenario(
-        id="train-1-ada",
-        user="ada",
-        name="Ada",
-        dataset="test 1",
-        kind="single",
-        domains=("Train",),
-        demographics={"age": "35-44"},
-        preferences={
-            "Train": {"Preferred Seat Type": ("window",), "Preferred Train Class": ("second class",)}
-        },
-        summaries={"Train": "Ada takes her bicycle along and reads maps. She wants the platform beforehand."},
-        situation=Situation(
-            location="Leeds",
-            device="Laptop",
-            time_of_day="Evening",
-            day_of_week="Monday",
-            environment="Quiet",
-        ),
-        task=Task(
-            id="train-1",
-            description="The user wants a ticket.",
-            intent="You want to buy a ticket to York.",
-            goal="A ticket to York is bought and the seat has been stated.",
-            relevant=(("Train", "Preferred Seat Type"), ("Train", "Preferred Train Class")),
-        ),
+    return small_scenario(
+        "train-1",
+        "Ada",
+        {"Train": {"Preferred Seat Type": ("window",), "Preferred Train Class": ("second class",)}},
+        {"Train": "Ada takes her bicycle along and reads maps. She wants the platform beforehand."},
+        ("Leeds", "Laptop", "Evening", "Monday", "Quiet"),
+        description="The user wants a ticket.",
+        intent="You want to buy a ticket to York.",
+        goal="A ticket to York is bought and the seat has been stated.",
     )
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from tests.plugin.options.test_bad_input import ARGS, one_line
 from tests.project.fuzz.case import make_device
+from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import ROOT, Repository
 from tests.support.scripted_agents import MODELS
 
@@ -39,9 +40,7 @@ def test_a_device_is_no_file(repo: Repository, zero: Path) -> None:
     (repo.path / "zero.json").symlink_to(zero)
     one_line(repo.inline(*ARGS, "--personalens-report=zero.json"))
     for command in ("report", "merge", "agreement"):
-        result = repo.command(command, "zero")
-        assert result.ret == 4
-        result.stderr.fnmatch_lines(["error: *a device, and no file*"])
+        assert_usage_error(repo.command(command, "zero"), "error: *a device, and no file*")
     assert zero.is_char_device()
 
 

@@ -23,7 +23,7 @@ from pytest_personalens.judge_quality import read_labels
 from pytest_personalens.judge_quality.training import train
 from pytest_personalens.judge_quality.training.examples import examples as examples_of
 from tests.support.repository import Repository
-from tests.support.scripted_agents import TOLD, TOLD_AGENTS
+from tests.support.scripted_agents import TOLD_AGENTS, TOLD_ALONE
 
 SLOW_BOT = """
     @pytest.fixture
@@ -39,7 +39,7 @@ def test_without_alarms_a_slow_assistant_is_left_behind_in_its_thread(
     """Windows has no ``SIGALRM``."""
     for name in ("setitimer", "getitimer", "SIGALRM", "ITIMER_REAL"):
         monkeypatch.delattr(signal, name)
-    told.write(conftest=TOLD.partition('    @pytest.fixture(scope="session")')[0] + SLOW_BOT)
+    told.write(conftest=TOLD_ALONE + SLOW_BOT)
     args = ("--personalens-sample", "1", *TOLD_AGENTS, "--personalens-report", "r.json")
     assert told.inline(*args, "-o", "personalens_turn_timeout=0.3").ret == 1
     (item,) = told.results("r.json")["items"]
@@ -191,7 +191,7 @@ def test_the_command_to_paste_is_quoted_for_the_shell_of_windows(
 ) -> None:
     """cmd.exe knows no single quotes."""
     monkeypatch.setattr(shell, "_WINDOWS", True)
-    told.write(conftest=TOLD.partition('    @pytest.fixture(scope="session")')[0] + SLOW_BOT)
+    told.write(conftest=TOLD_ALONE + SLOW_BOT)
     result = told.inline(
         "--personalens-sample", "1", *TOLD_AGENTS, "-o", "personalens_turn_timeout=0.1", "-o", "personalens_seed=another one",
     )  # fmt: skip

@@ -21,10 +21,7 @@ SITUATION = {
     "Day of the Week": "Sunday",
     "Environment": "Quiet",
 }
-STORY = (
-    "She asked for the window on each of her trips, and for the same bench in the park that they have at the"
-    " end of the line."
-)
+STORY = "She asked for the window on each of her trips, and for the same bench in the park that they have at the end of the line."
 Files = dict[str, Any]
 
 
@@ -85,12 +82,9 @@ def test_users_are_in_the_order_of_their_numbers(tmp_path: Path) -> None:
 def test_task_ids_repeat_from_user_to_user(tmp_path: Path) -> None:
     write(tmp_path, {name: user(name) for name in ("user1", "user2")})
     ids = [ref.id for name in ("user1", "user2") for ref in OfficialDataset(tmp_path).refs(name)]
-    assert ids == [
-        "media-2-user1",
-        "multi-9-user1",
-        "media-2-user2",
-        "multi-9-user2",
-    ], "the key is a position, and no number of the task"
+    assert ids == ["media-2-user1", "multi-9-user1", "media-2-user2", "multi-9-user2"], (
+        "the key is a position, and no number of the task"
+    )
 
 
 def test_a_domain_with_a_blank(tmp_path: Path) -> None:
@@ -166,10 +160,9 @@ def test_preferences_outside_the_interests(tmp_path: Path) -> None:
     files["profile"]["interests"]["Restaurants"] = 0
     root = write(tmp_path, {"user7": files})
     assert messages(root, "outside-mask") == ["preferences for domains without interest: Restaurants"]
-    assert set(load(root, "multi-9").preferences) == {
-        "Media",
-        "Music",
-    }, "a scenario holds its own domains only"
+    assert set(load(root, "multi-9").preferences) == {"Media", "Music"}, (
+        "a scenario holds its own domains only"
+    )
 
 
 def test_an_empty_list_is_nothing_stated(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from pytest_personalens.core.dialogue.dialogue import Dialogue
 from pytest_personalens.core.scenario import DOMAINS
 from pytest_personalens.datasets import EmbeddedDataset, open_dataset
 from tests.support.datasets.folders import write_own_domains
+from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import Repository
 
 #: The conftest of a dataset with one person, who is asked about an invoice.
@@ -167,9 +168,10 @@ def test_a_mistake_ends_the_run_and_is_found(
     assert old in text
     path.write_text(text.replace(old, new), encoding="utf-8")
     empty_repo.write(conftest=BOT)
-    result = empty_repo.inline("--personalens-sample=9", "--personalens-data=own")
-    assert result.ret == 4
-    result.stderr.fnmatch_lines([f"ERROR: personalens: */{told.replace('[', '[[]')}*"])
+    assert_usage_error(
+        empty_repo.inline("--personalens-sample=9", "--personalens-data=own"),
+        f"ERROR: personalens: */{told.replace('[', '[[]')}*",
+    )
     checked = empty_repo.command("check-dataset", "own", "--all")
     assert checked.ret == 1
     checked.stdout.fnmatch_lines(["errands 1: unreadable: *", f"*/{told.replace('[', '[[]')}*"])
@@ -202,9 +204,10 @@ def test_a_mistake_of_the_hook_ends_the_run_and_is_found(
 ) -> None:
     assert old in HOOK
     empty_repo.write(conftest=HOOK.replace(old, new))
-    result = empty_repo.inline("--personalens-sample=1", "--personalens-data=support")
-    assert result.ret == 4
-    result.stderr.fnmatch_lines([f"ERROR: *dataset Support: {told}*"])
+    assert_usage_error(
+        empty_repo.inline("--personalens-sample=1", "--personalens-data=support"),
+        f"ERROR: *dataset Support: {told}*",
+    )
     checked = empty_repo.command("check-dataset", "support")
     checked.stdout.fnmatch_lines([f"  dataset Support: {told}*"])
     assert checked.ret == 1

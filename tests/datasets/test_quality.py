@@ -224,10 +224,7 @@ def _field(name: str, value: str) -> Callable[[str], str]:
     )
 
 
-PLAIN = (
-    "He reads in the evening on the tram, and the dog sleeps on the seat beside him until they are at the end"
-    " of the line."
-)
+PLAIN = "He reads in the evening on the tram, and the dog sleeps on the seat beside him until they are at the end of the line."
 
 
 @pytest.mark.parametrize(

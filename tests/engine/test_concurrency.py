@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import Repository
 from tests.support.servers.endpoint import Call, Endpoint, Reply, play
 
@@ -178,10 +179,9 @@ def test_an_assistant_made_anew_for_each_item_is_refused_in_one_line(
 
 @pytest.mark.parametrize("value", ["0", "-1", "many", "1.5"])
 def test_a_concurrency_that_is_none_is_refused(slow: Repository, value: str) -> None:
-    result = slow.run("--personalens-sample=3", "--personalens-concurrency", value)
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(
-        [f"ERROR: --personalens-concurrency: expected a whole number from 1 to 10000, not '{value}'"]
+    assert_usage_error(
+        slow.run("--personalens-sample=3", "--personalens-concurrency", value),
+        f"ERROR: --personalens-concurrency: expected a whole number from 1 to 10000, not '{value}'",
     )
 
 
@@ -337,10 +337,7 @@ def test_ctrl_c_ends_at_once_and_keeps_what_was_bought(slow: Repository, endpoin
 
     endpoint.answer, hang = answer, True
     # What a shell starts in the background ignores Ctrl-C, and so would its children.
-    heeds = (
-        "import signal, sys, pytest; signal.signal(signal.SIGINT, signal.default_int_handler);"
-        " sys.exit(pytest.main())"
-    )
+    heeds = "import signal, sys, pytest; signal.signal(signal.SIGINT, signal.default_int_handler); sys.exit(pytest.main())"
     command = [
         sys.executable, "-c", heeds, "--personalens-sample=6", "--personalens-concurrency=6", "--personalens-record=live", *LENIENT,
         "--personalens-user-model=openai:small", "--personalens-judge-model=openai:small",

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import Repository
 from tests.support.servers.endpoint import Call, Endpoint, Reply, play, quote_of
 
@@ -130,9 +131,10 @@ def test_a_callable_is_the_assistant_by_its_place(empty_repo: Repository) -> Non
             "expected bedrock:MODEL, openai:MODEL, http:URL, bedrock-agent:AGENT/ALIAS, agentcore:ARN or module:attribute",
         ),
     ):
-        result = empty_repo.run("--personalens-sample=2", "--personalens-assistant", spec)
-        assert result.ret == 4
-        result.stderr.fnmatch_lines([f"ERROR: personalens: --personalens-assistant: {problem}*"])
+        assert_usage_error(
+            empty_repo.run("--personalens-sample=2", "--personalens-assistant", spec),
+            f"ERROR: personalens: --personalens-assistant: {problem}*",
+        )
 
 
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
@@ -164,15 +166,9 @@ def test_a_cap_on_calls_stops_in_order_and_keeps_what_was_bought(
 
 def test_a_cap_on_money_needs_prices_and_stops_in_order(repo: Repository, endpoint: Endpoint) -> None:
     capped = (*LIVE, "--personalens-record=live", "--personalens-budget=0.000001usd")
-    unpriced = repo.run(*capped)
-    assert unpriced.ret == 4
-    unpriced.stderr.fnmatch_lines(
-        [
-            (
-                "ERROR: personalens: --personalens-budget: no price is known for bedrock:claude-3-haiku-v1 (user"
-                " agent)*"
-            )
-        ]
+    assert_usage_error(
+        repo.run(*capped),
+        "ERROR: personalens: --personalens-budget: no price is known for bedrock:claude-3-haiku-v1 (user agent)*",
     )
     (repo.path / "pytest.ini").write_text(
         "[pytest]\npersonalens_prices =\n  bedrock:claude-3-haiku-v1 = 0.25, 1.25\n  openai:small = 1, 2\n",
@@ -218,9 +214,9 @@ def test_an_estimate_spends_nothing(repo: Repository, endpoint: Endpoint) -> Non
     )
     free = repo.run("--personalens-sample=3", "--personalens-estimate")
     free.stdout.fnmatch_lines(["this run makes no paid model calls"])
-    lost = repo.run("--personalens-estimate")
-    assert lost.ret == 4
-    lost.stderr.fnmatch_lines(["ERROR: --personalens-estimate: give --personalens-sample N too"])
+    assert_usage_error(
+        repo.run("--personalens-estimate"), "ERROR: --personalens-estimate: give --personalens-sample N too"
+    )
 
 
 def test_an_estimate_comes_near_to_what_the_run_takes(repo: Repository, endpoint: Endpoint) -> None:
@@ -236,10 +232,7 @@ def test_an_estimate_comes_near_to_what_the_run_takes(repo: Repository, endpoint
         return Reply(f"{rounds} " + "word " * 30 + ("TERMINATE" if rounds == 4 else ""))
 
     repo.write(
-        conftest=(
-            f"import pytest\n@pytest.fixture\ndef personalens_assistant():\n    return lambda m: '{replies}'"
-            " + str(len(m))\n"
-        )
+        conftest=f"import pytest\n@pytest.fixture\ndef personalens_assistant():\n    return lambda m: '{replies}' + str(len(m))\n"
     )
     endpoint.answer = long
     run = (*LIVE, "--personalens-kind=single")
@@ -323,10 +316,7 @@ def test_failing_verdicts_are_put_to_the_vote_and_all_votes_kept(
     assert p["score"] == 3
     asked.clear()
     repo.write(
-        test_bot=(
-            "import pytest\n@pytest.mark.personalens(p=4)\ndef test_bot(personalens):\n   "
-            " personalens.evaluate()\n"
-        )
+        test_bot="import pytest\n@pytest.mark.personalens(p=4)\ndef test_bot(personalens):\n    personalens.evaluate()\n"
     )
     repo.run(*LIVE, "--personalens-record=live", "--personalens-sample=1", "-o", "personalens_judge_votes=3")
     assert len(asked) == 3, "the threshold of the mark decides what is low"
@@ -418,23 +408,21 @@ def test_what_cannot_succeed_stops_each_item_with_one_line(
 @pytest.mark.parametrize(
     ("missing", "told"),
     [
-        (
-            ("OPENAI_API_KEY", "OPENAI_BASE_URL"),
-            "openai:small: OPENAI_API_KEY is not set; set it, or OPENAI_BASE_URL *",
-        ),
+        (("OPENAI_API_KEY", "OPENAI_BASE_URL"), "openai:small: OPENAI_API_KEY is not set; set it, or OPENAI_BASE_URL *"),
         (("AWS_REGION", "AWS_DEFAULT_REGION"), "bedrock:*: no AWS region is set; give [?]region=*"),
         (("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"), "bedrock:*: no usable AWS credentials (*"),
     ],
     ids=["key", "region", "credentials"],
-)
+)  # fmt: skip
 def test_a_missing_key_ends_the_run_before_its_first_dialogue(
     repo: Repository, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, missing: tuple[str, ...], told: str
 ) -> None:
     for name in missing:
         monkeypatch.delenv(name, raising=False)
-    result = repo.run(*LIVE, "--personalens-record=live")
-    assert result.ret == 4
-    result.stderr.fnmatch_lines([f"ERROR: {told}; or replay records with --personalens-record none"])
+    assert_usage_error(
+        repo.run(*LIVE, "--personalens-record=live"),
+        f"ERROR: {told}; or replay records with --personalens-record none",
+    )
     assert endpoint.calls == []
     assert repo.run(*LIVE, "--personalens-estimate").ret == 0, "what buys nothing needs no key"
 
@@ -442,19 +430,11 @@ def test_a_missing_key_ends_the_run_before_its_first_dialogue(
 @pytest.mark.parametrize(
     ("given", "problem"),
     [
-        (
-            "--personalens-user-model=bedrock:x?regoin=us",
-            "'bedrock:x?regoin=us': unknown parameter 'regoin'*",
-        ),
+        ("--personalens-user-model=bedrock:x?regoin=us", "'bedrock:x?regoin=us': unknown parameter 'regoin'*"),
         ("--personalens-judge-model=openai:", "'openai:': expected openai:MODEL"),
-        (
-            "--personalens-judge-model=acme:x",
-            "--personalens-judge-model: no provider knows 'acme:x'; use 'embedded', 'bedrock:MODEL'*",
-        ),
+        ("--personalens-judge-model=acme:x", "--personalens-judge-model: no provider knows 'acme:x'; use 'embedded', 'bedrock:MODEL'*"),
         ("--personalens-prompts=nowhere", "*nowhere: no such folder of prompt templates"),
     ],
-)
+)  # fmt: skip
 def test_bad_options_are_one_line_before_anything_runs(repo: Repository, given: str, problem: str) -> None:
-    result = repo.run("--personalens-sample=3", given)
-    assert result.ret == 4
-    result.stderr.fnmatch_lines([f"ERROR: personalens: {problem}"])
+    assert_usage_error(repo.run("--personalens-sample=3", given), f"ERROR: personalens: {problem}")

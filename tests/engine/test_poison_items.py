@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.repository import Repository
-from tests.support.scripted_agents import TOLD, TOLD_AGENTS
+from tests.support.scripted_agents import TOLD_AGENTS, TOLD_ALONE
 
 ARGS = ("--personalens-sample=12", *TOLD_AGENTS, "--personalens-report=r.json")
 #: Users of this sample whose dialogue ends its process, and how.
@@ -42,7 +42,7 @@ def poison(repo: Repository, *numbers: int, how: str = "exits") -> set[str]:
     ids = users(repo)
     bad = [list(ids)[n] for n in numbers]
     bot = BOT.replace("{poison!r}", repr([ids[id_] for id_ in bad])).replace("{how}", HOW[how])
-    repo.write(conftest=TOLD.partition('    @pytest.fixture(scope="session")')[0] + bot)
+    repo.write(conftest=TOLD_ALONE + bot)
     return {f"test_bot.py::test_bot[{id_}]" for id_ in bad}
 
 
@@ -66,27 +66,25 @@ def test_the_dialogue_that_ends_its_worker_is_booked(told: Repository, workers: 
     failed_only(result, 1)
 
 
-def test_several_of_them(told: Repository) -> None:
-    lost = poison(told, 0, 4, 11)
-    result = told.run(*ARGS, "-n", "2", "--personalens-concurrency=8")
+DISTS = ("loadscope", "loadfile", "loadgroup", "worksteal")
+
+
+@pytest.mark.parametrize(
+    ("numbers", "words"),
+    [
+        ((0, 4, 11), ("-n", "2", "--personalens-concurrency=8")),
+        *[((3,), ("-n", "2", "--dist", dist, "--personalens-concurrency=4")) for dist in DISTS],
+        # The only worker is replaced by one that does the rest.
+        *[((0,), ("-n", "1", "--dist", dist, "--personalens-concurrency=4")) for dist in ("load", *DISTS)],
+    ],
+)
+def test_however_many_and_however_items_are_handed_out(
+    told: Repository, numbers: tuple[int, ...], words: tuple[str, ...]
+) -> None:
+    lost = poison(told, *numbers)
+    result = told.run(*ARGS, *words)
     assert set(told.results("r.json")["lost"]) == lost
-    failed_only(result, 3)
-
-
-@pytest.mark.parametrize("dist", ["loadscope", "loadfile", "loadgroup", "worksteal"])
-def test_however_items_are_handed_out(told: Repository, dist: str) -> None:
-    lost = poison(told, 3)
-    result = told.run(*ARGS, "-n", "2", "--dist", dist, "--personalens-concurrency=4")
-    assert set(told.results("r.json")["lost"]) == lost
-    failed_only(result, 1)
-
-
-@pytest.mark.parametrize("dist", ["load", "loadscope", "loadfile", "loadgroup", "worksteal"])
-def test_the_only_worker_is_replaced_by_one_that_does_the_rest(told: Repository, dist: str) -> None:
-    lost = poison(told, 0)
-    result = told.run(*ARGS, "-n", "1", "--dist", dist, "--personalens-concurrency=4")
-    assert set(told.results("r.json")["lost"]) == lost
-    failed_only(result, 1)
+    failed_only(result, len(numbers))
 
 
 def test_where_no_worker_takes_the_place_of_a_dead_one(told: Repository) -> None:
@@ -96,8 +94,7 @@ def test_where_no_worker_takes_the_place_of_a_dead_one(told: Repository) -> None
         "-n",
         "2",
         "--personalens-concurrency=4",
-        "--max-worker-restart",
-        "0",
+        "--max-worker-restart=0",
         "--personalens-gate=tcr >= 0",
     )
     assert result.ret != 0

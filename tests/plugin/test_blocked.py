@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import Repository
 from tests.support.scripted_agents import BOT
 
@@ -24,9 +25,9 @@ def test_a_plain_run_loads_nothing_of_the_plugin(empty_repo: Repository) -> None
 
 
 def test_its_options_are_not_known(repo: Repository) -> None:
-    result = repo.run_fresh(*OFF, "--personalens-sample", "3")
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["*unrecognized arguments: --personalens-sample*"])
+    assert_usage_error(
+        repo.run_fresh(*OFF, "--personalens-sample", "3"), "*unrecognized arguments: --personalens-sample*"
+    )
 
 
 def test_a_repository_runs_its_other_tests_as_the_page_says(empty_repo: Repository) -> None:

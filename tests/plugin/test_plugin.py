@@ -13,6 +13,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import Repository
 from tests.support.scripted_agents import BOT
 
@@ -142,10 +143,7 @@ def test_async_assistants_and_objects(repo: Repository) -> None:
         def personalens_assistant():
             return Bot()
         """,
-        test_bot=(
-            "def test_bot(personalens):\n    assert 'QX77' in"
-            " personalens.evaluate().dialogue.messages[1].content\n"
-        ),
+        test_bot="def test_bot(personalens):\n    assert 'QX77' in personalens.evaluate().dialogue.messages[1].content\n",
     )
     repo.inline("--personalens-sample=2").assert_outcomes(passed=2)
 
@@ -165,10 +163,7 @@ def test_a_failing_item_shows_what_it_takes_to_understand_it(repo: Repository) -
             "*1 assistant I will see. *x1b[[]31mred*",
             "task completion: no*",
             "personalization: ? (1 to 4), *",
-            (
-                "again:  pytest --personalens-sample 1 --personalens-seed 'my seed' --personalens-threshold"
-                " 'p>=3' 'test_bot.py::test_bot[[]*[]]'"
-            ),
+            "again:  pytest --personalens-sample 1 --personalens-seed 'my seed' --personalens-threshold 'p>=3' 'test_bot.py::test_bot[[]*[]]'",
             "test_bot.py:*: Failed",
         ]
     )
@@ -268,26 +263,17 @@ def test_a_misspelt_assistant_is_named_and_lines_are_given_to_paste(repo: Reposi
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        (
-            "--personalens-sample=0",
-            "--personalens-sample: expected a whole number 1 or more, or all, not '0'",
-        ),
+        ("--personalens-sample=0", "--personalens-sample: expected a whole number 1 or more, or all, not '0'"),
         ("--personalens-sample=", "--personalens-sample: expected a whole number 1 or more, or all, not ''"),
         ("--personalens-seed=", "--personalens-seed: expected a text, not ''"),
-        (
-            "--personalens-sample=ten",
-            "--personalens-sample: expected a whole number 1 or more, or all, not 'ten'",
-        ),
+        ("--personalens-sample=ten", "--personalens-sample: expected a whole number 1 or more, or all, not 'ten'"),
         ("--personalens-domain=Opera", "unknown domain 'Opera'; known: Alarm, Books"),
         ("--personalens-kind=triple", "expected one of: single, multi, all, not 'triple'"),
         ("--personalens-context=DX", "expected 'none' or any of the letters D"),
         ("--personalens-data=/nowhere", "no such folder"),
         ("--personalens-data=.", "not a data folder"),
         ("--personalens-users=bob", "unknown user 'bob'"),
-        (
-            "--personalens-users=official-70",
-            "official-70 is no sample of the benchmark's own; known: official-20, ",
-        ),
+        ("--personalens-users=official-70", "official-70 is no sample of the benchmark's own; known: official-20, "),
         ("--personalens-users=file:none.txt", "cannot read"),
         ("--personalens-users=kenji --personalens-domain=Games", "no scenario of dataset 'embedded' fits"),
         ("-o personalens_max_turns=0", "expected a whole number from 1 to 1000"),
@@ -299,14 +285,11 @@ def test_a_misspelt_assistant_is_named_and_lines_are_given_to_paste(repo: Reposi
         ("--personalens-dimensions=charm", "unknown dimension 'charm'; known: tc, p"),
         ("'--personalens-threshold=p>=9'", "p is scored 1 to 4"),
         ("'--personalens-threshold=nat-user>=3'", "naturalness_user is not among the dimensions judged"),
-        (
-            "--personalens-report=.",
-            "expected a path that ends in .json, .html, .htm, .md, or the word github",
-        ),
+        ("--personalens-report=.", "expected a path that ends in .json, .html, .htm, .md, or the word github"),
         ("--personalens-save-baseline=.", "is a folder"),
         ("--personalens-report=test_bot.py/r.json", "--personalens-report: cannot write to"),
     ],
-)
+)  # fmt: skip
 def test_a_bad_option_is_one_line_and_exit_4(repo: Repository, given: str, told: str) -> None:
     result = repo.inline("--personalens-sample=1", *shlex.split(given))
     assert result.ret == pytest.ExitCode.USAGE_ERROR
@@ -335,16 +318,16 @@ def test_an_unknown_domain_of_the_configuration_says_where_it_stands(repo: Repos
 
 
 def test_a_bad_option_is_reported_before_workers_start(repo: Repository) -> None:
-    result = repo.run("--personalens-sample=1", "--personalens-domain=Opera", "-n", "2")
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["ERROR: *unknown domain 'Opera'*"])
+    result = assert_usage_error(
+        repo.run("--personalens-sample=1", "--personalens-domain=Opera", "-n", "2"),
+        "ERROR: *unknown domain 'Opera'*",
+    )
     result.stdout.no_fnmatch_line("*INTERNALERROR*")
 
 
 def test_ini_keys_are_typed_and_the_command_line_wins(repo: Repository) -> None:
     (repo.path / "pytest.ini").write_text(
-        "[pytest]\npersonalens_sample = 3\npersonalens_domain =\n    Movies\n    Train\npersonalens_gate = p"
-        " >= 1.0\n"
+        "[pytest]\npersonalens_sample = 3\npersonalens_domain =\n    Movies\n    Train\npersonalens_gate = p >= 1.0\n"
     )
     result = repo.inline("-v")
     result.assert_outcomes(passed=5)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.datasets.folders import write_own_domains
+from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import Repository
 from tests.support.scripted_agents import TOLD, TOLD_AGENTS
 
@@ -73,13 +74,9 @@ def test_no_two_outputs_share_a_path(told: Repository) -> None:
     ("output", "name"),
     [
         *(("report", name) for name in ("README.md", "page.html", "data.json")),
-        *(
-            (output, name)
-            for output in ("save-baseline", "adopt-judge")
-            for name in ("README.md", "test_bot.py", "page.html", "data.json")
-        ),
+        *((output, name) for output in ("save-baseline", "adopt-judge") for name in ("README.md", "test_bot.py", "page.html", "data.json")),
     ],
-)
+)  # fmt: skip
 def test_a_file_of_somebody_else_is_not_replaced(told: Repository, output: str, name: str) -> None:
     texts = {
         "README.md": "# personalens and we\n",
@@ -89,15 +86,9 @@ def test_a_file_of_somebody_else_is_not_replaced(told: Repository, output: str, 
     file = told.path / name
     file.write_text(texts.get(name, file.read_text() if file.exists() else ""))
     before = file.read_bytes()
-    result = told.inline(*ARGS, f"--personalens-{output}", name)
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(
-        [
-            (
-                f"ERROR: --personalens-{output}: *{name} was not written by this plugin; give another path, or"
-                " remove it"
-            )
-        ]
+    assert_usage_error(
+        told.inline(*ARGS, f"--personalens-{output}", name),
+        f"ERROR: --personalens-{output}: *{name} was not written by this plugin; give another path, or remove it",
     )
     assert file.read_bytes() == before
 
@@ -105,14 +96,7 @@ def test_a_file_of_somebody_else_is_not_replaced(told: Repository, output: str, 
 def test_reports_of_an_earlier_run_and_the_summary_of_a_step_are_replaced(
     told: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    outputs = (
-        "--personalens-report",
-        "r.json",
-        "--personalens-report",
-        "r.html",
-        "--personalens-report",
-        "r.md",
-    )
+    outputs = ("--personalens-report=r.json", "--personalens-report=r.html", "--personalens-report=r.md")
     for _ in range(2):
         assert told.run(*ARGS, *outputs).ret == 0
     for _ in range(2):
@@ -133,10 +117,9 @@ def test_a_merge_replaces_none_of_its_shards(told: Repository, output: str) -> N
     for ending in ("json", "html", "md"):
         (told.path / f"link.{ending}").symlink_to("2.json")
     for path in ("2.json", "link.json", "link.html", "link.md"):
-        merged = told.command("merge", "1.json", "2.json", f"--{output}", path)
-        assert merged.ret == 4
-        merged.stderr.fnmatch_lines(
-            [f"error: --{output}: {path} is what this command (shard 2) reads, and would be replaced; *"]
+        assert_usage_error(
+            told.command("merge", "1.json", "2.json", f"--{output}", path),
+            f"error: --{output}: {path} is what this command (shard 2) reads, and would be replaced; *",
         )
         assert (told.path / "2.json").read_bytes() == before
 
@@ -189,10 +172,9 @@ def test_a_dataset_that_is_checked_replaces_no_file_of_somebody_elses(repo: Repo
     assert repo.command(*command, "conftest.py").ret == 4
     for path in ("notes.json",):
         before = (repo.path / path).read_bytes()
-        result = repo.command(*command, path)
-        assert result.ret == 4
-        result.stderr.fnmatch_lines(
-            [f"error: --report: {path} was not written by this plugin; give another path, or remove it"]
+        assert_usage_error(
+            repo.command(*command, path),
+            f"error: --report: {path} was not written by this plugin; give another path, or remove it",
         )
         assert (repo.path / path).read_bytes() == before
     for _ in range(2):  # one of ours may be replaced

@@ -8,18 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import Repository
 from tests.support.scripted_agents import TOLD, TOLD_AGENTS
 
 ARGS = ("--personalens-sample", "6", *TOLD_AGENTS, "--personalens-gate", "tcr >= 0.9")
-ALL = (
-    "--personalens-report",
-    "out/r.json",
-    "--personalens-report",
-    "out/r.html",
-    "--personalens-report",
-    "out/r.md",
-)
+ALL = ("--personalens-report=out/r.json", "--personalens-report=out/r.html", "--personalens-report=out/r.md")
 
 
 def low(repo: Repository) -> str:
@@ -69,41 +63,31 @@ def test_a_merged_report_that_cannot_be_written_takes_no_other_with_it(told: Rep
         told.inline(*ARGS, "--personalens-shard", f"{number}/2", "--personalens-report", f"{number}.json")
     (told.path / "full.md").symlink_to("/dev/full/no")
     files = ("--report", "out/m.json", "--report", "full.md", "--report", "out/m.html")
-    merged = told.command("merge", "1.json", "2.json", *files)
-    assert merged.ret == 4
-    merged.stderr.fnmatch_lines(["error: summary could not be written to full.md: *"])
+    merged = assert_usage_error(
+        told.command("merge", "1.json", "2.json", *files), "error: summary could not be written to full.md: *"
+    )
     merged.stdout.fnmatch_lines(["overall *", "results: out/m.json", "report: out/m.html"])
-    again = told.command("report", "out/m.json", "--report", "full.md", "--report", "made/again.html")
-    assert again.ret == 4
-    again.stderr.fnmatch_lines(["error: summary could not be written to full.md: *"])
+    assert_usage_error(
+        told.command("report", "out/m.json", "--report", "full.md", "--report", "made/again.html"),
+        "error: summary could not be written to full.md: *",
+    )
     assert (told.path / "made" / "again.html").read_bytes() == (told.path / "out" / "m.html").read_bytes()
     piped = told.command("report", "out/m.json", "--report", "-", "--report", "again.html")
     assert piped.outlines[0].startswith("#")
     assert piped.errlines == ["report: again.html"]
 
 
-def test_a_report_that_cannot_be_written_is_told_and_takes_no_other_with_it(told: Repository) -> None:
-    in_the_way = (
-        "\n    def pytest_collection_finish():\n        pathlib.Path('out/r.md').mkdir(parents=True,"
-        " exist_ok=True)\n"
-    )
-    told.write(conftest=TOLD + in_the_way)
+@pytest.mark.parametrize(("ending", "name"), [("md", "summary"), ("json", "results")])
+def test_a_report_that_cannot_be_written_is_told_and_takes_no_other_with_it(
+    told: Repository, ending: str, name: str
+) -> None:
+    make = f"pathlib.Path('out/r.{ending}').mkdir(parents=True, exist_ok=True)"
+    told.write(conftest=TOLD + f"\n    def pytest_collection_finish():\n        {make}\n")
     result = told.run(*ARGS, *ALL)
     assert result.ret == 3
-    result.stdout.fnmatch_lines(["summary could not be written to *r.md: a folder"])
-    assert {path.name for path in (told.path / "out").iterdir() if path.is_file()} == {"r.json", "r.html"}
-
-
-def test_results_that_cannot_be_written_take_no_report_with_them(told: Repository) -> None:
-    told.write(
-        conftest=TOLD
-        + "\n    def pytest_collection_finish():\n        pathlib.Path('out/r.json').mkdir(parents=True,"
-        " exist_ok=True)\n"
-    )
-    result = told.run(*ARGS, *ALL)
-    assert result.ret == 3
-    result.stdout.fnmatch_lines(["results could not be written to *r.json: a folder"])
-    assert {path.name for path in (told.path / "out").iterdir() if path.is_file()} == {"r.md", "r.html"}
+    result.stdout.fnmatch_lines([f"{name} could not be written to *r.{ending}: a folder"])
+    written = {path.name for path in (told.path / "out").iterdir() if path.is_file()}
+    assert written == {"r.json", "r.html", "r.md"} - {f"r.{ending}"}
 
 
 @pytest.mark.parametrize("ending", ["json", "html", "md"])
@@ -114,18 +98,17 @@ def test_a_path_that_cannot_be_is_told_before_the_run(told: Repository, ending: 
         (f"folder.{ending}", "*is a folder; give the path of a file"),
         (f"taken/x.{ending}", "cannot write to *taken: *"),
     ):
-        result = told.inline(*ARGS, "--personalens-report", path)
-        assert result.ret == 4
-        result.stderr.fnmatch_lines([f"ERROR: --personalens-report: {problem}"])
+        assert_usage_error(
+            told.inline(*ARGS, "--personalens-report", path), f"ERROR: --personalens-report: {problem}"
+        )
 
 
 def test_github_gets_a_summary_and_annotations(told: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     scenario = low(told)
     monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
-    outside = told.inline(*ARGS, "--personalens-report", "github")
-    assert outside.ret == 4
-    outside.stderr.fnmatch_lines(
-        ["ERROR: --personalens-report: GITHUB_STEP_SUMMARY: not set: *elsewhere give PATH.md"]
+    assert_usage_error(
+        told.inline(*ARGS, "--personalens-report", "github"),
+        "ERROR: --personalens-report: GITHUB_STEP_SUMMARY: not set: *elsewhere give PATH.md",
     )
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(told.path / "step.md"))
     monkeypatch.setenv("GITHUB_WORKSPACE", str(told.path.parent))
@@ -146,14 +129,10 @@ def test_github_gets_a_summary_and_annotations(told: Repository, monkeypatch: py
 
 def test_a_plain_run_with_gates_in_its_configuration_loads_nothing_heavy(told: Repository) -> None:
     (told.path / "pytest.ini").write_text(
-        "[pytest]\npersonalens_gate = tcr >= 0.9\npersonalens_threshold = p>=2\npersonalens_baseline ="
-        " none.json\npersonalens_report = r.html\n"
+        "[pytest]\npersonalens_gate = tcr >= 0.9\npersonalens_threshold = p>=2\npersonalens_baseline = none.json\npersonalens_report = r.html\n"
     )
     told.write(
         conftest="",
-        test_bot=(
-            "import sys\n\n\ndef test_plain():\n    assert not {'pydantic', 'jinja2', 'boto3'}"
-            " & sys.modules.keys()\n"
-        ),
+        test_bot="import sys\n\n\ndef test_plain():\n    assert not {'pydantic', 'jinja2', 'boto3'} & sys.modules.keys()\n",
     )
     assert told.run_fresh().ret == 0

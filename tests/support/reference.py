@@ -89,10 +89,7 @@ def _row(option: Option) -> str:
     )
     kind = "" if option.on == "command line" else "list" if option.many else option.type
     key = f"`{option.ini}`" if option.on != "command line" else ""
-    return (
-        f"| {flag} | {key} | {kind} | {f'`{option.key}`' if option.mark else ''} |"
-        f" {option.help.replace('|', chr(92) + '|')}. |\n"
-    )
+    return f"| {flag} | {key} | {kind} | {f'`{option.key}`' if option.mark else ''} | {option.help.replace('|', chr(92) + '|')}. |\n"
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ CODE: Final = re.compile(r"(?:^E   )?(?:^| )\(PL\d{3}\)$")
 class Repository:
     """A chatbot repository in a temporary folder.
 
-    The results are without the codes of errors, which tests/docs/test_error_codes.py tests, unless `with_codes` is set.
+    The results are without the codes of errors, which tests/project/docs/test_error_codes.py tests, unless `with_codes` is set.
     """
 
     def __init__(self, pytester: pytest.Pytester) -> None:

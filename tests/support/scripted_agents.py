@@ -27,6 +27,8 @@ def _conftest(name: str) -> Text:
 
 BOT: Final = _conftest("example")
 TOLD: Final = _conftest("told")
+#: `TOLD` without its assistant.
+TOLD_ALONE: Final = Text(TOLD.partition('    @pytest.fixture(scope="session")')[0])
 PAID: Final = _conftest("paid")
 REASONS: Final = _conftest("reasons")
 REMEMBERS: Final = _conftest("remembers")

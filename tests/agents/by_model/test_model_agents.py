@@ -66,9 +66,9 @@ def test_the_user_agent_sees_the_profile_and_never_the_goal(scenario: Scenario) 
     model = FakeModel("Hello.", "Thanks! TERMINATE", "TERMINATE")
     meter = Meter()
     agent = user(model, meter)
-    assert agent.turn(scenario, ()) == ("Hello.", False)
-    assert agent.turn(scenario, TALK.messages) == ("Thanks!", True)
-    assert agent.turn(scenario, TALK.messages) == ("", True)
+    assert agent.turn(scenario, ()) == UserTurn("Hello.")
+    assert agent.turn(scenario, TALK.messages) == UserTurn("Thanks!", done=True)
+    assert agent.turn(scenario, TALK.messages) == UserTurn("", done=True)
     for request in model.requests:
         seen = request.system + request.prompt
         assert "window" in seen
@@ -82,7 +82,7 @@ def test_the_user_agent_sees_the_profile_and_never_the_goal(scenario: Scenario) 
 
 
 def test_a_signal_in_the_opening_is_a_slip(scenario: Scenario) -> None:
-    assert user(FakeModel("Hi TERMINATE")).turn(scenario, ()) == ("Hi", False)
+    assert user(FakeModel("Hi TERMINATE")).turn(scenario, ()) == UserTurn("Hi")
 
 
 def test_judges_see_what_the_protocol_gives_them(scenario: Scenario) -> None:
@@ -324,10 +324,7 @@ def test_the_reasons_of_an_answer_are_codes() -> None:
 
 
 def test_the_reasons_of_task_completion_are_parts_of_the_goal() -> None:
-    text = (
-        "Justification: half\nReason: done | the table: booked for two | turn 3\nReason: handed-back | the"
-        " taxi | turn 9\nScore: false"
-    )
+    text = "Justification: half\nReason: done | the table: booked for two | turn 3\nReason: handed-back | the taxi | turn 9\nScore: false"
     assert parse_answer(text, Dimension.TASK_COMPLETION, 4).reasons == (
         Reason(code="done", part="the table: booked for two", turn=3),
         Reason(code="handed-back", part="the taxi"),
@@ -376,23 +373,15 @@ def test_the_leak_check_sees_preferences_and_no_goal(scenario: Scenario) -> None
         (UserTurn("Assistant: I've booked it."), (), "spoke as the assistant"),
         (UserTurn("How can I help you today?"), (), "spoke as the assistant"),
         (UserTurn("As an AI language model I cannot ride trains."), (), "spoke as the assistant"),
-        (
-            UserTurn("- Age: 30\n- Gender: Female\n- Seat: window\n- Class: second"),
-            (),
-            "handed out its profile",
-        ),
+        (UserTurn("- Age: 30\n- Gender: Female\n- Seat: window\n- Class: second"), (), "handed out its profile"),
         (UserTurn("I need a ticket."), ("I need a ticket.",), "repeated itself"),
         (UserTurn(""), (), "said nothing"),
-        (
-            UserTurn("Bye, thank you once more!"),
-            ("Thanks!", "Thank you!", "Thanks, bye!"),
-            "did not end a dialogue that was over",
-        ),
+        (UserTurn("Bye, thank you once more!"), ("Thanks!", "Thank you!", "Thanks, bye!"), "did not end a dialogue that was over"),
         (UserTurn("Thanks!", done=True), ("Thanks!!", "Thank you!", "Thanks, bye!"), ""),
         (UserTurn("", done=True), ("A ticket.",), ""),
         (UserTurn("A window seat, and can my assistant at work get a copy?"), ("A ticket.",), ""),
     ],
-)
+)  # fmt: skip
 def test_a_user_who_steps_out_of_the_role_is_found_out(
     scenario: Scenario, turn: UserTurn, said: tuple[str, ...], problem: str
 ) -> None:
@@ -530,22 +519,14 @@ def test_a_team_places_what_a_role_sees_where_it_likes(tmp_path: Any, scenario: 
     ("name", "text", "problem"),
     [
         ("jugde.txt", "x", "no such template; known: user"),
-        (
-            "user_person.txt",
-            "$intent $rubrics",
-            r"user_person.txt: unknown placeholder \$rubrics for the user; known: \$demographics, \$end",
-        ),
+        ("user_person.txt", "$intent $rubrics", r"user_person.txt: unknown placeholder \$rubrics for the user; known: \$demographics, \$end"),
         ("judge_personalization.txt", "$rubrics", r"unknown placeholder \$rubrics for the judge"),
-        (
-            "assistant.txt",
-            "$preferences",
-            r"unknown placeholder \$preferences for the assistant; known: \$context",
-        ),
+        ("assistant.txt", "$preferences", r"unknown placeholder \$preferences for the assistant; known: \$context"),
         ("user_person.txt", "$profile", r"user_person.txt: the placeholder \$intent is missing"),
         ("judge.txt", "Judge.", r"judge.txt: the placeholder \$rubrics is missing"),
         ("judge_opening_leak.txt", "costs $ 5", "a '\\$' that begins no placeholder"),
     ],
-)
+)  # fmt: skip
 def test_a_bad_template_is_one_line(tmp_path: Any, name: str, text: str, problem: str) -> None:
     (tmp_path / name).write_text(text, encoding="utf-8")
     with pytest.raises(DataError, match=problem):

@@ -47,8 +47,7 @@ def checkout() -> Path:
     path = Path(os.environ.get("PERSONALENS_OFFICIAL", "nowhere")).resolve()
     if not (path / "src" / "generate_dialogue.py").is_file():
         pytest.skip(
-            "the official PersonaLens code is not at hand (set PERSONALENS_OFFICIAL to a checkout of its"
-            " repository)"
+            "the official PersonaLens code is not at hand (set PERSONALENS_OFFICIAL to a checkout of its repository)"
         )
     return path
 

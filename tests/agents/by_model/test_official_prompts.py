@@ -30,10 +30,7 @@ from tests.agents.by_model.test_model_agents import FakeModel
 from tests.support.datasets.official_tree import write_code, write_data
 
 TC, P = Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION
-SITUATION = (
-    "- Location: situ-location\n- Device: situ-device\n- Time of Day: situ-time\n- Day of the Week:"
-    " situ-day\n- Environment: situ-room"
-)
+SITUATION = "- Location: situ-location\n- Device: situ-device\n- Time of Day: situ-time\n- Day of the Week: situ-day\n- Environment: situ-room"
 PEOPLE = "- age: demo-age\n- birth_country: demo-country"
 #: What the templates for several domains are filled with.
 SEVERAL = (
@@ -41,10 +38,7 @@ SEVERAL = (
     " pref-window\n|P \n<Rental Cars>\npast-rental on two\nlines.\n</Rental Cars>\n\n<Train>\npast-train on"
     f" two\nlines.\n</Train>\n|S {SITUATION}|T intent of MD-task-1"
 )
-ONE = (
-    f"D {PEOPLE}|A - Genre: pref-crime, pref-poetry\n- Favourite Books: |P past-books on two\nlines.|S"
-    f" {SITUATION}|T intent of SD-Books-task-1"
-)
+ONE = f"D {PEOPLE}|A - Genre: pref-crime, pref-poetry\n- Favourite Books: |P past-books on two\nlines.|S {SITUATION}|T intent of SD-Books-task-1"
 
 
 @pytest.fixture
@@ -180,10 +174,7 @@ def test_the_assistant_has_the_prompts_of_its_family(
         )
         request = fake.requests[-1]
         said = "" if family == "CLAUDE" and not letters else "Answer."
-        expected = (
-            f"<context>\n{head}Talk:\nUser: A\nAssistant: B\nUser:"
-            f" C\n</context>\n<instruction>\n{said}\n</instruction>"
-        )
+        expected = f"<context>\n{head}Talk:\nUser: A\nAssistant: B\nUser: C\n</context>\n<instruction>\n{said}\n</instruction>"
         assert (request.system, request.prompt, request.history) == (
             f"the {family} assistant\n",
             expected,
@@ -210,8 +201,8 @@ def test_two_parts_of_the_context_crash_there_and_can_be_mended(
         prompts(checkout).assistant("CLAUDE", "base", context, talk("A"))
     _, mended = prompts(checkout, "pairs").assistant("CLAUDE", "base", context, talk("A"))
     assert (
-        mended == f"<context>\nAbout:\n{PEOPLE}\n\nNow:\n{SITUATION}\n\nTalk:\nUser:"
-        " A\n</context>\n<instruction>\nAnswer.\n</instruction>"
+        mended
+        == f"<context>\nAbout:\n{PEOPLE}\n\nNow:\n{SITUATION}\n\nTalk:\nUser: A\n</context>\n<instruction>\nAnswer.\n</instruction>"
     )
 
 

@@ -160,7 +160,6 @@ def test_no_attack_leaves_the_transcript_that_a_model_is_shown(attack: Attack) -
         ], where
         unseen = sorted({f"U+{ord(c):04X}" for c in UNSEEN.findall(section)})
         assert not unseen, (
-            f"{where}: {len(unseen)} characters that nobody sees stand there unescaped, such as"
-            f" {', '.join(unseen[:5])}"
+            f"{where}: {len(unseen)} characters that nobody sees stand there unescaped, such as {', '.join(unseen[:5])}"
         )
         assert section.splitlines() == section.split("\n"), f"{where}: a message on more than one line"

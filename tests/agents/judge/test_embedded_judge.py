@@ -16,11 +16,11 @@ from pytest_personalens.agents import EmbeddedJudge, EmbeddedUserAgent
 from pytest_personalens.core.errors import JudgeFault
 from pytest_personalens.core.judging.evaluation import Evaluation, evaluate
 from pytest_personalens.core.judging.verdict import Dimension
-from pytest_personalens.core.scenario import Scenario, Situation, Task
+from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.datasets import EmbeddedDataset, draw
 from pytest_personalens.datasets.embedded.files import data_folder
 from pytest_personalens.judge_quality import Labelled, measure, read_labels
-from tests.support.datasets.dinner import DINNER, TASTES, dialogue
+from tests.support.datasets.dinner import DINNER, TASTES, dialogue, small_scenario
 from tests.support.repository import ROOT
 
 TC, P = Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION
@@ -36,54 +36,25 @@ STRANGER = DINNER.model_copy(
             }
         },
         "summaries": {
-            "Restaurants": (
-                "Paul eats late with colleagues after the match. He likes a screen in sight and pays by"
-                " company card."
-            )
+            "Restaurants": "Paul eats late with colleagues after the match. He likes a screen in sight and pays by company card."
         },
     }
 )
-TRIP = Scenario(
-    id="multi-1-tomas",
-    user="tomas",
-    name="Tomas",
-    dataset="test 1",
-    kind="multi",
-    domains=("Train", "Alarm"),
-    demographics={"age": "25-34"},
-    preferences={
+TRIP = small_scenario(
+    "multi-1",
+    "Tomas",
+    {
         "Train": {"Preferred Seat Type": ("window",), "Preferred Train Class": ("second class",)},
         "Alarm": {"Alarm Sound": ("birdsong",), "Snooze": ("no snooze",)},
     },
-    summaries={
-        "Train": (
-            "Tomas takes the train to Porto every month and works in the quiet coach. He brings a folding"
-            " bicycle."
-        ),
+    {
+        "Train": "Tomas takes the train to Porto every month and works in the quiet coach. He brings a folding bicycle.",
         "Alarm": "He sleeps through short tones and sets the alarm an hour and a half before he leaves.",
     },
-    situation=Situation(
-        location="Lisbon",
-        device="Smartphone",
-        time_of_day="Evening",
-        day_of_week="Sunday",
-        environment="Quiet",
-    ),
-    task=Task(
-        id="multi-1",
-        description="The user wants a ticket and an alarm.",
-        intent="You want a train ticket to Porto for tomorrow morning and an alarm to be up in time.",
-        goal=(
-            "A ticket to Porto for tomorrow morning is bought; an alarm is set that leaves time to catch the"
-            " train."
-        ),
-        relevant=(
-            ("Train", "Preferred Seat Type"),
-            ("Train", "Preferred Train Class"),
-            ("Alarm", "Alarm Sound"),
-            ("Alarm", "Snooze"),
-        ),
-    ),
+    ("Lisbon", "Smartphone", "Evening", "Sunday", "Quiet"),
+    description="The user wants a ticket and an alarm.",
+    intent="You want a train ticket to Porto for tomorrow morning and an alarm to be up in time.",
+    goal="A ticket to Porto for tomorrow morning is bought; an alarm is set that leaves time to catch the train.",
 )
 ASKED = "I'd like a table for two this evening, please."
 #: The codes of reasons, by what they are about.
@@ -102,10 +73,7 @@ ENDED: Final = ("the user gave up", "the turn limit ended the dialogue before th
 BYE = ("Perfect, thank you!", "Enjoy your evening!")
 APPLIED = (
     ASKED,
-    (
-        "I've booked a table for two at Cedre for 19:00, on the outdoor terrace. It's Lebanese, and the whole"
-        " menu is vegetarian."
-    ),
+    "I've booked a table for two at Cedre for 19:00, on the outdoor terrace. It's Lebanese, and the whole menu is vegetarian.",
     *BYE,
 )
 FORESEEN = (
@@ -140,10 +108,7 @@ def test_what_is_known_and_applied_unasked_is_three() -> None:
 
 
 def test_a_paraphrase_of_what_is_known_is_three_as_well() -> None:
-    reply = (
-        "I've booked a vegetable mezze place, Cedre, for two at 19:00, at an outdoor table in the quiet"
-        " garden. No steps at the door."
-    )
+    reply = "I've booked a vegetable mezze place, Cedre, for two at 19:00, at an outdoor table in the quiet garden. No steps at the door."
     assert score(P, ASKED, reply, *BYE) >= 3
 
 
@@ -211,10 +176,7 @@ def test_who_follows_a_change_of_mind_lies_above_who_contradicts() -> None:
 
 
 @pytest.mark.xfail(
-    reason=(
-        "a deed against what the user has just said (a steakhouse for a vegetarian, inside) is taken for use"
-        " of what is said"
-    ),
+    reason="a deed against what the user has just said (a steakhouse for a vegetarian, inside) is taken for use of what is said",
     strict=True,
 )
 def test_who_contradicts_what_is_known_and_said_is_one() -> None:

@@ -80,30 +80,15 @@ def test_a_deed_that_the_state_shows_is_done_whatever_was_said(fields: dict[str,
     [
         ({}, {}, "claimed", "the state lacks it, wanted three, Friday 10 April"),
         ({"bookings": []}, {}, "claimed", "the state lacks it, wanted three, Friday 10 April"),
-        (
-            table(guests=3, starts_at="2026-04-11T19:30"),
-            {},
-            "wrong",
-            "bookings[0].starts_at: Saturday 11 April 19:30, wanted Friday 10 April",
-        ),
+        (table(guests=3, starts_at="2026-04-11T19:30"), {}, "wrong", "bookings[0].starts_at: Saturday 11 April 19:30, wanted Friday 10 April"),
         (table(guests=4, day="2026-04-10"), {}, "wrong", "bookings[0].guests: 4, wanted three"),
         (table(guests=3, day="2026-04-10", status="cancelled"), {}, "claimed", "the state lacks it"),
-        (
-            table(n=3, starts_at="2026-04-11T19:30"),
-            FIELDS,
-            "wrong",
-            "bookings[0].starts_at: Saturday 11 April 19:30, wanted Friday 10 April",
-        ),
-        (
-            table(n=None, starts_at="2026-04-10T19:30"),
-            FIELDS,
-            "wrong",
-            "bookings[0].n: nothing, wanted three",
-        ),
+        (table(n=3, starts_at="2026-04-11T19:30"), FIELDS, "wrong", "bookings[0].starts_at: Saturday 11 April 19:30, wanted Friday 10 April"),
+        (table(n=None, starts_at="2026-04-10T19:30"), FIELDS, "wrong", "bookings[0].n: nothing, wanted three"),
         (table(n=3, starts_at="2026-04-10T19:30"), FIELDS, "done", ""),
         (table(n="3 people", starts_at="2026-04-10T19:30", made_on="2026-04-03"), FIELDS, "done", ""),
     ],
-)
+)  # fmt: skip
 def test_what_the_state_lacks_or_holds_otherwise_is_not_done(
     data: dict[str, Any], fields: dict[str, tuple[str, ...]], code: str, detail: str
 ) -> None:

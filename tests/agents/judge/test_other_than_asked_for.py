@@ -33,15 +33,25 @@ def verdict(goal: str, *messages: str) -> Verdict:
 TABLE = "A table for two on Friday at 19:30 is reserved."
 WISH = "Please reserve a table for two on Friday at 19:30."
 DEED = "I've reserved a table for two at Casa Verde on Friday at 19:30, the reference is CV-12."
-OTHER = {
-    "day": ("Friday", "Saturday"),
-    "time": ("19:30", "20:30"),
-    "count": ("for two", "for three"),
-}
+OTHER = {"day": ("Friday", "Saturday"), "time": ("19:30", "20:30"), "count": ("for two", "for three")}
 
 
-def test_what_was_asked_for_completes_the_task() -> None:
-    assert verdict(TABLE, WISH, DEED, "Great, thank you!").score == 1
+@pytest.mark.parametrize(
+    ("wish", "said"),
+    [
+        (WISH, (DEED, "Great, thank you!")),
+        (f"{WISH[:-1]}, not on Saturday.", (DEED, "Thanks!")),
+        (WISH, ("Casa Roja declined, so I have reserved a table for two at Casa Verde on Friday at 19:30.", "Great, thank you!")),
+        (WISH, (f"Sorry, the first booking did not go through. {DEED}", "Thanks.")),
+        (WISH, (DEED, "That's all I asked for, thank you!", "You're welcome!")),
+        (WISH, (DEED, "Perfect, that's what I asked for, thanks.", "You're welcome!")),
+        (WISH, (DEED, "Where is it?", "Casa Verde is in Mill Lane 4, and your table is reserved there.")),
+        (WISH, (DEED, "You forgot the window.", "Done, I've moved you to a table by the window, Friday at 19:30.")),
+    ],
+    ids=["as asked", "turned down", "another way", "after a failure", "all asked for", "what I asked for", "answered", "mended"],
+)  # fmt: skip
+def test_what_was_asked_for_completes_the_task(wish: str, said: tuple[str, ...]) -> None:
+    assert verdict(TABLE, wish, *said).score == 1
 
 
 @pytest.mark.parametrize("kind", OTHER)
@@ -135,11 +145,6 @@ def test_the_same_in_other_words_and_values_of_other_things_do_no_harm(words: st
     assert EmbeddedJudge().verdict(thursday, reply, TC).score == 1
 
 
-def test_a_value_that_the_user_turns_down_is_not_asked_for() -> None:
-    wish = "Please reserve a table for two on Friday at 19:30, not on Saturday."
-    assert verdict(TABLE, wish, DEED, "Thanks!").score == 1
-
-
 def test_a_promise_is_no_deed() -> None:
     found = verdict(
         TABLE, WISH, "I will reserve a table for two at Casa Verde on Friday at 19:30.", "Thanks."
@@ -148,39 +153,26 @@ def test_a_promise_is_no_deed() -> None:
     assert [r.code for r in found.reasons] == ["promised"]
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        "Oh, I have to take that back: the restaurant has no table left, so nothing has been reserved.",
-        "Sorry, the booking did not go through.",
-    ],
-)
-def test_a_deed_that_is_taken_back_is_none(words: str) -> None:
-    found = verdict(TABLE, WISH, f"{DEED} {words}", "Thanks.")
-    assert found.score == 0
-    assert found.justification == "taken back or failed in the end"
-    assert [r.code for r in found.reasons] == ["refused"]
+FOUND = "I've found a table for two at Casa Verde on Friday at 19:30."
 
 
 @pytest.mark.parametrize(
-    "words",
+    ("before", "words"),
     [
-        "Friday was full, so the request was rejected.",
-        "The table could not be booked, as the system is closed.",
-        "The restaurant said no.",
+        (
+            DEED,
+            "Oh, I have to take that back: the restaurant has no table left, so nothing has been reserved.",
+        ),
+        (DEED, "Sorry, the booking did not go through."),
+        (FOUND, "Friday was full, so the request was rejected."),
+        (FOUND, "The table could not be booked, as the system is closed."),
+        (FOUND, "The restaurant said no."),
     ],
 )
-def test_a_failure_in_plain_words_is_one(words: str) -> None:
-    found = verdict(
-        TABLE, WISH, f"I've found a table for two at Casa Verde on Friday at 19:30. {words}", "Hm."
-    )
+def test_a_deed_that_is_taken_back_or_failed_is_none(before: str, words: str) -> None:
+    found = verdict(TABLE, WISH, f"{before} {words}", "Thanks." if before == DEED else "Hm.")
     assert (found.score, found.justification) == (0, "taken back or failed in the end")
     assert [r.code for r in found.reasons] == ["refused"]
-
-
-def test_another_way_after_a_failure_is_none() -> None:
-    other = "Casa Roja declined, so I have reserved a table for two at Casa Verde on Friday at 19:30."
-    assert verdict(TABLE, WISH, other, "Great, thank you!").score == 1
 
 
 @pytest.mark.parametrize(
@@ -201,19 +193,6 @@ def test_a_user_who_objects_at_the_end_has_the_last_word(objection: str) -> None
     assert [r.code for r in found.reasons] == ["wrong"]
 
 
-@pytest.mark.parametrize(
-    ("last", "answer"),
-    [
-        ("That's all I asked for, thank you!", "You're welcome!"),
-        ("Perfect, that's what I asked for, thanks.", "You're welcome!"),
-        ("Where is it?", "Casa Verde is in Mill Lane 4, and your table is reserved there."),
-        ("You forgot the window.", "Done, I've moved you to a table by the window, Friday at 19:30."),
-    ],
-)
-def test_a_user_who_is_content_or_answered_does_not(last: str, answer: str) -> None:
-    assert verdict(TABLE, WISH, DEED, last, answer).score == 1
-
-
 def test_a_promise_counts_for_a_part_by_its_deed() -> None:
     goal = "The concert on Friday is in the calendar; an invitation has been sent to Ania."
     wish = "Put the concert on Friday in my calendar and send Ania an invitation."
@@ -225,11 +204,6 @@ def test_a_promise_counts_for_a_part_by_its_deed() -> None:
     found = verdict(goal, wish, reply.format("will be"), "Great, thank you!")
     assert found.score == 0
     assert found.justification == "only promised: an invitation has been sent to Ania"
-
-
-def test_a_deed_after_a_failure_stands() -> None:
-    found = verdict(TABLE, WISH, f"Sorry, the first booking did not go through. {DEED}", "Thanks.")
-    assert found.score == 1
 
 
 def test_moves_change_what_the_task_needs_and_nothing_of_the_user() -> None:

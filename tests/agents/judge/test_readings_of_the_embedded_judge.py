@@ -20,10 +20,7 @@ def test_all_are_the_four_readings_that_it_gives_and_the_header_names_the_others
     assert result.ret == 0
     result.stdout.fnmatch_lines(
         [
-            (
-                "personalens: 3 scenarios of embedded *, judge embedded*; the embedded judge gives no reading of"
-                " nat-user, coh-user"
-            )
+            "personalens: 3 scenarios of embedded *, judge embedded*; the embedded judge gives no reading of nat-user, coh-user"
         ]
     )
     for item in repo.results()["items"]:

@@ -16,6 +16,7 @@ from pytest_personalens.judge_quality.drift.drift import detect_drift
 from pytest_personalens.judge_quality.drift.significance import permutation_test, sign_test
 from pytest_personalens.results.values.drift import DriftOutcome
 from pytest_personalens.results.values.results import Results
+from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import Repository
 from tests.support.servers.endpoint import Call, Endpoint, Reply, play
 
@@ -243,19 +244,16 @@ def test_a_bad_baseline_is_one_line(
     if text is not None:
         (moody.path / "judge.json").write_bytes(text)
     run = moody.run if workers else moody.inline
-    result = run(*ARGS, *CHECK, *workers)
-    assert result.ret == 4
-    result.stderr.fnmatch_lines([f"ERROR: --personalens-check-judge: *judge.json: {problem}"])
-    assert "Traceback" not in result.stderr.str()
+    assert_usage_error(
+        run(*ARGS, *CHECK, *workers), f"ERROR: --personalens-check-judge: *judge.json: {problem}"
+    )
 
 
 def test_a_baseline_with_a_score_off_its_scale_is_refused(adopted: Repository) -> None:
     data = json.loads((adopted.path / "judge.json").read_text())
     data["verdicts"]["personalization"]["cal-a-011"] = 7
     (adopted.path / "judge.json").write_text(json.dumps(data))
-    result = adopted.inline(*ARGS, *CHECK)
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(["ERROR: *personalization is scored 1 to 4, not 7*"])
+    assert_usage_error(adopted.inline(*ARGS, *CHECK), "ERROR: *personalization is scored 1 to 4, not 7*")
 
 
 def test_bad_options_are_one_line(adopted: Repository) -> None:
@@ -279,9 +277,10 @@ def test_bad_options_are_one_line(adopted: Repository) -> None:
         result = adopted.inline(*ARGS, *args)
         assert result.ret == 4, args
         result.stderr.fnmatch_lines([f"ERROR: {problem}"])
-    without = adopted.inline("--personalens-check-judge", "judge.json")
-    assert without.ret == 4
-    without.stderr.fnmatch_lines(["ERROR: --personalens-check-judge: give --personalens-sample N too*"])
+    assert_usage_error(
+        adopted.inline("--personalens-check-judge", "judge.json"),
+        "ERROR: --personalens-check-judge: give --personalens-sample N too*",
+    )
 
 
 def test_anchors_of_ones_own(moody: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -309,26 +308,16 @@ def test_a_paid_judge_of_a_hook_is_not_asked_unasked(
 ) -> None:
     monkeypatch.setenv("PAID", "1")
     for workers in ((), ("-n", "2")):
-        result = moody.run(*ARGS, *ADOPT, *workers)
-        assert result.ret == 4
-        result.stderr.fnmatch_lines(
-            [
-                "ERROR: --personalens-adopt-judge: moody costs money: add --personalens-record live to *24 anchors on 2 *"
-            ]
+        assert_usage_error(
+            moody.run(*ARGS, *ADOPT, *workers),
+            "ERROR: --personalens-adopt-judge: moody costs money: add --personalens-record live to *24 anchors on 2 *",
         )
     assert moody.inline(*ARGS, *ADOPT, "--collect-only").ret == 0
     assert not (moody.path / "judge.json").exists()
     assert moody.inline(*ARGS, *ADOPT, *PAY).ret == 0
 
 
-LIVE = (
-    "--personalens-sample",
-    "2",
-    "--personalens-judge-model",
-    "openai:small",
-    "--personalens-gate",
-    "valid >= 0.9",
-)
+LIVE = ("--personalens-sample=2", "--personalens-judge-model=openai:small", "--personalens-gate=valid >= 0.9")
 PAY = ("--personalens-record", "live")
 
 

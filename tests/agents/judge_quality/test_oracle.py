@@ -19,6 +19,7 @@ from pytest_personalens.judge_quality.oracle.faults import Case, right
 from pytest_personalens.judge_quality.oracle.filling import fits, names_in
 from pytest_personalens.judge_quality.oracle.wordings import SEEN
 from tests.support.datasets.folders import write_own_world
+from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import Repository
 
 DATASET = EmbeddedDataset()
@@ -147,9 +148,10 @@ def test_the_table_tells_the_oracle_from_its_mutants() -> None:
 
 def test_a_dataset_without_wordings_is_told_in_one_line(tmp_path: Path, repo: Repository) -> None:
     root = write_own_world(tmp_path / "own")
-    result = repo.command("check-dataset", str(root), "--oracle", "2")
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(["*wordings: no wordings in it; an oracle needs a file for each domain"])
+    assert_usage_error(
+        repo.command("check-dataset", str(root), "--oracle", "2"),
+        "*wordings: no wordings in it; an oracle needs a file for each domain",
+    )
 
 
 def test_wordings_of_unequal_length_are_told_with_file_and_field(tmp_path: Path) -> None:

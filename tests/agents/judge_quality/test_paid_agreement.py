@@ -82,8 +82,7 @@ def test_a_cap_on_calls_keeps_what_was_bought(
     assert main([labels, *MODEL, "--live", "--budget", "5calls", "--concurrency", "1"]) == 4
     assert (
         capsys.readouterr().err
-        == "error: the run has made 5 model calls, the cap of --budget; what was judged is kept, and the same"
-        " command goes on from there (PL304)\n"
+        == "error: the run has made 5 model calls, the cap of --budget; what was judged is kept, and the same command goes on from there (PL304)\n"
     )
     assert len(endpoint.calls) == 5
     assert main([labels, *MODEL, "--live", "--budget", "7calls"]) == 0

@@ -7,14 +7,7 @@ import pytest
 from tests.support.repository import Repository
 from tests.support.servers.endpoint import Endpoint, Reply, play
 
-ARGS = [
-    "--personalens-sample",
-    "1",
-    "--personalens-judge-model",
-    "openai:small",
-    "--personalens-record",
-    "live",
-]
+ARGS = ["--personalens-sample=1", "--personalens-judge-model=openai:small", "--personalens-record=live"]
 ARGS += ("--personalens-report", "r.json")
 
 

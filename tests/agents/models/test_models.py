@@ -165,14 +165,10 @@ def test_the_models_of_the_official_code_are_known_by_its_names(endpoint: Endpoi
 @pytest.mark.parametrize(
     ("message", "absent", "present"),
     [
-        (
-            "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.",
-            "max_tokens",
-            "max_completion_tokens",
-        ),
+        ("Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.", "max_tokens", "max_completion_tokens"),
         ("Unsupported value: 'temperature' does not support 0.5", "temperature", "max_tokens"),
     ],
-)
+)  # fmt: skip
 def test_an_openai_model_that_takes_no_such_parameter_is_asked_without_it(
     endpoint: Endpoint, message: str, absent: str, present: str
 ) -> None:

@@ -9,8 +9,9 @@ from typing import Any, Final
 import boto3
 import pytest
 
+from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import Repository
-from tests.support.scripted_agents import TOLD, TOLD_AGENTS
+from tests.support.scripted_agents import TOLD_AGENTS, TOLD_ALONE
 from tests.support.servers.service import Answer, Service, agent_turn, events, json_answer
 
 RUN: Final = ("--personalens-sample", "1", *TOLD_AGENTS)
@@ -46,7 +47,7 @@ def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
 @pytest.fixture
 def told(empty_repo: Repository) -> Repository:
     """A repository without an assistant, whose user greets and leaves."""
-    empty_repo.write(conftest=TOLD.partition('    @pytest.fixture(scope="session")')[0])
+    empty_repo.write(conftest=TOLD_ALONE)
     return empty_repo
 
 
@@ -368,9 +369,10 @@ def test_without_credentials_no_run_begins(
     told: Repository, service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
-    result = told.inline(*RUN, "--personalens-assistant", "bedrock-agent:AGENT1/LIVE")
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(["*bedrock-agent:AGENT1/LIVE: no usable AWS credentials*"])
+    result = assert_usage_error(
+        told.inline(*RUN, "--personalens-assistant", "bedrock-agent:AGENT1/LIVE"),
+        "*bedrock-agent:AGENT1/LIVE: no usable AWS credentials*",
+    )
     result.stderr.no_fnmatch_line("*--personalens-record*")
 
 

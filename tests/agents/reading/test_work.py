@@ -42,10 +42,7 @@ def fact(scenario: Scenario, name: str) -> Any:
 def right(scenario: Scenario, **changed: str) -> str:
     said = {"party": "three", "day": fact(scenario, "day").says, "hour": "19:30", **changed}
     kitchen = scenario.preferences["Restaurants"]["Cuisine Preference"][0]
-    return (
-        f"I've booked a table for {said['party']} on {said['day']} at {said['hour']} at Casa Verde. The kitchen"
-        f" is {kitchen}, as you like it."
-    )
+    return f"I've booked a table for {said['party']} on {said['day']} at {said['hour']} at Casa Verde. The kitchen is {kitchen}, as you like it."
 
 
 def test_work_that_is_right_is_completed() -> None:

@@ -117,18 +117,12 @@ def test_openings_keep_the_words_of_the_task(bots: Any) -> None:
 @pytest.mark.parametrize(
     ("second", "first"),
     [
-        (
-            "You want your alarm back, so that it wakes you on time.",
-            "I want my alarm back, so that it wakes me on time.",
-        ),
-        (
-            "You're late and want to tell the people who wait for you.",
-            "I'm late and want to tell the people who wait for me.",
-        ),
+        ("You want your alarm back, so that it wakes you on time.", "I want my alarm back, so that it wakes me on time."),
+        ("You're late and want to tell the people who wait for you.", "I'm late and want to tell the people who wait for me."),
         ("Compare places before you decide.", "Compare places before I decide."),
         ("You have a car waiting for you there.", "I have a car waiting for me there."),
     ],
-)
+)  # fmt: skip
 def test_first_person(second: str, first: str) -> None:
     assert first_person(second) == first
 
@@ -196,13 +190,9 @@ def test_a_turn_follows_from_scenario_and_transcript_alone() -> None:
         ("How can I help you?", "ticket to york", "window"),
         ("I'd suggest the 9:12, window seat.", "take|go|good|do it", "aisle"),
         ("I'd suggest the 9:12, aisle seat.", "window", ""),
-        (
-            "Which of these suits you?\n1. Morning Star - aisle\n2. Flying Scot - window",
-            "flying scot",
-            "morning star",
-        ),
+        ("Which of these suits you?\n1. Morning Star - aisle\n2. Flying Scot - window", "flying scot", "morning star"),
     ],
-)
+)  # fmt: skip
 def test_an_answer_fits_its_question(scenario: Scenario, question: str, wanted: str, unwanted: str) -> None:
     turn = reply(scenario, OPENING, question)
     assert not turn.done

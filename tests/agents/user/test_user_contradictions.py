@@ -39,8 +39,7 @@ OPEN: Final = (
 NAMED: Final = ("Would {b} be okay for the {noun}?", "For the {noun}, is {b} fine?")
 
 _YES: Final = re.compile(
-    r"(?:yes|yep|yeah|sure|okay|ok\b|sounds good|perfect|certainly|that's (?:fine|good)|fine|that"
-    r" (?:works|suits)|right)",
+    r"(?:yes|yep|yeah|sure|okay|ok\b|sounds good|perfect|certainly|that's (?:fine|good)|fine|that (?:works|suits)|right)",
     re.IGNORECASE,
 )
 _NO: Final = re.compile(

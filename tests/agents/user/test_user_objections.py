@@ -87,67 +87,22 @@ def after(scenario: Scenario, *replies: str) -> list[UserTurn]:
     ("scenario", "reply", "wanted", "unwanted"),
     [
         (MOVIES, "I've booked 'Glass Orbit' at 20:15, on the aisle.", "matinee", "20:15"),
-        (
-            MOVIES,
-            "I have booked 'Glass Orbit' for this evening, 8:15 pm, on the aisle.",
-            "matinee",
-            "8:15 pm",
-        ),
-        (
-            MOVIES,
-            "### Booked ✅\n- **Film:** Glass Orbit\n- **Time:** 20:15\n- **Seat:** Aisle F1",
-            "matinee",
-            "20:15",
-        ),
+        (MOVIES, "I have booked 'Glass Orbit' for this evening, 8:15 pm, on the aisle.", "matinee", "8:15 pm"),
+        (MOVIES, "### Booked ✅\n- **Film:** Glass Orbit\n- **Time:** 20:15\n- **Seat:** Aisle F1", "matinee", "20:15"),
         (MOVIES, "Glass Orbit at 21:40, row F on the aisle, £12. Shall I book it?", "matinee", "21:40"),
         (MOVIES, "I'd suggest 'Glass Orbit', a horror film at 14:30.", "comedy", "horror"),
         (EVENTS, "I've booked you a ticket for the lecture on Thursday at 19:00, $45.", "under $20", "$45"),
-        (
-            EVENTS,
-            "I've booked you a ticket for the lecture on Saturday at 19:00, $15.",
-            "weekday",
-            "Saturday",
-        ),
-        (
-            EVENTS,
-            "I've booked two tickets for the lecture on Thursday at 19:00, $15 each.",
-            "solo",
-            "2 people",
-        ),
-        (
-            PHARMACY,
-            "I've refilled it: the Symbicort inhaler, ready for pick-up at 17:30.",
-            "Ventolin",
-            "Symbicort",
-        ),
-        (
-            PHARMACY,
-            "Your refill is ordered.\n\n- **Brand:** Panadol\n- **Ready:** 17:30",
-            "Nurofen",
-            "Panadol",
-        ),
+        (EVENTS, "I've booked you a ticket for the lecture on Saturday at 19:00, $15.", "weekday", "Saturday"),
+        (EVENTS, "I've booked two tickets for the lecture on Thursday at 19:00, $15 each.", "solo", "2 people"),
+        (PHARMACY, "I've refilled it: the Symbicort inhaler, ready for pick-up at 17:30.", "Ventolin", "Symbicort"),
+        (PHARMACY, "Your refill is ordered.\n\n- **Brand:** Panadol\n- **Ready:** 17:30", "Nurofen", "Panadol"),
         (PHARMACY, "I've refilled your Ventolin: a 90-day supply, ready at 17:30.", "30 days", "90 days"),
-        (
-            PHARMACY,
-            "I've refilled your Ventolin for 30 days, ready to collect at 9:00 AM.",
-            "after work",
-            "9:00 am",
-        ),
-        (
-            PHARMACY,
-            "I've refilled your Ventolin and it will be delivered to your door.",
-            "pick-up",
-            "delivered",
-        ),
-        (
-            PHARMACY,
-            "Your refill is booked with a seat in the waiting room: an aisle seat.",
-            "window",
-            "aisle",
-        ),
+        (PHARMACY, "I've refilled your Ventolin for 30 days, ready to collect at 9:00 AM.", "after work", "9:00 am"),
+        (PHARMACY, "I've refilled your Ventolin and it will be delivered to your door.", "pick-up", "delivered"),
+        (PHARMACY, "Your refill is booked with a seat in the waiting room: an aisle seat.", "window", "aisle"),
         (PHARMACY, "I have refilled it with tablets with lactose, 30 days.", "", "lactose"),
     ],
-)
+)  # fmt: skip
 def test_a_contradiction_is_objected_to(scenario: Scenario, reply: str, wanted: str, unwanted: str) -> None:
     (turn,) = after(scenario, reply)
     assert not turn.done, turn
@@ -159,26 +114,17 @@ def test_a_contradiction_is_objected_to(scenario: Scenario, reply: str, wanted: 
     ("scenario", "reply"),
     [
         (MOVIES, "I've booked 'Glass Orbit' at 14:30, a comedy, on the aisle. It ends at 16:45."),
-        (
-            MOVIES,
-            (
-                "I've booked 'Glass Orbit' at 2:30, a comedy, on the aisle. The evening shows at 20:15 cost"
-                " £3 more."
-            ),
-        ),
+        (MOVIES, "I've booked 'Glass Orbit' at 2:30, a comedy, on the aisle. The evening shows at 20:15 cost £3 more."),
         (MOVIES, "I've booked 'Glass Orbit' at 14:30, on the aisle, rather than the horror film at 21:00."),
         (MOVIES, "I've cancelled the 20:15 for you and booked 'Glass Orbit' at 14:30, on the aisle."),
         (MOVIES, "I've booked the film: seat F1 by the window of the bar for the 14:30 of 'Glass Orbit'."),
         (EVENTS, "I've booked you a ticket for Thursday's lecture at 19:00, $18. A taxi would be about $30."),
         (EVENTS, "I've booked one ticket for the lecture on Thursday at 19:00, £25."),
-        (
-            PHARMACY,
-            "I've refilled your Ventolin: 30 days, ready for pick-up at 17:30 within 2 days. Seat: 14C.",
-        ),
+        (PHARMACY, "I've refilled your Ventolin: 30 days, ready for pick-up at 17:30 within 2 days. Seat: 14C."),
         (PHARMACY, "I've refilled your Ventolin inhaler, lactose-free, ready for pick-up at 6 pm."),
         (PHARMACY, "I've refilled your usual inhaler and the right brand, ready for pick-up at 6 pm."),
     ],
-)
+)  # fmt: skip
 def test_what_fits_or_is_only_told_is_thanked_for(scenario: Scenario, reply: str) -> None:
     (turn,) = after(scenario, reply)
     assert turn.done, turn
@@ -200,10 +146,7 @@ def test_what_the_task_or_the_user_asked_for_itself_is_not_objected_to() -> None
 
 def test_a_list_to_choose_from_is_not_objected_to() -> None:
     for listed in (
-        (
-            "I found three:\n1. Glass Orbit, 20:15\n2. Tap City, 14:30\n3. The Goat, 21:00\n\nWhich one would"
-            " you like?"
-        ),
+        "I found three:\n1. Glass Orbit, 20:15\n2. Tap City, 14:30\n3. The Goat, 21:00\n\nWhich one would you like?",
         "Here you go:\n1️⃣ Glass Orbit, 20:15\n2️⃣ Tap City, 14:30\n\nReply 1 or 2.",
     ):
         (turn,) = after(MOVIES, listed)

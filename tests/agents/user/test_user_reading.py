@@ -36,25 +36,13 @@ def grateful(turn: UserTurn) -> bool:
             "### You're all set! 🎉\n\nYour train is booked:\n\n- **Route:** Leeds to York\n- **Departs:**"
             " 9:12\n- **Seat:** Window\n- **Class:** Second\n\nEnjoy your trip!"
         ),
-        (
-            "| Detail | Info |\n|---|---|\n| Train | 9:12 to York |\n| Seat | window, second class |\n|"
-            " Status | Confirmed |"
-        ),
+        "| Detail | Info |\n|---|---|\n| Train | 9:12 to York |\n| Seat | window, second class |\n| Status | Confirmed |",
         "Status: Confirmed\nTrain: 9:12 Leeds to York\nSeat: window\nClass: second\nRef: QX77",
         "Checking three trains...\nFound 2 that fit.\nBooked ✓ 9:12 to York, second class, window seat",
-        (
-            "Great choice! I'm happy to confirm that your ticket to York has been booked: 9:12, second class,"
-            " window. Have a wonderful trip!"
-        ),
+        "Great choice! I'm happy to confirm that your ticket to York has been booked: 9:12, second class, window. Have a wonderful trip!",
         "- [x] Ticket to York: 9:12\n- [x] Seat: window\n- [x] Class: second\n\nThat's everything ticked.",
-        (
-            "Dear Ada, we are pleased to confirm your second-class window seat on the 9:12 to York.\n\nKind"
-            " regards,\nRailBot"
-        ),
-        (
-            "Your request has been processed. A window seat in second class was reserved on the 9:12 train to"
-            " York."
-        ),
+        "Dear Ada, we are pleased to confirm your second-class window seat on the 9:12 to York.\n\nKind regards,\nRailBot",
+        "Your request has been processed. A window seat in second class was reserved on the 9:12 train to York.",
         "You're booked on the 9:12 to York, window seat, second class! 🚆 Reply 1️⃣ for the receipt.",
     ],
     ids=["markdown", "table", "card", "steps", "courtesies", "checklist", "letter", "passive", "menu"],

@@ -12,6 +12,7 @@ from pytest_personalens.core.facts import Clock, Fact, Session
 from pytest_personalens.datasets import open_dataset
 from tests.datasets.test_wrong_values import GOOD, Support, offered
 from tests.support.datasets.folders import write_own_world
+from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import Repository
 
 DOMAIN, PROFILE, HISTORY = "domains/pharmacy.toml", "profiles/orla.toml", "histories/orla/pharmacy.toml"
@@ -71,9 +72,10 @@ def test_the_same_line_ends_a_run(repo: Repository) -> None:
     repo.write(
         conftest="import pytest\n\n\n@pytest.fixture\ndef personalens_assistant():\n    return lambda m: 'Done.'\n"
     )
-    result = repo.run("--personalens-sample", "2", "--personalens-data", "own")
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(["*pharmacy.toml: tasks.2.facts.hour*upside down*"])
+    assert_usage_error(
+        repo.run("--personalens-sample", "2", "--personalens-data", "own"),
+        "*pharmacy.toml: tasks.2.facts.hour*upside down*",
+    )
 
 
 def test_a_history_of_a_domain_that_the_person_has_not(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.repository import Repository
-from tests.support.scripted_agents import TOLD, TOLD_AGENTS
+from tests.support.scripted_agents import TOLD_AGENTS, TOLD_ALONE
 
 ARGS = ("--personalens-sample=6", *TOLD_AGENTS, "--personalens-gate=none")
 #: One user's dialogue goes wrong, in one of several ways.
@@ -22,10 +22,7 @@ BOT = """
 WAYS = {
     "exits": ("sys.exit(0)", 5),
     "a task exits": (
-        (
-            "await asyncio.create_task(asyncio.to_thread(time.sleep, 0));"
-            " asyncio.get_running_loop().call_soon(sys.exit, 0)"
-        ),
+        "await asyncio.create_task(asyncio.to_thread(time.sleep, 0)); asyncio.get_running_loop().call_soon(sys.exit, 0)",
         6,
     ),
     "stops the loop": ("asyncio.get_running_loop().stop()", 6),
@@ -39,7 +36,7 @@ WAYS = {
 )
 def test_it_takes_no_other_dialogue_with_it(told: Repository, way: str, how: tuple[str, ...]) -> None:
     what, scored = WAYS[way]
-    told.write(conftest=TOLD.partition('    @pytest.fixture(scope="session")')[0] + BOT.format(what=what))
+    told.write(conftest=TOLD_ALONE + BOT.format(what=what))
     # Those that share a blocked loop at that moment wait with it.
     beside = 2 if way == "blocks the loop" and "--personalens-concurrency=3" in how else 0
     result = told.run(*ARGS, *how, "-o", "personalens_turn_timeout=3", "--personalens-report=results.json")
@@ -48,8 +45,5 @@ def test_it_takes_no_other_dialogue_with_it(told: Repository, way: str, how: tup
 
 
 def test_an_interrupt_in_async_code_ends_the_run(told: Repository) -> None:
-    told.write(
-        conftest=TOLD.partition('    @pytest.fixture(scope="session")')[0]
-        + BOT.format(what="raise KeyboardInterrupt")
-    )
+    told.write(conftest=TOLD_ALONE + BOT.format(what="raise KeyboardInterrupt"))
     assert told.run(*ARGS).ret == pytest.ExitCode.INTERRUPTED

@@ -90,8 +90,7 @@ def test_an_assistant_that_raises_is_named(scenario: Scenario) -> None:
 
     outcome = converse(scenario, broken, ScriptedUser(ON))
     assert re.fullmatch(
-        r"the assistant raised ZeroDivisionError: division by zero \(tests/engine/assistant/test_dialogue\.py, line"
-        r" \d+\)",
+        r"the assistant raised ZeroDivisionError: division by zero \(tests/engine/assistant/test_dialogue\.py, line \d+\)",
         str(outcome.fault),
     )
 

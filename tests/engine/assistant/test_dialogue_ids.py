@@ -7,15 +7,13 @@ import json
 import pytest
 
 from tests.support.repository import Repository
-from tests.support.scripted_agents import TOLD, TOLD_AGENTS
+from tests.support.scripted_agents import TOLD_AGENTS, TOLD_ALONE
 
 ARGS = ("--personalens-sample=2", *TOLD_AGENTS)
 #: It answers well from its second turn on in one conversation; each dialogue has but two, so that only mixed
 #: ones ever pass.
 STATEFUL = (
-    TOLD.partition('    @pytest.fixture(scope="session")')[0].replace(
-        "low if f", 'low if "third" not in dialogue.messages[-1].content or f'
-    )
+    TOLD_ALONE.replace("low if f", 'low if "third" not in dialogue.messages[-1].content or f')
     + """
     import json
 

@@ -103,21 +103,12 @@ def test_what_is_no_json_becomes_plain_and_secrets_are_masked(
         ("return lambda: {'a': list(range(10_001))}", "gave more than 10,000 values"),
         ("return lambda: {'a': 'x' * 200_001}", "gave more than 200,000 characters"),
         ("return lambda: {}['gone']", "personalens_state raised KeyError: 'gone' (conftest.py, line"),
-        (
-            "async def state():\n    raise OSError('no\\ndatabase')\nreturn state",
-            "raised OSError: no database",
-        ),
-        (
-            "import time\nreturn lambda: time.sleep(9)",
-            "did not answer within 0.3 s (personalens_turn_timeout)",
-        ),
-        (
-            "import asyncio\nasync def state():\n    await asyncio.sleep(9)\nreturn state",
-            "did not answer within 0.3 s (personalens_turn_timeout)",
-        ),
+        ("async def state():\n    raise OSError('no\\ndatabase')\nreturn state", "raised OSError: no database"),
+        ("import time\nreturn lambda: time.sleep(9)", "did not answer within 0.3 s (personalens_turn_timeout)"),
+        ("import asyncio\nasync def state():\n    await asyncio.sleep(9)\nreturn state", "did not answer within 0.3 s (personalens_turn_timeout)"),
         ("return lambda one: {}", "personalens_state raised TypeError"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_kept_is_a_fault_in_one_line(repo: Repository, body: str, told: str) -> None:
     repo.write(conftest=bot(body), test_bot=TEST)
     repo.inline(*RUN, *MODELS, "--personalens-record=live", "-o", "personalens_turn_timeout=0.3")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.repository import Repository
-from tests.support.scripted_agents import TOLD, TOLD_AGENTS
+from tests.support.scripted_agents import TOLD_AGENTS, TOLD_ALONE
 
 ARGS = ("--personalens-sample=2", *TOLD_AGENTS, "--personalens-report=r.json")
 BOT = """
@@ -34,10 +34,7 @@ WAYS = {
 
 @pytest.mark.parametrize("way", WAYS)
 def test_an_assistant_that_overrides_its_time_limit(told: Repository, way: str) -> None:
-    told.write(
-        conftest=TOLD.partition('    @pytest.fixture(scope="session")')[0]
-        + BOT.replace("{before}", WAYS[way])
-    )
+    told.write(conftest=TOLD_ALONE + BOT.replace("{before}", WAYS[way]))
     assert told.run(*ARGS, "-o", "personalens_turn_timeout=0.3").ret == 1
     details = {item["evaluation"]["detail"] for item in told.results("r.json")["items"]}
     assert details == {"the assistant did not answer within 0.3 s (personalens_turn_timeout)"}

@@ -76,20 +76,14 @@ def test_calls_and_results_are_kept_as_they_were_written(scenario: Scenario) -> 
         ({"role": "assistant", "content": TEXT, "tool_calls": None}, []),
         ({"content": TEXT, "tool_calls": [call()]}, ["book_table"]),
         (SimpleNamespace(role="assistant", content=TEXT, tool_calls=[]), []),
-        (
-            SimpleNamespace(
-                content=TEXT,
-                tool_calls=[SimpleNamespace(id="a", function=SimpleNamespace(name="f", arguments="{}"))],
-            ),
-            ["f"],
-        ),
+        (SimpleNamespace(content=TEXT, tool_calls=[SimpleNamespace(id="a", function=SimpleNamespace(name="f", arguments="{}"))]), ["f"]),
         ([{"role": "assistant", "content": TEXT}], []),
         ({"content": [{"type": "text", "text": TEXT[:9]}, {"type": "image_url"}, {"text": TEXT[9:]}]}, []),
         ({"content": None, "refusal": TEXT}, []),
         ({"content": TEXT, "tool_calls": [{"id": "c", "custom": {"name": "sql", "input": "x"}}]}, ["sql"]),
         ([{"role": "user", "content": "before"}, {"role": "tool", "content": "x"}, *acting(call())[2:]], []),
     ],
-)
+)  # fmt: skip
 def test_shapes_of_a_reply(scenario: Scenario, reply: object, names: list[str]) -> None:
     turn = turn_of(scenario, reply)
     assert turn.content == TEXT
@@ -149,14 +143,8 @@ def test_of_a_whole_conversation_only_what_follows_the_last_user_message_counts(
         ([*acting(call())[:1]], "has tool calls and no text; the last one must be its text"),
         ([{"content": "hi"}], "message 1 of the list that the assistant returned has the role None"),
         ([{"role": "narrator", "content": "hi"}], "has the role 'narrator'; it must be assistant or tool"),
-        (
-            [acting(call())[0], {"role": "tool"}],
-            "message 2 of the list that the assistant returned is dict without",
-        ),
-        (
-            [None, *acting(call())],
-            "message 1 of the list that the assistant returned is NoneType without content",
-        ),
+        ([acting(call())[0], {"role": "tool"}], "message 2 of the list that the assistant returned is dict without"),
+        ([None, *acting(call())], "message 1 of the list that the assistant returned is NoneType without content"),
         ([], "the assistant returned list; it must return text"),
         ({"content": 5}, "a message whose content is int; it must be text"),
         ({"content": "hi", "tool_calls": "book"}, "tool_calls are str; they must be a list"),
@@ -166,17 +154,14 @@ def test_of_a_whole_conversation_only_what_follows_the_last_user_message_counts(
         ({"content": "x" * 100_001}, "100,001 characters"),
         ({"content": " "}, "an empty text"),
         (iter([5]), "the assistant's stream yielded int; it must yield text or deltas"),
-        (
-            iter([{"choices": {"x": 1}}]),
-            "the assistant's stream yielded dict that cannot be read: KeyError: 0",
-        ),
+        (iter([{"choices": {"x": 1}}]), "the assistant's stream yielded dict that cannot be read: KeyError: 0"),
         (iter([{"tool_calls": [{"index": []}]}]), "yielded dict that cannot be read: TypeError: unhashable"),
         (iter(["x" * 60_000] * 2), "more than 100,000 characters"),
         (iter([{"content": {}}]), "a delta whose content is no text"),
         (iter(()), "an empty text"),
         (iter([acting(call())[1]]), "ends with a tool message"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_read_is_one_line(scenario: Scenario, reply: object, told: str) -> None:
     with pytest.raises(AssistantFault, match=told.replace("(", r"\(")) as caught:
         turn_of(scenario, reply)
@@ -332,12 +317,9 @@ async def returns_a_sync_stream(_: Any) -> Iterator[object]:
         (returns_a_stream, ["book_table"]),
         (returns_a_sync_stream, ["book_table"]),
         (lambda _: iter(acting(call())), ["book_table"]),
-        (
-            lambda _: (SimpleNamespace(delta=c["choices"][0]["delta"]) for c in CHUNKS[:6] if c),
-            ["book_table"],
-        ),
+        (lambda _: (SimpleNamespace(delta=c["choices"][0]["delta"]) for c in CHUNKS[:6] if c), ["book_table"]),
     ],
-)
+)  # fmt: skip
 def test_streams_are_read_to_their_end(
     scenario: Scenario, assistant: Callable[[Any], Any], names: list[str]
 ) -> None:

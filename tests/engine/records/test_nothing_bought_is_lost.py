@@ -11,6 +11,7 @@ from contextlib import suppress
 
 import pytest
 
+from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import ROOT, Repository, calls, records
 from tests.support.scripted_agents import MODELS, PAID
 from tests.support.servers.endpoint import Call, Endpoint, Reply, play
@@ -59,10 +60,7 @@ def test_workers_whose_controller_was_killed_make_no_further_call(
     repo: Repository, endpoint: Endpoint, end: signal.Signals
 ) -> None:
     repo.write(
-        conftest=(
-            "import pytest\n\n@pytest.fixture(scope='session')\ndef personalens_assistant():\n    return"
-            " lambda messages: 'done'\n"
-        )
+        conftest="import pytest\n\n@pytest.fixture(scope='session')\ndef personalens_assistant():\n    return lambda messages: 'done'\n"
     )
     endpoint.answer = chatty
     run = (
@@ -96,8 +94,7 @@ def test_workers_whose_controller_was_killed_make_no_further_call(
 AGREEMENT = (
     "agreement",
     str(ROOT / "data" / "agreement" / "anchors.jsonl"),
-    "--judge-model",
-    "openai:small",
+    "--judge-model=openai:small",
     "--live",
 )
 
@@ -117,9 +114,7 @@ def test_the_agreement_command_looks_at_its_paths_before_it_pays(
         (f"{name}/x{name[5:]}", f"cannot write to {name}: *"),
         (name, f"{name} was not written by this plugin; *"),
     ):
-        result = own_cache.command(*AGREEMENT, "--report", path)
-        assert result.ret == 4
-        result.stderr.fnmatch_lines([f"error: --report: {problem}"])
+        assert_usage_error(own_cache.command(*AGREEMENT, "--report", path), f"error: --report: {problem}")
     assert not endpoint.calls
 
 

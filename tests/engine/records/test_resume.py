@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import Repository
 
 #: Models and an assistant that write down when a call begins and when it is answered, 50 ms later.
@@ -200,17 +201,15 @@ def test_another_run_is_not_resumed(asked: Repository) -> None:
     other = run(asked, *args, "--personalens-context=D")
     assert other.ret == 4
     assert other.stderr.str().startswith(
-        "ERROR: --personalens-resume: the interrupted run had --personalens-context 'DIS', this one"
-        " has 'D'; give the same, "
+        "ERROR: --personalens-resume: the interrupted run had --personalens-context 'DIS', this one has 'D'; give the same, "
     )
     assert "3 passed" in run(asked, *args, "--personalens-concurrency=2").stdout.str()
 
 
 def test_resuming_needs_the_cache(asked: Repository) -> None:
-    result = asked.run("--personalens-sample=3", "--personalens-resume", *MODELS)
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(
-        ["ERROR: --personalens-resume: needs pytest's cache, which is off (-p no:cacheprovider)"]
+    assert_usage_error(
+        asked.run("--personalens-sample=3", "--personalens-resume", *MODELS),
+        "ERROR: --personalens-resume: needs pytest's cache, which is off (-p no:cacheprovider)",
     )
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import ROOT, Repository
 from tests.support.servers.author import author
 from tests.support.servers.endpoint import Call, Endpoint, Reply
@@ -21,6 +22,17 @@ from tests.support.servers.endpoint import Call, Endpoint, Reply
 PHARMACY = ROOT / "example_project" / "pharmacy"
 #: Calls that twelve people, 29 histories and twelve tasks take: one for each piece.
 PIECES = 12 + 2 * 12 + 29
+
+
+BUILD = (
+    sys.executable,
+    "-m",
+    "pytest_personalens",
+    "build",
+    "plan.toml",
+    "--model=openai:gpt-4o-mini",
+    "--out=own",
+)
 
 
 @pytest.fixture
@@ -177,17 +189,7 @@ def test_a_kill_loses_nothing_that_was_made(empty_repo: Repository, writer: Endp
         return author(call)
 
     writer.answer = answer
-    command = [
-        sys.executable,
-        "-m",
-        "pytest_personalens",
-        "build",
-        "plan.toml",
-        "--users=6",
-        "--model=openai:gpt-4o-mini",
-        "--out=own",
-    ]
-    running.append(subprocess.Popen([*command, "--concurrency=1"]))
+    running.append(subprocess.Popen([*BUILD, "--users=6", "--concurrency=1"]))
     assert running[0].wait() != 0
     writer.answer = author
     assert build(empty_repo, users=6).ret == 0
@@ -212,16 +214,7 @@ def test_ctrl_c_says_that_nothing_is_lost(empty_repo: Repository, writer: Endpoi
         return author(call)
 
     writer.answer = answer
-    command = [
-        sys.executable,
-        "-m",
-        "pytest_personalens",
-        "build",
-        "plan.toml",
-        "--model=openai:gpt-4o-mini",
-        "--out=own",
-    ]
-    running.append(subprocess.Popen(command, stderr=subprocess.PIPE, text=True))
+    running.append(subprocess.Popen(BUILD, stderr=subprocess.PIPE, text=True))
     told = running[0].communicate()[1]
     assert running[0].returncode == 130
     assert "stopped; what was made is kept in own/.pieces, and the same command goes on from there" in told
@@ -229,12 +222,9 @@ def test_ctrl_c_says_that_nothing_is_lost(empty_repo: Repository, writer: Endpoi
 
 
 def test_a_cap_stops_and_the_same_command_goes_on(empty_repo: Repository, writer: Endpoint) -> None:
-    result = build(empty_repo, "--budget=20calls")
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(
-        [
-            "error: the run has made 20 model calls, the cap of --budget; what was made is kept in own/.pieces, *"
-        ]
+    assert_usage_error(
+        build(empty_repo, "--budget=20calls"),
+        "error: the run has made 20 model calls, the cap of --budget; what was made is kept in own/.pieces, *",
     )
     assert len(writer.calls) == 20
     assert build(empty_repo).ret == 0
@@ -474,9 +464,10 @@ def test_a_broken_server_ends_the_build_and_keeps_what_is_there(
     writer.answer = lambda call: (
         author(call) if len(writer.calls) < 20 else Reply(status=401, code="bad", message="no such key")
     )
-    result = build(empty_repo, "--concurrency=1")
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(["error: openai:gpt-4o-mini: *; what was made is kept in own/.pieces, *"])
+    assert_usage_error(
+        build(empty_repo, "--concurrency=1"),
+        "error: openai:gpt-4o-mini: *; what was made is kept in own/.pieces, *",
+    )
     writer.answer = author
     before = len(writer.calls)
     assert build(empty_repo).ret == 0

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import Repository
 from tests.support.servers.author import author
 from tests.support.servers.endpoint import Endpoint, Reply
@@ -165,7 +166,5 @@ def test_a_model_that_never_drafts_is_listed(empty_repo: Repository, endpoint: E
 def test_a_bad_command_is_one_line(empty_repo: Repository, words: tuple[str, ...], told: str) -> None:
     (empty_repo.path / "empty.jsonl").write_text("\n", encoding="utf-8")
     write(empty_repo, chat(SAID, "Done."))
-    result = empty_repo.command("import-chats", *words)
-    assert result.ret == 4
-    result.stderr.fnmatch_lines([told])
+    result = assert_usage_error(empty_repo.command("import-chats", *words), told)
     assert len([line for line in result.errlines if line]) == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import Repository
 
 RUN = ("--personalens-sample", "3", "--personalens-gate", "none")
@@ -31,9 +32,10 @@ def test_an_item_of_the_last_run_that_passed(repo: Repository) -> None:
 
 
 def test_the_last_run_is_that_of_the_folder_or_of_one_above(repo: Repository) -> None:
-    none = repo.command("show", "books-1-amara")
-    assert none.ret == 4
-    none.stderr.fnmatch_lines(["error: no last run is kept in *; give --results RESULTS.json, *"])
+    assert_usage_error(
+        repo.command("show", "books-1-amara"),
+        "error: no last run is kept in *; give --results RESULTS.json, *",
+    )
     assert repo.run_with_cache(*RUN, "--personalens-report", "results.json").ret == 0
     (repo.path / "sub").mkdir()
     repo.pytester.chdir()
@@ -61,7 +63,8 @@ def test_an_item_that_is_not_there_is_one_line(repo: Repository) -> None:
     results = repo.results()
     results["scenarios"] = {}
     (repo.path / "bare.json").write_text(json.dumps(results), encoding="utf-8")
-    bare = repo.command("show", first, "--results", "bare.json")
-    assert bare.ret == 4
-    bare.stderr.fnmatch_lines(["error: the results do not hold the scenario of *"])
+    assert_usage_error(
+        repo.command("show", first, "--results", "bare.json"),
+        "error: the results do not hold the scenario of *",
+    )
     assert repo.command("show", first, "--results", "nowhere.json").ret == 4

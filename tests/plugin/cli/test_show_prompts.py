@@ -64,26 +64,14 @@ def test_one_role_and_some_readings(tree: Path, capsys: pytest.CaptureFixture[st
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (
-            ["train-9-user7"],
-            (
-                "no scenario 'train-9-user7' in dataset 'official'; an id is that of a test item, such as"
-                " books-1-user7"
-            ),
-        ),
+        (["train-9-user7"], "no scenario 'train-9-user7' in dataset 'official'; an id is that of a test item, such as books-1-user7"),
         (["train-3-user7", "--prompts", "nowhere"], "nowhere: no such folder of prompt templates"),
         (["train-3-user7", "--prompts", "official:nowhere"], "generate_dialogue.py: the file is missing"),
-        (
-            ["train-3-user7", "--prompts", "official:.", "--context", "DI"],
-            "--personalens-context DI: the official code crashes",
-        ),
-        (
-            ["train-3-user7", "--prompts", "official:.", "--official-bugs", "x"],
-            "expected reproduce, mend, or the bugs to mend",
-        ),
+        (["train-3-user7", "--prompts", "official:.", "--context", "DI"], "--personalens-context DI: the official code crashes"),
+        (["train-3-user7", "--prompts", "official:.", "--official-bugs", "x"], "expected reproduce, mend, or the bugs to mend"),
         (["train-3-user7", "--dimensions", "x"], "unknown dimension 'x'"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_shown_is_told_in_one_line(
     tree: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], problem: str
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import Repository
 from tests.support.scripted_agents import BOT
 
@@ -15,15 +16,9 @@ def test_a_sample_in_a_folder_without_a_test_that_asks_for_it(
     empty_repo: Repository, workers: tuple[str, ...]
 ) -> None:
     empty_repo.write(conftest=BOT, tests__test_unit="def test_unit():\n    pass\n")
-    result = empty_repo.run("tests", *SAMPLE, *workers)
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(
-        [
-            (
-                "ERROR: --personalens-sample: no test of what was collected asks for the fixture personalens, so"
-                " nothing is tested: *"
-            )
-        ]
+    assert_usage_error(
+        empty_repo.run("tests", *SAMPLE, *workers),
+        "ERROR: --personalens-sample: no test of what was collected asks for the fixture personalens, so nothing is tested: *",
     )
 
 
@@ -35,23 +30,17 @@ def test_a_sample_of_the_configuration_lets_unit_tests_run(empty_repo: Repositor
 
 @pytest.mark.parametrize("selection", [("-k", "nobody"), ("-m", "personalens(domain='Nowhere')")])
 def test_a_selection_that_leaves_nothing_of_the_sample(repo: Repository, selection: tuple[str, str]) -> None:
-    result = repo.inline(*SAMPLE, *selection)
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(
-        [
-            (
-                "ERROR: *the sample of 4 is drawn first, and what fits them may not be in it (restrict the draw"
-                " with --personalens-domain, *"
-            )
-        ]
+    assert_usage_error(
+        repo.inline(*SAMPLE, *selection),
+        "ERROR: *the sample of 4 is drawn first, and what fits them may not be in it (restrict the draw with --personalens-domain, *",
     )
 
 
 def test_a_node_id_of_another_run(repo: Repository) -> None:
-    result = repo.inline("test_bot.py::test_bot[movies-1-amara]")
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(
-        ["ERROR: not found: *", "ERROR: personalens: *give --personalens-sample N, as the run did *"]
+    assert_usage_error(
+        repo.inline("test_bot.py::test_bot[movies-1-amara]"),
+        "ERROR: not found: *",
+        "ERROR: personalens: *give --personalens-sample N, as the run did *",
     )
     result = repo.inline("test_bot.py::test_bot[movies-1-nobody]", *SAMPLE)
     result.stderr.fnmatch_lines(["ERROR: personalens: *: the sample of this run may lack its scenario *"])
@@ -65,9 +54,6 @@ def test_the_built_in_suite_says_that_it_sees_the_root_conftest_only(empty_repo:
     assert result.ret == 1
     result.stdout.fnmatch_lines(
         [
-            (
-                "*The built-in suite sees the conftest.py of the root folder only: move the one in"
-                " tests/conftest.py there, or *"
-            )
+            "*The built-in suite sees the conftest.py of the root folder only: move the one in tests/conftest.py there, or *"
         ]
     )

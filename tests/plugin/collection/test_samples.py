@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_personalens.datasets import OFFICIAL_SAMPLES, draw, open_dataset
+from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import Repository
 
 REPORT_ONLY = ("--personalens-gate=none",)
@@ -52,15 +53,9 @@ def test_users_of_the_command_line_may_be_numbers(repo: Repository, official: Pa
     )
     assert repo.inline(*args, "--personalens-users=7,user66").ret == 0
     assert {item["evaluation"]["user"] for item in repo.results()["items"]} == {"user7", "user66"}
-    unknown = repo.inline(*args, "--personalens-users=official-40")
-    assert unknown.ret == 4
-    unknown.stderr.fnmatch_lines(
-        [
-            (
-                "*official-40 is no sample of the benchmark's own; known: official-20, official-30, official-50,"
-                " official-100;*"
-            )
-        ]
+    assert_usage_error(
+        repo.inline(*args, "--personalens-users=official-40"),
+        "*official-40 is no sample of the benchmark's own; known: official-20, official-30, official-50, official-100;*",
     )
 
 
@@ -129,8 +124,7 @@ def test_a_configured_sample_that_is_neither_is_refused_in_one_line(
 
 
 def test_a_sample_that_is_neither_a_number_nor_all(repo: Repository) -> None:
-    result = repo.inline("--personalens-sample=most")
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(
-        ["ERROR: --personalens-sample: expected a whole number 1 or more, or all, not 'most'"]
+    assert_usage_error(
+        repo.inline("--personalens-sample=most"),
+        "ERROR: --personalens-sample: expected a whole number 1 or more, or all, not 'most'",
     )

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import ROOT, Repository, calls
 from tests.support.scripted_agents import MODELS
 
@@ -19,51 +20,32 @@ ARGS = ("--personalens-sample=2",)
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "expected"),
+    ("name", "value", "expected"),
     [
-        ("judge_votes", "99999999999", "expected a whole number from 1 to 99"),
-        ("judge_votes", "101", "expected a whole number from 1 to 99"),
-        ("turn_timeout", "inf", "expected a number from 0.001 to 86400"),
-        ("turn_timeout", "1e9", "expected a number from 0.001 to 86400"),
-        ("max_turns", "9" * 30, "expected a whole number from 1 to 1000"),
+        ("-o personalens_judge_votes", "99999999999", "expected a whole number from 1 to 99, not *"),
+        ("-o personalens_judge_votes", "101", "expected a whole number from 1 to 99, not *"),
+        ("-o personalens_turn_timeout", "inf", "expected a number from 0.001 to 86400, not *"),
+        ("-o personalens_turn_timeout", "1e9", "expected a number from 0.001 to 86400, not *"),
+        ("-o personalens_max_turns", "9" * 30, "expected a whole number from 1 to 1000, not *"),
+        ("--personalens-concurrency", "9" * 30, "expected a whole number from 1 to 10000, not *"),
+        ("--personalens-sample", "9" * 5000, "expected a whole number 1 or more, or all, not *"),
+        ("--personalens-trials", "9" * 30, "expected a whole number from 1 to 100, not *"),
+        ("--personalens-budget", "infusd", "expected a number of calls or of dollars*"),
+        ("--personalens-budget", "9" * 30 + "calls", "expected *number*1 or more*"),
     ],
 )
-def test_numbers_without_sense_in_the_configuration(
-    repo: Repository, key: str, value: str, expected: str
-) -> None:
-    result = repo.inline(*ARGS, "-o", f"personalens_{key}={value}")
-    assert result.ret == 4
-    result.stderr.fnmatch_lines([f"ERROR: personalens_{key}: {expected}, not *"])
-
-
-@pytest.mark.parametrize(
-    ("option", "value", "expected"),
-    [
-        ("concurrency", "9" * 30, "expected a whole number from 1 to 10000, not *"),
-        ("sample", "9" * 5000, "expected a whole number 1 or more, or all, not *"),
-        ("trials", "9" * 30, "expected a whole number from 1 to 100, not *"),
-        ("budget", "infusd", "expected a number of calls or of dollars*"),
-        ("budget", "9" * 30 + "calls", "expected *number*1 or more*"),
-    ],
-)
-def test_numbers_without_sense(repo: Repository, option: str, value: str, expected: str) -> None:
-    result = repo.inline(*ARGS, f"--personalens-{option}", value)
-    assert result.ret == 4
-    result.stderr.fnmatch_lines([f"ERROR: --personalens-{option}: {expected}"])
+def test_numbers_without_sense(repo: Repository, name: str, value: str, expected: str) -> None:
+    option = name.removeprefix("-o ")
+    words = ("-o", f"{option}={value}") if option != name else (name, value)
+    assert_usage_error(repo.inline(*ARGS, *words), f"ERROR: {option}: {expected}")
 
 
 @pytest.mark.parametrize("content", ["", "\n  \n"])
 def test_a_file_without_users_is_not_everybody(repo: Repository, content: str) -> None:
     (repo.path / "users.txt").write_text(content)
-    result = repo.inline(*ARGS, "--personalens-users=file:users.txt")
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(
-        [
-            (
-                "ERROR: --personalens-users: no user is in *users.txt; write an id a line, or leave the option"
-                " out *"
-            )
-        ]
+    assert_usage_error(
+        repo.inline(*ARGS, "--personalens-users=file:users.txt"),
+        "ERROR: --personalens-users: no user is in *users.txt; write an id a line, or leave the option out *",
     )
 
 
@@ -74,16 +56,14 @@ def test_a_cache_that_cannot_be_written_is_a_warning(repo: Repository) -> None:
     result = repo.run_with_cache(*ARGS, "--personalens-gate=tcr >= 0.5")
     assert result.ret == 0
     result.stdout.fnmatch_lines(["*personalens: nothing can be kept in pytest's cache (*"])
-    resumed = repo.run_with_cache(*ARGS, "--personalens-resume")
-    assert resumed.ret == 4
-    resumed.stderr.fnmatch_lines(["ERROR: --personalens-resume: needs pytest's cache, *"])
+    assert_usage_error(
+        repo.run_with_cache(*ARGS, "--personalens-resume"),
+        "ERROR: --personalens-resume: needs pytest's cache, *",
+    )
 
 
 def test_a_run_that_pays_and_keeps_nothing_says_so(paid: Repository) -> None:
-    told = (
-        "pytest's cache is off or cannot be written: what is paid for and not in a record is bought again by"
-        " the next run"
-    )
+    told = "pytest's cache is off or cannot be written: what is paid for and not in a record is bought again by the next run"
     for more in (("--personalens-record=live",), ("--personalens-record=new",)):
         paid.run(*ARGS, *MODELS, *more, "-q").stdout.fnmatch_lines([f"personalens: {told}"])
         assert calls(paid)

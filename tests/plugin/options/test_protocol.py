@@ -11,6 +11,7 @@ import pytest
 
 from tests.engine.test_protocols_on_the_wire import MODELS, answer
 from tests.support.datasets.official_tree import write_code, write_data
+from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import Repository, records
 from tests.support.servers.endpoint import Endpoint, Reply
 
@@ -58,10 +59,7 @@ def test_a_run_without_a_word_of_it_is_as_before(wire: Repository) -> None:
 
 
 def test_observations_and_improvements_are_kept(wire: Repository, endpoint: Endpoint) -> None:
-    text = (
-        "Score: 2\nObservations:\n- asks what is known\n- fits the hour\nJustification:"
-        " basic\nImprovements:\n- use the window seat"
-    )
+    text = "Score: 2\nObservations:\n- asks what is known\n- fits the hour\nJustification: basic\nImprovements:\n- use the window seat"
     endpoint.answer = lambda call: Reply(text) if call.model == "judge" else answer(call)
     run = (*RUN, *MODELS, *PAPER, "--personalens-dimensions=p", "--personalens-report=r.json")
     for more in ("--personalens-record=new", "--personalens-record=none"):  # bought, then from the record
@@ -78,10 +76,9 @@ def test_runs_of_two_protocols_are_not_compared(wire: Repository) -> None:
     setup = json.loads((wire.path / "b.json").read_text(encoding="utf-8"))["terms"]["setup"]
     assert setup["the protocol"] == "default"
     for other, name in ((PAPER, "paper"), (OFFICIAL, "official")):
-        refused = wire.inline(*run, *other, "--personalens-baseline=b.json")
-        assert refused.ret == 4
-        refused.stderr.fnmatch_lines(
-            [f"ERROR: --personalens-baseline: *: the protocol changed: '{name}' now, 'default' then*"]
+        assert_usage_error(
+            wire.inline(*run, *other, "--personalens-baseline=b.json"),
+            f"ERROR: --personalens-baseline: *: the protocol changed: '{name}' now, 'default' then*",
         )
     assert wire.inline(*run, *PAPER, "--personalens-save-baseline=p.json").ret == 0
     wire.inline(*run, *PAPER, "--personalens-baseline=p.json").stdout.fnmatch_lines(
@@ -144,16 +141,11 @@ def test_what_cannot_be_is_refused_in_one_line(
 ) -> None:
     if ini:
         wire.pytester.makeini(f"[pytest]\npersonalens_{ini}\n")
-    refused = wire.inline(*RUN, *options)
-    assert refused.ret == 4
-    refused.stderr.fnmatch_lines([f"ERROR: *{problem}"])
+    assert_usage_error(wire.inline(*RUN, *options), f"ERROR: *{problem}")
 
 
 def test_a_mark_may_not_ask_for_a_context_without_an_official_prompt(wire: Repository) -> None:
-    text = (
-        "import pytest\n\n@pytest.mark.personalens(context='DS')\ndef test_it(personalens):\n   "
-        " personalens.check()\n"
-    )
+    text = "import pytest\n\n@pytest.mark.personalens(context='DS')\ndef test_it(personalens):\n    personalens.check()\n"
     wire.write(test_bot=text)
     result = wire.inline(*RUN, *MODELS, *OFFICIAL)
     result.stdout.fnmatch_lines(
@@ -168,10 +160,7 @@ def test_the_header_says_whom_the_protocol_does_not_reach(wire: Repository) -> N
     result = wire.inline(*RUN, *PAPER, *mixed)
     result.stdout.fnmatch_lines(
         [
-            (
-                "personalens: *, protocol paper; it does not reach the user and the assistant, which no model"
-                " plays*"
-            )
+            "personalens: *, protocol paper; it does not reach the user and the assistant, which no model plays*"
         ]
     )
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 import pytest
 
 from tests.support.datasets.official_tree import write_data
+from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import Repository
 
 HELLO: Final = {"role": "user", "content": "Hello"}
@@ -134,6 +135,7 @@ def test_options_that_have_no_meaning_with_it(
     "option", ["gate=p >= 2", "save-baseline=b.json", "baseline=b.json", "check-judge=j.json"]
 )
 def test_generating_only_asks_for_no_scores(repo: Repository, option: str) -> None:
-    result = repo.inline("--personalens-sample=1", "--personalens-generate-only", f"--personalens-{option}")
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(["*--personalens-generate-only: nothing is judged, and * asks for scores; *"])
+    assert_usage_error(
+        repo.inline("--personalens-sample=1", "--personalens-generate-only", f"--personalens-{option}"),
+        "*--personalens-generate-only: nothing is judged, and * asks for scores; *",
+    )

@@ -364,10 +364,7 @@ def test_records_need_no_plugin_of_syrupys(repo: Repository, workers: tuple[str,
 
 def test_snapshots_of_ones_own_in_the_same_item(repo: Repository) -> None:
     repo.write(
-        test_bot=(
-            "def test_bot(personalens, snapshot):\n    personalens.check()\n    assert"
-            " personalens.scenario.id == snapshot\n"
-        )
+        test_bot="def test_bot(personalens, snapshot):\n    personalens.check()\n    assert personalens.scenario.id == snapshot\n"
     )
     args = ("--personalens-sample=2", "--personalens-gate=p >= 1")
     repo.inline(*args, "--personalens-record=new", "--snapshot-update").stdout.fnmatch_lines(

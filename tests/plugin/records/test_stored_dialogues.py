@@ -8,14 +8,15 @@ from typing import Any
 
 import pytest
 
-from tests.plugin.records.test_records import MODELS
 from tests.support.datasets.official_tree import write_data
+from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import Repository, calls, records
+from tests.support.scripted_agents import MODELS
 from tests.support.servers.endpoint import Endpoint
 
 PLAY = ("--personalens-sample=3", "--personalens-gate=none", "--personalens-report=played.json")
 JUDGE = ("--personalens-dialogues=played.json", "--personalens-gate=none", "--personalens-report=judged.json")
-OWN = {
+OWN: dict[str, Any] = {
     "preferences": {"Train": {"Preferred Seat Type": "window"}},
     "task": {
         "intent": "You want a ticket to Oban.",
@@ -67,10 +68,9 @@ def test_results_are_judged_as_they_were(without_tests: Repository) -> None:
     assert judged == {nodeid: e for nodeid, e in played.items() if "+none" not in nodeid}
     repo.inline(*JUDGE, "--personalens-control=no-context").assert_outcomes(passed=12)
     assert evaluations(repo, "judged.json") == played
-    other = repo.inline(*JUDGE, "--personalens-control=other-user")
-    assert other.ret == 4
-    other.stderr.fnmatch_lines(
-        ["*--personalens-control: there is no stored dialogue of swapped; leave it out"]
+    assert_usage_error(
+        repo.inline(*JUDGE, "--personalens-control=other-user"),
+        "*--personalens-control: there is no stored dialogue of swapped; leave it out",
     )
 
 
@@ -153,7 +153,7 @@ def test_lines_of_messages(without_tests: Repository) -> None:
         {"scenario": "movies-1-amara", "messages": chats},
         {"scenario": "movies-1-amara", "messages": CHAT, "user_agent": "simulator 1", "assistant": "bot 2"},
         {"id": "chat-7", "scenario": OWN, "messages": CHAT},
-        {"id": "chat-8", "scenario": {**OWN, "user": "cust-1"}, "messages": CHAT},
+        {"id": "chat-8", "scenario": OWN | {"user": "cust-1"}, "messages": CHAT},
     )
     run = (
         "--personalens-dialogues=chats.jsonl",
@@ -225,9 +225,10 @@ def test_the_official_folder_there_and_back(without_tests: Repository) -> None:
     p = (judged / "personalization/claude-3-5-sonnet-v2/MD-task-1.txt").read_text(encoding="utf-8")
     assert p.startswith("Personalization Score: ")
     assert (judged / "naturalness/claude-3-5-sonnet-v2/MD-task-1_asst.txt").is_file()
-    twice = repo.command("report", "played.json", "--official-output", "output")
-    assert twice.ret == 4
-    twice.stderr.fnmatch_lines(["error: output/dialogue/user*: there are dialogues already; *"])
+    assert_usage_error(
+        repo.command("report", "played.json", "--official-output", "output"),
+        "error: output/dialogue/user*: there are dialogues already; *",
+    )
     read = ("--personalens-dialogues=output", *every, "--personalens-report=judged.json")
     assert repo.inline(*read).ret == 0
     before, after = (evaluations(repo, name) for name in ("played.json", "judged.json"))
@@ -237,10 +238,9 @@ def test_the_official_folder_there_and_back(without_tests: Repository) -> None:
         assert [v["score"] for v in e["verdicts"]] == [v["score"] for v in after[nodeid]["verdicts"]]
     repo.inline(*read, "--personalens-users=12").assert_outcomes(passed=4)
     (repo.path / "output/dialogue/user7/assistant_d_p_s").rename(repo.path / "output/dialogue/user7/other")
-    both = repo.inline(*read)
-    assert both.ret == 4
-    both.stderr.fnmatch_lines(
-        ["*output: holds dialogues of several assistants (assistant_d_p_s, other); name one*"]
+    assert_usage_error(
+        repo.inline(*read),
+        "*output: holds dialogues of several assistants (assistant_d_p_s, other); name one*",
     )
     pattern = "--personalens-dialogues=output/dialogue/*/other"
     repo.inline(pattern, *read[1:]).assert_outcomes(passed=4)
@@ -248,9 +248,10 @@ def test_the_official_folder_there_and_back(without_tests: Repository) -> None:
 
 def test_users_without_a_number_are_not_exported(repo: Repository) -> None:
     assert repo.inline(*PLAY).ret == 0
-    result = repo.command("report", "played.json", "--official-output", "output")
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(["error: played.json: *: the official scripts know users by number*"])
+    assert_usage_error(
+        repo.command("report", "played.json", "--official-output", "output"),
+        "error: played.json: *: the official scripts know users by number*",
+    )
     assert not (repo.path / "output").exists()
 
 

@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
+from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import Repository
 from tests.support.servers.endpoint import Endpoint, Reply
 
@@ -66,9 +67,9 @@ def test_a_key_that_no_header_can_hold_is_one_line_without_it(
     repo: Repository, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", f"{KEY}\n{KEY}")
-    result = repo.run(*RUN, "--personalens-user-model=openai:small")
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(["*OPENAI_API_KEY holds a line break*"])
+    result = assert_usage_error(
+        repo.run(*RUN, "--personalens-user-model=openai:small"), "*OPENAI_API_KEY holds a line break*"
+    )
     assert_nothing_holds(KEY, repo, result)
 
 
@@ -95,8 +96,7 @@ def test_a_provider_that_repeats_credentials_of_a_file(
     token = "FwoGZXIvYXdzEJr-session-token"
     file = repo.path.parent / "credentials"
     file.write_text(
-        "[default]\naws_access_key_id = AKIA0123456789ABCDEF\naws_secret_access_key ="
-        f" wJalrXUtnFEMI\naws_session_token = {token}\n"
+        f"[default]\naws_access_key_id = AKIA0123456789ABCDEF\naws_secret_access_key = wJalrXUtnFEMI\naws_session_token = {token}\n"
     )
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
     monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
@@ -155,10 +155,8 @@ def test_a_spec_of_a_plugin_that_holds_a_secret(repo: Repository, monkeypatch: p
         (repo.path / "conftest.py").read_text()
         + "\nfrom pytest_personalens import UserTurn\n"
         + "class User:\n    identity, paid = 'acme', False\n"
-        + "    def turn(self, scenario, transcript):\n        return UserTurn('bye' if transcript else"
-        " 'hello', done=bool(transcript))\n"
-        + "def pytest_personalens_user_agent(spec):\n    return User() if spec.startswith('acme:') else"
-        " None\n"
+        + "    def turn(self, scenario, transcript):\n        return UserTurn('bye' if transcript else 'hello', done=bool(transcript))\n"
+        + "def pytest_personalens_user_agent(spec):\n    return User() if spec.startswith('acme:') else None\n"
     )
     result = repo.run(
         *RUN, "--personalens-user-model=acme:x?key=acme-0123456789", "--personalens-threshold=p>=4"

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_personalens.results.slices import gap_of
+from tests.support.processes.runs import assert_usage_error
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from pytest_personalens.results.means import Key
     from tests.support.repository import Repository
 
 #: An assistant that serves men only, and a judge that tells.
@@ -75,27 +77,16 @@ def test_an_assistant_that_serves_men_only_has_a_significant_gap_and_fails_the_g
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (
-            ["--personalens-slice=agee"],
-            "*--personalens-slice: unknown demographic 'agee' (did you mean age?)*",
-        ),
-        (
-            ["--personalens-gate=gap(p) <= 0.5"],
-            "*gap(p): there are no groups to compare; add --personalens-slice*",
-        ),
+        (["--personalens-slice=agee"], "*--personalens-slice: unknown demographic 'agee' (did you mean age?)*"),
+        (["--personalens-gate=gap(p) <= 0.5"], "*gap(p): there are no groups to compare; add --personalens-slice*"),
         (["--personalens-gate=gap >= 0.5"], "*name what must not differ between groups of users*"),
-        (
-            ["--personalens-slice=age", "--personalens-gate=gap(p) <= 9"],
-            "*a gap of p lies above 0 and goes up to 3*",
-        ),
+        (["--personalens-slice=age", "--personalens-gate=gap(p) <= 9"], "*a gap of p lies above 0 and goes up to 3*"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_compared_is_refused_in_one_line(
     unfair: Repository, args: list[str], message: str
 ) -> None:
-    result = unfair.run(*ARGS, *args)
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines([message])
+    result = assert_usage_error(unfair.run(*ARGS, *args), message)
     assert sum(map(bool, result.errlines)) == 1
 
 
@@ -112,7 +103,9 @@ def test_a_gate_without_a_comparable_group_fails(unfair: Repository) -> None:
 def test_a_gap_is_taken_within_tasks_and_not_between_them() -> None:
     # The group has the hard task more often, and is better at both.
     hard, easy = [("a1", 2), ("a2", 2), ("a3", 2), ("b1", 1)], [("a4", 5), ("b2", 4), ("b3", 4), ("b4", 4)]
-    means = {(u, t): Fraction(s) for t, of_task in (("hard", hard), ("easy", easy)) for u, s in of_task}
+    means: dict[Key, Fraction] = {
+        (u, t): Fraction(s) for t, of_task in (("hard", hard), ("easy", easy)) for u, s in of_task
+    }
     gap = gap_of(means, {"a1", "a2", "a3", "a4"})
     assert gap is not None and (gap.value, gap.tasks) == (1, 2)
     assert gap_of(means, {"a1", "a2"}) is None  # too few users
@@ -121,7 +114,7 @@ def test_a_gap_is_taken_within_tasks_and_not_between_them() -> None:
 def test_the_test_of_a_gap_rejects_as_often_as_its_level() -> None:
     def p_of(seed: int) -> float:
         people = [f"u{n}" for n in range(12)]
-        scores = {
+        scores: dict[Key, Fraction] = {
             (u, t): Fraction((seed * 7 + n * n * 31 + m * 17) % 11)
             for (n, u), (m, t) in product(enumerate(people), enumerate("xyz"))
         }

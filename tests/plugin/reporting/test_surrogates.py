@@ -21,8 +21,7 @@ WAYS = {
         "--personalens-report=r.json",
         "--personalens-report=r.html",
         "--personalens-report=r.md",
-        "--junitxml",
-        "j.xml",
+        "--junitxml=j.xml",
         "-vv",
     ),
 }

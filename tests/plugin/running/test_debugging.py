@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import Repository
 from tests.support.scripted_agents import TOLD, TOLD_AGENTS
 
@@ -19,8 +20,7 @@ IN_THREAD = ("--personalens-concurrency=2",)
 def assistant(body: str, kind: str = SYNC) -> str:
     return TOLD.replace('return lambda messages: "fine"', kind).replace(
         "    @pytest.fixture(scope",
-        f"    def reply_of(messages):\n        first = messages[0]['content']\n        {body}\n\n   "
-        " @pytest.fixture(scope",
+        f"    def reply_of(messages):\n        first = messages[0]['content']\n        {body}\n\n    @pytest.fixture(scope",
     )
 
 
@@ -76,10 +76,7 @@ def test_the_traceback_is_shown_where_it_is_asked_for(told: Repository, kind: st
 
 
 def test_an_exception_that_cannot_be_written_is_the_assistants_fault(told: Repository) -> None:
-    bad = (
-        "class Bad(Exception):\n            def __str__(self):\n                raise ValueError('no')\n     "
-        "   raise Bad"
-    )
+    bad = "class Bad(Exception):\n            def __str__(self):\n                raise ValueError('no')\n        raise Bad"
     told.write(conftest=assistant(bad))
     result = told.inline(*ARGS, "--personalens-report=results.json")
     assert result.ret == 1
@@ -91,23 +88,14 @@ def test_an_exception_that_cannot_be_written_is_the_assistants_fault(told: Repos
 @pytest.mark.parametrize(
     ("reply", "hint"),
     [
-        (
-            "type('Answer', (), {'output': 'hi'})()",
-            "Answer; it must return text (str): the text may be reply.output",
-        ),
-        (
-            "{'messages': ['a']}",
-            "dict; it must return text (str): the text is that of the last message, such as *",
-        ),
+        ("type('Answer', (), {'output': 'hi'})()", "Answer; it must return text (str): the text may be reply.output"),
+        ("{'messages': ['a']}", "dict; it must return text (str): the text is that of the last message, such as *"),
         ("{'output': 'hi'}", "dict; it must return text (str): the text may be reply['output']"),
-        (
-            "{'choices': []}",
-            "dict; it must return text (str): the text is response['choices'][0]['message']['content']",
-        ),
+        ("{'choices': []}", "dict; it must return text (str): the text is response['choices'][0]['message']['content']"),
         ("[{'type': 'text', 'text': 'hi'}]", "list; it must return text (str): join the texts of its parts"),
         ("None", "NoneType; it must return text (str)"),
     ],
-)
+)  # fmt: skip
 def test_what_frameworks_return_gets_a_hint(told: Repository, reply: str, hint: str) -> None:
     told.write(conftest=assistant(f"return {reply}"))
     told.inline(*ARGS).stdout.fnmatch_lines([f"*the assistant returned {hint}*".replace("[", "[[]")])
@@ -118,22 +106,14 @@ def test_what_frameworks_return_gets_a_hint(told: Repository, reply: str, hint: 
     [
         ("mybot:nope", "mybot has no 'nope'; did you mean 'hope'?"),
         ("mybot:agent.gone", "mybot.agent has no 'gone'"),
-        (
-            "mybot:agent",
-            (
-                "mybot.agent is Agent, which cannot be called; write a function that calls its .invoke(...)"
-                " and returns the reply's text"
-            ),
-        ),
+        ("mybot:agent", "mybot.agent is Agent, which cannot be called; write a function that calls its .invoke(...) and returns the reply's text"),
     ],
-)
+)  # fmt: skip
 def test_an_assistant_that_is_not_there(told: Repository, spec: str, problem: str) -> None:
     told.write(
-        mybot=(
-            "class Agent:\n    def invoke(self):\n        pass\n\nagent = Agent()\n\ndef hope(messages):\n   "
-            " return 'x'\n"
-        )
+        mybot="class Agent:\n    def invoke(self):\n        pass\n\nagent = Agent()\n\ndef hope(messages):\n    return 'x'\n"
     )
-    result = told.inline(*ARGS, "--personalens-assistant", spec)
-    assert result.ret == 4
-    result.stderr.fnmatch_lines([f"ERROR: personalens: --personalens-assistant: {problem}"])
+    assert_usage_error(
+        told.inline(*ARGS, "--personalens-assistant", spec),
+        f"ERROR: personalens: --personalens-assistant: {problem}",
+    )

@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 
 from tests.support.repository import Repository
-from tests.support.scripted_agents import TEST, TOLD, TOLD_AGENTS
+from tests.support.scripted_agents import TEST, TOLD, TOLD_AGENTS, TOLD_ALONE
 
 NEIGHBOURS: Final = (
     "pytest_asyncio", "anyio", "pytest_randomly", "pytest_cov", "pytest_rerunfailures", "pytest_timeout", "pytest_split", "pytest_sugar",
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(
 )
 RUN: Final = ("--personalens-sample=6", *TOLD_AGENTS, "--personalens-report=results.json")
 GATE: Final = ("--personalens-gate=tcr >= 0.9",)
-AGENTS: Final = TOLD.partition('    @pytest.fixture(scope="session")')[0]
+AGENTS: Final = TOLD_ALONE
 
 #: What the neighbours are asked to do in one run.
 TOGETHER: Final = (

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import ROOT, Repository
 from tests.support.scripted_agents import BOT, TOLD, TOLD_AGENTS
 
@@ -30,56 +31,26 @@ def offers(repo: Repository, role: str, value: str) -> pytest.RunResult:
     ("value", "told"),
     [
         ("return 5", "is int, whose * is no text; it needs *, paid and {method}()"),
-        (
-            "return type('Odd', (), {'identity': None, 'name': None, 'paid': False})()",
-            "is Odd, whose * is no text; it needs *",
-        ),
-        (
-            "return type('Odd', (), {'identity': 'x', 'name': 'x', 'paid': None})()",
-            "is Odd, whose paid is neither true nor false*",
-        ),
-        (
-            "return type('Odd', (), {'identity': 'x', 'name': 'x', 'paid': False})()",
-            "is Odd, which has no method {method}()*",
-        ),
+        ("return type('Odd', (), {'identity': None, 'name': None, 'paid': False})()", "is Odd, whose * is no text; it needs *"),
+        ("return type('Odd', (), {'identity': 'x', 'name': 'x', 'paid': None})()", "is Odd, whose paid is neither true nor false*"),
+        ("return type('Odd', (), {'identity': 'x', 'name': 'x', 'paid': False})()", "is Odd, which has no method {method}()*"),
         ("return type('Odd', (), {})", "is the class Odd; give an instance of it"),
     ],
-)
+)  # fmt: skip
 def test_what_is_no_agent(repo: Repository, role: str, value: str, told: str) -> None:
     result = offers(repo, role, value)
     assert result.ret == 4
     flag, method = HOOKS[role]
-    line = (
-        f"ERROR: personalens: {flag}: what is offered as a {role.replace('_', ' ')}"
-        f" {told.format(method=method)}"
-    )
+    line = f"ERROR: personalens: {flag}: what is offered as a {role.replace('_', ' ')} {told.format(method=method)}"
     result.stderr.fnmatch_lines([line])
     assert len([line for line in result.errlines if line]) == 1
 
 
 @pytest.mark.parametrize("role", HOOKS)
 def test_what_cannot_be_opened(repo: Repository, role: str) -> None:
-    result = offers(repo, role, "raise RuntimeError('no key')")
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(
-        [
-            (
-                f"ERROR: personalens: {HOOKS[role][0]}: the {role.replace('_', ' ')} cannot be had: RuntimeError:"
-                " no key"
-            )
-        ]
-    )
-
-
-def test_a_dataset_that_cannot_be_opened(repo: Repository) -> None:
-    repo.write(
-        conftest=BOT
-        + "\n    def pytest_personalens_dataset(spec, config):\n        raise OSError('no disk')\n"
-    )
-    result = repo.inline(*ARGS, "--personalens-data=mine")
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(
-        ["ERROR: personalens: --personalens-data: the dataset 'mine' cannot be had: OSError: no disk"]
+    assert_usage_error(
+        offers(repo, role, "raise RuntimeError('no key')"),
+        f"ERROR: personalens: {HOOKS[role][0]}: the {role.replace('_', ' ')} cannot be had: RuntimeError: no key",
     )
 
 
@@ -124,10 +95,7 @@ def test_a_scenario_that_somebody_made_something_else_of(repo: Repository) -> No
     assert result.ret == 1
     result.stdout.fnmatch_lines(
         [
-            (
-                "*personalens: the fixture personalens_scenario returned str; one that overrides ours must return"
-                " a Scenario*"
-            )
+            "*personalens: the fixture personalens_scenario returned str; one that overrides ours must return a Scenario*"
         ]
     )
 
@@ -137,10 +105,9 @@ def test_a_judge_that_is_measured_and_is_none(repo: Repository) -> None:
         mine="class Judge:\n    identity = 'mine'\n    def verdict(self, *args):\n        return None\n"
     )
     labels = str(ROOT / "data" / "agreement" / "anchors.jsonl")
-    result = repo.command("agreement", labels, "--judge-model", "mine:Judge")
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(
-        ["error: --judge-model: what is offered as a judge is Judge, whose paid is neither true nor false*"]
+    assert_usage_error(
+        repo.command("agreement", labels, "--judge-model", "mine:Judge"),
+        "error: --judge-model: what is offered as a judge is Judge, whose paid is neither true nor false*",
     )
 
 
@@ -152,10 +119,7 @@ def test_a_mark_that_holds_anything(repo: Repository, keyword: str) -> None:
         "import pytest\n\nclass T:\n    def __str__(self):\n        return None\n    __repr__ = __str__\n\n"
     )
     repo.write(
-        test_bot=(
-            f"{head}@pytest.mark.personalens({keyword})\ndef test_bot(personalens):\n   "
-            " personalens.check()\n"
-        )
+        test_bot=f"{head}@pytest.mark.personalens({keyword})\ndef test_bot(personalens):\n    personalens.check()\n"
     )
     result = repo.inline(*ARGS)
     assert result.ret == 2
@@ -183,16 +147,13 @@ def test_a_judge_that_leaves_beside_another_reading(told: Repository, leaves: st
 
 def test_what_others_raise_is_told_in_one_line(repo: Repository) -> None:
     repo.write(
-        conftest=BOT + "\n    def pytest_personalens_dataset(spec, config):\n        raise"
-        " OSError('no\\n::error::disk\\x1b[31m')\n"
+        conftest=BOT
+        + "\n    def pytest_personalens_dataset(spec, config):\n        raise OSError('no\\n::error::disk\\x1b[31m')\n"
     )
     result = repo.inline(*ARGS, "--personalens-data=mine")
     assert result.ret == 4
     assert [line for line in result.errlines if line] == [
-        (
-            r"ERROR: personalens: --personalens-data: the dataset 'mine' cannot be had: OSError:"
-            r" no\n::error::disk\x1b[31m"
-        )
+        r"ERROR: personalens: --personalens-data: the dataset 'mine' cannot be had: OSError: no\n::error::disk\x1b[31m"
     ]
 
 
@@ -211,9 +172,10 @@ def test_a_path_with_a_line_break_is_told_in_one_line(repo: Repository, option: 
 @pytest.mark.parametrize("outcome", ["pytest.fail", "pytest.skip", "pytest.xfail", "sys.exit"])
 @pytest.mark.parametrize("role", HOOKS)
 def test_an_outcome_of_a_test_where_none_is_run(repo: Repository, role: str, outcome: str) -> None:
-    result = offers(repo, role, f"import pytest, sys; {outcome}('no key')")
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(["ERROR: personalens: no test is run yet that could end so: *: no key"])
+    result = assert_usage_error(
+        offers(repo, role, f"import pytest, sys; {outcome}('no key')"),
+        "ERROR: personalens: no test is run yet that could end so: *: no key",
+    )
     assert len([line for line in result.errlines if line]) == 1
 
 
@@ -222,10 +184,7 @@ def test_an_outcome_of_a_test_where_none_is_run(repo: Repository, role: str, out
 )
 def test_a_verdict_made_past_its_checks(told: Repository, fields: str) -> None:
     lists = "evidence=(), reasons=(), turns=(), votes=()"
-    made = (
-        f"Verdict.model_construct(**{{**dict(dimension=dimension, justification='x', {lists}),"
-        f" **dict({fields})}})"
-    )
+    made = f"Verdict.model_construct(**{{**dict(dimension=dimension, justification='x', {lists}), **dict({fields})}})"
     told.write(conftest=TOLD.replace('Verdict(dimension=dimension, score=score, justification="told")', made))
     result = told.inline(*ARGS, *TOLD_AGENTS)
     assert result.ret == 1

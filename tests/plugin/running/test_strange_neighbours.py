@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import Repository
 from tests.support.scripted_agents import BOT
 
@@ -105,9 +106,10 @@ def test_a_mistake_in_a_dataset_of_ones_own(repo: Repository, right: str) -> Non
     assert repo.inline(*SAMPLE, "--personalens-data=own", "--personalens-threshold=tc>=0").ret == 0
     wrong, told = MISTAKES[right]
     repo.write(conftest=DATASET.replace(right, wrong))
-    result = repo.run(*SAMPLE, "--personalens-data=own")
-    assert result.ret == 4
-    result.stderr.fnmatch_lines([f"ERROR: personalens: dataset Own: {told}".replace("[", "[[]")])
+    result = assert_usage_error(
+        repo.run(*SAMPLE, "--personalens-data=own"),
+        f"ERROR: personalens: dataset Own: {told}".replace("[", "[[]"),
+    )
     assert len(result.errlines) <= 2
 
 
@@ -126,12 +128,9 @@ def test_pytest_snapshot_beside_syrupy(repo: Repository, monkeypatch: pytest.Mon
         "[pytest11]\nsnapshot = pytest_snapshot.plugin\n"
     )
     monkeypatch.setenv("PYTHONPATH", str(place))
-    result = repo.run()
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(
-        ["ERROR: personalens: pytest-snapshot and syrupy, *; run with -p no:syrupy *"]
+    assert_usage_error(
+        repo.run(), "ERROR: personalens: pytest-snapshot and syrupy, *; run with -p no:syrupy *"
     )
-    assert "Traceback" not in str(result.stderr)
     assert repo.run("-p", "no:snapshot", *SAMPLE).ret == 0
     assert repo.run("-p", "no:syrupy", *SAMPLE).ret == 0
 
@@ -150,6 +149,4 @@ def test_usage_errors_of_others_keep_their_lines(repo: Repository) -> None:
     repo.write(
         conftest=BOT + "\n    def pytest_collection_finish():\n        raise pytest.UsageError('one\\ntwo')\n"
     )
-    result = repo.inline(*SAMPLE)
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(["ERROR: one", "two"])
+    assert_usage_error(repo.inline(*SAMPLE), "ERROR: one", "two")

@@ -10,6 +10,7 @@ import pytest
 
 from pytest_personalens.core.text.error_codes import OTHER, code_of, error_codes, with_code
 from tests.support import reference
+from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import ROOT, Repository
 
 ERRORS = {"SpecError", "DataError", "NothingFits", "UsageError", "CollectError"}
@@ -110,9 +111,7 @@ def test_a_code_is_explained(empty_repo: Repository) -> None:
     )
     listed = empty_repo.command("explain").outlines
     assert [line[:5] for line in listed] == list(error_codes())
-    unknown = empty_repo.command("explain", "PL999")
-    assert unknown.ret == 4
-    unknown.stderr.fnmatch_lines(["error: unknown code 'PL999'; known: PL000, *"])
+    assert_usage_error(empty_repo.command("explain", "PL999"), "error: unknown code 'PL999'; known: PL000, *")
 
 
 def test_the_code_ends_what_a_run_and_a_command_say(repo: Repository) -> None:

@@ -38,10 +38,7 @@ def test_a_plain_run_loads_nothing_heavy(empty_repo: Repository) -> None:
 
 def test_a_replay_does_not_load_boto3(repo: Repository) -> None:
     repo.write(
-        test_bot=(
-            "import sys\ndef test_bot(personalens):\n    personalens.check()\n    assert 'botocore' not in"
-            " sys.modules\n"
-        )
+        test_bot="import sys\ndef test_bot(personalens):\n    personalens.check()\n    assert 'botocore' not in sys.modules\n"
     )
     repo.run_fresh("--personalens-sample", "1").assert_outcomes(passed=1)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import ROOT, Repository
 from tests.support.scripted_agents import BOT
 from tests.support.servers.endpoint import Endpoint
@@ -24,12 +25,9 @@ def test_either_variable_names_the_region(
     monkeypatch.setenv("AWS_CONFIG_FILE", str(repo.path / "none"))
     args = (
         *SAMPLE,
-        "--personalens-user-model",
-        "bedrock:nova-lite",
-        "--personalens-record",
-        "live",
-        "--personalens-gate",
-        "none",
+        "--personalens-user-model=bedrock:nova-lite",
+        "--personalens-record=live",
+        "--personalens-gate=none",
     )
     repo.inline(*args).stderr.fnmatch_lines(["*no AWS region is set; give ?region=..., or set AWS_REGION*"])
     monkeypatch.setenv(told, "eu-west-1")
@@ -48,10 +46,9 @@ def test_the_command_that_is_printed_keeps_overrides(repo: Repository) -> None:
 
 
 def test_a_domain_of_almost_that_name(repo: Repository) -> None:
-    result = repo.inline(*SAMPLE, "--personalens-domain", "Bokos")
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(
-        ["ERROR: personalens: unknown domain 'Bokos'; did you mean 'Books'? known: *"]
+    assert_usage_error(
+        repo.inline(*SAMPLE, "--personalens-domain", "Bokos"),
+        "ERROR: personalens: unknown domain 'Bokos'; did you mean 'Books'? known: *",
     )
 
 
@@ -67,15 +64,9 @@ def test_a_path_after_a_space_is_told_before_any_conftest_is_imported(
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     (elsewhere / "base.json").write_text("{}")
-    result = empty_repo.run("tests", *SAMPLE, "--personalens-save-baseline", str(elsewhere / "base.json"))
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(
-        [
-            (
-                "ERROR: --personalens-save-baseline: write --personalens-save-baseline=*; after a space, pytest"
-                " takes *"
-            )
-        ]
+    result = assert_usage_error(
+        empty_repo.run("tests", *SAMPLE, "--personalens-save-baseline", str(elsewhere / "base.json")),
+        "ERROR: --personalens-save-baseline: write --personalens-save-baseline=*; after a space, pytest takes *",
     )
     assert "mybot" not in str(result.stderr)
 
@@ -85,18 +76,18 @@ def test_a_margin_as_wide_as_the_scale_lets_everything_pass(
     repo: Repository, dimension: str, width: int
 ) -> None:
     args = (*SAMPLE, "--personalens-dimensions", "all", "--personalens-baseline", "base.json")
-    result = repo.inline(*args, "-o", f"personalens_margin={dimension}={width}")
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(
-        [f"ERROR: personalens_margin: no drop of {dimension} is larger than {width}, so *"]
+    assert_usage_error(
+        repo.inline(*args, "-o", f"personalens_margin={dimension}={width}"),
+        f"ERROR: personalens_margin: no drop of {dimension} is larger than {width}, so *",
     )
 
 
 def test_a_part_that_is_blocked_ends_the_run(repo: Repository) -> None:
     name = "personalens-controller"
-    result = repo.inline(*SAMPLE, "--personalens-gate", "tcr >= 1", "-p", f"no:{name}")
-    assert result.ret == 4
-    result.stderr.fnmatch_lines([f"ERROR: personalens: *is blocked (-p no:{name})*"])
+    assert_usage_error(
+        repo.inline(*SAMPLE, "--personalens-gate", "tcr >= 1", "-p", f"no:{name}"),
+        f"ERROR: personalens: *is blocked (-p no:{name})*",
+    )
 
 
 def test_what_is_imported_is_declared() -> None:

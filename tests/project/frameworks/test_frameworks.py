@@ -13,7 +13,7 @@ import pytest
 
 from tests.project.frameworks.scripted_model import ARGUMENTS, ScriptedModel
 from tests.support.repository import ROOT, Repository
-from tests.support.scripted_agents import TOLD, TOLD_AGENTS
+from tests.support.scripted_agents import TOLD_AGENTS, TOLD_ALONE
 
 PAGE = (ROOT / "docs/how-to/assistant/frameworks.md").read_text(encoding="utf-8")
 BOTS = Path(__file__).parent / "bots"
@@ -65,7 +65,7 @@ def test_an_agent_is_handed_over_with_its_calls(
 ) -> None:
     if not installed(MODULES[framework]):
         pytest.skip(f"{framework} is not installed here (make test-frameworks FRAMEWORKS={framework})")
-    agents = TOLD.partition('    @pytest.fixture(scope="session")')[0]
+    agents = TOLD_ALONE
     bot = (BOTS / f"{framework}.py").read_text(encoding="utf-8")
     empty_repo.write(conftest=SNIPPETS[framework], my_bot=bot, told_agents=agents)
     result = empty_repo.pytester.runpytest_subprocess(

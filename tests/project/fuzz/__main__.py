@@ -86,8 +86,7 @@ class Fuzzer:
         outcome = self.runner.timed(case, folder, good=good)
         if (outcome.status == 0) != (good or case.passes(outcome.text)) or "Traceback" in outcome.text:
             raise SystemExit(
-                f"the control of {kind}, {'good' if good else 'bad'}, ended with"
-                f" {outcome.status}:\n{outcome.text}"
+                f"the control of {kind}, {'good' if good else 'bad'}, ended with {outcome.status}:\n{outcome.text}"
             )
         shutil.rmtree(folder.parent)
 
@@ -128,15 +127,13 @@ def main() -> int:
                 print(f"{fault}: {shown} ({kind}, {case.what[:200]}): {again}", flush=True)
             if options.case is not None:
                 print(
-                    f"{kind}: {case.what}\n$ {case.module} {shlex.join(case.arguments)}\nexit status"
-                    f" {outcome.status}\n{outcome.text}"
+                    f"{kind}: {case.what}\n$ {case.module} {shlex.join(case.arguments)}\nexit status {outcome.status}\n{outcome.text}"
                 )
             if not options.keep:
                 shutil.rmtree(place, ignore_errors=True)
         print(*table(counts), sep="\n")
         print(
-            f"seed {options.seed!r}, {sum(c['cases'] for c in counts.values())} cases,"
-            f" {time.monotonic() - started:.0f} s",
+            f"seed {options.seed!r}, {sum(c['cases'] for c in counts.values())} cases, {time.monotonic() - started:.0f} s",
             file=sys.stderr,
         )
         return int(any(count[fault] for count in counts.values() for fault in FAULTS))

@@ -12,8 +12,7 @@ FAULTS: Final = ("traceback", "wrong green", "hang", "touched", "several lines",
 _TRACEBACK: Final = re.compile(
     # The last line of a traceback by pytest: what was raised in a file of ours. A file of the team's below it
     # has raised it itself.
-    r"INTERNALERROR|(?<!Exception Group )Traceback \(most recent call"
-    r" last\)|^\S*pytest_personalens/\S+\.py:\d+: (?!\w*Warning|in )\w+",
+    r"INTERNALERROR|(?<!Exception Group )Traceback \(most recent call last\)|^\S*pytest_personalens/\S+\.py:\d+: (?!\w*Warning|in )\w+",
     re.MULTILINE,
 )
 #: The code at the end of an error, but for that of an error of no known kind.

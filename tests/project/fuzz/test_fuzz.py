@@ -18,10 +18,7 @@ PLANTED = {
     "traceback": "def pytest_collection_finish(session):\n    raise RuntimeError\n",
     "wrong green": "def pytest_sessionfinish(session):\n    import os\n    os._exit(0)\n",
     "touched": "def pytest_collection_finish(session):\n    open('../elsewhere/notes.txt', 'a').write('!')\n",
-    "several lines": (
-        "def pytest_collection_finish(session):\n    import pytest\n    raise"
-        " pytest.UsageError('a\\nb\\nc')\n"
-    ),
+    "several lines": "def pytest_collection_finish(session):\n    import pytest\n    raise pytest.UsageError('a\\nb\\nc')\n",
     "no code": "def pytest_collection_finish(session):\n    import pytest\n    raise pytest.UsageError('a')\n",
     "hang": "def pytest_collection_finish(session):\n    import time\n    time.sleep(600)\n",
 }

@@ -87,8 +87,7 @@ def test_every_link_of_the_page_of_the_index_leads_somewhere(built: Built, track
     links = re.findall(r'(?:href|src)="([^"]+)"', page)
     assert [link for link in links if not re.match(r"https://|#", link)] == []
     of_files = re.compile(
-        r"https://(?:raw\.githubusercontent\.com/OWNER/pytest-personalens/|github\.com/OWNER/pytest-personalens/blob/)"
-        rf"v{re.escape(VERSION)}/([^#]+)"
+        rf"https://(?:raw\.githubusercontent\.com/OWNER/pytest-personalens/|github\.com/OWNER/pytest-personalens/blob/)v{re.escape(VERSION)}/([^#]+)"
     )
     files = [found[1] for link in links if (found := of_files.fullmatch(link.partition("#")[0]))]
     assert len(files) > 5

@@ -66,14 +66,8 @@ def file(everything: Results, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_equal_results_give_equal_pages() -> None:
-    code = (
-        "import hashlib; from tests.support.results.rich_results import *; from pytest_personalens.reports.html.page"
-        " import html_page; "
-    )
-    code += (
-        "print(hashlib.sha256(html_page(rich_results(30, trials=2, arms=('none',),"
-        " compared=True)).encode()).hexdigest())"
-    )
+    code = "import hashlib; from tests.support.results.rich_results import *; from pytest_personalens.reports.html.page import html_page; "
+    code += "print(hashlib.sha256(html_page(rich_results(30, trials=2, arms=('none',), compared=True)).encode()).hexdigest())"
     digests = {
         subprocess.run(
             [sys.executable, "-c", code],
@@ -170,27 +164,15 @@ def test_a_rate_has_its_exact_interval() -> None:
         (rich_results(8), "Passed", "All 3 gates passed."),
         (rich_results(8, floor=4), "Failed", "Personalization is "),
         (rich_results(8).model_copy(update={"gates": ()}), "Passed", "No test failed; the run had no gate."),
-        (
-            rich_results(8).model_copy(update={"complete": False, "gates": ()}),
-            "Incomplete",
-            "A part of the run only: it was stopped",
-        ),
-        (
-            rich_results(8).model_copy(update={"lost": ("test_x",)}),
-            "Failed",
-            "1 tests were lost with their workers",
-        ),
+        (rich_results(8).model_copy(update={"complete": False, "gates": ()}), "Incomplete", "A part of the run only: it was stopped"),
+        (rich_results(8).model_copy(update={"lost": ("test_x",)}), "Failed", "1 tests were lost with their workers"),
         (rich_results(40), "Failed", "1 of 40 tests failed"),
-        (
-            rich_results(8).model_copy(update={"settings": {"shard": (3, 10)}, "gates": ()}),
-            "Shard 3 of 10",
-            "decided over all shards",
-        ),
+        (rich_results(8).model_copy(update={"settings": {"shard": (3, 10)}, "gates": ()}), "Shard 3 of 10", "decided over all shards"),
         (rich_results(0).model_copy(update={"gates": ()}), "Not decided", "No dialogue could be scored."),
         (rich_results(5, invalid=True), "Failed", "5 of 5 tests failed"),
     ],
     ids=("passed", "gate", "no gate", "stopped", "lost", "failed", "shard", "empty", "invalid"),
-)
+)  # fmt: skip
 def test_every_end_of_a_run_is_told(results: Results, word: str, why: str) -> None:
     page = html_page(results)
     assert re.search(rf"</span> {word}</h1>", page)
@@ -225,14 +207,12 @@ def test_nothing_hostile_acts_and_nobody_is_asked(page: Page, file: Path, everyt
     for number in range(0, len(everything.items), 7):
         page.go(link(everything, number))
         page.js(
-            "document.querySelectorAll('details').forEach((d) => { d.open = true; });"
-            " document.querySelectorAll('.more').forEach((b) => b.click())"
+            "document.querySelectorAll('details').forEach((d) => { d.open = true; }); document.querySelectorAll('.more').forEach((b) => b.click())"
         )
     page.go("")
     page.keys("/", "pwned")
     assert page.js(
-        "return window.pwned === undefined && !document.querySelector('img, iframe, body svg script,"
-        " #dialogue svg')"
+        "return window.pwned === undefined && !document.querySelector('img, iframe, body svg script, #dialogue svg')"
     )
     assert page.console() == []
     assert page.requests() == {file.as_uri()}
@@ -257,8 +237,7 @@ def test_search_and_filters(page: Page, file: Path) -> None:
     page.keys("\ue00c")
     assert page.text("#count") == "80 of 160 dialogues in 40 rows"
     page.js(
-        "const s = document.querySelector('[name=arm]'); s.value = 'none'; s.dispatchEvent(new"
-        " Event('change'))"
+        "const s = document.querySelector('[name=arm]'); s.value = 'none'; s.dispatchEvent(new Event('change'))"
     )
     assert page.text("#count") == "40 of 160 dialogues"
     assert page.js("return location.hash") == "#arm=none"
@@ -476,8 +455,7 @@ def test_a_phone_shows_verdicts_before_the_chat_and_whole_reasons(
     assert not page.js("return document.getElementById('more-filters').open")
     page.go(link(everything, 4))
     tops = page.js(
-        "return ['.top .copy', '.verdicts', '.said', '.profile'].map((css) =>"
-        " document.querySelector(css).getBoundingClientRect().top)"
+        "return ['.top .copy', '.verdicts', '.said', '.profile'].map((css) => document.querySelector(css).getBoundingClientRect().top)"
     )
     assert tops == sorted(tops)
     frames = "return [...document.querySelectorAll('.beside')].map((e) => getComputedStyle(e).overflowY)"
@@ -552,8 +530,7 @@ def test_what_counts_dialogues_leads_to_just_those(page: Page, tmp_path: Path) -
     write_html(results, tmp_path / "r.html")
     page.open(tmp_path / "r.html")
     linked = page.js(
-        "return [...document.querySelectorAll('.reasons a, .notes a')].map((a) => [a.textContent,"
-        " a.getAttribute('href')])"
+        "return [...document.querySelectorAll('.reasons a, .notes a')].map((a) => [a.textContent, a.getAttribute('href')])"
     )
     assert {f"#cause={cause}" for cause in causes} <= {link for _, link in linked}
     for told, link in linked:
@@ -565,10 +542,7 @@ def test_what_counts_dialogues_leads_to_just_those(page: Page, tmp_path: Path) -
 def test_paper_has_the_title_and_nothing_to_click(page: Page, file: Path) -> None:
     page.open(file)
     page.chrome.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
-    seen = (
-        "return [...document.querySelectorAll('.bar .name, .bar nav, .bar button')].map((e) =>"
-        " e.getClientRects().length > 0)"
-    )
+    seen = "return [...document.querySelectorAll('.bar .name, .bar nav, .bar button')].map((e) => e.getClientRects().length > 0)"
     assert page.js(seen) == [True, False, False]
     assert page.text(".bar .name") == "Personalization report"
     assert "open" not in page.text("#reasons h2")

@@ -14,14 +14,7 @@ from tests.support.browser import Page, axe_source
 from tests.support.repository import Repository
 from tests.support.results.rich_results import rich_results
 
-RUN = (
-    "--personalens-suite",
-    "personaconv",
-    "--personalens-sample",
-    "18",
-    "--personalens-kind",
-    "sentiment,impact",
-)
+RUN = ("--personalens-suite=personaconv", "--personalens-sample=18", "--personalens-kind=sentiment,impact")
 BOTH = ("--personalens-control", "NP-Conv", "--personalens-gate", "valid >= 50%")
 REPORTS = ("--personalens-report", "results.json", "--personalens-report", "report.html")
 #: Knows the truth, and errs by a digest of the request; says no number to every sixth request for one.

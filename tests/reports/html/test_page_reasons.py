@@ -130,8 +130,7 @@ def test_filters_leave_no_holes(page: Page, file: Path) -> None:
     )
     assert holes == 0
     rows = page.js(
-        "return new Set([...document.querySelectorAll('#choices label')].map((l) =>"
-        " Math.round(l.getBoundingClientRect().bottom))).size"
+        "return new Set([...document.querySelectorAll('#choices label')].map((l) => Math.round(l.getBoundingClientRect().bottom))).size"
     )
     assert rows == 1
 
@@ -195,8 +194,7 @@ def test_moves_from_score_to_score_are_counted_and_open_their_dialogues(
     assert any(before > now for before, now in moved)
     page.open(file)
     links = page.js(
-        "return [...document.querySelectorAll('.moves td a')].map((a) => [a.getAttribute('href'), a.textContent,"
-        " a.parentElement.className])"
+        "return [...document.querySelectorAll('.moves td a')].map((a) => [a.getAttribute('href'), a.textContent, a.parentElement.className])"
     )
     assert {href: int(number) for href, number, _ in links} == {
         f"#before={before}&p={now}": number for (before, now), number in moved.items()
@@ -320,19 +318,12 @@ def test_the_ablation_has_its_table_and_its_bars() -> None:
     [
         ["--personalens-sample", "4"],
         ["--personalens-sample", "4", "--personalens-gate", "tcr >= 0.5, Movies: p >= 2"],
-        [
-            "--personalens-sample",
-            "4",
-            "--personalens-trials",
-            "2",
-            "--personalens-control",
-            "ablation,other-user",
-        ],
+        ["--personalens-sample", "4", "--personalens-trials", "2", "--personalens-control", "ablation,other-user"],
         ["--personalens-sample", "4", "--personalens-threshold", "tc=0,p=3", "--personalens-kind", "single"],
         ["--personalens-sample", "4", "--personalens-gate", "none", "-o", "personalens_max_turns=3"],
     ],
     ids=["plain", "gates", "controls", "thresholds", "report only"],
-)
+)  # fmt: skip
 def test_the_command_line_asks_for_the_same_run(told: Repository, options: list[str]) -> None:
     def results(words: list[str], name: str) -> Results:
         from pytest_personalens import read_results

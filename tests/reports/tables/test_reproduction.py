@@ -13,6 +13,7 @@ import pytest
 from pytest_personalens.core.text.parse import judge_specs
 from pytest_personalens.datasets import OFFICIAL_SAMPLES
 from tests.support.datasets.official_tree import write_code, write_data
+from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import Repository
 from tests.support.scripted_agents import BOT
 from tests.support.servers.endpoint import Call, Endpoint, Reply
@@ -72,12 +73,7 @@ def test_the_main_command_is_the_papers_instrument_by_its_own_table(
 
 RUN = (
     *("--personalens-sample", "2", "--personalens-users", "0-49,53", "--personalens-data", "PersonaLens"),
-    *(
-        "--personalens-prompts",
-        "official:PersonaLens",
-        "--personalens-user-model",
-        "bedrock:claude-3-sonnet-v1",
-    ),
+    *("--personalens-prompts=official:PersonaLens", "--personalens-user-model=bedrock:claude-3-sonnet-v1"),
     *("--personalens-assistant", "bedrock:claude-3-haiku-v1", "--personalens-context", "none"),
     *("--personalens-dimensions", "all", "--personalens-gate", "none", "--personalens-record", "new"),
 )
@@ -125,21 +121,19 @@ def test_two_judges_in_one_run_are_one_row(small: Repository, endpoint: Endpoint
 @pytest.mark.parametrize(
     ("spec", "told"),
     [
-        (
-            "tc=bedrock:claude-3-sonnet-v1",
-            "no judge of the other readings; add its spec, such as tc=SPEC,SPEC",
-        ),
+        ("tc=bedrock:claude-3-sonnet-v1", "no judge of the other readings; add its spec, such as tc=SPEC,SPEC"),
         ("tc=a,tc=b,c", "two judges of tc; give one"),
         ("tc=a,b,c", "two judges of all other readings; give one"),
         ("tc=,embedded", "expected a model spec, or READING=SPEC,SPEC"),
         ("taste=embedded,embedded", "unknown dimension 'taste'; known: tc, p, *"),
         ("tc=acme:x,embedded", "no provider knows 'acme:x'; use 'embedded', *"),
     ],
-)
+)  # fmt: skip
 def test_a_bad_pair_of_judges_is_one_line(empty_repo: Repository, spec: str, told: str) -> None:
-    result = empty_repo.inline("--personalens-sample", "1", "--personalens-judge-model", spec)
-    assert result.ret == 4
-    result.stderr.fnmatch_lines([f"ERROR: *--personalens-judge-model: *{told}*"])
+    assert_usage_error(
+        empty_repo.inline("--personalens-sample", "1", "--personalens-judge-model", spec),
+        f"ERROR: *--personalens-judge-model: *{told}*",
+    )
 
 
 def test_the_spec_of_a_provider_may_hold_commas() -> None:
@@ -155,21 +149,12 @@ def test_an_embedded_judge_may_stand_beside_a_model(small: Repository, endpoint:
 @pytest.mark.parametrize(
     ("more", "told"),
     [
-        (
-            ("--personalens-assistant", "bedrock:claude-3-haiku-v1?temperature=1"),
-            "the assistant has temperature 1.0, not 0 (?temperature=1.0)",
-        ),
-        (
-            ("--personalens-judge-model", "bedrock:claude-3-5-sonnet-v2?max_tokens=900"),
-            "the judge has max_tokens 900, not 4000",
-        ),
-        (
-            ("-o", "personalens_model_parameters=temperature = 0.7"),
-            "the user agent has temperature 0.7, not 0.5",
-        ),
+        (("--personalens-assistant", "bedrock:claude-3-haiku-v1?temperature=1"), "the assistant has temperature 1.0, not 0 (?temperature=1.0)"),
+        (("--personalens-judge-model", "bedrock:claude-3-5-sonnet-v2?max_tokens=900"), "the judge has max_tokens 900, not 4000"),
+        (("-o", "personalens_model_parameters=temperature = 0.7"), "the user agent has temperature 0.7, not 0.5"),
         (("--personalens-user-model", "bedrock:claude-3-sonnet-v1?temperature=0.5"), ""),
     ],
-)
+)  # fmt: skip
 def test_table_footers_name_the_parameters_of_models(
     small: Repository, more: tuple[str, ...], told: str
 ) -> None:

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tests.support.repository import Repository
-from tests.support.scripted_agents import TOLD, TOLD_AGENTS
+from tests.support.scripted_agents import TOLD, TOLD_AGENTS, TOLD_ALONE
 
 ARGS = ("--personalens-sample", "12", *TOLD_AGENTS)
 MEMORY = """
@@ -38,20 +38,13 @@ WAYS = [
 
 @pytest.fixture
 def crashing(told: Repository, monkeypatch: pytest.MonkeyPatch) -> Repository:
-    told.write(conftest=TOLD.partition('    @pytest.fixture(scope="session")')[0] + BOT, app__memory=MEMORY)
+    told.write(conftest=TOLD_ALONE + BOT, app__memory=MEMORY)
     monkeypatch.syspath_prepend(told.path)
     return told
 
 
 def test_crashes_are_told_first_by_exception_and_place(crashing: Repository) -> None:
-    args = (
-        "--personalens-gate",
-        "tcr >= 0",
-        "--personalens-report",
-        "page.html",
-        "--personalens-report",
-        "page.md",
-    )
+    args = ("--personalens-gate=tcr >= 0", "--personalens-report=page.html", "--personalens-report=page.md")
     result = crashing.run(*ARGS, *args, "-p", "no:randomly")
     assert result.ret == 1
     result.stdout.fnmatch_lines(

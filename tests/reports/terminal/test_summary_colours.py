@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.repository import Repository
-from tests.support.scripted_agents import TOLD, TOLD_AGENTS
+from tests.support.scripted_agents import TOLD, TOLD_AGENTS, TOLD_ALONE
 
 ARGS = ("--personalens-sample", "10", *TOLD_AGENTS)
 NOTHING_WITHHELD = "personalens: nothing asks for personalens_context *"
@@ -29,8 +29,8 @@ def test_means_over_the_few_that_did_not_crash_pass_nothing(told: Repository) ->
     )
     page = (told.path / "page.html").read_text(encoding="utf-8")
     assert (
-        "The assistant failed in 6 of 10 dialogues, which have no score: 6 x ZeroDivisionError at"
-        " conftest.py:" in page
+        "The assistant failed in 6 of 10 dialogues, which have no score: 6 x ZeroDivisionError at conftest.py:"
+        in page
     )
     assert '<div class="tile few">' in page
     assert "of 4 of 10 dialogues only" in page
@@ -55,7 +55,7 @@ KNOWING = """
     def personalens_assistant(memory):
         return lambda messages: "fine"
 """
-UNAWARE = TOLD.partition('    @pytest.fixture(scope="session")')[0]
+UNAWARE = TOLD_ALONE
 AWARE = {
     "a fixture of a fixture": UNAWARE + KNOWING,
     "a parameter": TOLD.replace("lambda messages:", "lambda messages, context:"),

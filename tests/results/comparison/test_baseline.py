@@ -80,10 +80,7 @@ def test_a_drop_fails_and_names_the_scenarios_that_flipped(saved: Repository) ->
     result.assert_outcomes(passed=22, failed=1)
     result.stdout.fnmatch_lines(
         [
-            (
-                "gate regression: tcr: FAILED, TCR 1.00 -> 0.65 (-0.35, 95 % *, one-sided p = 0.008) over 20"
-                " scenarios: a significant drop"
-            )
+            "gate regression: tcr: FAILED, TCR 1.00 -> 0.65 (-0.35, 95 % *, one-sided p = 0.008) over 20 scenarios: a significant drop"
         ]
     )
     result.stdout.fnmatch_lines(["FAILED personalens::gate[[]regression: tcr[]]*"])
@@ -159,14 +156,10 @@ def test_a_margin_lets_a_significant_drop_pass_and_adds_a_dimension(saved: Repos
         ({"JUDGE": "judge 2"}, (), "the judge changed: 'judge 2' now, 'judge 1' then"),
         ({"USER_AGENT": "user 2"}, (), "the simulated user changed: 'user 2' now, 'user 1' then"),
         ({}, ("--personalens-context", "D"), "the context changed: 'D' now, 'DIS' then"),
-        (
-            {},
-            ("-o", "personalens_max_turns=3"),
-            "the limit of turns changed: '3' now, \"the benchmark's\" then",
-        ),
+        ({}, ("-o", "personalens_max_turns=3"), "the limit of turns changed: '3' now, \"the benchmark's\" then"),
         ({}, ("--personalens-data=copy",), "the dataset changed: 'embedded 9.9' now, 'embedded *' then"),
     ],
-)
+)  # fmt: skip
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
 def test_what_cannot_be_compared_is_refused_before_anything_is_run(
     saved: Repository,
@@ -221,8 +214,7 @@ def test_a_path_that_leads_nowhere_is_one_line(told: Repository) -> None:
     assert_ended(
         told.inline(*COMPARE),
         4,
-        err="ERROR: --personalens-baseline: *base.json: cannot be read: No such file or directory;"
-        " *--personalens-save-baseline",
+        err="ERROR: --personalens-baseline: *base.json: cannot be read: No such file or directory; *--personalens-save-baseline",
     )
     (told.path / "folder").mkdir()
     folder = told.inline(*ARGS, "--personalens-save-baseline=folder")
@@ -356,8 +348,7 @@ def test_a_file_of_somebody_elses_is_not_replaced(told: Repository) -> None:
         assert_ended(
             told.inline(*ARGS, f"--personalens-{option}", file),
             4,
-            err=f"ERROR: --personalens-{option}: *{file} was not written by this plugin; give another path,"
-            " or remove it",
+            err=f"ERROR: --personalens-{option}: *{file} was not written by this plugin; give another path, or remove it",
         )
 
 
@@ -373,8 +364,7 @@ def test_a_part_of_a_sample_is_no_baseline(told: Repository) -> None:
         assert_ended(
             told.run(*SAVE, *extra),
             3,
-            "the baseline *base.json was not written: a selection left at least 1? items of the sample out (-k,"
-            " -m, --lf, node ids, paths)",
+            "the baseline *base.json was not written: a selection left at least 1? items of the sample out (-k, -m, --lf, node ids, paths)",
         )
 
 

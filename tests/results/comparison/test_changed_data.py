@@ -39,8 +39,7 @@ def test_rewritten_goals_are_refused_before_anything_runs(own: Repository, resul
     assert_ended(
         own.inline(*ARGS, "--personalens-baseline", "results.json" if results else "base.json"),
         4,
-        err="ERROR: --personalens-baseline: *: the content of 10 of its 10 scenarios in this sample changed"
-        " in the dataset, such as *",
+        err="ERROR: --personalens-baseline: *: the content of 10 of its 10 scenarios in this sample changed in the dataset, such as *",
     )
 
 
@@ -56,8 +55,7 @@ def test_official_data_that_was_rewritten(told: Repository, official: Path) -> N
     assert_ended(
         told.inline(*ARGS, *HOLD),
         4,
-        err="ERROR: --personalens-baseline: *the content of 10 of its 10 scenarios in this sample changed in"
-        " the dataset*",
+        err="ERROR: --personalens-baseline: *the content of 10 of its 10 scenarios in this sample changed in the dataset*",
     )
 
 

@@ -126,8 +126,8 @@ def test_two_users_are_too_few_whatever_they_are_asked() -> None:
     gate = next(gate for gate in gates if gate.name == "regression: p")
     assert not gate.passed
     assert (
-        "(-3.00, too few for an interval, one-sided p = 0.250) over 80 scenarios of 2 users: these users are"
-        " too few" in gate.message
+        "(-3.00, too few for an interval, one-sided p = 0.250) over 80 scenarios of 2 users: these users are too few"
+        in gate.message
     )
 
 

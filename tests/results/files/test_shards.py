@@ -64,8 +64,7 @@ def test_a_shard_that_there_is_not(repo: Repository, given: str) -> None:
     result = assert_ended(
         repo.inline("--personalens-sample=2", f"--personalens-shard={given}"),
         4,
-        err="ERROR: --personalens-shard: expected K/N, such as 3/10: the part K, from 1 to N, of N, not"
-        f" '{given}'",
+        err=f"ERROR: --personalens-shard: expected K/N, such as 3/10: the part K, from 1 to N, of N, not '{given}'",
     )
     assert len(result.stderr.str().strip().splitlines()) == 1
 
@@ -82,20 +81,16 @@ def test_the_judge_is_not_watched_over_a_shard(repo: Repository, option: str) ->
     assert_ended(
         repo.inline("--personalens-sample=2", "--personalens-shard=1/2", option, "judge.json"),
         4,
-        err=f"ERROR: {option}: the judge is held against whole runs; give it to a run without"
-        " --personalens-shard",
+        err=f"ERROR: {option}: the judge is held against whole runs; give it to a run without --personalens-shard",
     )
 
 
 def test_a_shard_leaves_the_gates_to_the_merge(scripted: Repository) -> None:
     args = (
         *ARGS,
-        "--personalens-gate",
-        "p >= 3.9",
-        "--personalens-shard",
-        "2/3",
-        "--personalens-report",
-        "results.json",
+        "--personalens-gate=p >= 3.9",
+        "--personalens-shard=2/3",
+        "--personalens-report=results.json",
     )
     result = assert_ended(
         scripted.inline(*args),
@@ -128,15 +123,11 @@ def test_the_shards_of_a_run_add_up_to_it(scripted: Repository, monkeypatch: pyt
         """
     )
     args = (
-        *ARGS[2:],
-        "--personalens-gate",
-        "tcr >= 0.2",
-        "--personalens-gate",
-        "p >= 3",
-        "--personalens-dimensions",
-        "all",
-        "--personalens-gate",
-        "valid >= 0.5",
+        *ARGS[1:],
+        "--personalens-gate=tcr >= 0.2",
+        "--personalens-gate=p >= 3",
+        "--personalens-dimensions=all",
+        "--personalens-gate=valid >= 0.5",
     )
     (scripted.path / "pytest.ini").write_text("[pytest]\npersonalens_sample = 20\n")
     whole = scripted.inline(*args, "--personalens-report=whole.json")
@@ -253,8 +244,7 @@ def test_a_shard_that_was_stopped_is_no_part_of_a_whole(scripted: Repository) ->
     assert result.ret == 4
     assert (
         result.stderr.str()
-        == "error: shard-2.json: its run was stopped; run the shard again, or give --partial for a report"
-        " without gates"
+        == "error: shard-2.json: its run was stopped; run the shard again, or give --partial for a report without gates"
     )
     partial = assert_ended(
         merge_shards(scripted, "--partial", "--report", "merged.json"), 1, "a part of the run only: *"
@@ -292,8 +282,7 @@ def two_shards(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """The results of two shards, as text."""
     folder = tmp_path_factory.mktemp("shards")
     (folder / "conftest.py").write_text(
-        "import pytest\n@pytest.fixture\ndef personalens_assistant():\n    return lambda messages:"
-        " 'Booked.'\n"
+        "import pytest\n@pytest.fixture\ndef personalens_assistant():\n    return lambda messages: 'Booked.'\n"
     )
     clean = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
     for number in (1, 2):
@@ -366,8 +355,7 @@ def test_results_that_overlap_are_missing_or_cannot_be_read(
     refused(run("1.json", "2.json", "--report", "1.json/x.json"), "--report: cannot write to 1.json: *")
     refused(
         run("1.json", "2.json", "--report", "."),
-        "argument --report: expected a path that ends in .json, .html, .htm, .md, or the word github,"
-        " not '.'",
+        "argument --report: expected a path that ends in .json, .html, .htm, .md, or the word github, not '.'",
     )
     (empty_repo.path / "precious.json").write_text('{"name": "a package"}', encoding="utf-8")
     refused(

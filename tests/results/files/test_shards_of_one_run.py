@@ -43,8 +43,7 @@ def test_shards_of_different_runs_of_a_ci_service(
     assert_ended(
         merged(told),
         4,
-        err=f"error: 1.json and 2.json are not of one run: the run ({name}) is 'run-1' in the first, 'run-2'"
-        " in the second",
+        err=f"error: 1.json and 2.json are not of one run: the run ({name}) is 'run-1' in the first, 'run-2' in the second",
     )
     shard(told, 1)
     assert merged(told).ret == 0

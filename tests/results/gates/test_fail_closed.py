@@ -19,10 +19,7 @@ SAVE = ("--personalens-save-baseline", "base.json")
 
 
 UNDONE = {
-    "skipped by a fixture": (
-        "@pytest.fixture\ndef key():\n    pytest.skip('no key')\n\ndef test_bot(key, personalens):\n   "
-        " personalens.check()\n"
-    ),
+    "skipped by a fixture": "@pytest.fixture\ndef key():\n    pytest.skip('no key')\n\ndef test_bot(key, personalens):\n    personalens.check()\n",
     "skipped by a mark": "@pytest.mark.skip\ndef test_bot(personalens):\n    personalens.check()\n",
     "skipped in the test": "def test_bot(personalens):\n    pytest.skip('not today')\n",
     "expected to fail": (
@@ -99,8 +96,7 @@ def test_a_run_that_is_asked_for_gates_and_has_nothing_for_them_is_refused(
     assert_ended(
         told.run(*ARGS, *GATES, "-k", "unit", *extra),
         4,
-        err="ERROR: --personalens-sample: no test that is left asks for the fixture personalens, so there is"
-        " nothing for the gates to decide on; *",
+        err="ERROR: --personalens-sample: no test that is left asks for the fixture personalens, so there is nothing for the gates to decide on; *",
     )
     (told.path / "pytest.ini").write_text("[pytest]\npersonalens_sample = 3\n")
     assert told.run("test_unit.py", *GATES, *extra).ret == 4
@@ -161,8 +157,7 @@ def test_a_comparison_that_no_drop_would_fail_is_no_gate(told: Repository) -> No
     assert_ended(
         told.inline(*ARGS, *BASE, "-k", "movies or books"),
         1,
-        "gate regression: p: FAILED, * these scenarios are too few for a gate, which not even a fall of"
-        " all *",
+        "gate regression: p: FAILED, * these scenarios are too few for a gate, which not even a fall of all *",
     )
 
 
@@ -228,8 +223,7 @@ def test_a_lift_over_few_of_its_scenarios_is_none(told: Repository) -> None:
         told.inline(*ARGS, *control),
         1,
         "control no-context: 8 of 10 items could not be scored",
-        "gate lift: FAILED (not decided), *: only 2 of 10 scenarios were scored both with and without"
-        " its context; the floor is 90%",
+        "gate lift: FAILED (not decided), *: only 2 of 10 scenarios were scored both with and without its context; the floor is 90%",
     )
 
 
@@ -256,10 +250,7 @@ def test_a_control_that_the_test_skips_is_told_apart(told: Repository, workers: 
 
 
 def test_a_dimension_that_half_of_the_scenarios_lost_is_seen(told: Repository) -> None:
-    two = (
-        "import pytest\n\ndef test_a(personalens):\n    personalens.check()\n\n{mark}def"
-        " test_b(personalens):\n    personalens.check()\n"
-    )
+    two = "import pytest\n\ndef test_a(personalens):\n    personalens.check()\n\n{mark}def test_b(personalens):\n    personalens.check()\n"
     marks = "@pytest.mark.personalens(domain=['Movies', 'Books', 'Music'], kind='single'{})\n"
     told.write(test_bot=two.format(mark=marks.format("")))
     assert told.inline(*ARGS, *SAVE).ret == 0
@@ -267,8 +258,7 @@ def test_a_dimension_that_half_of_the_scenarios_lost_is_seen(told: Repository) -
     assert_ended(
         told.inline(*ARGS, *BASE),
         1,
-        "gate regression: p: FAILED (not decided), p was judged in both runs in * of * scenarios only;"
-        " the floor is 90%",
+        "gate regression: p: FAILED (not decided), p was judged in both runs in * of * scenarios only; the floor is 90%",
     )
     told.write(test_bot=two.partition("{mark}")[0])
     gone = told.inline(*ARGS, *BASE)
@@ -278,10 +268,7 @@ def test_a_dimension_that_half_of_the_scenarios_lost_is_seen(told: Repository) -
 def test_a_judge_of_several_votes_is_the_same_in_the_same_run(repo: Repository) -> None:
     repo.write(
         conftest=BOT,
-        test_bot=(
-            "import pytest\n@pytest.mark.personalens(p=3)\ndef test_bot(personalens):\n   "
-            " personalens.evaluate()\n"
-        ),
+        test_bot="import pytest\n@pytest.mark.personalens(p=3)\ndef test_bot(personalens):\n    personalens.evaluate()\n",
     )
     args = ("--personalens-sample", "10", "-o", "personalens_judge_votes=3")
     assert repo.inline(*args, *SAVE).ret == 0

@@ -75,8 +75,7 @@ def test_a_gate_that_cannot_be_is_one_line_and_no_run(
 
 def test_gates_of_the_configuration_and_their_lines(told: Repository) -> None:
     (told.path / "pytest.ini").write_text(
-        "[pytest]\npersonalens_gate =\n    tcr >= 0.8\n    movies: p >= 3\n    multi: tcr >= 1\n    valid >="
-        " 95%\n"
+        "[pytest]\npersonalens_gate =\n    tcr >= 0.8\n    movies: p >= 3\n    multi: tcr >= 1\n    valid >= 95%\n"
     )
     (told.path / "low.txt").write_text("p:movies-1-alistair")
     assert_ended(
@@ -307,8 +306,7 @@ def test_controls_withhold_the_context_or_give_another_users(
         0,
         "control no-context: P 1.00, with this user's context 4.00: lift +3.00 (95 % *, one-sided p < 0.001)",
         "control other-user: P 1.00, with this user's context 4.00: lift +3.00 (95 % *, one-sided p < 0.001)",
-        "gate lift: passed, lift of personalization over the control other-user 3.00 (* >= 2.50 over"
-        " 20 scenarios, one-sided p < 0.001",
+        "gate lift: passed, lift of personalization over the control other-user 3.00 (* >= 2.50 over 20 scenarios, one-sided p < 0.001",
     )
     found = knowing.results()
     assert (found["overall"]["items"], len(found["items"])) == (20, 60)

@@ -50,14 +50,7 @@ SCRIPTED = """
             return "fine"
         return bot
 """
-ARGS = (
-    "--personalens-sample",
-    "20",
-    "--personalens-user-model",
-    "scripted",
-    "--personalens-judge-model",
-    "scripted",
-)
+ARGS = ("--personalens-sample=20", "--personalens-user-model=scripted", "--personalens-judge-model=scripted")
 
 
 @pytest.fixture
@@ -78,7 +71,7 @@ def test_with_a_gate_low_items_are_listed_and_the_gate_decides(scripted: Reposit
 
 
 def test_a_long_list_of_low_items_is_cut(scripted: Repository) -> None:
-    args = ("--personalens-sample", "80", *ARGS[2:], "--personalens-gate", "none")
+    args = ("--personalens-sample", "80", *ARGS[1:], "--personalens-gate", "none")
     result = scripted.inline(*args)
     result.stdout.fnmatch_lines(["below threshold:", "  and * more (-v lists them all)"])
     assert result.stdout.str().count("task not completed") == 20
@@ -221,7 +214,7 @@ def test_a_report_that_cannot_be_sent_never_leaves_a_green_run(scripted: Reposit
         """
     )
     for size in ("1", "2", "4"):
-        result = scripted.run("--personalens-sample", size, *ARGS[2:], "-n", "2")
+        result = scripted.run("--personalens-sample", size, *ARGS[1:], "-n", "2")
         assert result.ret != 0, size
 
 

@@ -94,8 +94,7 @@ def test_gates_of_the_configuration_are_shown_and_do_not_count(
         told.run(
             *ARGS,
             *NOTHING,
-            "--junitxml",
-            "junit.xml",
+            "--junitxml=junit.xml",
             "--personalens-report=page.html",
             "--personalens-report=r.json",
             "--personalens-report=github",

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_personalens.datasets import EmbeddedDataset, draw
 from tests.support.repository import Repository
-from tests.support.scripted_agents import TOLD, TOLD_AGENTS
+from tests.support.scripted_agents import TOLD, TOLD_AGENTS, TOLD_ALONE
 
 ARGS = ("--personalens-sample", "10", *TOLD_AGENTS)
 #: The half of the sample that a way leaves out, with scenarios of either kind.
@@ -33,19 +33,13 @@ GATES = {
 def in_test(body: str) -> dict[str, str]:
     """The test does something else with the bad ones."""
     return {
-        "test_bot": (
-            f"{HEAD}def test_bot(personalens):\n    if personalens.scenario.id in BAD:\n        {body}\n   "
-            " personalens.check()\n"
-        )
+        "test_bot": f"{HEAD}def test_bot(personalens):\n    if personalens.scenario.id in BAD:\n        {body}\n    personalens.check()\n"
     }
 
 
 def in_fixture(body: str) -> dict[str, str]:
     """A fixture does."""
-    fixture = (
-        "@pytest.fixture(autouse=True)\ndef key(personalens_scenario):\n    if personalens_scenario.id in"
-        f" BAD:\n        {body}\n\n"
-    )
+    fixture = f"@pytest.fixture(autouse=True)\ndef key(personalens_scenario):\n    if personalens_scenario.id in BAD:\n        {body}\n\n"
     return {"test_bot": HEAD + fixture + GOOD}
 
 
@@ -62,13 +56,10 @@ def in_assistant(body: str, test: str = GOOD) -> dict[str, str]:
             return "fine"
         return reply
 """
-    return {"conftest": TOLD.partition('    @pytest.fixture(scope="session")')[0] + fixture, "test_bot": test}
+    return {"conftest": TOLD_ALONE + fixture, "test_bot": test}
 
 
-SWALLOWS = (
-    "def test_bot(personalens):\n    try:\n        personalens.check()\n    except BaseException:\n       "
-    " pass\n"
-)
+SWALLOWS = "def test_bot(personalens):\n    try:\n        personalens.check()\n    except BaseException:\n        pass\n"
 DESELECTS = """
     def pytest_collection_modifyitems(config, items):
         gone = [item for item in items if any(id_ in item.name for id_ in {BAD!r})]

@@ -182,12 +182,9 @@ def told_ids(repo: Repository) -> list[str]:
 
 CAPPED = (
     *ARGS[:2],
-    "--personalens-user-model",
-    "openai:small",
-    "--personalens-record",
-    "live",
-    "--personalens-budget",
-    "1calls",
+    "--personalens-user-model=openai:small",
+    "--personalens-record=live",
+    "--personalens-budget=1calls",
 )
 
 
@@ -281,14 +278,7 @@ MISSED = ("tcr >= 0.1", "valid >= 0.5", "pass^1 >= 0.1")
 
 
 def test_pass_k_of_scenarios_that_lack_a_trial(told: Repository) -> None:
-    args = (
-        "--personalens-trials",
-        "3",
-        "--personalens-gate",
-        "pass^3 >= 0.5",
-        "--personalens-gate",
-        "valid >= 0.8",
-    )
+    args = ("--personalens-trials=3", "--personalens-gate=pass^3 >= 0.5", "--personalens-gate=valid >= 0.8")
     assert told.inline(*ARGS, *args).ret == 0
     told.write(
         test_bot=FLAKY.format(

@@ -49,12 +49,7 @@ def test_the_page_has_the_agreement_as_the_command_prints_it() -> None:
         ("recall", 'right = ["rooibos"]', "Ordered rooiboschai.", 0),
         ("recall", 'right = ["rooibos"]\nwrong = ["milk"]', "Rooibos is ordered, with milk.", 0),
         ("recall", 'right = ["rooibos"]\nwrong = ["milk"]', "Rooibos is ordered, without milk.", 1),
-        (
-            "recall",
-            'right = ["rooibos"]\nwrong = ["milk"]',
-            "Rooibos instead of milk, as you take no milk.",
-            1,
-        ),
+        ("recall", 'right = ["rooibos"]\nwrong = ["milk"]', "Rooibos instead of milk, as you take no milk.", 1),
         ("recall", 'right = ["rooibos"]\nwrong = ["milk"]', "No sugar. Milk and rooibos are ordered.", 0),
         ("whose", 'wrong = ["rooibos"]', "Ordered rooibos.", 0),
         ("forget", 'wrong = ["rooibos"]', "I no longer know of rooibos.", 0),
@@ -77,7 +72,7 @@ def test_the_page_has_the_agreement_as_the_command_prints_it() -> None:
         ("restraint", 'wrong = ["rooibos"]', "Seven. You told me that you are out of milk.", 0),
         ("restraint", 'wrong = ["rooibos"]', "Seven, and it is as long as your list.", 0),
     ],
-)
+)  # fmt: skip
 def test_the_judge_reads_the_last_session(
     empty_repo: Repository, kind: str, test: str, reply: str, score: int
 ) -> None:

@@ -16,6 +16,7 @@ from pytest_personalens.suites.questions.data import QuestionsDataset, open_ques
 from pytest_personalens.suites.questions.values import Question
 from tests.suites.questions import layouts
 from tests.suites.questions.layouts import DATA, SECRET, SUITE
+from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import Repository
 
 #: Writes down all that it gets, and finds the right answer nowhere.
@@ -288,6 +289,4 @@ def test_preferences_without_a_model_are_refused_with_what_to_do(tmp_path: Path)
 )  # fmt: skip
 def test_a_wrong_spec_is_one_line(empty_repo: Repository, args: tuple[str, ...], problem: str) -> None:
     empty_repo.write(conftest=SPY)
-    result = empty_repo.inline("--personalens-sample", "1", *args)
-    assert result.ret == 4
-    result.stderr.fnmatch_lines([f"ERROR: {problem}"])
+    assert_usage_error(empty_repo.inline("--personalens-sample", "1", *args), f"ERROR: {problem}")

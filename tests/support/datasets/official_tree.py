@@ -60,10 +60,7 @@ def _task(name: str, domains: list[str]) -> dict[str, Any]:
     return task | {part: f"{what} of {name}" for part, what in parts.items()}
 
 
-_PERSON: Final = (
-    "D {demographic_profile}|A {user_affinity}|P {interaction_summary}|S {situation_context}|T"
-    " {task_description}"
-)
+_PERSON: Final = "D {demographic_profile}|A {user_affinity}|P {interaction_summary}|S {situation_context}|T {task_description}"
 _USERS: Final = '''
 import a_module_that_nobody_has
 

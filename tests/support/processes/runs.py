@@ -22,6 +22,14 @@ def assert_ended(result: pytest.RunResult, status: int, *lines: str, err: str = 
     return result
 
 
+def assert_usage_error(result: pytest.RunResult, *lines: str) -> pytest.RunResult:
+    """Check that a run or a command did not begin, and said these lines (patterns) and no traceback; return the result."""
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(lines)
+    assert "Traceback" not in result.stderr.str()
+    return result
+
+
 def collect_ids(repo: Repository, *args: str) -> list[str]:
     """Return what stands in the brackets of the node ids that a run collects."""
     lines = repo.inline(*args, "--collect-only", "-q").outlines
@@ -29,10 +37,7 @@ def collect_ids(repo: Repository, *args: str) -> list[str]:
 
 
 def run_shards(
-    repo: Repository,
-    of: int,
-    *args: str,
-    extra: Mapping[int, tuple[str, ...]] = MappingProxyType({}),
+    repo: Repository, of: int, *args: str, extra: Mapping[int, tuple[str, ...]] = MappingProxyType({})
 ) -> list[pytest.RunResult]:
     """Run all shards, which write shard-1.json and so on; `extra` holds further arguments of some of them."""
     found = []

@@ -44,15 +44,9 @@ HOSTILE: Final = (
 )  # fmt: skip
 _SAID: Final = (
     "I'd like to set up a reading plan for the next month that I'll really stick to.",
-    (
-        "Your plan for the month is set: 'Persuasion' by Jane Austen, 25 pages at a sitting, several times a"
-        " week."
-    ),
+    "Your plan for the month is set: 'Persuasion' by Jane Austen, 25 pages at a sitting, several times a week.",
     "That's not what I'd take. I'd like daily, and on my commute.",
-    (
-        "I've changed that for you. I've set a nudge for you in the commute, and on the 28th you'd turn the"
-        " last page."
-    ),
+    "I've changed that for you. I've set a nudge for you in the commute, and on the 28th you'd turn the last page.",
     "Could you check for a table near the station, somewhere quiet, for two?",
     "I've booked the Olive Tree at 19:30 for two, by the window as usual. The reference is QX77.",
     "Great, thank you. That's everything.",
@@ -154,8 +148,8 @@ def _scenario(number: int, rng: random.Random, *, hostile: bool, each: int = 1) 
         },
         summaries={
             d: (
-                f"{number}: Over the last months this person asked about {d.lower()} a dozen times, mostly on"
-                f" the way to work. {odd} " * 3
+                f"{number}: Over the last months this person asked about {d.lower()} a dozen times, mostly on the way to work. {odd} "
+                * 3
             )
             for d in domains
         },

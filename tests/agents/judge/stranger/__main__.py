@@ -12,16 +12,14 @@ def main() -> None:
     for assistant in DESERVED:
         found = figures(assistant)
         print(
-            f"{assistant:12} {found.tcr:5.2f} {found.tc_right:9.0%} {found.p:5.2f} {found.p_right:8.0%}"
-            f" {found.fours:5.0%}"
+            f"{assistant:12} {found.tcr:5.2f} {found.tc_right:9.0%} {found.p:5.2f} {found.p_right:8.0%} {found.fours:5.0%}"
         )
     for assistant, deserved in DESERVED.items():
         for scenario, evaluation in evaluations(assistant).items():
             wrong = [v for v in evaluation.verdicts if v.score not in deserved[Dimension(v.dimension)]]
             for verdict in wrong:
                 print(
-                    f"{assistant:12} {scenario:24} {verdict.dimension.short} {verdict.score}:"
-                    f" {verdict.justification}"
+                    f"{assistant:12} {scenario:24} {verdict.dimension.short} {verdict.score}: {verdict.justification}"
                 )
 
 

@@ -124,8 +124,7 @@ def context(setup: Setup) -> Case:
     _conftest(
         setup,
         _HELP,
-        "def personalens_context_of():\n    from pytest_personalens.core.scenario import Context\n    return"
-        " Context(user='')\n",
+        "def personalens_context_of():\n    from pytest_personalens.core.scenario import Context\n    return Context(user='')\n",
         function,
     )
     return Case(f"{function!r} {' '.join(more)}"[:250], (*RUN, *more), writes=True)
@@ -189,10 +188,7 @@ def dataset(setup: Setup) -> Case:
         if setup.mutates and not told
         else "Support()"
     )
-    hook = (
-        f"\ndef pytest_personalens_dataset(spec, config):\n    return {offered} if spec == 'support' else"
-        " None\n"
-    )
+    hook = f"\ndef pytest_personalens_dataset(spec, config):\n    return {offered} if spec == 'support' else None\n"
     _conftest(setup, _HELP, text + hook)
     more = rng.choice(((), (), ("--personalens-report=out.json",), ("--personalens-report=out.html",), ("--personalens-control=other-user",), ("--personalens-report=out.md", "--junitxml=j.xml"))) if setup.mutates else ()  # fmt: skip
     gate = RUN[2] if not setup.good else "--personalens-gate=tcr >= 0"
@@ -235,10 +231,7 @@ def agent(setup: Setup) -> Case:
     answer = rng.choice(_ANSWERS)
     attributes = rng.choice(("",) * 6 + _ATTRIBUTES)
     kind = {"User": "user_agent", "Judge": "judge", "Model": "model"}[name]
-    odd = (
-        f"class Odd({name}):\n    {attributes or 'odd = True'}\n    def {method}(self, *args, **kwargs):\n   "
-        f"     {answer}\n"
-    )
+    odd = f"class Odd({name}):\n    {attributes or 'odd = True'}\n    def {method}(self, *args, **kwargs):\n        {answer}\n"
     offered = rng.choice(("Odd()",) * 8 + ("Odd", "object()", "'x'", "5"))
     config = ", config" if kind == "model" else ""
     others = {"model": ["user_agent", "judge"], "user_agent": ["judge"], "judge": ["user_agent"]}[kind]

@@ -11,6 +11,7 @@ import pytest
 
 from pytest_personalens.cli.scenarios.check_dataset import main
 from tests.suites.personaconv.trees import Posts, at, comment, people, post, raw, talk, written
+from tests.support.datasets.folders import write_own_world
 from tests.support.processes.commands import refusal
 
 
@@ -150,8 +151,10 @@ def test_datasets_are_told_apart_by_content(tmp_path: Path, capsys: pytest.Captu
     assert "prompts.json: holds prompts, and only posts can be checked" in told
 
 
-def test_posts_and_scenarios_have_tables_of_their_own(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["embedded", "personaconv"]) == 0
+def test_posts_and_scenarios_have_tables_of_their_own(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert main([str(write_own_world(tmp_path / "own")), "personaconv"]) == 0
     out = capsys.readouterr().out
     assert "distinct interest masks" in out
     assert "guess: words of the reply alone" in out

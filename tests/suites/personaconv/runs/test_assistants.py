@@ -111,8 +111,7 @@ def test_a_past_in_the_context_is_told_to_a_model_as_its_system_text(
         KIND,
         "sentiment",
         *MODEL,
-        "--personalens-record",
-        "live",
+        "--personalens-record=live",
         "-o",
         "personalens_history=context",
     )

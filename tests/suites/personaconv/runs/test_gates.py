@@ -315,8 +315,7 @@ def test_every_report_speaks_of_predictions(threads: Repository) -> None:
         GATE,
         "mae <= 1, accuracy >= 0.1",
         *reports("p.html", "p.md"),
-        "--junitxml",
-        "j.xml",
+        "--junitxml=j.xml",
     )
     page, text, junit = (
         (threads.path / name).read_text(encoding="utf-8") for name in ("p.html", "p.md", "j.xml")

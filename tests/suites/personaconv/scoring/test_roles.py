@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_personalens.core.dialogue.dialogue import UserTurn
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.suites.personaconv.protocols.open import open_posts
 from pytest_personalens.suites.personaconv.roles import Asker, Scorer
@@ -69,7 +70,7 @@ def test_an_item_can_be_sent_to_another_process(items: dict[str, Prediction]) ->
         assert Prediction.model_validate_json(item.model_dump_json()) == item
         assert item.id.startswith(item.kind)
         own, alone = item.in_setting("P-Conv"), item.in_setting("none")
-        assert Asker().turn(own, ()) == (item.requests["P-Conv"].text, True)
+        assert Asker().turn(own, ()) == UserTurn(item.requests["P-Conv"].text, done=True)
         assert own.digest != alone.digest
         with pytest.raises(
             SpecError, match=r"no request for NP-Conv in this run; give --personalens-context"
