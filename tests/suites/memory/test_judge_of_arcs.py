@@ -37,7 +37,7 @@ def test_the_page_has_the_agreement_as_the_command_prints_it() -> None:
         cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert done.stdout.count("\n") == 2 + 7 + 1
-    assert done.stdout in (ROOT / "docs/explanation/scores.md").read_text(encoding="utf-8")
+    assert done.stdout in (ROOT / "benchmarks/agents/judge.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
