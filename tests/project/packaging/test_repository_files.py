@@ -120,6 +120,21 @@ def test_zizmor_finds_nothing_unsafe() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_the_site_lists_each_page_once() -> None:
+    """The build of the site finds that too, but only where its generator is installed."""
+
+    def pages(entry: Any) -> list[str]:
+        if isinstance(entry, str):
+            return [entry]
+        return [
+            page for part in (entry.values() if isinstance(entry, dict) else entry) for page in pages(part)
+        ]
+
+    docs = ROOT / "docs"
+    written = sorted(page.relative_to(docs).as_posix() for page in docs.rglob("*.md"))
+    assert sorted(pages(read(ROOT / "mkdocs.yml")["nav"])) == written
+
+
 def test_llms_txt_has_the_form_that_readers_expect() -> None:
     text = (ROOT / "llms.txt").read_text(encoding="utf-8")
     assert re.match(r"# \S+\n\n> ", text), "a title and a summary, as llmstxt.org has it"
