@@ -6,7 +6,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.cli.command import argument_type, command, report_files
+from pytest_personalens.cli.command import argument_type, command, print_errors, report_files
 from pytest_personalens.core.files.atomic_write import write_atomically
 from pytest_personalens.core.files.destinations import file_kind
 from pytest_personalens.core.options.options import OPTIONS
@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 
 #: The exit status of a command whose gates failed, as pytest's own for failed tests.
 _FAILED = 1
+#: Said where no dialogue is named: pytest would play dialogues of its own.
+_NOTHING: Final = (
+    "the following arguments are required: DIALOGUES, such as results.json or chats.jsonl; outputs of"
+    " PersonaConvBench need --kind as well"
+)
 #: Options that say what a run must reach; without any of them, it fails on nothing.
 _GATING: Final = {o.name for o in OPTIONS if o.shapes in ("gate", "judge check")}
 _WRITERS = {"json": data, "markdown": markdown, "html": page}
@@ -28,11 +33,14 @@ def main(words: Sequence[str] | None = None, **more: Any) -> int:
     """Judge stored dialogues in a run of pytest; with ``--kind``, score stored outputs of predictions."""
     words = list(sys.argv[1:] if words is None else words)
     flags = {word.partition("=")[0] for word in words}
-    if not words or flags & {"--kind", "-h", "--help"}:
+    if flags & {"--kind", "-h", "--help"}:
         return _score_outputs(words, **more)
     if not flags & {f"--{name}" for name in _GATING}:
         words.insert(0, "--gate=none")
-    return subprocess.call([sys.executable, "-m", "pytest", *_words_of_pytest(words)])
+    run = list(_words_of_pytest(words))
+    if not any(word.startswith("--personalens-dialogues=") for word in run):
+        return print_errors([_NOTHING])
+    return subprocess.call([sys.executable, "-m", "pytest", *run])
 
 
 def _words_of_pytest(words: Sequence[str]) -> Iterator[str]:

@@ -26,6 +26,7 @@ from pytest_personalens.datasets.quality.assess import RULES
 from pytest_personalens.datasets.quality.corpus import Person as Profile
 from pytest_personalens.datasets.quality.demography import MARGINALS
 from pytest_personalens.datasets.quality.rules_people import age_employment
+from pytest_personalens.results.wording import count
 
 if TYPE_CHECKING:
     import argparse
@@ -135,9 +136,10 @@ def _found(quality: Quality) -> list[str]:
 
 def _size(quality: Quality, folder: Path) -> str:
     counts = (
-        f"{quality.users} people, {len(quality.domains)} domains,"
-        f" {quality.single_tasks + quality.multi_tasks} tasks,"
-        f" {quality.scenarios} scenarios, evenness {quality.evenness_mean:.2f}"
+        f"{quality.users} {'person' if quality.users == 1 else 'people'},"
+        f" {count(len(quality.domains), 'domain')},"
+        f" {count(quality.single_tasks + quality.multi_tasks, 'task')},"
+        f" {count(quality.scenarios)}, evenness {quality.evenness_mean:.2f}"
     )
     return one_line(f"{quality.dataset}: {counts}, in {folder}")
 

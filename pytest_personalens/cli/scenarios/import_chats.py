@@ -11,6 +11,7 @@ from pytest_personalens.core.files.atomic_write import write_atomically
 from pytest_personalens.core.files.devices import no_device
 from pytest_personalens.core.options.option_types import budget as read_cap
 from pytest_personalens.core.text.safe_text import one_line
+from pytest_personalens.results.wording import count
 
 if TYPE_CHECKING:
     import argparse
@@ -65,5 +66,5 @@ def main(options: argparse.Namespace) -> int:
                 file=sys.stderr,
             )
         left_out += len(pieces.given_up)
-    print(one_line(f"{len(chats) + len(errors) - left_out} drafts in {folder}; {left_out} left out"))
+    print(one_line(f"{count(len(chats) + len(errors) - left_out, 'draft')} in {folder}; {left_out} left out"))
     return int(left_out > 0)

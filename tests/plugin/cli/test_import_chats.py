@@ -47,7 +47,8 @@ def test_without_a_model_a_draft_is_a_skeleton_that_copies_no_sentence(empty_rep
 
 def test_a_draft_that_somebody_works_on_stays(empty_repo: Repository) -> None:
     write(empty_repo, chat(SAID, "Done."))
-    empty_repo.command("import-chats", "chats.jsonl", "--out", "own")
+    result = empty_repo.command("import-chats", "chats.jsonl", "--out", "own")
+    result.stdout.fnmatch_lines(["1 draft in own/drafts; 0 left out"])
     file = empty_repo.path / "own" / "drafts" / "chat-0001.toml"
     file.write_text("mine = 1\n", encoding="utf-8")
     empty_repo.command("import-chats", "chats.jsonl", "--out", "own")
@@ -126,8 +127,8 @@ def test_a_draft_is_bought_once(empty_repo: Repository, endpoint: Endpoint) -> N
     ("line", "told"),
     [
         (chat("Hello?"), "line 2: messages: no message of the assistant; a dialogue needs both roles"),
-        (chat([{"type": "image_url", "image_url": {"url": "x"}}], "A cat."), "line 2: messages.1.content: a part of the kind 'image_url'; only *"),
-        (chat(7, "A cat."), "line 2: messages.1.content: expected a text"),
+        (chat([{"type": "image_url", "image_url": {"url": "x"}}], "A cat."), "line 2: messages.0.content: a part of the kind 'image_url'; only *"),
+        (chat(7, "A cat."), "line 2: messages.0.content: expected a text"),
         ('{"turns": []}', "line 2: messages: expected a list of messages, *"),
         ('{"messages": ["hello"]}', "line 2: messages: expected a list of messages, *"),
         ("[", "line 2: not valid JSON: *"),

@@ -278,6 +278,15 @@ def test_the_command_score(without_tests: Repository) -> None:
     failed.stdout.fnmatch_lines(["gate tcr: FAILED, task completion rate 0.50*"])
 
 
+@pytest.mark.parametrize("words", [(), ("--gate", "tcr >= 0.9"), ("--sample=3", "--", "tests")])
+def test_the_command_score_without_dialogues_plays_none(repo: Repository, words: tuple[str, ...]) -> None:
+    result = assert_usage_error(
+        repo.command("score", *words), "error: the following arguments are required: DIALOGUES, *"
+    )
+    assert len([line for line in result.errlines if line]) == 1
+    assert "items" not in result.stdout.str()
+
+
 def test_workers_and_threads_judge_the_same(without_tests: Repository) -> None:
     repo = without_tests
     assert repo.inline(*PLAY).ret == 0

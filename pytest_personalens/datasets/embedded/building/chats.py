@@ -66,7 +66,7 @@ def _chat(line: int, data: Any, mask: Callable[[str], str]) -> Chat:
         raise DataError("", problem, field="messages")
     turns: list[tuple[str, str]] = []
     tools: list[str] = []
-    for number, message in enumerate(messages, 1):
+    for number, message in enumerate(messages):
         text = _text(message.get("content"), f"messages.{number}.content")
         if message.get("role") in ("user", "assistant") and text.strip():
             turns.append((message["role"], mask(text)))

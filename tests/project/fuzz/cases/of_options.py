@@ -244,6 +244,6 @@ def command(setup: Setup) -> Case:
 #: Command -> what it prints where it did what it is for.
 _SHOWS: Final = {
     "merge": "usage:|no gate decides about the scores", "report": r"overall|^report: |^summary: |Table \d|Figure \d|^## ", "agreement": "kappa|labelled",
-    "draw-for-annotation": "dialogues are in", "check-dataset": "scenarios|Tables 8 and 9", "build": "complete|to do", "import-chats": "drafts in", "show-prompts": "=== ",
+    "draw-for-annotation": "dialogues are in", "check-dataset": "scenarios|Tables 8 and 9", "build": "complete|to do", "import-chats": "drafts? in", "show-prompts": "=== ",
     "score": "protocol", "history": "commit", "show": "task completion", "sample-size": r"\| scenarios \|",
 }  # fmt: skip
