@@ -242,7 +242,7 @@ class Scenario(BaseScenario):
         return _ROUNDS[self.kind]
 
     def groups(self, demographics: Iterable[str]) -> dict[str, str]:
-        known = ", ".join(self.demographics)
+        known = ", ".join(self.demographics) or f"none, because the scenario {self.id} has no demographics"
         for name in demographics:
             if name not in self.demographics:
                 near = get_close_matches(name, self.demographics, n=1)

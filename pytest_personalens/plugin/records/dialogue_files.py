@@ -226,7 +226,7 @@ def read_turns(value: object, file: Path, where: str) -> list[Message]:
     """
     if not isinstance(value, list) or not value:
         raise DataError(file, "expected a list of messages", field=where)
-    messages, places = list[Message](), list[int]()
+    messages, places, first = list[Message](), list[int](), 0
     for n, raw in enumerate(value):
         role = raw.get("role") if isinstance(raw, dict) else None
         if role in ("system", "developer"):
@@ -235,6 +235,7 @@ def read_turns(value: object, file: Path, where: str) -> list[Message]:
             problem = f"expected a message of user, assistant or tool, found {str(role or raw)[:40]!r}"
             raise DataError(file, problem, field=f"{where}.{n}")
         message = _message(raw, file, f"{where}.{n}")
+        first = first if messages else n
         messages.append(message)
         if message.role != "tool" and (message.content.strip() or not message.tool_calls):
             places.append(n)
@@ -242,6 +243,9 @@ def read_turns(value: object, file: Path, where: str) -> list[Message]:
     if len(sides) < 2:
         only = f"only messages of the {sides.pop()}" if sides else "no message of user or assistant"
         raise DataError(file, f"holds {only}; a dialogue has both sides", field=where)
+    if (role := messages[0].role) != "user":
+        problem = f"expected a message of the user, found one of the {role}; a dialogue begins with the user"
+        raise DataError(file, f"{problem}: leave out what comes before", field=f"{where}.{first}")
     try:
         turns = group_turns(messages)
     except ValueError as error:
@@ -249,11 +253,9 @@ def read_turns(value: object, file: Path, where: str) -> list[Message]:
     for number, (turn, place) in enumerate(zip(turns, places, strict=True)):
         expected = "assistant" if number % 2 else "user"
         if turn.role != expected:
+            problem = f"expected a message of the {expected}, found one of the {turn.role}"
             advice = "join messages of one side that follow each other"
-            if number == 0:
-                advice = "a dialogue begins with the user: leave out what comes before"
-            problem = f"expected a message of the {expected}, found one of the {turn.role}; {advice}"
-            raise DataError(file, problem, field=f"{where}.{place}")
+            raise DataError(file, f"{problem}; {advice}", field=f"{where}.{place}")
     return turns
 
 

@@ -53,6 +53,8 @@ def refused(repo: Repository, path: str, *more: str) -> str:
         (line([{"role": "system", "content": "x"}]), "line 1: messages: holds no message of user or assistant; *"),
         (line([HELLO, REPLY, REPLY]), "line 1: messages.2: expected a message of the user, found one of the assistant; join messages *"),
         (line([{"role": "system", "content": "x"}, REPLY, HELLO]), "line 1: messages.1: expected a message of the user, found one of the assistant; a dialogue begins with the user: *"),
+        (line([{"role": "tool", "content": "x"}, HELLO, REPLY]), "line 1: messages.0: expected a message of the user, found one of the tool; a dialogue begins with the user: *"),
+        (line([{"role": "system", "content": "x"}, {"role": "assistant", "tool_calls": [CALL]}, HELLO, REPLY]), "line 1: messages.1: expected a message of the user, found one of the assistant; *"),
         (line([HELLO, {"role": "assistant", "tool_calls": [CALL]}, {"role": "tool", "content": "x"}, REPLY, REPLY]), "line 1: messages.4: *"),
         (line([HELLO, {"role": "assistant", "tool_calls": [CALL]}]), "line 1: messages: the assistant message after message 0 has no reply after it"),
         (line([HELLO, {"role": "assistant", "content": "x", "tool_calls": [{"type": "function"}]}]), "line 1: messages.1.tool_calls.0.function: field required"),

@@ -278,6 +278,14 @@ def test_the_command_score(without_tests: Repository) -> None:
     failed.stdout.fnmatch_lines(["gate tcr: FAILED, task completion rate 0.50*"])
 
 
+def test_users_without_demographics_have_no_groups(without_tests: Repository) -> None:
+    write_lines(without_tests, {"id": "a", "scenario": OWN, "messages": CHAT})
+    assert_usage_error(
+        without_tests.run("--personalens-dialogues=chats.jsonl", "--personalens-slice=age"),
+        "*--personalens-slice: unknown demographic 'age'; known: none, because the scenario * has no demographics*",
+    )
+
+
 @pytest.mark.parametrize("words", [(), ("--gate", "tcr >= 0.9"), ("--sample=3", "--", "tests")])
 def test_the_command_score_without_dialogues_plays_none(repo: Repository, words: tuple[str, ...]) -> None:
     result = assert_usage_error(
