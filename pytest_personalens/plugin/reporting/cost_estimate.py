@@ -74,7 +74,7 @@ def estimate_cost(run: Run) -> dict[str, Usage]:
         scenario, meter = run.scenario(case), Meter()
         user = agents.user_agent(models["user agent"], meter) if "user agent" in models else None
         judge = run.participants.judge_of({}, _judges(models), meter)
-        asker = _User(user) if run.suite.has_turns else run.suite.asker(settings._asdict())
+        asker = _User(user) if _plays_rounds(run) else run.suite.asker(settings._asdict())
         filler = "word " * round(ASSISTANT * CHARS / 5)
         assistant: Any = lambda messages, filler=filler: filler  # noqa: E731
         if "assistant" in models:
@@ -93,6 +93,11 @@ def estimate_cost(run: Run) -> dict[str, Usage]:
     if any(role.startswith("judge") for role in models) and (settings.adopt_judge or settings.check_judge):
         total |= _estimate_anchors(run, models)
     return dict(sorted(total.items()))
+
+
+def _plays_rounds(run: Run) -> bool:
+    """True if the user's messages depend on the replies, so that a dialogue's length is assumed."""
+    return run.suite.has_turns and not run.suite.remembers
 
 
 def _judges(models: Mapping[str, Model]) -> dict[str, Any]:
@@ -138,7 +143,7 @@ def print_estimate(run: Run) -> None:
     if unpriced:
         print("without a price; for dollars, configure pytest with yours for a million tokens:")
         print(_price_lines(run.config, unpriced))
-    length = "dialogues of the paper's length" if run.suite.has_turns else "one reply to each"
+    length = "dialogues of the paper's length" if _plays_rounds(run) else "one reply to each message"
     length = "the stored dialogues" if run.stored is not None else length
     print(
         f"An estimate: these prompts, {length}, nothing recorded yet, nothing read from a cache"
