@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from pytest_personalens.core.dialogue.dialogue import UserAgent
     from pytest_personalens.core.judging.verdict import Judge
     from pytest_personalens.core.scenario import BaseScenario, Context
     from pytest_personalens.core.suite.data_check import DataCheck
@@ -75,6 +76,12 @@ def _judged(settings: Mapping[str, Any], model: Any, meter: Any, temperature: fl
     return ArcModelJudge(model, meter, temperature=temperature)
 
 
+def _user_played(model: Any, meter: Any) -> UserAgent:
+    from pytest_personalens.suites.memory.model_user import ArcModelUser
+
+    return ArcModelUser(model, meter)
+
+
 def _check_data(spec: str, words: int) -> DataCheck | None:
     from pytest_personalens.suites.memory.check import check_data
 
@@ -107,10 +114,11 @@ SUITE: Final = Suite(
     asker=lambda settings: ArcUser(),
     scorer=lambda settings: ArcJudge(),
     judged=_judged,
+    user_played=_user_played,
     controls_request=lambda settings: True,
     defaults={"context": "sessions", "dimensions": (MEMORY.value,)},
     lacks=(
-        "user_model", "max_turns", "adopt_judge", "check_judge", "anchors",
+        "max_turns", "adopt_judge", "check_judge", "anchors",
         "prompts", "official_bugs", "user_agent", "lost_to_user", "context", "interactions", "history",
         "embedding", "nltk_data", "protocol", "dialogues", "generate_only", "slice",
     ),
@@ -119,6 +127,7 @@ SUITE: Final = Suite(
     context=_context,
     check_data=_check_data,
     about=lambda settings: (
-        f"several sessions each, the assistant keeps its memory, judge {settings['judge_model']}"
+        "several sessions each, the assistant keeps its memory,"
+        f" user {settings['user_model']}, judge {settings['judge_model']}"
     ),
 )  # fmt: skip
