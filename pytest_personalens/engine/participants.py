@@ -85,6 +85,11 @@ class Participants:
             _ = self.model_agents  # a bad template stops the run before it spends anything
         self.called = CalledModels(recipe, added=added, before=self.go_on)
         self._user_agent = self._role("user_agent", recipe.user_model, "--personalens-user-model")
+        if self._suite.user_played and self._user_agent and not isinstance(self._user_agent, Model):
+            raise SpecError(
+                f"--personalens-user-model: {recipe.user_model!r} is no model, and only a model can say the"
+                f" messages of the suite {recipe.suite} in its own words; leave it out"
+            )
         #: The judge of each reading that has one of its own, and that of all others by an empty name.
         self._judges = self._open_judges(recipe.judge_model, "--personalens-judge-model")
         #: Replies of another run that play the assistant.
@@ -125,7 +130,7 @@ class Participants:
             judge = VotingJudge(judge, further, votes=self.recipe.judge_votes, thresholds=limits)
         user_agent: UserAgent = self._user_agent or self._suite.asker(settings)
         if "user agent" in models:
-            user_agent = self.model_agents.user_agent(models["user agent"], meter)
+            user_agent = self.user_of(models["user agent"], meter)
         assistant = self._assistant
         if "assistant" in models:
             assistant, played = None, self.played(models["assistant"], meter, context, kind)
@@ -136,6 +141,12 @@ class Participants:
 
             service = ServiceAssistant(self.called.service, meter, context)
         return Agents(user_agent, judge, assistant, played, meter, service)
+
+    def user_of(self, model: Model, meter: Meter) -> UserAgent:
+        """Return the user that a model plays."""
+        if self._suite.user_played is not None:
+            return self._suite.user_played(model, meter)
+        return self.model_agents.user_agent(model, meter)
 
     def judge_of(
         self,

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pytest_personalens.core.dialogue.dialogue import Dialogue
+    from pytest_personalens.core.judging.measure import Measure
     from pytest_personalens.core.scenario import Scenario
 
 _SCORE: Final = re.compile(r"^\W*score\W*[:=][ \t]*(.+?)\s*$", re.IGNORECASE | re.MULTILINE)
@@ -33,7 +34,7 @@ _REASON: Final = re.compile(
 )
 #: The codes of the reasons of a reading. The other readings have no reasons. Only a judge that reads what
 #: a system stores tells a claim from what is missing.
-_CODES: Final[dict[Dimension, tuple[str, ...]]] = {
+_CODES: Final[dict[Measure, tuple[str, ...]]] = {
     Dimension.TASK_COMPLETION: tuple(code for code in get_args(PartState) if code != "claimed"),
     Dimension.PERSONALIZATION: get_args(PreferenceCode),
 }
@@ -69,38 +70,10 @@ class ModelJudge:
         self._rubrics = "\n\n".join(prompts.fill(name) for name in shared)
 
     def verdict(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> Verdict:
-        """Return the model's verdict, based on quotes from the transcript.
-
-        The judge asks once more if it cannot parse the answer, or if no quote is in the transcript. If the
-        second answer cannot be parsed either, raise `JudgeFault`. If its quotes are not in the transcript
-        either, the verdict is kept as `unsupported`.
-        """
-        replies = sum(m.role == "assistant" for m in dialogue.messages)
+        """Return the model's verdict, based on quotes from the transcript; see `quoted_verdict`."""
         system, shared, ask = self._texts(scenario, dialogue, dimension)
-        schema = answer_schema(dimension, replies)
-        problem = again = ""
-        unsupported: Verdict | None = None
-        for _ in range(2):
-            request = Request(
-                system, shared + ask + again, self._temperature, 4000, shared=len(shared), answer=schema
-            )
-            completion = self._meter.complete(
-                self._model, request, f"judge {dimension.short}", fault=JudgeFault
-            )
-            try:
-                read = read_answer(completion, dimension, len(dialogue.messages), replies)
-            except ValueError as error:
-                problem = str(error)
-                again = again_text(problem)
-                continue
-            verdict = with_found_quotes(read, dialogue.messages)
-            # An opening without a leak, and a dialogue without a claim, have nothing to quote.
-            if verdict.evidence or (dimension in _NOTHING_TO_QUOTE and not verdict.unfound_quotes):
-                return verdict
-            unsupported, again = verdict, _QUOTE_IT
-        if unsupported is not None:
-            return unsupported.model_copy(update={"unsupported": True})
-        raise JudgeFault(f"{self._model.name}: unreadable verdict on {dimension.short}: {problem}")
+        request = Request(system, shared + ask, self._temperature, shared=len(shared))
+        return quoted_verdict(self._model, self._meter, request, dialogue, dimension)
 
     def _texts(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> tuple[str, str, str]:
         """Return the system text, the shared text and the text of this reading alone.
@@ -127,6 +100,38 @@ class ModelJudge:
         return self._prompts.fill("judge", **values), shared, ask
 
 
+def quoted_verdict(
+    model: Model, meter: Meter, request: Request, dialogue: Dialogue, dimension: Measure
+) -> Verdict:
+    """Return the model's verdict on the dialogue that the request shows, based on quotes from it.
+
+    Ask once more if the answer cannot be parsed, or if no quote is in the transcript. If the second answer
+    cannot be parsed either, raise `JudgeFault`. If its quotes are not in the transcript either, the verdict
+    is kept as `unsupported`.
+    """
+    replies = sum(m.role == "assistant" for m in dialogue.messages)
+    request = request._replace(max_tokens=4000, answer=answer_schema(dimension, replies))
+    problem = again = ""
+    unsupported: Verdict | None = None
+    for _ in range(2):
+        asked = request._replace(prompt=request.prompt + again)
+        completion = meter.complete(model, asked, f"judge {dimension.short}", fault=JudgeFault)
+        try:
+            read = read_answer(completion, dimension, len(dialogue.messages), replies)
+        except ValueError as error:
+            problem = str(error)
+            again = again_text(problem)
+            continue
+        verdict = with_found_quotes(read, dialogue.messages)
+        # An opening without a leak, and a dialogue without a claim, have nothing to quote.
+        if verdict.evidence or (dimension in _NOTHING_TO_QUOTE and not verdict.unfound_quotes):
+            return verdict
+        unsupported, again = verdict, _QUOTE_IT
+    if unsupported is not None:
+        return unsupported.model_copy(update={"unsupported": True})
+    raise JudgeFault(f"{model.name}: unreadable verdict on {dimension.short}: {problem}")
+
+
 def again_text(problem: str) -> str:
     """Return the end of a prompt that asks once more, after an answer that could not be read."""
     return f"\n\nYour last answer could not be read: {problem}. Answer again in the form asked for."
@@ -147,7 +152,7 @@ def _material(values: Mapping[str, str], dimension: Dimension) -> str:
     return ""
 
 
-def answer_schema(dimension: Dimension, replies: int) -> dict[str, Any]:
+def answer_schema(dimension: Measure, replies: int) -> dict[str, Any]:
     """Return the JSON schema of an answer.
 
     It has evidence, a justification, reasons, and a score that can only be on the scale.
@@ -173,7 +178,7 @@ def answer_schema(dimension: Dimension, replies: int) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": list(properties)}
 
 
-def _reason_schema(dimension: Dimension) -> dict[str, Any]:
+def _reason_schema(dimension: Measure) -> dict[str, Any]:
     about = ("part",) if dimension is Dimension.TASK_COMPLETION else ("domain", "type", "value")
     properties: dict[str, Any] = {"code": {"type": "string", "enum": list(_CODES[dimension])}}
     properties |= {name: {"type": "string"} for name in about}
@@ -181,7 +186,7 @@ def _reason_schema(dimension: Dimension) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": list(properties)}
 
 
-def read_answer(completion: Completion, dimension: Dimension, turns: int, replies: int) -> Verdict:
+def read_answer(completion: Completion, dimension: Measure, turns: int, replies: int) -> Verdict:
     """Return the verdict in a model's answer, from its tool call or its text.
 
     Raise ValueError, which says what is wrong. The function never guesses a score.
@@ -191,7 +196,7 @@ def read_answer(completion: Completion, dimension: Dimension, turns: int, replie
     return parse_answer(completion.text, dimension, turns, replies)
 
 
-def _read_data(data: Mapping[str, Any], dimension: Dimension, turns: int, replies: int) -> Verdict:
+def _read_data(data: Mapping[str, Any], dimension: Measure, turns: int, replies: int) -> Verdict:
     why = data.get("justification")
     if not isinstance(why, str) or not why.strip():
         raise ValueError("expected a justification")
@@ -213,7 +218,7 @@ def _read_data(data: Mapping[str, Any], dimension: Dimension, turns: int, replie
     return verdict_of(words, dimension, why, evidence, [r for r in reasons if r is not None], replies)
 
 
-def _reason(data: Mapping[str, Any], dimension: Dimension, turns: int) -> Reason | None:
+def _reason(data: Mapping[str, Any], dimension: Measure, turns: int) -> Reason | None:
     """Return the reason, or None if its code does not belong to the reading.
 
     A reason is not part of the score, so the judge does not ask again because of it.
@@ -229,7 +234,7 @@ def _reason(data: Mapping[str, Any], dimension: Dimension, turns: int) -> Reason
     return Reason(code=data["code"], turn=turn if type(turn) is int and 0 <= turn < turns else None, **about)
 
 
-def parse_answer(text: str, dimension: Dimension, turns: int, replies: int = 0) -> Verdict:
+def parse_answer(text: str, dimension: Measure, turns: int, replies: int = 0) -> Verdict:
     r"""Return the verdict in the text form of an answer.
 
     >>> answer = "Evidence: turn 1: 'a window seat'\nJustification: unasked\nScore: 3"
@@ -255,7 +260,7 @@ def parse_answer(text: str, dimension: Dimension, turns: int, replies: int = 0) 
     return verdict_of(words, dimension, why[1], evidence, [r for r in reasons if r is not None], replies)
 
 
-def _reason_fields(code: str, about: str, turn: str, dimension: Dimension) -> dict[str, Any]:
+def _reason_fields(code: str, about: str, turn: str, dimension: Measure) -> dict[str, Any]:
     """Return the fields of a line `Reason: code | about | turn`.
 
     `about` is a part of the goal, or "Domain, type: value".
@@ -270,7 +275,7 @@ def _reason_fields(code: str, about: str, turn: str, dimension: Dimension) -> di
 
 def verdict_of(
     words: list[str],
-    dimension: Dimension,
+    dimension: Measure,
     why: str,
     evidence: list[Evidence],
     reasons: list[Reason],

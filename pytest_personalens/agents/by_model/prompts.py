@@ -216,7 +216,16 @@ def transcript_text(messages: Sequence[Message]) -> str:
     take no room on a screen are written as escapes.
     """
     lines = (
-        json.dumps({"turn": i, "role": m.role, **_calls(m), "content": m.content}, ensure_ascii=False)
+        json.dumps(
+            {
+                "turn": i,
+                **({"session": m.session} if m.session else {}),
+                "role": m.role,
+                **_calls(m),
+                "content": m.content,
+            },
+            ensure_ascii=False,
+        )
         for i, m in enumerate(messages)
     )
     return "<transcript>\n" + "".join(_UNSAFE.sub(_escaped, line) + "\n" for line in lines) + "</transcript>"

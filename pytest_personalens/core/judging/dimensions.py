@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import ReprEnum
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.judging.measure import Better, Measure, MeasureNames, add_measures
@@ -49,13 +49,6 @@ _NAMES: Final[Mapping[str, MeasureNames]] = {
 }  # fmt: skip
 
 
-class Scale(NamedTuple):
-    """Lowest and highest score of a dimension, both possible."""
-
-    low: int
-    high: int
-
-
 class Dimension(Measure, ReprEnum):
     """A dimension that the judge scores (paper, section 3.2, Figures 16 to 20), or our own `UNBACKED`.
 
@@ -79,13 +72,7 @@ class Dimension(Measure, ReprEnum):
         member._value_ = name  # type: ignore[attr-defined]
         return member  # type: ignore[return-value]
 
-    @property
-    def scale(self) -> Scale:
-        """Lowest and highest score."""
-        return _SCALES[self.value]
 
-
-_SCALES: Final = {d.value: Scale(int(d.low or 0), int(d.high or 0)) for d in Dimension}
 add_measures(Dimension)
 
 #: The six readings of a dialogue (paper, Table 3). There are three more: P by turn (Figure 5), whether the

@@ -35,6 +35,13 @@ class MeasureNames(NamedTuple):
     paper_heading: str = ""
 
 
+class Scale(NamedTuple):
+    """Lowest and highest score of a measure in steps, both possible."""
+
+    low: int
+    high: int
+
+
 class Measure(str):
     """The long name of a measure, with all its properties.
 
@@ -86,6 +93,11 @@ class Measure(str):
     def span(self) -> float | None:
         """Distance from the lowest to the highest score; None if one of them is missing."""
         return None if self.low is None or self.high is None else self.high - self.low
+
+    @property
+    def scale(self) -> Scale:
+        """Lowest and highest score of a measure in steps."""
+        return Scale(int(self.low or 0), int(self.high or 0))
 
     @property
     def worst(self) -> float | None:

@@ -128,6 +128,8 @@ class Suite:
     #: Settings, a model, its meter and a temperature -> the judge that the model plays. Without it, the model
     #: judges as in the first suite.
     judged: Callable[[SettingsByName, Any, Any, float], Judge] | None = None
+    #: A model and its meter -> the user that it plays. Without it, the model plays as in the first suite.
+    user_played: Callable[[Any, Any], UserAgent] | None = None
     #: A value of the option assistant that only this suite has -> the stored replies that play the assistant.
     stored_replies: Callable[[str, SettingsByName], StoredReplies | None] = lambda spec, settings: None
     #: Settings -> True if a control changes what the user says, and not only the context.

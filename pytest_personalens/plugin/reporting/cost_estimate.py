@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.agents.by_model.placeholder import (
@@ -13,6 +14,7 @@ from pytest_personalens.agents.by_model.placeholder import (
     output_tokens,
 )
 from pytest_personalens.core.dialogue.dialogue import UserAgent, UserTurn
+from pytest_personalens.core.errors import UserAgentFault
 from pytest_personalens.core.judging.dimensions import dimensions
 from pytest_personalens.core.judging.evaluation import empty_evaluation, evaluate, judge_dialogue
 from pytest_personalens.core.judging.measure import Measure, get_measure
@@ -37,17 +39,23 @@ ROUNDS: Final = {"single": 5, "multi": 6}
 
 
 class _User:
-    """Says filler text for the expected number of rounds; a model that plays the user builds its prompts."""
+    """Says filler text for the expected number of rounds, or what is written in the scenario.
+
+    A model that plays the user builds its prompts; what it says is not used.
+    """
 
     identity, paid = "estimate", False
 
-    def __init__(self, played: UserAgent | None) -> None:
-        self._played = played
+    def __init__(self, played: UserAgent | None, written: UserAgent | None) -> None:
+        self._played, self._written = played, written
 
     def turn(self, scenario: BaseScenario, transcript: Sequence[Message]) -> UserTurn:
         said = len(transcript) // 2
         if self._played is not None:
-            self._played.turn(scenario, transcript)
+            with suppress(UserAgentFault):  # filler does not say what is written
+                self._played.turn(scenario, transcript)
+        if self._written is not None:
+            return self._written.turn(scenario, transcript)
         text = f"{said} " + "word " * round(USER * CHARS / 5)
         return UserTurn(text, done=said >= ROUNDS[scenario.kind] - 1)
 
@@ -64,7 +72,7 @@ def estimate_cost(run: Run) -> dict[str, Usage]:
 
     The estimate assumes that nothing is recorded and nothing is cached.
     """
-    settings, total, agents = run.settings, dict[str, Usage](), run.participants.model_agents
+    settings, total = run.settings, dict[str, Usage]()
     whole = settings.protocol_in_force != "default"
     models: dict[str, Model] = {
         role: Placeholder(model.name, role, whole=whole) for role, model in run.participants.models().items()
@@ -72,9 +80,9 @@ def estimate_cost(run: Run) -> dict[str, Usage]:
     beside = THOUGHTS if settings.user_agent != "plain" else 0
     for case in run.cases(run.sample(settings), settings):
         scenario, meter = run.scenario(case), Meter()
-        user = agents.user_agent(models["user agent"], meter) if "user agent" in models else None
+        user = run.participants.user_of(models["user agent"], meter) if "user agent" in models else None
         judge = run.participants.judge_of({}, _judges(models), meter)
-        asker = _User(user) if run.suite.has_turns else run.suite.asker(settings._asdict())
+        asker = _User(user, None if _plays_rounds(run) else run.suite.asker(settings._asdict()))
         filler = "word " * round(ASSISTANT * CHARS / 5)
         assistant: Any = lambda messages, filler=filler: filler  # noqa: E731
         if "assistant" in models:
@@ -93,6 +101,11 @@ def estimate_cost(run: Run) -> dict[str, Usage]:
     if any(role.startswith("judge") for role in models) and (settings.adopt_judge or settings.check_judge):
         total |= _estimate_anchors(run, models)
     return dict(sorted(total.items()))
+
+
+def _plays_rounds(run: Run) -> bool:
+    """True if the user's messages depend on the replies, so that a dialogue's length is assumed."""
+    return run.suite.has_turns and not run.suite.remembers
 
 
 def _judges(models: Mapping[str, Model]) -> dict[str, Any]:
@@ -138,7 +151,7 @@ def print_estimate(run: Run) -> None:
     if unpriced:
         print("without a price; for dollars, configure pytest with yours for a million tokens:")
         print(_price_lines(run.config, unpriced))
-    length = "dialogues of the paper's length" if run.suite.has_turns else "one reply to each"
+    length = "dialogues of the paper's length" if _plays_rounds(run) else "one reply to each message"
     length = "the stored dialogues" if run.stored is not None else length
     print(
         f"An estimate: these prompts, {length}, nothing recorded yet, nothing read from a cache"

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from pytest_personalens.core.dialogue.dialogue import UserAgent
+    from pytest_personalens.core.judging.verdict import Judge
     from pytest_personalens.core.scenario import BaseScenario, Context
     from pytest_personalens.core.suite.data_check import DataCheck
 
@@ -68,6 +70,18 @@ def _context(
     return scenario.context(given)
 
 
+def _judged(settings: Mapping[str, Any], model: Any, meter: Any, temperature: float) -> Judge:
+    from pytest_personalens.suites.memory.model_judge import ArcModelJudge
+
+    return ArcModelJudge(model, meter, temperature=temperature)
+
+
+def _user_played(model: Any, meter: Any) -> UserAgent:
+    from pytest_personalens.suites.memory.model_user import ArcModelUser
+
+    return ArcModelUser(model, meter)
+
+
 def _check_data(spec: str, words: int) -> DataCheck | None:
     from pytest_personalens.suites.memory.check import check_data
 
@@ -99,10 +113,12 @@ SUITE: Final = Suite(
     open_dataset=_open_dataset,
     asker=lambda settings: ArcUser(),
     scorer=lambda settings: ArcJudge(),
+    judged=_judged,
+    user_played=_user_played,
     controls_request=lambda settings: True,
     defaults={"context": "sessions", "dimensions": (MEMORY.value,)},
     lacks=(
-        "user_model", "judge_model", "judge_votes", "max_turns", "adopt_judge", "check_judge", "anchors",
+        "max_turns", "adopt_judge", "check_judge", "anchors",
         "prompts", "official_bugs", "user_agent", "lost_to_user", "context", "interactions", "history",
         "embedding", "nltk_data", "protocol", "dialogues", "generate_only", "slice",
     ),
@@ -110,5 +126,8 @@ SUITE: Final = Suite(
     situated=_situated,
     context=_context,
     check_data=_check_data,
-    about=lambda settings: "several sessions each, the assistant keeps its memory",
+    about=lambda settings: (
+        "several sessions each, the assistant keeps its memory,"
+        f" user {settings['user_model']}, judge {settings['judge_model']}"
+    ),
 )  # fmt: skip

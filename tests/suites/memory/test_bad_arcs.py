@@ -61,7 +61,10 @@ def test_a_folder_without_arcs_and_a_missing_file_are_refused(empty_repo: Reposi
     check_refused(empty_repo, "personalens: *gone.toml: the file is missing", *SUITE, DATA, "gone.toml")
 
 
-@pytest.mark.parametrize("option", ["--personalens-user-model=openai:x", "--personalens-context=D"])
+@pytest.mark.parametrize(
+    "option",
+    ["--personalens-prompts=mine", "--personalens-context=D", "--personalens-adopt-judge=judge.json"],
+)
 def test_an_option_without_a_meaning_is_refused(empty_repo: Repository, option: str) -> None:
     empty_repo.write(conftest=LISTENER)
     name = option.partition("=")[0]

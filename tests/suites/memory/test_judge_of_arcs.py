@@ -11,6 +11,7 @@ import pytest
 
 from tests.suites.memory.arcs import ARC, DATA, REPORT, SUITE, by_kind
 from tests.support.repository import ROOT, Repository
+from tests.support.servers.endpoint import Endpoint, Reply
 
 
 def read(repo: Repository, arc: str, reply: str) -> dict[str, list[int]]:
@@ -38,6 +39,16 @@ def test_the_page_has_the_agreement_as_the_command_prints_it() -> None:
     )  # fmt: skip
     assert done.stdout.count("\n") == 2 + 7 + 1
     assert done.stdout in (ROOT / "benchmarks/agents/judge.md").read_text(encoding="utf-8")
+
+
+def test_the_command_measures_a_model(endpoint: Endpoint) -> None:
+    endpoint.answer = lambda call: Reply('Evidence: turn 1: "All right."\nJustification: so\nScore: true')
+    done = subprocess.run(
+        [sys.executable, "benchmarks/agents/arc_judge.py", "--judge-model", "openai:judge"],
+        cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout.endswith("| all | 80 | 0.00 | 40 | 80 | 0.00 | 40 |\n")
+    assert len(endpoint.calls) == 160
 
 
 @pytest.mark.parametrize(

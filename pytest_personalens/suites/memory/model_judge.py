@@ -1,0 +1,50 @@
+"""A judge of arcs that a language model plays."""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from importlib.resources import files
+from typing import TYPE_CHECKING, Final
+
+from pytest_personalens.agents.by_model.model_judge import quoted_verdict
+from pytest_personalens.agents.by_model.prompts import transcript_text
+from pytest_personalens.models import Model, Request
+
+if TYPE_CHECKING:
+    from pytest_personalens.core.dialogue.dialogue import Dialogue
+    from pytest_personalens.core.judging.measure import Measure
+    from pytest_personalens.core.judging.verdict import Verdict
+    from pytest_personalens.models.meter import Meter
+    from pytest_personalens.suites.memory.arcs import Arc
+
+_TOML: Final = files(__package__).joinpath("prompts.toml").read_text(encoding="utf-8")
+_PROMPTS: Final = tomllib.loads(_TOML)
+
+
+class ArcModelJudge:
+    """A judge that reads the last session of an arc with one call, by the rule of its kind."""
+
+    parallel = True
+
+    def __init__(self, model: Model, meter: Meter, *, temperature: float = 0.0) -> None:
+        self._model, self._meter, self._temperature = model, meter, temperature
+        self.identity = f"{model.name} memory {hashlib.sha256(_TOML.encode()).hexdigest()[:8]}"
+        self.paid = model.paid
+
+    def verdict(self, scenario: Arc, dialogue: Dialogue, dimension: Measure) -> Verdict:
+        """Return the reading, 0 or 1, with quotes; see `quoted_verdict`."""
+        right, wrong = (
+            "; ".join(" | ".join(value.ways) for value in values) or "none"
+            for values in (scenario.right, scenario.wrong)
+        )
+        prompt = _PROMPTS["prompt"].format(
+            transcript=transcript_text(dialogue.messages),
+            session=scenario.last_session,
+            user=scenario.user,
+            rule=_PROMPTS["rules"][scenario.kind],
+            right=right,
+            wrong=wrong,
+        )
+        request = Request(_PROMPTS["system"].strip(), prompt.strip(), self._temperature)
+        return quoted_verdict(self._model, self._meter, request, dialogue, dimension)

@@ -1,0 +1,58 @@
+"""A user of arcs that a language model plays: it says the written messages in its own words."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Final
+
+from pytest_personalens.agents.by_model.prompts import transcript_text
+from pytest_personalens.core.errors import UserAgentFault
+from pytest_personalens.models import Model, Request
+from pytest_personalens.suites.memory.roles import ArcUser
+from pytest_personalens.suites.memory.words import first_way
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_personalens.core.dialogue.dialogue import Message, UserTurn
+    from pytest_personalens.models.meter import Meter
+    from pytest_personalens.suites.memory.arcs import Arc
+
+_TEMPERATURE: Final = 0.5
+_SYSTEM: Final = """\
+You are the person in a conversation with a digital assistant. You are given the conversation so far between
+<transcript> and </transcript>, one turn a line, as JSON, and what you say next. Say it in your own words, so
+that it fits to the last reply. Keep all of it: each wish, question, name, number and day. Add nothing, and
+tell nothing of yourself beyond it, not even if the assistant asks. Answer with the message alone."""
+_ASK: Final = "{transcript}\n\nWhat you say next: {message}\nWords that your message must have: {words}"
+
+
+class ArcModelUser:
+    """A user that sees its current session and the next written message, and no value of the test.
+
+    A message that lacks a value of the test, or that has one which the written message has not, is a
+    `UserAgentFault`: it would change what the arc tests.
+    """
+
+    def __init__(self, model: Model, meter: Meter) -> None:
+        self._model, self._meter, self.paid = model, meter, model.paid
+        digest = hashlib.sha256(f"{_SYSTEM}{_ASK}".encode()).hexdigest()[:8]
+        self.identity = f"{model.name} memory {digest} t={_TEMPERATURE}"
+
+    def turn(self, scenario: Arc, transcript: Sequence[Message]) -> UserTurn:
+        """Return the next message, with the session that it is said in."""
+        written = ArcUser().turn(scenario, transcript)
+        values = (*scenario.right, *scenario.wrong)
+        told = [first_way(value, written.content) for value in values]
+        prompt = _ASK.format(
+            transcript=transcript_text([m for m in transcript if m.session == written.session]),
+            message=written.content,
+            words="; ".join(filter(None, told)) or "none",
+        )
+        request = Request(_SYSTEM, prompt, _TEMPERATURE)
+        text = self._meter.complete(self._model, request, "user agent", fault=UserAgentFault).text.strip()
+        for value, way in zip(values, told, strict=True):
+            if (first_way(value, text) is None) != (way is None):
+                did = "named" if way is None else "left out"
+                raise UserAgentFault(f"{self._model.name} {did} {str(value)!r}, unlike the written message")
+        return written._replace(content=text)

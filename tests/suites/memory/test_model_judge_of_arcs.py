@@ -1,0 +1,126 @@
+"""A model that judges arcs, behind an endpoint on loopback: what it is told, and what is made of its answers."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from tests.suites.memory.arcs import ARC, CONTROL, DATA, GATE, LISTENER, REPORT, SUITE
+from tests.support.repository import Repository, records
+from tests.support.servers.endpoint import Endpoint, Reply
+
+JUDGE = ("--personalens-judge-model", "openai:judge", "--personalens-record")
+RUN = (*SUITE, DATA, "arcs.toml", GATE, "valid >= 0", *REPORT)
+QUOTE = {"turn": 7, "quote": "reply 1"}
+FORGOT = {"evidence": [QUOTE], "justification": "It never names the tea.", "score": False}
+KNOWS = {**FORGOT, "justification": "It names the tea.", "score": True}
+NO_QUOTE = {**FORGOT, "evidence": [{"turn": 7, "quote": "Ordered rooibos."}]}
+
+
+@pytest.fixture
+def one_arc(empty_repo: Repository, endpoint: Endpoint) -> Repository:
+    empty_repo.write(conftest=LISTENER)
+    (empty_repo.path / "arcs.toml").write_text(ARC)
+    return empty_repo
+
+
+def judged(repo: Repository, endpoint: Endpoint, *says: Any, options: tuple[str, ...] = ()) -> Any:
+    """The evaluation of the arc by a model that gives these answers, one after the other."""
+    endpoint.calls.clear()
+    endpoint.replies = [Reply(one) if isinstance(one, str) else Reply(data=one) for one in says]
+    repo.inline(*RUN, *JUDGE, "all", *options)
+    (item,) = repo.results()["items"]
+    assert not endpoint.replies
+    return item["evaluation"]
+
+
+def test_a_model_is_told_the_rule_the_values_and_the_sessions(
+    one_arc: Repository, endpoint: Endpoint
+) -> None:
+    (verdict,) = judged(one_arc, endpoint, FORGOT)["verdicts"]
+    assert (verdict["dimension"], verdict["score"]) == ("memory", 0)
+    assert verdict["justification"] == "It never names the tea."
+    assert [(e["turn"], e["quote"]) for e in verdict["evidence"]] == [(7, "reply 1")]
+    (call,) = endpoint.calls
+    for line in (
+        '{"turn": 0, "session": "2026-01-05", "role": "user", "content": "Put tea on the list, I drink rooibos."}',
+        '{"turn": 7, "session": "2026-02-01", "role": "assistant", "content": "reply 1"}',
+        "The last session is 2026-02-01; the person in it is ada.",
+        "Right values: rooibos | redbush",
+        "Wrong values: none",
+    ):
+        assert line in call.prompt.splitlines()
+    assert "every right value, which the person told in an earlier session" in call.prompt
+    assert call.body["tools"][0]["function"]["parameters"]["properties"]["score"] == {"type": "boolean"}
+
+
+def test_each_kind_has_a_rule_of_its_own(empty_repo: Repository, endpoint: Endpoint) -> None:
+    empty_repo.write(conftest=LISTENER)
+    endpoint.answer = lambda call: Reply("Justification: so\nScore: true")
+    empty_repo.inline(*SUITE[:3], "20", *JUDGE, "live", GATE, "valid >= 1", *REPORT)
+    items = empty_repo.results()["items"]
+    assert len({item["evaluation"]["kind"] for item in items}) == 7
+    rules = {re.findall(r"^The rule: (.+)$", call.prompt, re.MULTILINE)[0] for call in endpoint.calls}
+    assert len(rules) == 7
+
+
+def test_an_answer_in_text_is_read(one_arc: Repository, endpoint: Endpoint) -> None:
+    text = 'Evidence: turn 7: "reply 1"\nJustification: It names the tea.\nScore: true'
+    (verdict,) = judged(one_arc, endpoint, text)["verdicts"]
+    assert (verdict["score"], verdict["evidence"][0]["turn"]) == (1, 7)
+
+
+@pytest.mark.parametrize(
+    "bad", ["Score: true", {**FORGOT, "score": 3}, {**FORGOT, "justification": ""}, NO_QUOTE]
+)
+def test_an_answer_that_cannot_be_read_or_quotes_nothing_is_asked_for_once_more(
+    one_arc: Repository, endpoint: Endpoint, bad: Any
+) -> None:
+    (verdict,) = judged(one_arc, endpoint, bad, KNOWS)["verdicts"]
+    assert (verdict["score"], verdict.get("unsupported", False)) == (1, False)
+    assert endpoint.calls[1].prompt.startswith(endpoint.calls[0].prompt)
+    never = judged(one_arc, endpoint, bad, bad)
+    if bad is NO_QUOTE:
+        assert [(v["score"], v["unsupported"]) for v in never["verdicts"]] == [(0, True)]
+    else:
+        assert (never["cause"], never["verdicts"]) == ("judge", [])
+        assert "unreadable verdict on memory: " in never["detail"]
+
+
+def test_further_votes_decide_on_a_failure(one_arc: Repository, endpoint: Endpoint) -> None:
+    votes = ("-o", "personalens_judge_votes=3")
+    (verdict,) = judged(one_arc, endpoint, FORGOT, KNOWS, KNOWS, options=votes)["verdicts"]
+    assert [vote["score"] for vote in verdict["votes"]] == [0, 1, 1]
+    assert verdict["score"] == 1
+    (verdict,) = judged(one_arc, endpoint, KNOWS, options=votes)["verdicts"]
+    assert "votes" not in verdict or not verdict["votes"]
+
+
+def test_the_verdict_is_metered_and_replayed_without_a_call(one_arc: Repository, endpoint: Endpoint) -> None:
+    endpoint.answer = lambda call: Reply(data=KNOWS)
+    throttled = Reply(status=429, headers={"retry-after": "0"})
+    endpoint.replies = [throttled]
+    assert one_arc.inline(*RUN, *JUDGE, "new").ret == 0
+    assert len(endpoint.calls) == 2
+    assert len(records(one_arc)) == 1
+    (item,) = one_arc.results()["items"]
+    assert item["evaluation"]["usage"]["judge memory"]["calls"] == 1
+    verdicts = item["evaluation"]["verdicts"]
+    assert one_arc.inline(*RUN, *JUDGE[:2]).ret == 0
+    assert len(endpoint.calls) == 2
+    (item,) = one_arc.results()["items"]
+    assert (item["record"], item["evaluation"]["verdicts"]) == ("replayed", verdicts)
+
+
+def test_a_control_and_an_estimate_count_a_call_for_each_arc(one_arc: Repository, endpoint: Endpoint) -> None:
+    run = (*RUN, *JUDGE, "live", CONTROL, "alone")
+    told = one_arc.inline(*run, "--personalens-assistant", "openai:bot", "--personalens-estimate")
+    told.stdout.fnmatch_lines(
+        ["assistant *5 *", "judge memory * 2 *", "An estimate: *, one reply to each message, *"]
+    )
+    assert not endpoint.calls
+    endpoint.answer = lambda call: Reply(data={**KNOWS, "evidence": [{"turn": 0, "quote": "Order my tea."}]})
+    one_arc.inline(*run)
+    assert sorted("2026-01-05" in call.prompt for call in endpoint.calls) == [False, True]
