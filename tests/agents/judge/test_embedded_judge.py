@@ -371,6 +371,19 @@ def test_a_type_asked_for_is_among_the_reasons_with_its_turn() -> None:
     assert (reasons["Favorite Cuisine"].code, reasons["Favorite Cuisine"].turn) == ("asks-known", 1)
 
 
+@pytest.mark.parametrize(
+    ("question", "code"),
+    [
+        ("What would you like?", "asks-known"),
+        ("What kind of flight would you like, and which airline?", "uses-stated"),
+    ],
+)
+def test_a_question_about_another_domain_asks_for_no_preference_of_this_one(question: str, code: str) -> None:
+    asking = dialogue(ASKED, question, "Lebanese.", "I've booked a table for two at Cedre for 19:00.", *BYE)
+    reasons = {r.type: r.code for r in EmbeddedJudge().verdict(DINNER, asking, P).reasons}
+    assert reasons["Favorite Cuisine"] == code
+
+
 @pytest.mark.parametrize("dimension", [d for d in Dimension if d not in EmbeddedJudge.dimensions])
 def test_it_gives_no_reading_of_the_user(dimension: Dimension) -> None:
     assert dimension in (Dimension.NATURALNESS_USER, Dimension.COHERENCE_USER)

@@ -52,7 +52,7 @@ def findings(
     uses: list[PreferenceFinding] = []
     for domain, name, _, values in reading.types:
         if reading.relevant(domain, name):
-            uses += _of_type(domain, name, values, messages, spoken)
+            uses += _of_type(domain, name, values, reading, spoken)
     clashes = {(c.domain, c.type): c for c in reversed(reading.clashes)}
     uses = [f for f in uses if (f.domain, f.type) not in clashes]
     uses += [
@@ -63,7 +63,7 @@ def findings(
 
 
 def _of_type(
-    domain: str, name: str, values: Sequence[str], messages: Sequence[Message], spoken: Sequence[Spoken]
+    domain: str, name: str, values: Sequence[str], reading: DialogueReading, spoken: Sequence[Spoken]
 ) -> list[PreferenceFinding]:
     for statement in spoken:
         line = statement.line
@@ -78,12 +78,13 @@ def _of_type(
         if line.turn == 0:
             return [PreferenceFinding("uses-stated", domain, name, value, line.turn, line.quote)]
         question = _question_before(line.turn, spoken)
-        if question is not None:
+        # A user may answer what nobody asked: "What cuisine would you like?" in a dialogue about books.
+        if question is not None and not reading.asks_elsewhere(domain, name, question.line.text):
             return [
                 PreferenceFinding("asks-known", domain, name, value, question.line.turn, question.line.quote)
             ]
         return [PreferenceFinding("uses-stated", domain, name, value, line.turn, line.quote)]
-    last = max((s.line.turn for s in spoken if s.line.role == "assistant"), default=len(messages) - 1)
+    last = max((s.line.turn for s in spoken if s.line.role == "assistant"), default=len(reading.messages) - 1)
     return [PreferenceFinding("ignores", domain, name, values[0], last, "")]
 
 
