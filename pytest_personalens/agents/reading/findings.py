@@ -11,7 +11,13 @@ from pytest_personalens.agents.language.slots import Time
 from pytest_personalens.agents.language.statements import plain
 from pytest_personalens.agents.language.text import content, fold, mentions, stem
 from pytest_personalens.agents.language.value_mentions import OF_PERSONS
-from pytest_personalens.agents.reading.typed_values import TYPED, TypedValue, agrees, typed_values
+from pytest_personalens.agents.reading.typed_values import (
+    TYPED,
+    TypedValue,
+    agrees,
+    same_length,
+    typed_values,
+)
 from pytest_personalens.core.facts import RANGE
 from pytest_personalens.datasets.world.values import UNITS, ordinal
 
@@ -288,7 +294,7 @@ def says(value: str, text: str, fact: Fact) -> bool:
     """True if a text says a value that is a name or words."""
     if len(value) <= _SHORTEST:  # a size, a letter
         return bool(re.search(rf"(?<![\w'’]){re.escape(value)}(?![\w'’])", text))
-    if mentions(value, text):
+    if mentions(value, text) or (fact.kind == "item" and same_length(value, text)):
         return True
     if fact.kind == "person":
         if (plain_name := fold(value).replace(".", "")) in fold(text).replace(".", ""):

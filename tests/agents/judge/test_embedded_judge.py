@@ -384,6 +384,24 @@ def test_a_question_about_another_domain_asks_for_no_preference_of_this_one(ques
     assert reasons["Favorite Cuisine"] == code
 
 
+@pytest.mark.parametrize("length", ["2 hours", "two hours", "120 minutes"])
+def test_a_known_length_of_time_counts_in_other_words_too(length: str) -> None:
+    ref = next(ref for ref in EMBEDDED.refs("kenneth") if ref.id == "calendar-1-kenneth")
+    scenario = EMBEDDED.load(ref)
+    assert scenario.preferences["Calendar"]["Notification Preference"] == ("2 hours before",)
+    done = dialogue(
+        "Good day. I'd like a regular appointment in my calendar, with a reminder.",
+        f"I've added the weekly entry: Tuesday 18:15. The reminder is set {length} before.",
+        "Thank you, goodbye.",
+        "You're welcome.",
+    )
+    verdict = EmbeddedJudge().verdict(scenario, done, P)
+    reminder = {r.type: r.code for r in verdict.reasons}["Notification Preference"]
+    assert (verdict.score, reminder) == (3, "applies")
+    parts = {r.part: r.code for r in EmbeddedJudge().verdict(scenario, done, TC).reasons}
+    assert parts["its reminder"] == "done"
+
+
 @pytest.mark.parametrize("dimension", [d for d in Dimension if d not in EmbeddedJudge.dimensions])
 def test_it_gives_no_reading_of_the_user(dimension: Dimension) -> None:
     assert dimension in (Dimension.NATURALNESS_USER, Dimension.COHERENCE_USER)

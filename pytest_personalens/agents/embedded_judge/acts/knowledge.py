@@ -8,9 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from pytest_personalens.agents.language.reading import DialogueReading
-from pytest_personalens.agents.language.statements import plain
 from pytest_personalens.agents.language.text import content, mentions
-from pytest_personalens.agents.reading.typed_values import typed_values
+from pytest_personalens.agents.reading.typed_values import same_length
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -96,21 +95,10 @@ def _question_before(turn: int, spoken: Sequence[Spoken]) -> Spoken | None:
 
 
 def _says(value: str, text: str, words: frozenset[str]) -> bool:
-    if mentions(value, text) or _same_length(value, text):
+    if mentions(value, text) or same_length(value, text):
         return True
     wanted = content(value)
     return len(wanted) > 1 and len(wanted & words) / len(wanted) >= _MOST
-
-
-def _same_length(value: str, text: str) -> bool:
-    """True if a value is a length of time and the text names it in other words: "two hours", "120 minutes"."""
-    wanted = _lengths(value)
-    return len(wanted) == 1 and wanted <= _lengths(text)
-
-
-def _lengths(text: str) -> frozenset[object]:
-    # What kind of value a text holds does not depend on the day.
-    return frozenset(v.value for v in typed_values(plain(text), "2026-01-01") if v.kind == "duration")
 
 
 def numbers(uses: Sequence[PreferenceFinding]) -> dict[str, float]:
