@@ -225,7 +225,7 @@ class Scenario(BaseScenario):
 
     @property
     def facts(self) -> tuple[tuple[str, str], ...]:
-        """The user's wish, the goal for the judge, and the relevant preferences: all, if the task names none."""
+        """The user's wish, the goal for the judge, and the preferences that the task names, or else all."""
         every = tuple((domain, name) for domain, types in self.preferences.items() for name in types)
         relevant = (
             f"{domain}, {name}: {', '.join(self.preferences.get(domain, {}).get(name, ())) or 'none'}"

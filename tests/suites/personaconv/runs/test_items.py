@@ -211,7 +211,9 @@ def test_one_configuration_serves_both_suites(threads: Repository) -> None:
 
 
 def test_a_suite_nobody_knows(threads: Repository) -> None:
-    problem = "--personalens-suite: expected one of: personalens, personaconv, memory, questions, not 'persona'"
+    problem = (
+        "--personalens-suite: expected one of: personalens, personaconv, memory, questions, not 'persona'"
+    )
     check_refused(threads, problem, "--personalens-suite", "persona", "--personalens-sample", "2")
 
 
