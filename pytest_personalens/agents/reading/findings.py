@@ -320,7 +320,9 @@ def _things_of(fact: Fact, scenario: Scenario) -> frozenset[str]:
     parts = [p for p in scenario.task.parts if fact.name in p.facts]
     text = " ".join((fact.what, *(p.text for p in parts), *(w for p in parts for w in p.words)))
     words = {stem(w) for w in re.findall(r"[a-z]+", fold(text))}
-    if words & _OF_PEOPLE or fold(fact.what).startswith("how many people"):
+    # A place of a part may be a restaurant, and one of a count is a seat.
+    people = _OF_PEOPLE if re.search(r"\bplaces?\b", fold(fact.what)) else _OF_PEOPLE - {stem("place")}
+    if words & people or fold(fact.what).startswith("how many people"):
         words |= _OF_PEOPLE
     return frozenset(words - _NO_THINGS)
 

@@ -384,6 +384,18 @@ def test_a_question_about_another_domain_asks_for_no_preference_of_this_one(ques
     assert reasons["Favorite Cuisine"] == code
 
 
+def test_guests_are_no_restaurants_that_are_compared() -> None:
+    ref = next(r for user in EMBEDDED.users() for r in EMBEDDED.refs(user) if r.task == "restaurants-4")
+    compared = dialogue(
+        "I'd like to compare a few places for lunch, please.",
+        "Side by side: 1. Cedre, Lebanese, $30 for 2. 2. Lune, French, $45 for 2. 3. Inti, Peruvian, $28 for 2.",
+        "Thank you, goodbye.",
+        "You're welcome.",
+    )
+    reasons = EmbeddedJudge().verdict(EMBEDDED.load(ref), compared, TC).reasons
+    assert not [r for r in reasons if "for 2" in r.detail], reasons
+
+
 @pytest.mark.parametrize("length", ["2 hours", "two hours", "120 minutes"])
 def test_a_known_length_of_time_counts_in_other_words_too(length: str) -> None:
     ref = next(ref for ref in EMBEDDED.refs("kenneth") if ref.id == "calendar-1-kenneth")
