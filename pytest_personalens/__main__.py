@@ -1,4 +1,4 @@
-"""The commands: ``python -m pytest_personalens COMMAND``, or ``personalens COMMAND``."""
+"""The commands: ``personalens COMMAND``, or ``python -m pytest_personalens COMMAND``."""
 
 from __future__ import annotations
 

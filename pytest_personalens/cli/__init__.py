@@ -1,1 +1,1 @@
-"""The commands: `python -m pytest_personalens COMMAND`."""
+"""The commands: `personalens COMMAND`."""

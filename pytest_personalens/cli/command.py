@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 #: The exit status of a command with bad input, the same as pytest's for a bad option.
 BAD_INPUT: Final = 4
-_PROGRAM: Final = "python -m pytest_personalens"
+_PROGRAM: Final = "personalens"
 _Value = TypeVar("_Value")
 _Types = Mapping[str, Callable[[str], Any]]
 _Run = Callable[..., int]
@@ -132,8 +132,7 @@ def main(
     parser = Parser(
         "",
         description=(
-            "Commands for results, judges and datasets. `python -m pytest_personalens COMMAND --help`"
-            " explains one of them."
+            "Commands for results, judges and datasets. `personalens COMMAND --help` explains one of them."
         ),
         example="report results.json --report page.html",
     )

@@ -1,4 +1,4 @@
-"""``python -m pytest_personalens explain``: what to do about the code of an error."""
+"""``personalens explain``: what to do about the code of an error."""
 
 from __future__ import annotations
 

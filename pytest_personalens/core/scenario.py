@@ -225,10 +225,11 @@ class Scenario(BaseScenario):
 
     @property
     def facts(self) -> tuple[tuple[str, str], ...]:
-        """The user's wish, the goal for the judge, and the relevant preferences."""
+        """The user's wish, the goal for the judge, and the preferences that the task names, or else all."""
+        every = tuple((domain, name) for domain, types in self.preferences.items() for name in types)
         relevant = (
             f"{domain}, {name}: {', '.join(self.preferences.get(domain, {}).get(name, ())) or 'none'}"
-            for domain, name in self.task.relevant
+            for domain, name in self.task.relevant or every
         )
         return (
             ("wants", self.task.intent),

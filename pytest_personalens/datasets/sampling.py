@@ -26,11 +26,15 @@ def every_fifth_multi(drawn: Mapping[str, int]) -> Sequence[str]:
 
 
 class Sample(NamedTuple):
-    """The drawn scenarios, or a shard's part of them; `drawn` of the `requested` ones were there."""
+    """The drawn scenarios, or a shard's part of them; `drawn` of the `requested` ones were there.
+
+    `elsewhere` counts those that other domains than the wanted ones hold, if all there are were drawn.
+    """
 
     refs: tuple[ScenarioRef, ...]
     requested: int
     drawn: int
+    elsewhere: int = 0
 
     def shard(self, number: int, of: int) -> Sample:
         """Return part `number` (from 1) of the `of` disjoint parts of this sample.
@@ -106,6 +110,7 @@ def draw(
     chosen: list[ScenarioRef] = []
     balances: defaultdict[str, _Balance] = defaultdict(_Balance)
     drawn: Counter[str] = Counter()
+    elsewhere = 0
     left: dict[str, dict[str, _Groups]] = {}
     kinds = () if kind == "all" else kind.split(",")
     waiting = sorted(dict.fromkeys(users or everyone), key=lambda user: digest(seed, user))
@@ -115,7 +120,9 @@ def draw(
             if user not in left:
                 refs = dataset.refs(user)
                 if spans or kinds:
-                    refs = [ref for ref in refs if _matches(ref, spans, kinds)]
+                    of_kind = [ref for ref in refs if _matches(ref, (), kinds)]
+                    refs = [ref for ref in of_kind if _matches(ref, spans, ())]
+                    elsewhere += len(of_kind) - len(refs)
                 left[user] = _grouped(refs, balances)
             stratum = next((name for name in strata(drawn) if left[user].get(name)), None)
             if stratum is None:
@@ -132,7 +139,7 @@ def draw(
             if len(chosen) == size:
                 break
         waiting = have_more
-    return Sample(tuple(chosen), size, len(chosen))
+    return Sample(tuple(chosen), size, len(chosen), elsewhere if len(chosen) < size else 0)
 
 
 def _domain(name: str, domains: Collection[str], mend: str) -> str:

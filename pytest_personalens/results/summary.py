@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 #: The fields of results that `summarize` does not compute from items.
 FACTS: Final = (
     "settings", "dataset", "requested", "drawn", "complete", "lost", "unevaluated", "skipped", "of_controls",
-    "missing_by_group", "left_out", "drawn_from", "excluded",
+    "missing_by_group", "left_out", "elsewhere", "drawn_from", "excluded",
 )  # fmt: skip
 
 
@@ -44,6 +44,7 @@ def summarize(
     of_controls: Sequence[str] = (),
     missing_by_group: Mapping[str, int] = MappingProxyType({}),
     left_out: int = 0,
+    elsewhere: int = 0,
     prices: Mapping[str, Price] = MappingProxyType({}),
     complete: bool = True,
     drawn_from: Mapping[str, int] = MappingProxyType({}),
@@ -76,6 +77,7 @@ def summarize(
         of_controls=tuple(sorted(of_controls)),
         missing_by_group=dict(sorted(missing_by_group.items())),
         left_out=left_out,
+        elsewhere=elsewhere,
         drawn_from=dict(drawn_from),
         excluded={kind: dict(reasons) for kind, reasons in excluded.items()},
         leaks=_leaks(ordered) if suite.scenario.takes_answers else None,

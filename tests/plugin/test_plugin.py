@@ -13,6 +13,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from pytest_personalens.reports.markdown.report import markdown_report
+from pytest_personalens.results.files.stored import read_computed
 from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import Repository
 from tests.support.scripted_agents import BOT
@@ -315,6 +317,29 @@ def test_an_unknown_domain_of_the_configuration_says_where_it_stands(repo: Repos
     result.stderr.fnmatch_lines([f"ERROR: personalens: no scenario of dataset 'embedded' fits *{mend}"])
     result = repo.run(*other, "--personalens-domain=Opera")
     result.stderr.fnmatch_lines(["ERROR: personalens: unknown domain 'Opera'; known: *who"])
+
+
+def test_domains_of_the_configuration_that_leave_scenarios_out_are_a_note(repo: Repository) -> None:
+    (repo.path / "pytest.ini").write_text("[pytest]\npersonalens_domain = Train, Movies\n", encoding="utf-8")
+    of_nia = "--personalens-users=nia", "--personalens-sample=all", "--personalens-gate=none"
+    note = r"\d+ of \d+ scenarios fit personalens_domain; -o personalens_domain= takes them all"
+    repo.inline(*of_nia).stdout.re_match_lines([note])
+    repo.inline(*of_nia, "--personalens-domain=Train").stdout.no_re_match_line(note)
+    # The sample ends before the dataset does.
+    one = "--personalens-users=nia", "--personalens-sample=1", "--personalens-gate=none"
+    repo.inline(*one).stdout.no_re_match_line(note)
+
+
+def test_the_commands_of_the_reports_set_back_what_the_configuration_has(repo: Repository) -> None:
+    (repo.path / "pytest.ini").write_text("[pytest]\npersonalens_domain = Train\n", encoding="utf-8")
+    sample = "--personalens-users=nia", "--personalens-sample=3", "--personalens-gate=tcr >= 1, p >= 4"
+    reports = "--personalens-report=page.html", "--personalens-report=results.json"
+    repo.inline(*sample, *reports, "-o", "personalens_domain=")
+    assert "-o personalens_domain= " in (repo.path / "page.html").read_text(encoding="utf-8")
+    comment = markdown_report(read_computed(repo.path / "results.json"), brief=True)
+    assert re.search("Re-run: .*-o personalens_domain= ", comment)
+    repo.inline(*sample, *reports)
+    assert "-o personalens_domain=" not in (repo.path / "page.html").read_text(encoding="utf-8")
 
 
 def test_a_bad_option_is_reported_before_workers_start(repo: Repository) -> None:

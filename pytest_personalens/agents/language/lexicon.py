@@ -108,6 +108,12 @@ def listed_types() -> tuple[tuple[str, tuple[str, ...]], ...]:
     return tuple((name, spec.values) for name, spec in types if spec.values)
 
 
+@once
+def embedded_types() -> tuple[tuple[str, TypeWords], ...]:
+    """Return the domain and the words of every embedded type."""
+    return tuple((d, type_words(d, name)) for d in DOMAINS for name in _embedded().domain(d).preferences)
+
+
 def asks_for(words: TypeWords, sentence: str) -> bool:
     """True if `sentence` names the type by one of its words."""
     return any(mentions(w, sentence) for w in words.ask)

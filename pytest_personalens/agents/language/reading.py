@@ -6,7 +6,13 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.agents.language.lexicon import TypeWords, asks_for, words_for
+from pytest_personalens.agents.language.lexicon import (
+    TypeWords,
+    asks_for,
+    embedded_types,
+    in_domain,
+    words_for,
+)
 from pytest_personalens.agents.language.sentence_types import is_deed, is_negated, is_proposal, is_question
 from pytest_personalens.agents.language.text import mentions, sentences
 
@@ -97,6 +103,15 @@ class DialogueReading:
                     continue
                 asks.append(Ask(turn, sentence, self.said_by_user(domain, name, turn)))
         return tuple(asks)
+
+    def asks_elsewhere(self, domain: str, name: str, question: str) -> bool:
+        """True if the question asks for a type of a domain that the task does not have, and not for this one."""
+        own = (*self.scenario.domains, domain)
+        if asks_for(words_for(self.scenario, domain, name), question) or any(
+            in_domain(d, question, self.scenario) for d in own
+        ):
+            return False
+        return any(in_domain(d, question) and asks_for(words, question) for d, words in embedded_types())
 
     @cached_property
     def _named(self) -> frozenset[tuple[int, str, str]]:

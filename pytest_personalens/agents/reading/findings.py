@@ -11,7 +11,13 @@ from pytest_personalens.agents.language.slots import Time
 from pytest_personalens.agents.language.statements import plain
 from pytest_personalens.agents.language.text import content, fold, mentions, stem
 from pytest_personalens.agents.language.value_mentions import OF_PERSONS
-from pytest_personalens.agents.reading.typed_values import TYPED, TypedValue, agrees, typed_values
+from pytest_personalens.agents.reading.typed_values import (
+    TYPED,
+    TypedValue,
+    agrees,
+    same_length,
+    typed_values,
+)
 from pytest_personalens.core.facts import RANGE
 from pytest_personalens.datasets.world.values import UNITS, ordinal
 
@@ -288,7 +294,7 @@ def says(value: str, text: str, fact: Fact) -> bool:
     """True if a text says a value that is a name or words."""
     if len(value) <= _SHORTEST:  # a size, a letter
         return bool(re.search(rf"(?<![\w'’]){re.escape(value)}(?![\w'’])", text))
-    if mentions(value, text):
+    if mentions(value, text) or (fact.kind == "item" and same_length(value, text)):
         return True
     if fact.kind == "person":
         if (plain_name := fold(value).replace(".", "")) in fold(text).replace(".", ""):
@@ -314,7 +320,9 @@ def _things_of(fact: Fact, scenario: Scenario) -> frozenset[str]:
     parts = [p for p in scenario.task.parts if fact.name in p.facts]
     text = " ".join((fact.what, *(p.text for p in parts), *(w for p in parts for w in p.words)))
     words = {stem(w) for w in re.findall(r"[a-z]+", fold(text))}
-    if words & _OF_PEOPLE or fold(fact.what).startswith("how many people"):
+    # A place of a part may be a restaurant, and one of a count is a seat.
+    people = _OF_PEOPLE if re.search(r"\bplaces?\b", fold(fact.what)) else _OF_PEOPLE - {stem("place")}
+    if words & people or fold(fact.what).startswith("how many people"):
         words |= _OF_PEOPLE
     return frozenset(words - _NO_THINGS)
 

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.agents.language import slots, value_mentions
+from pytest_personalens.agents.language.statements import plain
 from pytest_personalens.core.facts import RANGE
 from pytest_personalens.datasets.world import values
 
@@ -78,6 +79,23 @@ def typed_values(folded: str, today: str) -> tuple[TypedValue, ...]:
     taken = [(v.start, v.end) for v in found if v.kind != "date"]
     found += [v for v in _times(folded) if not _within(v, taken)]
     return tuple(sorted(found, key=lambda v: v.start))
+
+
+def same_length(value: str, text: str) -> bool:
+    """True if a value is a length of time and the text names it in other words: "two hours", "120 minutes"."""
+    wanted = _lengths(value)
+    return len(wanted) == 1 and wanted.keys() <= _lengths(text).keys()
+
+
+def with_length_of(value: str, text: str) -> str:
+    """Return a text that names the same length as a value, with the words of the value for it."""
+    (length,) = _lengths(value).items()
+    return re.sub(re.escape(_lengths(text)[length[0]]), length[1], text, flags=re.IGNORECASE)
+
+
+@lru_cache(maxsize=8192)
+def _lengths(text: str) -> dict[object, str]:
+    return {v.value: v.said for v in _durations(plain(text))}
 
 
 def _within(value: TypedValue, taken: list[tuple[int, int]]) -> bool:

@@ -32,7 +32,7 @@ def main(options: argparse.Namespace) -> int:
     single, multi = (sum(c.scenario.kind == kind for c in sample) for kind in ("single", "multi"))
     print(
         f"{len(sample)} dialogues are in {options.write}: {single} single-domain and {multi} multi-domain"
-        f" ones. Put the labels of {', '.join(annotators)} in the place of null, then: python -m"
-        f" pytest_personalens agreement {options.write}"
+        f" ones. Put the labels of {', '.join(annotators)} in the place of null, then:"
+        f" personalens agreement {options.write}"
     )
     return 0

@@ -34,7 +34,7 @@ _ELSEWHERE: Final = {
     8: "check-dataset DATA --table 8",
     9: "check-dataset DATA --table 9",
 }
-_PROGRAM: Final = "python -m pytest_personalens"
+_PROGRAM: Final = "personalens"
 _NOT_HELD: Final = "what else the paper has, no run's results hold"
 
 

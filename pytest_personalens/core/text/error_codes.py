@@ -1,4 +1,4 @@
-"""The code of an error, by which its page is found: ``python -m pytest_personalens explain PL201``."""
+"""The code of an error, by which its page is found: ``personalens explain PL201``."""
 
 from __future__ import annotations
 

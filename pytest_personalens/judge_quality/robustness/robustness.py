@@ -3,7 +3,7 @@
 A verdict should stay if only the words change, and fall if the meaning changes. It should stay low for
 replies that say nothing.
 
-``python -m pytest_personalens robustness LABELS.jsonl...`` prints four tables for the embedded judge.
+``personalens robustness LABELS.jsonl...`` prints four tables for the embedded judge.
 """
 
 from __future__ import annotations

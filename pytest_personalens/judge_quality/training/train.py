@@ -1,6 +1,6 @@
 """Cross-validates the training of the embedded judge.
 
-``python -m pytest_personalens train LABELS.jsonl... --write FOLDER`` (with scikit-learn installed) learns
+``personalens train LABELS.jsonl... --write FOLDER`` (with scikit-learn installed) learns
 tables of weights from labelled dialogues and statements, and writes them. Without ``--write`` it
 cross-validates by scenario: it prints how well judges agree with the labels if they are trained without the
 scenario.

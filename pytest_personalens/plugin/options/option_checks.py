@@ -167,9 +167,7 @@ def _check_paths_given(settings: Settings) -> None:
                 f"{o.long}: the judge is held against whole runs; give it to a run without"
                 " --personalens-shard"
             )
-        raise pytest.UsageError(
-            f"{o.long}: a shard is a part of a run; give it to python -m pytest_personalens merge"
-        )
+        raise pytest.UsageError(f"{o.long}: a shard is a part of a run; give it to personalens merge")
 
 
 def _check_report_only(config: pytest.Config) -> None:

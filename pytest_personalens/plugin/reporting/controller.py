@@ -256,12 +256,13 @@ class Controller:
         drawn_from, excluded = run.suite.source(run.dataset)
         results = summarize(
             self._reported.items.values(),
-            settings=_stored_settings(self._settings),
+            settings=_stored_settings(self._settings, self._config),
             dataset=f"{run.dataset.name} {run.dataset.version}",
             requested=drawn.requested,
             drawn=drawn.drawn,
             **missing._asdict(),
             left_out=drawn.left_out,
+            elsewhere=drawn.elsewhere,
             prices=run.participants.role_prices(),
             complete=complete,
             drawn_from=drawn_from,
@@ -293,9 +294,16 @@ class Controller:
             end_run(self._run.folder, [i.nodeid for i in items if i.record == "written"])
 
 
-def _stored_settings(settings: Settings) -> dict[str, Any]:
-    """Return the settings by name as the results hold them, without secrets."""
+def _stored_settings(settings: Settings, config: pytest.Config) -> dict[str, Any]:
+    """Return the settings by name as the results hold them, without secrets.
+
+    `reset` names those that ``-o`` sets back to their defaults, whatever the configuration says.
+    """
     stored = settings._asdict()
+    overridden = {word.partition("=")[0] for word in config.getoption("override_ini", None) or ()}
+    stored["reset"] = [
+        key for key, o in BY_KEY.items() if o.ini in overridden and stored.get(key) == o.default
+    ]
     if stored["sample"] == ALL:
         stored["sample"] = size_text(ALL)
     return {

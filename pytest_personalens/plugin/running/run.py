@@ -130,6 +130,8 @@ class Run:
                     )
             if settings.sample == ALL:
                 sample = sample._replace(requested=sample.drawn)
+            if not of_ini:
+                sample = sample._replace(elsewhere=0)
             if settings.shard is not None:
                 sample = sample.shard(*settings.shard)
             # The scenarios are loaded now, so that a bad file stops the run before it spends anything. Of a
@@ -252,6 +254,7 @@ class Run:
             knows=self.tally.knows,
             remaining=self.tally.remaining,
             unfit=self.tally.unfit,
+            elsewhere=sum(s.elsewhere for s in used),
         )
 
     @property

@@ -24,6 +24,8 @@ class Drawn(NamedTuple):
     remaining: int = 0
     #: Why the mark of a test and the command line leave it no item.
     unfit: str = ""
+    #: Scenarios that the domains of the configuration left out, where all there are were drawn.
+    elsewhere: int = 0
 
 
 @dataclass(slots=True)

@@ -36,12 +36,16 @@ def command_line(settings: Mapping[str, Any], suite: Suite, *, of_item: bool = F
         value, default = settings.get(option.key), defaults.get(option.key, option.default)
         # A results file holds lists where the settings have tuples.
         value, default = (list(v) if isinstance(v, tuple) else v for v in (value, default))
-        if option.shapes == "report" or value in (None, (), False, default):
-            continue
-        if value == [] and not (default and option.key == "control"):  # some suites have a control by default
-            continue
         # Not the shard: the item is in the whole sample too.
-        if of_item and (option.shapes not in _OF_AN_ITEM or option.key == "shard"):
+        if option.shapes == "report" or (
+            of_item and (option.shapes not in _OF_AN_ITEM or option.key == "shard")
+        ):
+            continue
+        is_default = value in (None, (), False, default)
+        # Some suites have a control by default.
+        if is_default or (value == [] and not (default and option.key == "control")):
+            reset = option.key in settings.get("reset", ())
+            words += ["-o", f"{option.ini}={_plain(value, suite) if value else ''}"] if reset else []
             continue
         text = _TEXTS.get(option.key, _plain)(value, suite)
         if option.on == "ini":

@@ -207,6 +207,9 @@ def _notes(results: Results) -> Iterator[tuple[str, Sentence]]:
     if results.drawn < results.requested:
         text = f"sample: {results.requested} {item}s asked for; there are only {results.drawn}"
         yield "sample", Sentence(f"{text}, and all of them are in it")
+    if results.elsewhere:
+        text = f"{results.drawn:,} of {results.drawn + results.elsewhere:,} {item}s fit personalens_domain"
+        yield "domains", Sentence(f"{text}; -o personalens_domain= takes them all")
     for about, note in (
         ("stale", stale_note),
         ("asked again", asked_again_note),

@@ -163,7 +163,9 @@ def _figures(results: Results, before: Results | None) -> dict[str, Any]:
         "legends": _LEGENDS,
         "total": sum(results.usage.values(), Usage()),
         "command": command_line(results.settings, suite),
-        "thresholds": thresholds_in_force(results.settings, suite),
+        "thresholds": thresholds_in_force(
+            {**results.settings, "dimensions": [d.value for d in dimensions]}, suite
+        ),
         "identities": sorted(agents),
         "histograms": histograms,
     }

@@ -75,8 +75,10 @@ def _rows(groups: Mapping[str, Sequence[Item]], dimensions: Sequence[Measure]) -
 
 
 def main_measures(results: Results) -> list[Measure]:
-    """Return the measures that charts show, which must have steps."""
-    return [d for d in results.of_suite.main if d.in_steps]
+    """Return the measures that charts show: those with steps, and scores if any of them has some."""
+    stepped = [d for d in results.of_suite.main if d.in_steps]
+    figures = results.overall.figures
+    return [d for d in stepped if d.value in figures and figures[d.value].count] or stepped
 
 
 def tile_measures(results: Results) -> list[Measure]:

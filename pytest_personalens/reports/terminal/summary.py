@@ -142,10 +142,8 @@ def _notes(
     results: Results, findings: Findings, *, verbose: bool, records: str, short: bool, width: int
 ) -> Iterator[str]:
     if shard := results.settings.get("shard"):
-        yield (
-            f"shard {shard[0]}/{shard[1]} of the run: its gates are decided over all shards, by python -m"
-            " pytest_personalens merge"
-        )
+        text = "its gates are decided over all shards, by personalens merge"
+        yield f"shard {shard[0]}/{shard[1]} of the run: {text}"
     if not results.complete:
         yield INCOMPLETE
     notes = {about: note.text for about, note in findings.notes.items() if about != "low"}

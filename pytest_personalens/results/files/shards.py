@@ -33,7 +33,7 @@ T = TypeVar("T")
 _MOST_HOURS: Final = 12
 #: Settings in which shards may differ: how each is run, how much it may spend, and the place of the dataset
 #: on its machine. The name and version of the dataset must be the same.
-_OWN: Final = ("shard", "data", *keys_of("execution", "record"))
+_OWN: Final = ("shard", "data", "reset", *keys_of("execution", "record"))
 
 
 class Shard(NamedTuple):

@@ -66,6 +66,9 @@ class Results(Frozen):
     left_out: int = Field(
         default=0, description="Items of the sample, or files with such tests, that a selection left out."
     )
+    elsewhere: int = Field(
+        default=0, description="Scenarios that the domains of the configuration left out of a whole dataset."
+    )
     drawn_from: dict[str, int] = Field(default_factory=dict, description="Kind -> items in the dataset.")
     excluded: dict[str, dict[str, int]] = Field(
         default_factory=dict, description="Kind -> why something in the data is no item of it -> how much."

@@ -371,6 +371,49 @@ def test_a_type_asked_for_is_among_the_reasons_with_its_turn() -> None:
     assert (reasons["Favorite Cuisine"].code, reasons["Favorite Cuisine"].turn) == ("asks-known", 1)
 
 
+@pytest.mark.parametrize(
+    ("question", "code"),
+    [
+        ("What would you like?", "asks-known"),
+        ("What kind of flight would you like, and which airline?", "uses-stated"),
+    ],
+)
+def test_a_question_about_another_domain_asks_for_no_preference_of_this_one(question: str, code: str) -> None:
+    asking = dialogue(ASKED, question, "Lebanese.", "I've booked a table for two at Cedre for 19:00.", *BYE)
+    reasons = {r.type: r.code for r in EmbeddedJudge().verdict(DINNER, asking, P).reasons}
+    assert reasons["Favorite Cuisine"] == code
+
+
+def test_guests_are_no_restaurants_that_are_compared() -> None:
+    ref = next(r for user in EMBEDDED.users() for r in EMBEDDED.refs(user) if r.task == "restaurants-4")
+    compared = dialogue(
+        "I'd like to compare a few places for lunch, please.",
+        "Side by side: 1. Cedre, Lebanese, $30 for 2. 2. Lune, French, $45 for 2. 3. Inti, Peruvian, $28 for 2.",
+        "Thank you, goodbye.",
+        "You're welcome.",
+    )
+    reasons = EmbeddedJudge().verdict(EMBEDDED.load(ref), compared, TC).reasons
+    assert not [r for r in reasons if "for 2" in r.detail], reasons
+
+
+@pytest.mark.parametrize("length", ["2 hours", "two hours", "120 minutes"])
+def test_a_known_length_of_time_counts_in_other_words_too(length: str) -> None:
+    ref = next(ref for ref in EMBEDDED.refs("kenneth") if ref.id == "calendar-1-kenneth")
+    scenario = EMBEDDED.load(ref)
+    assert scenario.preferences["Calendar"]["Notification Preference"] == ("2 hours before",)
+    done = dialogue(
+        "Good day. I'd like a regular appointment in my calendar, with a reminder.",
+        f"I've added the weekly entry: Tuesday 18:15. The reminder is set {length} before.",
+        "Thank you, goodbye.",
+        "You're welcome.",
+    )
+    verdict = EmbeddedJudge().verdict(scenario, done, P)
+    reminder = {r.type: r.code for r in verdict.reasons}["Notification Preference"]
+    assert (verdict.score, reminder) == (3, "applies")
+    parts = {r.part: r.code for r in EmbeddedJudge().verdict(scenario, done, TC).reasons}
+    assert parts["its reminder"] == "done"
+
+
 @pytest.mark.parametrize("dimension", [d for d in Dimension if d not in EmbeddedJudge.dimensions])
 def test_it_gives_no_reading_of_the_user(dimension: Dimension) -> None:
     assert dimension in (Dimension.NATURALNESS_USER, Dimension.COHERENCE_USER)

@@ -173,6 +173,9 @@ def test_lines_of_messages(without_tests: Repository) -> None:
     assert second["user_faults"] is not None
     assert found["train-chat-7"]["evaluation"]["verdicts"][0]["score"] == 1
     shown = repo.command("show", "--results", "judged.json", "chat-8-cust-1").outlines
+    assert any(line.startswith("known:  Train, ") for line in shown), (
+        "all preferences, if the task names none"
+    )
     assert "cust-1" in shown, "nothing stands for a situation that the file does not tell"
     # What that run wrote is judged again, own scenarios too.
     again = (*JUDGE[1:], "--personalens-dialogues=judged.json", "--personalens-report=again.json")

@@ -154,13 +154,13 @@ def test_the_code_in_the_docs_runs(
             path = empty_repo.path / named[1]
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(rest, encoding="utf-8")
-        elif first.startswith(("$ pytest", "$ python ")):
+        elif first.startswith(("$ pytest", "$ python ", "$ personalens ")):
             command = [re.sub("^data/", f"{ROOT}/data/", word) for word in shlex.split(first)[1:]]
             command = [re.sub("http://localhost:(11434|8080)/", f"{endpoint.url}/", word) for word in command]
             if command[0] == "pytest":
                 result = empty_repo.run(*command[1:])
-            elif command[1:3] == ["-m", "pytest_personalens"]:
-                result = empty_repo.command(*command[3:])
+            elif command[0] == "personalens":
+                result = empty_repo.command(*command[1:])
             else:
                 result = empty_repo.python(*command[1:])
             expected = [line for line in rest.splitlines() if line.strip()]
@@ -169,7 +169,7 @@ def test_the_code_in_the_docs_runs(
             shown.fnmatch_lines([re.sub(r"\[", "[[]", line).replace("...", "*") for line in expected])
             assert result.ret in ((4,) if refused else (0, 1))
             runs += 1
-    assert runs == len(re.findall(r"^\$ py", text, re.MULTILINE))
+    assert runs == len(re.findall(r"^\$ p(?:y|ersonalens )", text, re.MULTILINE))
 
 
 def test_links_in_the_docs_lead_somewhere() -> None:

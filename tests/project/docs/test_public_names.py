@@ -46,7 +46,7 @@ def test_docs_and_the_example_import_from_the_top_only(page: Path) -> None:
 def test_the_help_of_a_command_fits_a_screen(empty_repo: Repository, command: str) -> None:
     result = empty_repo.command(command, "--help")
     assert result.ret == 0
-    result.stdout.fnmatch_lines([f"usage: python -m pytest_personalens {command}*"])
+    result.stdout.fnmatch_lines([f"usage: personalens {command}*"])
     assert len(result.outlines) <= 36
 
 

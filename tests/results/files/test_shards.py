@@ -96,7 +96,7 @@ def test_a_shard_leaves_the_gates_to_the_merge(scripted: Repository) -> None:
         scripted.inline(*args),
         0,
         "personalens: shard 2/3, 7 of 20 scenarios of embedded *",
-        "shard 2/3 of the run: its gates are decided over all shards, by python -m pytest_personalens merge",
+        "shard 2/3 of the run: its gates are decided over all shards, by personalens merge",
         "below threshold:",
     )
     result.assert_outcomes(passed=7)

@@ -17,6 +17,7 @@ from pytest_personalens.agents.language.statements import of_message, plain, sub
 from pytest_personalens.agents.language.text import content, mentions, runs
 from pytest_personalens.agents.language.weights import words as listed
 from pytest_personalens.agents.reading.goal import classes, parts
+from pytest_personalens.agents.reading.typed_values import same_length, with_length_of
 from pytest_personalens.agents.wording.verb_forms import forms, gist
 from pytest_personalens.agents.wording.wording_cues import form_cues, reactions, word_cues
 
@@ -111,7 +112,8 @@ class _Reader:
         place = self._place(turn)
         whole = self._whole(turn, [plain(text) for text, _ in statements], [*before, *after])
         earlier = ""
-        for text, quote in statements:
+        for said, quote in statements:
+            text = self._in_known_words(said) if message.role == "assistant" else said
             folded, stems = plain(text), content(text)
             cues = {*word_cues(text, folded, self.goal, self.value_words), *place, *before}
             if message.role == "assistant":
@@ -132,6 +134,13 @@ class _Reader:
             self.said |= content(message.content)
             self.numbers.update(_NUMBER.findall(message.content))
             self.by_user += f"\n{message.content}"
+
+    def _in_known_words(self, text: str) -> str:
+        """Return the text with each length of time in the words of the known value: "2 hours", not "120 minutes"."""
+        for value in self.values:
+            if same_length(value, text) and not mentions(value, text):
+                text = with_length_of(value, text)
+        return text
 
     def _place(self, turn: int) -> Iterator[str]:
         if turn == len(self.messages) - 1:

@@ -8,9 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from pytest_personalens.agents.language.reading import DialogueReading
-from pytest_personalens.agents.language.statements import plain
 from pytest_personalens.agents.language.text import content, mentions
-from pytest_personalens.agents.reading.typed_values import typed_values
+from pytest_personalens.agents.reading.typed_values import same_length
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,7 +51,7 @@ def findings(
     uses: list[PreferenceFinding] = []
     for domain, name, _, values in reading.types:
         if reading.relevant(domain, name):
-            uses += _of_type(domain, name, values, messages, spoken)
+            uses += _of_type(domain, name, values, reading, spoken)
     clashes = {(c.domain, c.type): c for c in reversed(reading.clashes)}
     uses = [f for f in uses if (f.domain, f.type) not in clashes]
     uses += [
@@ -63,7 +62,7 @@ def findings(
 
 
 def _of_type(
-    domain: str, name: str, values: Sequence[str], messages: Sequence[Message], spoken: Sequence[Spoken]
+    domain: str, name: str, values: Sequence[str], reading: DialogueReading, spoken: Sequence[Spoken]
 ) -> list[PreferenceFinding]:
     for statement in spoken:
         line = statement.line
@@ -78,12 +77,13 @@ def _of_type(
         if line.turn == 0:
             return [PreferenceFinding("uses-stated", domain, name, value, line.turn, line.quote)]
         question = _question_before(line.turn, spoken)
-        if question is not None:
+        # A user may answer what nobody asked: "What cuisine would you like?" in a dialogue about books.
+        if question is not None and not reading.asks_elsewhere(domain, name, question.line.text):
             return [
                 PreferenceFinding("asks-known", domain, name, value, question.line.turn, question.line.quote)
             ]
         return [PreferenceFinding("uses-stated", domain, name, value, line.turn, line.quote)]
-    last = max((s.line.turn for s in spoken if s.line.role == "assistant"), default=len(messages) - 1)
+    last = max((s.line.turn for s in spoken if s.line.role == "assistant"), default=len(reading.messages) - 1)
     return [PreferenceFinding("ignores", domain, name, values[0], last, "")]
 
 
@@ -95,21 +95,10 @@ def _question_before(turn: int, spoken: Sequence[Spoken]) -> Spoken | None:
 
 
 def _says(value: str, text: str, words: frozenset[str]) -> bool:
-    if mentions(value, text) or _same_length(value, text):
+    if mentions(value, text) or same_length(value, text):
         return True
     wanted = content(value)
     return len(wanted) > 1 and len(wanted & words) / len(wanted) >= _MOST
-
-
-def _same_length(value: str, text: str) -> bool:
-    """True if a value is a length of time and the text names it in other words: "two hours", "120 minutes"."""
-    wanted = _lengths(value)
-    return len(wanted) == 1 and wanted <= _lengths(text)
-
-
-def _lengths(text: str) -> frozenset[object]:
-    # What kind of value a text holds does not depend on the day.
-    return frozenset(v.value for v in typed_values(plain(text), "2026-01-01") if v.kind == "duration")
 
 
 def numbers(uses: Sequence[PreferenceFinding]) -> dict[str, float]:
