@@ -58,7 +58,9 @@ def check_data(spec: str) -> DataCheck | None:
 
 def _has_arcs(file: Path) -> bool:
     try:
-        return file.suffix == ".toml" and bool(_HAS_ARCS.search(file.read_text(errors="replace")))
+        return file.suffix == ".toml" and bool(
+            _HAS_ARCS.search(file.read_text(encoding="utf-8", errors="replace"))
+        )
     except OSError:
         return False
 

@@ -23,7 +23,7 @@ def of_bot(bot: str, results: Path) -> dict[str, float]:
         cwd=FOLDER, env=clean, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode in (0, 1), done.stdout + done.stderr
-    return shares(json.loads(results.read_text()))
+    return shares(json.loads(results.read_text(encoding="utf-8")))
 
 
 def test_the_readme_names_the_kinds_that_fail(tmp_path: Path) -> None:
