@@ -1,6 +1,6 @@
 """How the embedded judge and user do with assistants whose replies were written live, by kind of assistant.
 
-``python benchmarks/agents/by_hand.py [FILE.jsonl]`` reads ``data/agreement/by-hand-held.jsonl``. Its
+``python benchmarks/agents/by_hand.py [FILE.jsonl ...]`` reads ``data/agreement/by-hand-held.jsonl``. Its
 dialogues were written by authors who know neither user agent nor judge, and labelled by two annotators, all
 of them language models. TC of the annotators is 1 where both say so, and P the lower of the two medians.
 """
@@ -58,8 +58,9 @@ def share(rows: list[Row]) -> str:
 def main() -> None:
     """Print a row for each kind of assistant, and the figures over all."""
     held = data_folder() / "agreement" / "by-hand-held.jsonl"
-    path = Path(sys.argv[1]) if len(sys.argv) > 1 else held
-    rows = [row for line in path.read_text(encoding="utf-8").splitlines() if (row := read(line))]
+    paths = [Path(arg) for arg in sys.argv[1:]] or [held]
+    lines = [line for path in paths for line in path.read_text(encoding="utf-8").splitlines()]
+    rows = [row for line in lines if (row := read(line))]
     kinds: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         kinds[row.assistant].append(row)
