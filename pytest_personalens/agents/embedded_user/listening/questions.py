@@ -181,16 +181,6 @@ def is_courtesy(folded: str) -> bool:
     )
 
 
-def promises(folded: str) -> bool:
-    """True if a statement in the form of `plain` announces an action."""
-    return bool(_PROMISE.search(folded)) and not folded.rstrip().endswith("?")
-
-
-def is_promise(reply: str) -> bool:
-    """True if the reply announces an action."""
-    return any(promises(plain(text)) for text, _ in statements_of(reply))
-
-
 def options(reply: str) -> list[Choice]:
     """Return what a reply lists to choose from.
 
