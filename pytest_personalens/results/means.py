@@ -12,12 +12,13 @@ from pytest_personalens.core.judging.metric import OfSums, total
 from pytest_personalens.results.stats.intervals import interval
 from pytest_personalens.results.stats.resampling import bootstrap_interval
 from pytest_personalens.results.stats.sums import bootstrap_of_sums
+from pytest_personalens.results.values.figures import Figure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_personalens.core.judging.evaluation import Answer
-    from pytest_personalens.core.judging.measure import Exact, Measure, Score
+    from pytest_personalens.core.judging.measure import Better, Exact, Measure, Score
     from pytest_personalens.core.judging.metric import Metric, Row
     from pytest_personalens.results.stats.intervals import Interval
     from pytest_personalens.results.values.item import Item
@@ -115,6 +116,11 @@ class Estimate(NamedTuple):
     scenarios: int = 0
     dialogues: int = 0
     users: int = 0
+
+    def figure(self, better: Better) -> Figure:
+        """Return the estimate as a figure, rounded: the last bits of a sum may depend on the platform."""
+        value, low, high = (None if x is None else round(x, 6) for x in self[:3])
+        return Figure(value=value, count=self.dialogues, low=low, high=high, better=better)
 
 
 class ItemScores(NamedTuple):

@@ -48,6 +48,8 @@ def slices_of(items: Sequence[Item], suite: Suite) -> tuple[Slice, ...]:
         for name in dict.fromkeys(name for item in items for name in item.slices)
         for value in sorted({item.slices[name] for item in items if name in item.slices})
     ]
+    if not groups:  # nearly all runs
+        return ()
     scored = {m: scenario_means(scores_of(items, m)) for m in suite.main}
     gaps = {
         (name, value, measure): gap
@@ -55,7 +57,7 @@ def slices_of(items: Sequence[Item], suite: Suite) -> tuple[Slice, ...]:
         for measure in suite.main
         if (gap := gap_of(scored[measure], {i.evaluation.user for i in own})) is not None
     }
-    rejected = dict(zip(gaps, holm([gap.p for gap in gaps.values()], LEVEL), strict=True)) if gaps else {}
+    rejected = dict(zip(gaps, holm([gap.p for gap in gaps.values()], LEVEL), strict=True))
 
     def figures(name: str, value: str, own: Sequence[Item]) -> Iterator[tuple[Measure, SliceFigure]]:
         read = item_scores(own)
@@ -63,17 +65,11 @@ def slices_of(items: Sequence[Item], suite: Suite) -> tuple[Slice, ...]:
             e = estimate(read, measure)
             if e.value is None:
                 continue
-            figure = SliceFigure(
-                value=round(e.value, 6),
-                count=e.dialogues,
-                low=None if e.low is None else round(e.low, 6),
-                high=None if e.high is None else round(e.high, 6),
-                better=measure.better,
-            )
+            found: dict[str, float | bool] = {}
             if gap := gaps.get((name, value, measure)):
                 found = {"gap": round(gap.value, 6), "p": round(gap.p, 6), "tasks": gap.tasks}
-                figure = figure.model_copy(update=found | {"significant": rejected[name, value, measure]})
-            yield measure, figure
+                found["significant"] = rejected[name, value, measure]
+            yield measure, SliceFigure(**e.figure(measure.better).model_dump(), **found)
 
     return tuple(
         Slice(

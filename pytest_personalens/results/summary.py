@@ -12,7 +12,7 @@ from pytest_personalens.core.suite.suite import get_suite
 from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.results.means import by_turn, estimate, figure_of, item_scores
 from pytest_personalens.results.slices import slices_of
-from pytest_personalens.results.values.figures import Figure, Group, Mean, UserAudit
+from pytest_personalens.results.values.figures import Group, Mean, UserAudit
 from pytest_personalens.results.values.item import Item
 from pytest_personalens.results.values.results import Results
 
@@ -135,13 +135,7 @@ def group(name: str, items: Sequence[Item], suite: Suite, *, whole: bool = False
     for metric in suite.metrics:
         if metric.of is not None:
             found[metric.name] = figure_of(metric, items, ends=whole), metric.better
-    figures = {
-        figure: Figure(
-            value=_round(e.value), count=e.dialogues, low=_round(e.low), high=_round(e.high), better=better
-        )
-        for figure, (e, better) in found.items()
-        if e.dialogues
-    }
+    figures = {name: e.figure(better) for name, (e, better) in found.items() if e.dialogues}
     return Group(name=name, items=len(items), scored=sum(i.evaluation.scored for i in items), figures=figures)
 
 
