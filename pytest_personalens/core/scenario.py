@@ -154,6 +154,11 @@ class BaseScenario(Frozen):
         return self.name or self.user
 
     @property
+    def not_read(self) -> tuple[str, ...]:
+        """The long names of measures on which it has no score, although its kind has one."""
+        return ()
+
+    @property
     def wish(self) -> str:
         """The user's wish in a line for reports; empty if the dialogue says it all."""
         return ""

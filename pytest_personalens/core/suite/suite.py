@@ -217,9 +217,10 @@ class Suite:
         }
         return tuple(m for m in self.measures if m in wanted)
 
-    def measures_of(self, kind: str, names: Collection[str]) -> tuple[Measure, ...]:
-        """Return those of the measures by name that scenarios of a kind have a score on."""
-        return tuple(m for m in map(self.measure, names) if m.is_read_in(kind))
+    def measures_of(self, scenario: BaseScenario, names: Collection[str]) -> tuple[Measure, ...]:
+        """Return those of the measures by name that the scenario has a score on."""
+        named = map(self.measure, names)
+        return tuple(m for m in named if m.is_read_in(scenario.kind) and m not in scenario.not_read)
 
     def headings(self) -> dict[str, str]:
         """Return the column heading of each figure by its key, in the order of tables."""

@@ -59,7 +59,7 @@ def job_of(item: pytest.Item, run: Run, store: RecordStore, context: Context) ->
     return Job(
         scenario=scenario,
         context=context,
-        dimensions=run.suite.measures_of(scenario.kind, settings.dimensions),
+        dimensions=run.suite.measures_of(scenario, settings.dimensions),
         thresholds=settings.thresholds,
         max_turns=settings.max_turns,
         turn_timeout=settings.turn_timeout,

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 #: that memory has no part in. abstain: never said, so not to be invented.
 Kind = Literal["recall", "revise", "forget", "whose", "apart", "restraint", "abstain"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
-#: The kinds whose last session is a task, so that it has a personalization (P), too.
+#: The kinds whose last session may be a task.
 WITH_TASK: Final[tuple[Kind, ...]] = ("recall", "revise", "whose")
 #: The most rounds of a user about a task, after the written messages.
 _ROUNDS: Final = 8
@@ -92,8 +92,8 @@ class ArcTask(Frozen):
 class Arc(BaseScenario):
     """An arc of one user: sessions in order of date, of which the last holds the test.
 
-    In the last session, the assistant must say all values in `right` and none in `wrong`. An arc of a kind in
-    `WITH_TASK` also has the task that the user wants done then.
+    In the last session, the assistant must say all values in `right` and none in `wrong`. With a
+    `last_task`, the user goes on until it is done, and P is read, too.
     """
 
     suite: ClassVar[str] = "memory"
@@ -124,6 +124,11 @@ class Arc(BaseScenario):
     def rounds(self) -> int:
         """Return the number of written messages, and with a task that of a dialogue about it."""
         return len(self.turns) + (_ROUNDS if self.last_task is not None else 0)
+
+    @property
+    def not_read(self) -> tuple[str, ...]:
+        """Return the name of P, if the last session has no task."""
+        return () if self.last_task is not None else ("personalization",)
 
     @property
     def wish(self) -> str:

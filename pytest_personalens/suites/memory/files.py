@@ -147,10 +147,11 @@ def _problems_of_people(arc: Arc) -> Iterator[Problem]:
 
 
 def _problems_of_task(arc: Arc) -> Iterator[Problem]:
-    has_task, needs_one = arc.last_task is not None, arc.kind in WITH_TASK
-    if has_task != needs_one:
-        says = "needs a task: what the user wants done in the last session" if needs_one else "has no task"
-        yield "task", f"an arc of the kind {arc.kind} {says}"
+    if arc.last_task is not None and arc.kind not in WITH_TASK:
+        yield (
+            "task",
+            f"only arcs of the kinds {', '.join(WITH_TASK)} may have a task; this is one of {arc.kind}",
+        )
     elif arc.last_task is not None and any(
         _in(value, (arc.last_task.intent,)) for value in (*arc.right, *arc.wrong)
     ):

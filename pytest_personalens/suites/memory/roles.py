@@ -80,7 +80,7 @@ class ArcJudge:
         """Return the reading; its evidence quotes where a value was told, and where it is said again."""
         faults, praise = _found(scenario, dialogue)
         if dimension != MEMORY:
-            return _against_wrong(read_task(EmbeddedJudge(), scenario, dialogue), faults)
+            return _against_wrong(read_task(EmbeddedJudge(), scenario, dialogue, all_ways=True), faults)
         return Verdict(
             dimension=dimension,
             score=int(not faults),
@@ -93,11 +93,11 @@ class ArcJudge:
         )
 
 
-def read_task(judge: Judge, scenario: Arc, dialogue: Dialogue) -> Verdict:
+def read_task(judge: Judge, scenario: Arc, dialogue: Dialogue, *, all_ways: bool = False) -> Verdict:
     """Return the personalization of the last session, as a judge of the first suite reads it."""
     first = next(turn for turn, m in enumerate(dialogue.messages) if m.session == scenario.last_session)
     last = dialogue.model_copy(update={"messages": dialogue.messages[first:]})
-    verdict = judge.verdict(scenario.last_scenario(all_ways=True), last, Dimension.PERSONALIZATION)
+    verdict = judge.verdict(scenario.last_scenario(all_ways=all_ways), last, Dimension.PERSONALIZATION)
     evidence = tuple(e.model_copy(update={"turn": e.turn + first}) for e in verdict.evidence)
     reasons = tuple(
         r if r.turn is None else r.model_copy(update={"turn": r.turn + first}) for r in verdict.reasons
