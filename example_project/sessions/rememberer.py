@@ -42,6 +42,11 @@ _FORGET: Final = re.compile(
     r"|\bout of your (?:memory|notes|head)\b|\bdropped that\b|^bin the\b",
     re.IGNORECASE,
 )
+_BYE: Final = re.compile(
+    r"\b(?:thank\w*|never mind|(?:no, forget|leave) it|that's all|stop here|isn't working|another way"
+    r"|somewhere else|myself|on my own)\b",
+    re.IGNORECASE,
+)
 _CHANGE: Final = re.compile(
     r"\b(?:now|from (?:today|this week|here on|now on)|no longer|any ?more|switched|changed|cancelled|instead"
     r"|given up|gave up|gone over|moved|transferred|retired|put a stop|going to be|the old)\b",
@@ -95,11 +100,15 @@ class Memory:
     def __init__(self, fault: str) -> None:
         self._fault = fault
         self._notes: list[Note] = []
+        self._last = ""  # the session of the last message
         self._people: dict[str, str] = {}  # a relative -> the name, or a name -> itself
 
     def reply(self, session: str, text: str) -> str:
         """Return the reply to a message, and keep what it says."""
         earlier = [note for note in self._notes if note.session != session]
+        if session == self._last and _BYE.search(text):
+            return "You are welcome."
+        self._last = session
         if _FORGET.search(text):
             if self._fault != "ignores-forget":
                 self._forget(earlier, text)

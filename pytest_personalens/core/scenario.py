@@ -43,18 +43,23 @@ class ScenarioRef(NamedTuple):
         return slug(f"{self.task}-{self.user}")
 
 
-#: Stands for a part of a situation that a file of dialogues does not tell.
+#: Stands for a part of a situation that a dataset does not tell.
 UNKNOWN: Final = "unknown"
 
 
 class Situation(Frozen):
-    """The user's situation while asking (paper, section 2.3 and Figure 11)."""
+    """The user's situation while asking (paper, section 2.3 and Figure 11); any part may be unknown."""
 
-    location: Text
-    device: Text
-    time_of_day: Text
-    day_of_week: Text
-    environment: Text
+    location: Text = UNKNOWN
+    device: Text = UNKNOWN
+    time_of_day: Text = UNKNOWN
+    day_of_week: Text = UNKNOWN
+    environment: Text = UNKNOWN
+
+    @property
+    def known(self) -> dict[str, str]:
+        """Return the parts that the dataset tells, by name."""
+        return {name: text for name, text in self.model_dump().items() if text != UNKNOWN}
 
 
 #: The kinds of detail that a part of a goal may ask for.
@@ -149,6 +154,11 @@ class BaseScenario(Frozen):
         return self.name or self.user
 
     @property
+    def not_read(self) -> tuple[str, ...]:
+        """The long names of measures on which it has no score, although its kind has one."""
+        return ()
+
+    @property
     def wish(self) -> str:
         """The user's wish in a line for reports; empty if the dialogue says it all."""
         return ""
@@ -183,7 +193,7 @@ class Scenario(BaseScenario):
     demographics: dict[Text, Text]
     preferences: dict[str, dict[Text, tuple[Text, ...]]]
     summaries: dict[str, Text]
-    situation: Situation
+    situation: Situation = Situation()
     task: Task
     words: dict[str, DomainWords] = Field(
         default_factory=dict,
@@ -202,6 +212,8 @@ class Scenario(BaseScenario):
         data: dict[str, Any] = serialize(self)
         # What a dataset does not have is no part of a scenario's digest.
         _drop_empty(data, "words", "now", "limits", "sessions", "others")
+        if not self.situation.known:
+            data.pop("situation", None)
         if isinstance(task := data.get("task"), dict):
             _drop_empty(task, "facts", "things")
             for part in task.get("parts", ()):
@@ -214,10 +226,10 @@ class Scenario(BaseScenario):
 
     @property
     def who(self) -> str:
-        place = self.situation
-        when = " ".join(part for part in (place.day_of_week, place.time_of_day.lower()) if part != UNKNOWN)
-        told = (part for part in (when, place.device.lower(), place.location) if part not in ("", UNKNOWN))
-        return ", ".join((self.name or self.user, *told))
+        place = self.situation.known
+        day, time, device = (place.get(name, "") for name in ("day_of_week", "time_of_day", "device"))
+        told = (f"{day} {time.lower()}".strip(), device.lower(), place.get("location", ""))
+        return ", ".join(filter(None, (self.name or self.user, *told)))
 
     @property
     def wish(self) -> str:
@@ -270,7 +282,7 @@ class Scenario(BaseScenario):
             demographics=dict(self.demographics) if "D" in letters else {},
             interactions=told if "I" in letters else {},
             sessions=self.sessions if "I" in letters or "H" in letters else (),
-            situation=self.situation if "S" in letters else None,
+            situation=self.situation if "S" in letters and self.situation.known else None,
             now=self.now if "S" in letters else None,
         )
 
@@ -315,7 +327,7 @@ class Context(Frozen):
         parts += [f"Past conversations about {d}:\n{text.strip()}" for d, text in self.interactions.items()]
         if self.sessions and not self.interactions:  # which would sum them up
             parts += ["Past conversations:", *(session.text() for session in self.sessions)]
-        place = self.situation.model_dump() if self.situation is not None else {}
+        place = self.situation.known if self.situation is not None else {}
         lines = [f"- {k.replace('_', ' ')}: {v}" for k, v in place.items()]
         if self.now is not None:
             lines.append(f"- now: {self.now}")

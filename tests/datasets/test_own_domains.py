@@ -14,6 +14,7 @@ from pytest_personalens.datasets import EmbeddedDataset, open_dataset
 from tests.support.datasets.folders import write_own_domains
 from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import Repository
+from tests.support.servers.endpoint import Endpoint, Reply
 
 #: The conftest of a dataset with one person, who is asked about an invoice.
 HOOK = """
@@ -186,6 +187,40 @@ def test_what_the_hook_offers_is_checked_by_name(empty_repo: Repository) -> None
     checked = empty_repo.command("check-dataset", "support")
     checked.stdout.fnmatch_lines(["support 3: no findings *"])
     assert checked.ret == 0
+
+
+SITUATION = HOOK[HOOK.index("situation=") : HOOK.index("task=Task")]
+ASKED = (
+    "--personalens-user-model=openai:user", "--personalens-judge-model=openai:judge", "--personalens-assistant=openai:bot",
+    "--personalens-dimensions=p", "--personalens-record=live",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("situation", "shown"),
+    [
+        ("", "- situation: unknown"),
+        ('situation=Situation(location="the office"), ', "- location: the office"),
+    ],
+)
+def test_a_situation_may_be_absent_in_whole_or_in_part(
+    empty_repo: Repository, endpoint: Endpoint, situation: str, shown: str
+) -> None:
+    empty_repo.write(conftest=HOOK.replace(SITUATION, situation))
+    checked = empty_repo.command("check-dataset", "support")
+    checked.stdout.fnmatch_lines(["support 3: no findings *"])
+    run = ("--personalens-sample=1", "--personalens-data=support", "--personalens-report=r.json")
+    assert empty_repo.inline(*run, "--personalens-gate=valid >= 1").ret == 0
+    verdict = 'Evidence: turn 1: "Sent."\nJustification: so\nScore: 3'
+    said = {"user": "Thanks. TERMINATE", "judge": verdict, "bot": "Sent."}
+    endpoint.answer = lambda call: Reply(said[call.body["model"]])
+    assert empty_repo.inline(*run, *ASKED, "--personalens-gate=valid >= 1").ret == 0
+    prompts = {call.body["model"]: call.prompt for call in endpoint.calls}
+    assert shown in prompts["user"]
+    assert shown in prompts["judge"]
+    told = next(call for call in endpoint.calls if call.body["model"] == "bot").body["messages"][0]["content"]
+    assert ("the office" in told) == bool(situation)
+    assert "unknown" not in told
 
 
 @pytest.mark.parametrize(

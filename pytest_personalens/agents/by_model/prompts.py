@@ -310,8 +310,8 @@ def preferences_text(scenario: Scenario, domain: str) -> str:
 
 
 def situation_text(situation: Situation) -> str:
-    """Return the situation with one line for each of its five parts."""
-    return _lines(situation.model_dump())
+    """Return the situation with one line for each of its parts that is known."""
+    return _lines(situation.known or {"situation": "unknown"})
 
 
 def _lines(values: Mapping[str, str]) -> str:

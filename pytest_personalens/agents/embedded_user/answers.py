@@ -186,7 +186,7 @@ class Answers:
         if kind == "name":
             return "name_is", scenario.name
         if kind == "here":
-            return "place_here", scenario.situation.location
+            return "place_here", scenario.situation.known.get("location", "")
         verbalized = {
             "when": verbalize.when,
             "how_long": verbalize.how_long,

@@ -109,6 +109,10 @@ class Measure(str):
         """1 if more is better, else -1."""
         return 1 if self.better == "high" else -1
 
+    def of_kinds(self, kinds: tuple[str, ...]) -> Measure:
+        """Return the measure for a suite in which only scenarios of these kinds have a score on it."""
+        return Measure(self.value, self.names, self.low, self.high, self.grid, self.better, kinds)
+
     def is_read_in(self, kind: str) -> bool:
         """True if scenarios of that kind have a score on this measure."""
         return not self.kinds or kind in self.kinds
@@ -151,10 +155,13 @@ _KNOWN: Final[dict[str, Measure]] = {}
 
 
 def add_measures(measures: Iterable[Measure]) -> None:
-    """Register measures; raise `SpecError` if a different measure already has the name."""
+    """Register measures; raise `SpecError` if a different measure already has the name.
+
+    Only the kinds of a measure may differ from suite to suite.
+    """
     for measure in measures:
         registered = _KNOWN.setdefault(measure.value, measure)
-        if registered.__reduce__()[1] != measure.__reduce__()[1]:
+        if registered.of_kinds(measure.kinds).__reduce__() != measure.of_kinds(measure.kinds).__reduce__():
             raise SpecError(f"two suites have different measures of the name {measure.value!r}; rename one")
 
 

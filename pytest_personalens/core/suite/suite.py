@@ -217,6 +217,12 @@ class Suite:
         }
         return tuple(m for m in self.measures if m in wanted)
 
+    def measures_of(self, scenario: BaseScenario, names: Collection[str]) -> tuple[Measure, ...]:
+        """Return those of the measures by their long names that the scenario has a score on."""
+        named = {m.value: m for m in self.measures}
+        of_scenario = (named[name] for name in names if name not in scenario.not_read)
+        return tuple(m for m in of_scenario if m.is_read_in(scenario.kind))
+
     def headings(self) -> dict[str, str]:
         """Return the column heading of each figure by its key, in the order of tables."""
         columns = {measure.value: measure.names.heading for measure in self.measures}

@@ -6,6 +6,8 @@ import re
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final
 
+from pytest_personalens.core.scenario import UNKNOWN
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -99,11 +101,14 @@ def copies(corpus: Corpus) -> Iterator[Place]:
 
 
 def situations(corpus: Corpus) -> Iterator[Place]:
-    """A situation must hold listed values, a real place and a device that fits: no smart speaker outside."""
+    """A situation must hold listed values, a real place and a device that fits: no smart speaker outside.
+
+    What a dataset does not tell of it is no fault.
+    """
     for a in corpus.assignments:
         field = f"{a.field}, {a.task}"
         for part, listed in SITUATION_VALUES.items():
-            if (value := a.situation.get(part)) not in listed:
+            if (value := a.situation.get(part)) not in (*listed, UNKNOWN):
                 yield a.file, f"{field}: {part}", f"{value!r} is not one of: {', '.join(listed)}"
         location = a.situation.get("location", "")
         if not location.strip() or re.search(r"\[.*\]", location):

@@ -27,7 +27,7 @@ from pytest_personalens.core.files.jsonfile import first_problem
 from pytest_personalens.core.frozen import clean
 from pytest_personalens.core.judging.verdict import LABELLED, Dimension
 from pytest_personalens.core.runtime.once import once
-from pytest_personalens.core.scenario import UNKNOWN, GoalPart, Scenario, Situation, Task
+from pytest_personalens.core.scenario import GoalPart, Scenario, Situation, Task
 from pytest_personalens.datasets.embedded.embedded import EmbeddedDataset
 from pytest_personalens.datasets.world.placeholders import fill_from_match, goal_pattern
 
@@ -170,7 +170,6 @@ def _scenario(s: _Scenario, path: Path, where: str, *, user: str, task: str) -> 
         k.lower().replace(" of the ", "_of_").replace(" of ", "_of_").replace(" ", "_"): v
         for k, v in s.situation.items()
     }
-    parts = ("location", "device", "time_of_day", "day_of_week", "environment")
     return Scenario(
         id=user,
         user=user,
@@ -180,7 +179,7 @@ def _scenario(s: _Scenario, path: Path, where: str, *, user: str, task: str) -> 
         demographics=s.demographics,
         preferences={d: {t: tuple(v) for t, v in types.items()} for d, types in s.preferences.items()},
         summaries={d: s.interactions.get(d, "") for d in s.task.domains},
-        situation=Situation(**{part: situation.get(part, UNKNOWN) for part in parts}),
+        situation=Situation(**{k: v for k, v in situation.items() if k in Situation.model_fields}),
         task=Task(
             id=task,
             description=s.task.description or s.task.intent,

@@ -17,7 +17,7 @@ from pytest_personalens.core.dialogue.dialogue import UserAgent, UserTurn
 from pytest_personalens.core.errors import UserAgentFault
 from pytest_personalens.core.judging.dimensions import dimensions
 from pytest_personalens.core.judging.evaluation import empty_evaluation, evaluate, judge_dialogue
-from pytest_personalens.core.judging.measure import Measure, get_measure
+from pytest_personalens.core.judging.measure import Measure
 from pytest_personalens.core.judging.usage import Usage
 from pytest_personalens.core.judging.verdict import Verdict
 from pytest_personalens.models import Model
@@ -88,7 +88,7 @@ def estimate_cost(run: Run) -> dict[str, Usage]:
         if "assistant" in models:
             context = run.context(case, scenario)
             assistant = run.participants.played(models["assistant"], meter, context, scenario.kind)
-        wanted = [m for m in map(get_measure, settings.dimensions) if m.is_read_in(scenario.kind)]
+        wanted = run.suite.measures_of(scenario, settings.dimensions)
         if (stored := run.stored_dialogue(case)) is not None:
             start = empty_evaluation(scenario).model_copy(update={"dialogue": stored.dialogue})
             judge_dialogue(start, scenario, judge, wanted)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from pytest_personalens.core.judging.measure import get_measure
 from pytest_personalens.core.options.options import OPTIONS
 from pytest_personalens.core.text.node_ids import BUILT_IN, file_of, within_file
 from pytest_personalens.core.text.redaction import redact
@@ -60,7 +59,7 @@ def job_of(item: pytest.Item, run: Run, store: RecordStore, context: Context) ->
     return Job(
         scenario=scenario,
         context=context,
-        dimensions=tuple(m for m in map(get_measure, settings.dimensions) if m.is_read_in(scenario.kind)),
+        dimensions=run.suite.measures_of(scenario, settings.dimensions),
         thresholds=settings.thresholds,
         max_turns=settings.max_turns,
         turn_timeout=settings.turn_timeout,

@@ -3,19 +3,38 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import Any, ClassVar, Final, Literal, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, get_args
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from pytest_personalens.core.facts import Day
 from pytest_personalens.core.frozen import Frozen, Text
-from pytest_personalens.core.scenario import BaseScenario, Context
+from pytest_personalens.core.scenario import (
+    BaseScenario,
+    Context,
+    DomainWords,
+    GoalPart,
+    PreferenceWords,
+    Scenario,
+    Task,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_personalens.core.dialogue.message import Message
 
 #: What an arc tests. recall: told once, needed later. revise: the old value is wrong now. forget: must not be
 #: used or told again. whose: somebody else's, not the user's. apart: another user's. restraint: a question
 #: that memory has no part in. abstain: never said, so not to be invented.
 Kind = Literal["recall", "revise", "forget", "whose", "apart", "restraint", "abstain"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+#: The kinds whose last session may be a task.
+WITH_TASK: Final[tuple[Kind, ...]] = ("recall", "revise", "whose")
+#: The most rounds of a user about a task, after the written messages.
+_ROUNDS: Final = 8
+_INTENT: Final = "You want to "
+_TO_BE_TOLD: Final = ("know", "learn")
 #: Between the ways to write a value.
 _OR: Final = "|"
 
@@ -51,10 +70,30 @@ class ArcSession(Frozen):
         return self.date if self.person == user else f"{self.date} {self.person}"
 
 
+class ArcTask(Frozen):
+    """The task of a last session, for the agents of the first suite.
+
+    `intent` is a sentence that begins with "You want to". `preference` names what the right value is, and
+    `ask` has the words with which an assistant asks for it.
+    """
+
+    intent: Text
+    preference: Text
+    ask: tuple[Text, ...] = ()
+
+    @field_validator("intent")
+    @classmethod
+    def _is_wish(cls, intent: str) -> str:
+        if not intent.startswith(_INTENT):
+            raise ValueError(f"expected a sentence that begins with {_INTENT!r}, not {intent!r}")
+        return intent
+
+
 class Arc(BaseScenario):
     """An arc of one user: sessions in order of date, of which the last holds the test.
 
-    In the last session, the assistant must say all values in `right` and none in `wrong`.
+    In the last session, the assistant must say all values in `right` and none in `wrong`. With a
+    `last_task`, the user goes on until it is done, and P is read, too.
     """
 
     suite: ClassVar[str] = "memory"
@@ -64,6 +103,7 @@ class Arc(BaseScenario):
     sessions: tuple[ArcSession, ...] = Field(min_length=1)
     right: tuple[Value, ...] = ()
     wrong: tuple[Value, ...] = ()
+    last_task: ArcTask | None = None
 
     @property
     def task_id(self) -> str:
@@ -82,8 +122,13 @@ class Arc(BaseScenario):
 
     @property
     def rounds(self) -> int:
-        """Return the number of messages: an arc never ends before its test."""
-        return len(self.turns)
+        """Return the number of written messages, and with a task that of a dialogue about it."""
+        return len(self.turns) + (_ROUNDS if self.last_task is not None else 0)
+
+    @property
+    def not_read(self) -> tuple[str, ...]:
+        """Return the name of P, if the last session has no task."""
+        return () if self.last_task is not None else ("personalization",)
 
     @property
     def wish(self) -> str:
@@ -106,6 +151,48 @@ class Arc(BaseScenario):
         right, wrong = ("; ".join(map(str, values)) for values in (self.right, self.wrong))
         told = (("kind", self.kind), ("right", right), ("wrong", wrong))
         return tuple((word, text) for word, text in told if text)
+
+    def last_dialogue(self, messages: Sequence[Message]) -> list[Message]:
+        """Return the messages of the last session."""
+        return [m for m in messages if m.session == self.last_session]
+
+    def last_scenario(self, *, all_ways: bool = False) -> Scenario:
+        """Return the last session as a scenario of the first suite; it needs a task.
+
+        The right values are the user's preference, and what the user said before sums up the past. A user
+        says a value in its first way only, and a judge reads it in `all_ways`.
+        """
+        assert self.last_task is not None, "only an arc with a task"
+        # A replay needs no turn, and this import would slow it down.
+        from pytest_personalens.agents.embedded_user.voice.style import first_person
+
+        (domain,), name = self.domains, self.last_task.preference
+        goal = self.last_task.intent.removeprefix(_INTENT).rstrip(".")
+        part = GoalPart(
+            text=goal, kind="told" if goal.startswith(_TO_BE_TOLD) else "done", ask=first_person(goal)
+        )
+        values = tuple(way for value in self.right for way in value.ways[: None if all_ways else 1])
+        known = PreferenceWords(ask=self.last_task.ask, values=(*values, *map(str, self.wrong)))
+        return Scenario(
+            id=self.id,
+            user=self.user,
+            name=self.name,
+            dataset=self.dataset,
+            kind="single",
+            domains=self.domains,
+            demographics={},
+            preferences={domain: {name: values}},
+            summaries={domain: self.told},
+            task=Task(
+                id=self.task,
+                description=self.wish,
+                intent=self.last_task.intent,
+                goal=goal,
+                relevant=((domain, name),),
+                parts=(part,),
+            ),
+            words={domain: DomainWords(types={name: known})},
+        )
 
     def in_session(self, context: Context, session: str) -> Context:
         """Return the context of a session, whose conversation has an id of its own."""

@@ -14,7 +14,7 @@ from pytest_personalens.core.scenario import DOMAINS, ScenarioRef
 from pytest_personalens.core.text.slugs import slug
 from pytest_personalens.datasets.base import value_or_raise
 from pytest_personalens.datasets.embedded.files import examine_file
-from pytest_personalens.suites.memory.arcs import Arc, ArcSession, Kind, Value
+from pytest_personalens.suites.memory.arcs import WITH_TASK, Arc, ArcSession, ArcTask, Kind, Value
 from pytest_personalens.suites.memory.words import first_way
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ class ArcEntry(Frozen):
     person: Name
     domain: str
     sessions: tuple[SessionEntry, ...] = Field(min_length=2, max_length=5)
+    task: ArcTask | None = None
     test: TestEntry = TestEntry()
 
 
@@ -114,6 +115,7 @@ def _arc(entry: ArcEntry, kind: Kind) -> Arc:
         ),
         right=entry.test.right,
         wrong=entry.test.wrong,
+        last_task=entry.task,
     )
 
 
@@ -126,6 +128,7 @@ def _problems(arc: Arc, domain: str, people: Collection[str]) -> Iterator[Proble
         if session.date <= before.date:
             yield f"sessions.{number}.date", f"expected a later day than {before.date}, not {session.date}"
     yield from _problems_of_people(arc)
+    yield from _problems_of_task(arc)
     yield from _problems_of_test(arc)
 
 
@@ -141,6 +144,18 @@ def _problems_of_people(arc: Arc) -> Iterator[Problem]:
         yield f"sessions.{len(arc.sessions)}.person", f"the last session, with the test, must be {arc.user}'s"
     elif not others:
         yield "sessions", "an arc of the kind apart needs a session of another person"
+
+
+def _problems_of_task(arc: Arc) -> Iterator[Problem]:
+    if arc.last_task is not None and arc.kind not in WITH_TASK:
+        yield (
+            "task",
+            f"only arcs of the kinds {', '.join(WITH_TASK)} may have a task; this is one of {arc.kind}",
+        )
+    elif arc.last_task is not None and any(
+        _in(value, (arc.last_task.intent,)) for value in (*arc.right, *arc.wrong)
+    ):
+        yield "task.intent", "it names a value of the test, which the user must not say"
 
 
 def _problems_of_test(arc: Arc) -> Iterator[Problem]:

@@ -7,9 +7,11 @@ import tomllib
 from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
+from pytest_personalens.agents.by_model.model_agents import ModelAgents
 from pytest_personalens.agents.by_model.model_judge import quoted_verdict
 from pytest_personalens.agents.by_model.prompts import transcript_text
 from pytest_personalens.models import Model, Request
+from pytest_personalens.suites.memory.roles import MEMORY, read_task
 
 if TYPE_CHECKING:
     from pytest_personalens.core.dialogue.dialogue import Dialogue
@@ -23,17 +25,21 @@ _PROMPTS: Final = tomllib.loads(_TOML)
 
 
 class ArcModelJudge:
-    """A judge that reads the last session of an arc with one call, by the rule of its kind."""
+    """A judge that reads the last session of an arc by the rule of its kind, and P with a second call."""
 
     parallel = True
 
     def __init__(self, model: Model, meter: Meter, *, temperature: float = 0.0) -> None:
         self._model, self._meter, self._temperature = model, meter, temperature
-        self.identity = f"{model.name} memory {hashlib.sha256(_TOML.encode()).hexdigest()[:8]}"
+        self._first_suite = ModelAgents().judge(model, meter, temperature=temperature)
+        digest = hashlib.sha256(_TOML.encode()).hexdigest()[:8]
+        self.identity = f"{self._first_suite.identity} memory {digest}"
         self.paid = model.paid
 
     def verdict(self, scenario: Arc, dialogue: Dialogue, dimension: Measure) -> Verdict:
-        """Return the reading, 0 or 1, with quotes; see `quoted_verdict`."""
+        """Return the reading, 0 or 1, with quotes, and P as in the first suite; see `quoted_verdict`."""
+        if dimension != MEMORY:
+            return read_task(self._first_suite, scenario, dialogue)
         right, wrong = (
             "; ".join(" | ".join(value.ways) for value in values) or "none"
             for values in (scenario.right, scenario.wrong)

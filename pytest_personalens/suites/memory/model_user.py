@@ -1,14 +1,15 @@
-"""A user of arcs that a language model plays: it says the written messages in its own words."""
+"""A user of arcs that a language model plays: it says the written messages in its own words, and goes on."""
 
 from __future__ import annotations
 
 import hashlib
 from typing import TYPE_CHECKING, Final
 
+from pytest_personalens.agents.by_model.model_agents import ModelAgents
 from pytest_personalens.agents.by_model.prompts import transcript_text
 from pytest_personalens.core.errors import UserAgentFault
 from pytest_personalens.models import Model, Request
-from pytest_personalens.suites.memory.roles import ArcUser
+from pytest_personalens.suites.memory.roles import played_turn, written_turn
 from pytest_personalens.suites.memory.words import first_way
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ _ASK: Final = "{transcript}\n\nWhat you say next: {message}\nWords that your mes
 class ArcModelUser:
     """A user that sees its current session and the next written message, and no value of the test.
 
+    After the written messages, the model plays the user of the first suite, if the last session has a task.
+
     A message that lacks a value of the test, or that has one which the written message has not, is a
     `UserAgentFault`: it would change what the arc tests.
     """
@@ -37,11 +40,14 @@ class ArcModelUser:
     def __init__(self, model: Model, meter: Meter) -> None:
         self._model, self._meter, self.paid = model, meter, model.paid
         digest = hashlib.sha256(f"{_SYSTEM}{_ASK}".encode()).hexdigest()[:8]
-        self.identity = f"{model.name} memory {digest} t={_TEMPERATURE}"
+        self._first_suite = ModelAgents().user_agent(model, meter)
+        self.identity = f"{self._first_suite.identity} memory {digest}"
 
     def turn(self, scenario: Arc, transcript: Sequence[Message]) -> UserTurn:
         """Return the next message, with the session that it is said in."""
-        written = ArcUser().turn(scenario, transcript)
+        written = written_turn(scenario, transcript)
+        if written is None:
+            return played_turn(self._first_suite, scenario, transcript)
         values = (*scenario.right, *scenario.wrong)
         told = [first_way(value, written.content) for value in values]
         prompt = _ASK.format(

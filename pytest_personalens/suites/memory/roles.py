@@ -1,75 +1,86 @@
-"""The roles of user agent and judge: one says the messages of an arc, the other reads its last session."""
+"""The embedded user agent and judge of arcs: one says an arc's messages, the other reads its last session."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from pytest_personalens.agents.embedded_judge.judge import EmbeddedJudge
+from pytest_personalens.agents.embedded_user.agent import EmbeddedUserAgent
 from pytest_personalens.core.dialogue.dialogue import UserTurn
 from pytest_personalens.core.judging.measure import Measure, MeasureNames
-from pytest_personalens.core.judging.verdict import Evidence, Verdict
+from pytest_personalens.core.judging.verdict import Dimension, Evidence, Verdict
+from pytest_personalens.suites.memory.arcs import WITH_TASK
 from pytest_personalens.suites.memory.unknown import SENTENCE_END, admits, made_up
 from pytest_personalens.suites.memory.words import first_way, known_way, owned_way, tells_again, used_way
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from pytest_personalens.core.dialogue.dialogue import Dialogue
+    from pytest_personalens.core.dialogue.dialogue import Dialogue, UserAgent
     from pytest_personalens.core.dialogue.message import Message
+    from pytest_personalens.core.judging.verdict import Judge
     from pytest_personalens.suites.memory.arcs import Arc, Value
 
     Find = Callable[[Value, str], str | None]
+    #: What was found, with its turn and its sentence.
+    Found = tuple[str, tuple[int, str]]
 
 MEMORY: Final = Measure(
     "memory", MeasureNames("memory", "Memory", "share of arcs remembered", "memory", "memory", "memory")
 )
+#: Personalization of the task of a last session.
+P: Final = Dimension.PERSONALIZATION.of_kinds(WITH_TASK)
+_SAYS: Final = "says "
 _PRAISE: Final = ("says nothing that it must not say", "says that it does not know")
 #: In these kinds, a value must not even be named: "I have forgotten that you like jazz" tells it again.
 _UNNAMED: Final = frozenset(("forget", "apart", "restraint"))
 
 
 class ArcUser:
-    """Says the messages of an arc in their order, whatever the assistant answers."""
+    """Says the messages of an arc in their order, whatever the assistant answers.
 
-    identity, paid = "arc-user 1", False
+    Then the embedded user agent of the first suite goes on, if the last session has a task.
+    """
+
+    identity, paid = f"arc-user 2, {EmbeddedUserAgent.identity}", False
 
     def turn(self, scenario: Arc, transcript: Sequence[Message]) -> UserTurn:
         """Return the next message, with the session that it is said in."""
-        turns = scenario.turns
-        number = sum(m.role == "user" for m in transcript)
-        session, text = turns[number]
-        return UserTurn(text, done=number == len(turns) - 1, session=session)
+        written = written_turn(scenario, transcript)
+        return written or played_turn(EmbeddedUserAgent(), scenario, transcript)
+
+
+def written_turn(scenario: Arc, transcript: Sequence[Message]) -> UserTurn | None:
+    """Return the next written message; None after the last one."""
+    turns, said = scenario.turns, sum(m.role == "user" for m in transcript)
+    if said >= len(turns):
+        return None
+    session, text = turns[said]
+    return UserTurn(text, done=said == len(turns) - 1 and scenario.last_task is None, session=session)
+
+
+def played_turn(user: UserAgent, scenario: Arc, transcript: Sequence[Message]) -> UserTurn:
+    """Return what a user agent of the first suite says next about the task of the last session."""
+    turn = user.turn(scenario.last_scenario(), scenario.last_dialogue(transcript))
+    return turn._replace(session=scenario.last_session)
 
 
 class ArcJudge:
-    """Reads the replies of the last session by the values of the test: 1 if all of it is right, else 0.
+    """Reads the last session: `MEMORY` by the values of the test, and P as the embedded judge does.
 
-    An arc of the kind abstain also needs words that say that something is not known, or that ask for it, and
+    Memory is 1 if all of it is right, else 0. What the user has said in the session is no memory any more. An
+    arc of the kind abstain also needs words that say that something is not known, or that ask for it, and
     nothing made up; one of the kind restraint, that nothing is told again.
     """
 
-    identity, paid = "arc-judge 2", False
+    identity, paid = f"arc-judge 3, {EmbeddedJudge.identity}", False
 
     def verdict(self, scenario: Arc, dialogue: Dialogue, dimension: Measure) -> Verdict:
         """Return the reading; its evidence quotes where a value was told, and where it is said again."""
-        replies = [
-            (turn, m.content)
-            for turn, m in enumerate(dialogue.messages)
-            if m.role == "assistant" and m.session == scenario.last_session
-        ]
-        places = [(value, _place(value, replies, known_way)) for value in scenario.right]
-        praise = [(f"says {value}", said) for value, said in places if said is not None]
-        faults = [(f"does not say {value}", replies[-1]) for value, said in places if said is None]
-        places = [(value, _place(value, replies, _finder(scenario))) for value in scenario.wrong]
-        faults += [(f"says {value}", said) for value, said in places if said is not None]
-        if not any(text.strip() for _, text in replies):
-            faults.append(("says nothing", replies[-1]))
-        elif scenario.kind == "abstain":
-            faults += _invented(scenario, replies)
-        elif scenario.kind == "restraint":
-            tells = partial(tells_again, scenario.told, scenario.wish)
-            again = ((tells(text), (turn, text)) for turn, text in replies)
-            faults += [(f"tells again what the user said ({words})", said) for words, said in again if words]
+        faults, praise = _found(scenario, dialogue)
+        if dimension != MEMORY:
+            return _against_wrong(read_task(EmbeddedJudge(), scenario, dialogue, all_ways=True), faults)
         return Verdict(
             dimension=dimension,
             score=int(not faults),
@@ -80,6 +91,55 @@ class ArcJudge:
                 *_told(scenario, dialogue),
             ),
         )
+
+
+def read_task(judge: Judge, scenario: Arc, dialogue: Dialogue, *, all_ways: bool = False) -> Verdict:
+    """Return the personalization of the last session, as a judge of the first suite reads it."""
+    first = next(turn for turn, m in enumerate(dialogue.messages) if m.session == scenario.last_session)
+    last = dialogue.model_copy(update={"messages": dialogue.messages[first:]})
+    verdict = judge.verdict(scenario.last_scenario(all_ways=all_ways), last, Dimension.PERSONALIZATION)
+    evidence = tuple(e.model_copy(update={"turn": e.turn + first}) for e in verdict.evidence)
+    reasons = tuple(
+        r if r.turn is None else r.model_copy(update={"turn": r.turn + first}) for r in verdict.reasons
+    )
+    return verdict.model_copy(update={"evidence": evidence, "reasons": reasons})
+
+
+def _against_wrong(verdict: Verdict, faults: Sequence[Found]) -> Verdict:
+    """Return the verdict on P, which is 1 if a wrong value is said: it goes against what is known."""
+    said = next(((why, place) for why, place in faults if why.startswith(_SAYS)), None)
+    if said is None or verdict.score == 1:
+        return verdict
+    (why, place), low = said, Dimension.PERSONALIZATION.scale.low
+    return verdict.model_copy(
+        update={"score": low, "justification": why, "evidence": (Evidence.of(*place, why),), "reasons": ()}
+    )
+
+
+def _found(scenario: Arc, dialogue: Dialogue) -> tuple[list[Found], list[Found]]:
+    """Return what is wrong with the replies of the last session, and what is right."""
+    last = [(turn, m) for turn, m in enumerate(dialogue.messages) if m.session == scenario.last_session]
+    replies = [(turn, m.content) for turn, m in last if m.role == "assistant"]
+
+    def unasked(value: Value) -> list[tuple[int, str]]:
+        told = (turn for turn, m in last if m.role == "user" and first_way(value, m.content))
+        end = next(told, len(dialogue.messages))
+        return [(turn, text) for turn, text in replies if turn < end]
+
+    places = [(value, _place(value, unasked(value), known_way)) for value in scenario.right]
+    praise = [(f"says {value}", said) for value, said in places if said is not None]
+    faults = [(f"does not say {value}", replies[-1]) for value, said in places if said is None]
+    places = [(value, _place(value, unasked(value), _finder(scenario))) for value in scenario.wrong]
+    faults += [(f"{_SAYS}{value}", said) for value, said in places if said is not None]
+    if not any(text.strip() for _, text in replies):
+        faults.append(("the reply is empty", replies[-1]))
+    elif scenario.kind == "abstain":
+        faults += _invented(scenario, replies)
+    elif scenario.kind == "restraint":
+        tells = partial(tells_again, scenario.told, scenario.wish)
+        again = ((tells(text), (turn, text)) for turn, text in replies)
+        faults += [(f"tells again what the user said ({words})", said) for words, said in again if words]
+    return faults, praise
 
 
 def _finder(scenario: Arc) -> Find:

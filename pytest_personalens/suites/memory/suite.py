@@ -11,7 +11,7 @@ from pytest_personalens.core.scenario import DOMAINS
 from pytest_personalens.core.suite.panels import Distance
 from pytest_personalens.core.suite.suite import Arm, Suite
 from pytest_personalens.suites.memory.arcs import KINDS, Arc
-from pytest_personalens.suites.memory.roles import MEMORY, ArcJudge, ArcUser
+from pytest_personalens.suites.memory.roles import MEMORY, ArcJudge, ArcUser, P
 from pytest_personalens.suites.memory.words import first_way
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 #: Raise it if an arc of data/suites/memory changes.
-_VERSION: Final = "1.1"
+_VERSION: Final = "1.2"
 _ALONE: Final = "alone"
 
 
@@ -93,9 +93,9 @@ SUITE: Final = Suite(
     item="arc",
     kinds=KINDS,
     domains=DOMAINS,
-    measures=(MEMORY,),
-    main=(MEMORY,),
-    metrics=(Metric.mean("memory", MEMORY),),
+    measures=(MEMORY, P),
+    main=(MEMORY, P),
+    metrics=(Metric.mean("memory", MEMORY), Metric.mean("p", P)),
     gate_example="memory >= 0.8 or revise: memory >= 0.8",
     lift=(MEMORY, (_ALONE, "swapped")),
     arms=(
@@ -116,7 +116,7 @@ SUITE: Final = Suite(
     judged=_judged,
     user_played=_user_played,
     controls_request=lambda settings: True,
-    defaults={"context": "sessions", "dimensions": (MEMORY.value,)},
+    defaults={"context": "sessions", "dimensions": (MEMORY.value, P.value)},
     lacks=(
         "max_turns", "adopt_judge", "check_judge", "anchors",
         "prompts", "official_bugs", "user_agent", "lost_to_user", "context", "interactions", "history",

@@ -130,15 +130,22 @@ def test_the_controls_leave_the_user_without_sessions_or_with_those_of_another(b
     )
     found = {(i["evaluation"]["scenario"], i["arm"]): i for i in bots.results()["items"]}
     items = {name: said_by_user(item) for name, item in found.items()}
-    boots = "recall-shoe-size-bastien"
+    boots, asks = (
+        "recall-shoe-size-bastien",
+        "Order me a pair of water boots for the Vanoise, used if there are any.",
+    )
+    items = {
+        key: said[: [text for _, text in said].index(asks) + 1] if key[0] == boots else said
+        for key, said in items.items()
+    }
     assert items[boots, "alone"] == items[boots, ""][-1:]
     swapped, stranger = items[boots, "swapped"], found[boots, "swapped"]["given_user"]
     others = [
-        [text for _, text in said[:-1]]
+        [text for _, text in said]
         for (id_, arm), said in items.items()
         if not arm and found[id_, ""]["evaluation"]["user"] == stranger != "bastien"
     ]
-    assert [text for _, text in swapped[:-1]] in others
+    assert any(said[: len(swapped) - 1] == [text for _, text in swapped[:-1]] for said in others)
     assert swapped[-1] == items[boots, ""][-1]
     assert [day for day, _ in swapped] == sorted(day for day, _ in swapped)
 

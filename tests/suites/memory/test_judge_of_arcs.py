@@ -23,7 +23,7 @@ def read(repo: Repository, arc: str, reply: str) -> dict[str, list[int]]:
     return by_kind(repo.results())
 
 
-@pytest.mark.parametrize("name", ["arcs", "arcs-held"])
+@pytest.mark.parametrize("name", ["arcs", "arcs-held", "arcs-authors"])
 def test_half_of_the_replies_of_each_kind_are_right(name: str) -> None:
     lines = (ROOT / f"data/agreement/{name}.tsv").read_text(encoding="utf-8").splitlines()
     labels = Counter((line.partition("-")[0], line.split("\t")[1]) for line in lines)
@@ -37,18 +37,21 @@ def test_the_page_has_the_agreement_as_the_command_prints_it() -> None:
         [sys.executable, "benchmarks/agents/arc_judge.py"],
         cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=True,
     )  # fmt: skip
-    assert done.stdout.count("\n") == 2 + 7 + 1
+    assert done.stdout.count("\n") == 2 + 7 + 1 + 2
     assert done.stdout in (ROOT / "benchmarks/agents/judge.md").read_text(encoding="utf-8")
 
 
 def test_the_command_measures_a_model(endpoint: Endpoint) -> None:
-    endpoint.answer = lambda call: Reply('Evidence: turn 1: "All right."\nJustification: so\nScore: true')
+    endpoint.answer = lambda call: Reply(
+        f'Evidence: turn 0: "e"\nJustification: so\nScore: {"true" if "The rule:" in call.prompt else "4"}'
+    )
     done = subprocess.run(
         [sys.executable, "benchmarks/agents/arc_judge.py", "--judge-model", "openai:judge"],
         cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=True,
     )  # fmt: skip
-    assert done.stdout.endswith("| all | 80 | 0.00 | 40 | 80 | 0.00 | 40 |\n")
-    assert len(endpoint.calls) == 160
+    assert "| all | 80 | 0.00 | 40 | 80 | 0.00 | 40 | 242 | 0.00 | 121 |\n" in done.stdout
+    assert done.stdout.endswith("P: 106 replies, weighted kappa 0.00, 53 on the right side of 2.5\n")
+    assert len(endpoint.calls) == 160 + 242 + 106
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,8 @@ def test_a_model_is_told_the_rule_the_values_and_the_sessions(
 def test_each_kind_has_a_rule_of_its_own(empty_repo: Repository, endpoint: Endpoint) -> None:
     empty_repo.write(conftest=LISTENER)
     endpoint.answer = lambda call: Reply("Justification: so\nScore: true")
-    empty_repo.inline(*SUITE[:3], "20", *JUDGE, "live", GATE, "valid >= 1", *REPORT)
+    only_memory = ("--personalens-dimensions", "memory")
+    empty_repo.inline(*SUITE[:3], "20", *JUDGE, "live", *only_memory, GATE, "valid >= 1", *REPORT)
     items = empty_repo.results()["items"]
     assert len({item["evaluation"]["kind"] for item in items}) == 7
     rules = {re.findall(r"^The rule: (.+)$", call.prompt, re.MULTILINE)[0] for call in endpoint.calls}

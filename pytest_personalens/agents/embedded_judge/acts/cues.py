@@ -80,7 +80,7 @@ class _Reader:
             *(content(" ".join((d, *domain_words(d, scenario)))) for d in scenario.domains)
         )
         self.past = frozenset().union(*map(content, scenario.summaries.values())) - topic - self.value_words
-        self.place = content(" ".join(scenario.situation.model_dump().values())) - topic - self.value_words
+        self.place = content(" ".join(scenario.situation.known.values())) - topic - self.value_words
         self.goal = content(task.goal) | content(task.intent)
         self.pairs = set().union(*(runs(text, 2) for text in scenario.summaries.values()))
         self.known_numbers = set(_NUMBER.findall(" ".join((*scenario.summaries.values(), *self.values))))

@@ -214,7 +214,7 @@ class FactAnswers:
         for fact in self.scenario.task.facts:
             if fact.right and fact.kind == "place" and _IS_START.search(fact.what):
                 return (FactAnswer("tell", spoken(fact), fact.name),)
-        home = _TOWN.search(self.scenario.situation.location)
+        home = _TOWN.search(self.scenario.situation.known.get("location", ""))
         return (FactAnswer("from_here" if home else "free_from", home[1] if home else "", "here"),)
 
     def _only_told(self) -> FactAnswer | None:

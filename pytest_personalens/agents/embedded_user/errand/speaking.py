@@ -88,8 +88,7 @@ class Speaking:
 
     def _accept(self) -> UserTurn:
         if options(self.last):
-            choice = self.answers.to(questions("Which one?")[0])
-            return UserTurn(self.speaker.say(choice.bank, o=choice.value))
+            return UserTurn(" ".join(self._lines([self.answers.to(questions("Which one?")[0])])))
         return UserTurn(self.speaker.say("accept_proposal"))
 
     @cached_property

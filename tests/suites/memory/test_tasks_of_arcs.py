@@ -1,0 +1,160 @@
+"""Arcs whose last session is a task: the simulated user goes on, and P is read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.suites.memory.arcs import ARC, DATA, GATE, LISTENER, REPORT, SUITE, said_by_user
+from tests.support.repository import Repository, records
+from tests.support.servers.endpoint import Endpoint, Reply
+
+TASK = """
+[arcs.task]
+intent = "You want to order your tea."
+preference = "Tea"
+ask = ["tea", "which one"]
+"""
+RUN = (*SUITE, DATA, "arcs.toml", GATE, "valid >= 1", *REPORT)
+#: Says one text after the other in the last session.
+BOT = """
+import pytest
+
+@pytest.fixture
+def personalens_assistant():
+    replies = iter({replies!r})
+    return lambda messages, context: next(replies) if context.date == "2026-02-01" else "All right."
+"""
+
+
+@pytest.fixture
+def one_arc(empty_repo: Repository) -> Repository:
+    (empty_repo.path / "arcs.toml").write_text(ARC.replace("[arcs.test]", f"{TASK}\n[arcs.test]"))
+    return empty_repo
+
+
+def run(repo: Repository, *replies: str) -> tuple[Any, list[str], dict[str, int]]:
+    """The item, what the user says in the last session, and the scores."""
+    repo.write(conftest=BOT.format(replies=[*replies, *["You are welcome."] * 9]))
+    repo.inline(*RUN)
+    (item,) = repo.results()["items"]
+    said = [text for session, text in said_by_user(item) if session == "2026-02-01"]
+    return item, said, {v["dimension"]: v["score"] for v in item["evaluation"]["verdicts"]}
+
+
+def test_a_user_who_is_served_at_once_leaves(one_arc: Repository) -> None:
+    _, said, scores = run(one_arc, "I have ordered your tea, two boxes of redbush.")
+    assert (len(said), said[0]) == (2, "Order my tea.")
+    assert scores == {"memory": 1, "personalization": 3}
+
+
+def test_a_user_who_is_asked_answers_which_is_no_memory(one_arc: Repository) -> None:
+    item, said, scores = run(one_arc, "Which tea would you like?", "I have ordered your tea: rooibos.")
+    assert "rooibos" in said[1].lower()
+    assert "redbush" not in said[1].lower()
+    assert scores == {"memory": 0, "personalization": 1}
+    why = {v["dimension"]: v["justification"] for v in item["evaluation"]["verdicts"]}
+    assert why["memory"] == "does not say rooibos"
+    assert "asks for what is known" in why["personalization"]
+
+
+def test_a_user_objects_to_a_value_that_is_wrong_now(one_arc: Repository) -> None:
+    text = (
+        (one_arc.path / "arcs.toml").read_text().replace("I drink rooibos.", "I drink camomile. No, rooibos.")
+    )
+    text += 'wrong = ["camomile"]\n'
+    (one_arc.path / "arcs.toml").write_text(text)
+    item, said, scores = run(one_arc, "I have ordered your tea, camomile.", "Sorry, it is rooibos now.")
+    assert "camomile" in said[1].lower()
+    assert "rooibos" in said[1].lower()
+    assert scores == {"memory": 0, "personalization": 1}
+    # The evidence of P counts the messages of the whole dialogue.
+    p = next(v for v in item["evaluation"]["verdicts"] if v["dimension"] == "personalization")
+    messages = item["evaluation"]["dialogue"]["messages"]
+    assert all(e["quote"] in messages[e["turn"]]["content"] for e in p["evidence"])
+    assert p["evidence"][0]["turn"] == 7
+
+
+def test_a_user_names_the_preference_where_every_offer_is_against_it(one_arc: Repository) -> None:
+    text = (
+        (one_arc.path / "arcs.toml").read_text().replace("I drink rooibos.", "Camomile. No, I drink rooibos.")
+    )
+    (one_arc.path / "arcs.toml").write_text(text + 'wrong = ["camomile"]\n')
+    _, said, _ = run(
+        one_arc, "There are two kinds:\n1. Camomile, loose\n2. Camomile, in bags", "I have ordered rooibos."
+    )
+    assert "rooibos" in said[1].lower()
+
+
+def test_an_arc_without_a_task_has_no_p(empty_repo: Repository) -> None:
+    (empty_repo.path / "arcs.toml").write_text(ARC)
+    item, said, scores = run(empty_repo, "I have ordered rooibos.")
+    assert said == ["Order my tea."]
+    assert scores == {"memory": 1}
+    assert item["evaluation"]["unread"] == {}
+
+
+def test_a_gate_rests_on_p(one_arc: Repository) -> None:
+    one_arc.write(conftest=BOT.format(replies=["Which tea would you like?", "Ordered."] + ["Yes."] * 9))
+    result = one_arc.inline(*RUN, GATE, "p >= 2.5")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["gate p: FAILED, mean personalization 1.00 * < 2.50 *"])
+
+
+def test_a_model_plays_the_rest_of_the_session_and_judges_p(one_arc: Repository, endpoint: Endpoint) -> None:
+    one_arc.write(conftest=LISTENER)
+    says = iter(
+        [
+            "Tea, please; rooibos is mine.",
+            "Milk, too.",
+            "Is it dry in Oban?",
+            "More tea!",
+            "Thanks. TERMINATE",
+        ]
+    )
+    user, judge = (f"--personalens-{role}-model" for role in ("user", "judge"))
+    models = (user, "openai:user", judge, "openai:judge")
+
+    def answer(call: Any) -> Reply:
+        if call.body["model"] == "user":
+            return Reply(next(says))
+        score = "true" if "The rule:" in call.prompt else "2"
+        return Reply(
+            f'Evidence: turn {7 if score == "true" else 1}: "reply 1"\nJustification: so\nScore: {score}'
+        )
+
+    endpoint.answer = answer
+    one_arc.inline(*RUN, *models, "--personalens-record", "new")
+    (item,) = one_arc.results()["items"]
+    assert [text for session, text in said_by_user(item)][-2:] == ["More tea!", "Thanks."]
+    verdicts = {v["dimension"]: v for v in item["evaluation"]["verdicts"]}
+    assert [(v["score"], v["evidence"][0]["turn"]) for v in verdicts.values()] == [(1, 7), (2, 7)]
+    last = next(c for c in reversed(endpoint.calls) if c.body["model"] == "user")
+    assert "You want to order your tea." in last.prompt
+    about_p = next(c for c in endpoint.calls if "judge" in c.body["model"] and "The rule:" not in c.prompt)
+    assert "- Tea: rooibos\n" in about_p.prompt
+    assert "What is the weather in Oban?" in about_p.prompt  # what the user said before sums up the past
+    assert '"content": "reply 1"' in about_p.prompt
+    assert len(records(one_arc)) == 1
+    calls = len(endpoint.calls)
+    one_arc.inline(*RUN, *models)
+    assert len(endpoint.calls) == calls
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "error"),
+    [
+        ('kind = "recall"', 'kind = "forget"', "arcs.1.task: only arcs of the kinds recall, revise, whose may have a task"),
+        ("You want to order", "Order", "arcs.1.task.intent: expected a sentence that begins with 'You want to '"),
+        ("order your tea", "order your rooibos", "arcs.1.task.intent: it names a value of the test"),
+        ('preference = "Tea"\n', "", "arcs.1.task.preference: field required"),
+    ],
+)  # fmt: skip
+def test_a_bad_task_stops_the_run(one_arc: Repository, old: str, new: str, error: str) -> None:
+    text = (one_arc.path / "arcs.toml").read_text()
+    assert old in text
+    (one_arc.path / "arcs.toml").write_text(text.replace(old, new))
+    result = one_arc.inline(*RUN)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"*arcs.toml: {error}*"])
