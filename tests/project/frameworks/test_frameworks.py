@@ -81,6 +81,53 @@ def test_an_agent_is_handed_over_with_its_calls(
             check_calls(turn)
 
 
+#: A graph that tells what the store has of the user, and how many messages the thread has.
+WITH_A_STORE = """
+import uuid
+from langchain_core.messages import AIMessage
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.store.memory import InMemoryStore
+
+store = InMemoryStore()
+
+def answer(state, config):
+    own = (config["configurable"]["user_id"],)
+    known = " ".join(item.value["text"] for item in store.search(own, limit=100))
+    text = state["messages"][-1].content
+    store.put(own, uuid.uuid4().hex, {"text": text})
+    return {"messages": [AIMessage(f"Done. You told me: {known} ({len(state['messages'])})")]}
+
+graph = StateGraph(MessagesState)
+graph.add_node("answer", answer)
+graph.add_edge(START, "answer")
+agent = graph.compile(checkpointer=InMemorySaver(), store=store)
+"""
+
+
+@pytest.mark.parametrize("framework", ["langgraph"])
+def test_a_store_is_keyed_by_the_user_and_a_thread_by_the_session(
+    empty_repo: Repository, framework: str
+) -> None:
+    if not installed(MODULES[framework]):
+        pytest.skip(f"{framework} is not installed here (make test-frameworks FRAMEWORKS={framework})")
+    (snippet,) = re.findall(
+        r"^```python\n# conftest\.py \(langgraph with a store\)\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL
+    )
+    empty_repo.write(conftest=f"import pytest\nfrom my_bot import agent\n{snippet}", my_bot=WITH_A_STORE)
+    arcs = ("--personalens-suite=memory", "--personalens-sample=all", "--personalens-kind=recall,apart")
+    gate = "--personalens-gate=recall: memory >= 1, apart: memory >= 1"
+    result = empty_repo.pytester.runpytest_subprocess(*arcs, gate, "--personalens-report", "results.json")
+    assert result.ret == 0
+    for item in empty_repo.results()["items"]:
+        messages = item["evaluation"]["dialogue"]["messages"]
+        for session in {m["session"] for m in messages}:
+            replies = [m["content"] for m in messages if (m["session"], m["role"]) == (session, "assistant")]
+            assert [int(re.findall(r"\((\d+)\)$", text)[0]) for text in replies] == [
+                2 * n + 1 for n in range(len(replies))
+            ]
+
+
 def check_calls(turn: dict[str, Any]) -> None:
     """The turn has the one call that was made for it, with its result, and none of another turn."""
     call, result = turn["steps"]
