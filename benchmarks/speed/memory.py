@@ -31,7 +31,7 @@ import pytest
 
 @pytest.fixture(scope="session")
 def personalens_assistant():
-    async def reply(messages):
+    async def reply(messages, context):
         await asyncio.sleep({LATENCY})
         return "You have not told me that."
     return reply

@@ -107,3 +107,16 @@ def test_check_dataset_tells_every_fault_and_counts_the_other_arcs(
         "  whose.toml: not valid TOML: ",
     ):
         assert sum(told.startswith(line) for told in lines) == 1, line
+
+
+def test_an_assistant_must_be_told_user_and_session(empty_repo: Repository) -> None:
+    (empty_repo.path / "arcs.toml").write_text(ARC)
+    bot = "import pytest\n\n@pytest.fixture\ndef personalens_assistant():\n    return lambda messages: 'rooibos'\n"
+    empty_repo.write(conftest=bot)
+    result = empty_repo.inline(*SUITE, DATA, "arcs.toml")
+    assert result.ret != 0
+    result.stdout.fnmatch_lines(
+        [
+            "personalens: the fixture personalens_assistant returned an assistant without a parameter 'context', *"
+        ]
+    )

@@ -16,7 +16,7 @@ from tests.support.servers.endpoint import Endpoint, Reply
 
 def read(repo: Repository, arc: str, reply: str) -> dict[str, list[int]]:
     """What the judge makes of an assistant that always gives one reply."""
-    bot = f"import pytest\n\n@pytest.fixture\ndef personalens_assistant():\n    return lambda messages: {reply!r}\n"
+    bot = f"import pytest\n\n@pytest.fixture\ndef personalens_assistant():\n    return lambda messages, context: {reply!r}\n"
     repo.write(conftest=bot)
     (repo.path / "arcs.toml").write_text(arc)
     repo.inline(*SUITE, DATA, "arcs.toml", *REPORT)
