@@ -22,8 +22,8 @@ _TEXTS: Final = ("text", "input_text", "output_text", "refusal")
 def read_messages(value: object, file: Path, where: str, *, lenient: bool = False) -> dict[int, Message]:
     """Return the messages of user, assistant and tools by their place in the list.
 
-    System messages are left out. With `lenient`, so are tool calls and messages of any other role. Raise
-    `DataError` for a message without a text, such as an image, and for a side that is missing.
+    System messages are left out. With `lenient`, so is all but the texts of user and assistant. Raise
+    `DataError` for what is no text, such as an image, and for a side that is missing.
     """
     if not isinstance(value, list) or not value:
         problem = 'expected a list of messages, such as {"role": "user", "content": "..."}'
@@ -31,8 +31,10 @@ def read_messages(value: object, file: Path, where: str, *, lenient: bool = Fals
     messages = dict[int, Message]()
     for n, raw in enumerate(value):
         role = raw.get("role") if isinstance(raw, dict) else None
-        if role in ("user", "assistant", "tool"):
-            messages[n] = _message(raw, file, f"{where}.{n}", () if lenient else _MORE)
+        if role in ("user", "assistant") or (role == "tool" and not lenient):
+            message = _message(raw, file, f"{where}.{n}", () if lenient else _MORE)
+            if message.content.strip() or not lenient:
+                messages[n] = message
         elif role not in ("system", "developer") and not (lenient and role):
             problem = f"expected a message of user, assistant or tool, found {str(role or raw)[:40]!r}"
             raise DataError(file, problem, field=f"{where}.{n}")

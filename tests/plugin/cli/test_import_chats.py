@@ -49,6 +49,7 @@ def test_what_a_log_may_hold_beside_a_dialogue_in_words(empty_repo: Repository) 
     messages = [
         {"role": "assistant", "content": "Hello!\u2028How can I help?", "tool_calls": [{"name": "greet"}]},
         {"role": "function", "name": "lookup", "content": 7},
+        {"role": "tool", "content": {"ok": True}},
         {"role": "user", "content": SAID},
         {"role": "user", "content": ["And ", {"type": "text", "text": "today."}]},
         {"role": "assistant", "content": None, "tool_calls": [{"function": {"name": "order_refill"}}]},
@@ -143,6 +144,7 @@ def test_a_draft_is_bought_once(empty_repo: Repository, endpoint: Endpoint) -> N
     ("line", "told"),
     [
         (chat("Hello?"), "line 2: messages: holds only messages of the user; a dialogue has both sides"),
+        (chat("Hello?", " "), "line 2: messages: holds only messages of the user; a dialogue has both sides"),
         (chat([{"type": "image_url", "image_url": {"url": "x"}}], "A cat."), "line 2: messages.0.content: a part of the type 'image_url'; only text is read: *"),
         (chat(7, "A cat."), "line 2: messages.0.content: expected a text, found int"),
         ('{"turns": []}', "line 2: messages: expected a list of messages, *"),

@@ -57,7 +57,7 @@ def _chat(line: JsonLine, mask: Callable[[str], str]) -> Chat:
     value = line.value()
     data: Any = value.get("messages") if isinstance(value, dict) else value
     messages = read_messages(data, line.file, f"{line.where}: messages", lenient=True).values()
-    turns = [(m.role, mask(m.content)) for m in messages if m.role != "tool" and m.content.strip()]
+    turns = [(message.role, mask(message.content)) for message in messages]
     tools = re.findall(r'"name": "([\w.-]+)"', json.dumps([raw.get("tool_calls") for raw in data]))
     return Chat(line.number, tuple(turns), tuple(dict.fromkeys(tools)))
 
