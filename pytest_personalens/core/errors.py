@@ -18,12 +18,14 @@ The tree shows what each error leads to: the cause of an item without a score, o
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.text.redaction import redact
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 _EXITS: Final = {("_pytest.outcomes", "Exit"), ("bdb", "BdbQuit")}
@@ -68,6 +70,21 @@ def short_repr(value: object, most: int = 80) -> str:
 def ends_the_run(error: BaseException) -> bool:
     """True for pytest's exit and the debugger's quit; by name, because core does not import pytest."""
     return any((kind.__module__, kind.__name__) in _EXITS for kind in type(error).__mro__)
+
+
+@contextmanager
+def faults_of(
+    who: str, fault: type[PersonalensError], describe: Callable[[Exception], str] = error_text
+) -> Iterator[None]:
+    """Make any exception of custom code a `fault`, which says that `who` raised it."""
+    try:
+        yield
+    except PersonalensError:
+        raise
+    except Exception as error:
+        if ends_the_run(error):
+            raise
+        raise fault(f"{who} raised {describe(error)}") from error
 
 
 class SpecError(PersonalensError):

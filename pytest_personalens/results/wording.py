@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from pytest_personalens.core.judging.dimensions import Dimension
 from pytest_personalens.core.options.gate import VALID_FLOOR
+from pytest_personalens.core.scenario import DOMAINS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,6 +27,7 @@ _LEAST_P: Final = 0.001
 #: With two decimals, this and more is rounded to 1.
 _NEARLY_ONE: Final = 0.995
 _LONGEST_FAULT: Final = 300
+_MOST_DOMAINS: Final = 5
 #: The reason why an item has no scores, as the end of a sentence.
 CAUSES: Final[Mapping[Cause, str]] = {
     "assistant": "the assistant failed",
@@ -65,9 +67,27 @@ NOT_GATED: Final = "not gated"
 
 def trust_note(results: Results) -> str:
     """Return how far the verdicts can be trusted, if the embedded judge read task completion."""
-    verdicts = results.own[0].evaluation.verdicts if results.own else ()
-    read = any(verdict.dimension == Dimension.TASK_COMPLETION for verdict in verdicts)
-    return _TRUST if read and results.settings.get("judge_model") == "embedded" else ""
+    return _TRUST if embedded_completion(results) else ""
+
+
+def words_note(results: Results) -> str:
+    """Return the domains of the tasks that the embedded judge has no words for, and what to do."""
+    if not embedded_completion(results):
+        return ""
+    tasks = [s for s in results.scenarios.values() if not any(part.words for part in s.task.parts)]
+    if not (unknown := sorted({domain for s in tasks for domain in s.domains}.difference(DOMAINS))):
+        return ""
+    named = ", ".join(unknown[:_MOST_DOMAINS]) + (", ..." if len(unknown) > _MOST_DOMAINS else "")
+    return (
+        f"the embedded judge has no words for the tasks of {named}, and may misread them: write `parts`"
+        " with `words` in the dataset, or name a model with --personalens-judge-model"
+    )
+
+
+def embedded_completion(results: Results) -> bool:
+    """True if the embedded judge read task completion."""
+    read = (verdict.dimension for item in results.own for verdict in item.evaluation.verdicts)
+    return results.settings.get("judge_model") == "embedded" and Dimension.TASK_COMPLETION in read
 
 
 def user_note(results: Results) -> str:

@@ -23,8 +23,8 @@ from pytest_personalens.core.errors import (
     AssistantFault,
     PersonalensError,
     UserAgentFault,
-    ends_the_run,
     error_text,
+    faults_of,
     short_repr,
 )
 from pytest_personalens.core.frozen import Sparse, clean
@@ -205,15 +205,9 @@ def converse(
 
 
 def _user_turn(user_agent: UserAgent, scenario: BaseScenario, messages: Sequence[Message]) -> UserTurn:
-    try:
+    with faults_of("the user agent", UserAgentFault):
         turn = user_agent.turn(scenario, strip_tool_calls(messages))
         said, done = getattr(turn, "content", turn), bool(getattr(turn, "done", False))
-    except PersonalensError:
-        raise
-    except Exception as error:
-        if ends_the_run(error):
-            raise
-        raise UserAgentFault(f"the user agent raised {error_text(error)}") from error
     if said is turn:
         raise UserAgentFault(f"the user agent returned {type(turn).__name__}; it must return a UserTurn")
     if not isinstance(said, str):
@@ -230,14 +224,8 @@ def _reply(
 ) -> Reply:
     # The assistant gets a new copy each turn, because it may change its list and must not change the
     # transcript.
-    try:
+    with faults_of("the assistant", AssistantFault, describe_exception):
         reply = read_stream(assistant(copy.deepcopy(history)))
-    except PersonalensError:
-        raise
-    except Exception as error:
-        if ends_the_run(error):
-            raise
-        raise AssistantFault(f"the assistant raised {describe_exception(error)}") from error
     if scenario.takes_answers and isinstance(reply, dict) and "answer" in reply:
         reply = _answer_text(reply)
     elif scenario.takes_answers and isinstance(reply, dict) and "content" not in reply:

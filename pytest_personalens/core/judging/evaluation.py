@@ -15,8 +15,7 @@ from pytest_personalens.core.errors import (
     JudgeFault,
     PersonalensError,
     RecordError,
-    ends_the_run,
-    error_text,
+    faults_of,
     short_repr,
 )
 from pytest_personalens.core.frozen import Frozen, Text, clean
@@ -265,14 +264,8 @@ def judge_dialogue(
 
 def read_dialogue(judge: Judge, scenario: BaseScenario, dialogue: Dialogue, dimension: Measure) -> Verdict:
     """Return the verdict of `judge`; any exception or wrong value of a custom judge is a `JudgeFault`."""
-    try:
+    with faults_of("the judge", JudgeFault):
         verdict = judge.verdict(scenario, dialogue, dimension)
-    except PersonalensError:
-        raise
-    except Exception as error:
-        if ends_the_run(error):
-            raise
-        raise JudgeFault(f"the judge raised {error_text(error)}") from error
     if not isinstance(verdict, Verdict) or verdict.dimension != dimension or not _whole(verdict):
         raise JudgeFault(f"the judge did not return a verdict on {dimension.short} but {short_repr(verdict)}")
     return verdict

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from pytest_personalens.datasets.embedded.layout import Problem
 
 _Model = TypeVar("_Model", bound=BaseModel)
-_Holder = TypeVar("_Holder", Domain, MultiTasks)
 _PACKAGE: Final = Path(__file__).resolve().parents[2]
 
 
@@ -147,7 +146,7 @@ class EmbeddedFiles:
         errors: list[DataError] = []
         slugs: dict[str, str] = {}
         for file in self.domain_files():
-            domain, wrong = self._examine(file, Domain)
+            domain, wrong = examine_file(file, Domain, lazily=self._shipped)
             errors += wrong
             name = domain.name if domain is not None else _name_in(file)
             if name is None:
@@ -167,7 +166,7 @@ class EmbeddedFiles:
     ) -> tuple[MultiTasks | None, list[DataError]]:
         if not os.path.lexists(self.multi_file):
             return MultiTasks(tasks=()), []  # a folder may have no such tasks
-        multi, errors = self._examine(self.multi_file, MultiTasks)
+        multi, errors = examine_file(self.multi_file, MultiTasks, lazily=self._shipped)
         if multi is not None:
             errors += self._errors(self.multi_file, multi_problems(multi, domains))
         return multi, errors
@@ -197,9 +196,6 @@ class EmbeddedFiles:
         problem = "this person has no such domain of interest"
         return profile, errors + [DataError(self.history_file(user, n), problem) for n in sorted(strange)]
 
-    def _examine(self, file: Path, model: type[_Holder]) -> tuple[_Holder | None, list[DataError]]:
-        return _examine_lazily(file, model) if self._shipped else examine_file(file, model)
-
     def _errors(self, file: Path, problems: Iterator[Problem]) -> list[DataError]:
         """Return the problems with what a file says, beside those with its form."""
         if self._shipped:
@@ -207,36 +203,25 @@ class EmbeddedFiles:
         return [DataError(file, message, field=field) for field, message in problems]
 
 
-def examine_file(file: Path, model: type[_Model]) -> tuple[_Model | None, list[DataError]]:
-    """Return the value in a file, or None, and every problem with its fields."""
-    try:
-        table = _read_table(file)
-    except DataError as error:
-        return None, [error]
-    return _examine_table(file, table, model)
-
-
-def _examine_lazily(file: Path, holder: type[_Holder]) -> tuple[_Holder | None, list[DataError]]:
-    """Do the same for a file of the package, whose tasks are checked when they are needed."""
-    try:
-        table = _read_table(file)
-    except DataError as error:
-        return None, [error]
-    value, errors = _examine_table(file, {**table, "tasks": ()}, holder)
-    if value is None:
-        return None, errors
-    model = MultiTaskEntry if holder is MultiTasks else TaskEntry
-    return value.model_copy(update={"tasks": LazyTasks(file, model, table.get("tasks", ()))}), errors
-
-
-def _examine_table(
-    file: Path, table: dict[str, Any], model: type[_Model]
+def examine_file(
+    file: Path, model: type[_Model], *, lazily: bool = False
 ) -> tuple[_Model | None, list[DataError]]:
+    """Return the value in a file, or None, and every problem with its fields.
+
+    With `lazily`, the tasks in it are checked when they are needed.
+    """
     try:
-        return model.model_validate(table), []
+        table = _read_table(file)
+        value = model.model_validate(table | {"tasks": ()} if lazily else table)
+    except DataError as error:
+        return None, [error]
     except ValidationError as error:
         problems = all_problems(error, count_from=1)
         return None, [DataError(file, problem, field=field) for field, problem in problems]
+    if lazily:
+        entry = MultiTaskEntry if model is MultiTasks else TaskEntry
+        value = value.model_copy(update={"tasks": LazyTasks(file, entry, table.get("tasks", ()))})
+    return value, []
 
 
 def _name_in(file: Path) -> str | None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
-from pytest_personalens.core.errors import DataError, error_text, short_repr
-from pytest_personalens.core.files.devices import no_device
+from pytest_personalens.core.errors import DataError, short_repr
+from pytest_personalens.core.files.json_lines import read_json_lines
 from pytest_personalens.core.scenario import DOMAINS
 from pytest_personalens.core.text.slugs import slug
 from pytest_personalens.datasets.embedded.embedded import EmbeddedDataset
@@ -107,22 +106,14 @@ def _official_assignment(user: str, file: Path, position: str, task: Any) -> Ass
 
 
 def _official_tasks(file: Path) -> Iterator[TaskText]:
-    try:
-        lines = no_device(file).read_text(encoding="utf-8").splitlines()
-    except (OSError, ValueError) as error:
-        raise DataError(file, f"cannot be read: {error}") from None
-    for number, line in enumerate(lines, 1):
-        try:
-            task = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise DataError(file, f"not valid JSON: {error_text(error)}", field=f"line {number}") from None
-        where = f"line {number}"
+    for line in read_json_lines(file):
+        task, where = line.value(), line.where
         if not isinstance(task, dict):
             raise DataError(file, "not a task of the official layout", field=where)
         domains = task.get("Relevant Domains") or [file.parent.name]
         stem = "MD" if file.parent.name == "Multi-Domain" else f"SD-{file.parent.name}"
         yield _task_text(
-            file, where, {**task, "task_id": f"{stem}-task-{task.get('Task Number', number)}"}, domains
+            file, where, {**task, "task_id": f"{stem}-task-{task.get('Task Number', line.number)}"}, domains
         )
 
 

@@ -15,18 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pytest_personalens.core.facts import Session
-    from pytest_personalens.core.options.settings import Settings
     from pytest_personalens.engine.assistant.event_loop import EventLoop
 
 
-def problem_of(memory: object, scope: str, settings: Settings) -> str:
-    """Return why a run with these settings cannot use a memory, in one line; empty if it can."""
+def problem_of(memory: object, scope: str) -> str:
+    """Return why a run cannot use a memory, in one line; empty if it can."""
     fixture = f"personalens: the fixture {MEMORY}"
-    if settings.executor is not None:
-        return (
-            f"{fixture} is of this process, and the workers of --personalens-executor do not reach it; leave"
-            " one of them out"
-        )
     if not callable(memory):
         return (
             f"{fixture} returned {type(memory).__name__}; it must return a callable, sync or async, that"

@@ -28,11 +28,6 @@ if TYPE_CHECKING:
 def problem_of(state: object, settings: Settings) -> str:
     """Return why a run with these settings cannot use a state, in one line; empty if it can."""
     fixture = f"personalens: the fixture {STATE}"
-    if settings.executor is not None:
-        return (
-            f"{fixture} is of this process, and the workers of --personalens-executor do not reach it; leave"
-            " one of them out"
-        )
     if not (callable(state) or isinstance(state, Mapping)):
         is_async = type(state).__name__ in ("coroutine", "async_generator")
         hint = "; write the fixture as a plain function, not 'async def'" if is_async else ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from statistics import median_low
@@ -22,7 +21,7 @@ from pytest_personalens.agents.language.text import sentences
 from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
 from pytest_personalens.core.dialogue.message import group_turns
 from pytest_personalens.core.errors import DataError
-from pytest_personalens.core.files.devices import no_device
+from pytest_personalens.core.files.json_lines import read_json_lines
 from pytest_personalens.core.files.jsonfile import first_problem
 from pytest_personalens.core.frozen import clean
 from pytest_personalens.core.judging.verdict import LABELLED, Dimension
@@ -124,26 +123,14 @@ class Labelled(BaseModel):
 
 def read_labels(path: Path) -> list[Labelled]:
     """Return the labelled dialogues of a file; `DataError` names the file, the line and the field."""
-    try:
-        # Not `splitlines`: a message may hold a line separator of Unicode, which does not end a line of such
-        # a file.
-        lines = no_device(path).read_text(encoding="utf-8").split("\n")
-    except (OSError, ValueError) as error:  # the path itself may be invalid
-        raise DataError(path, f"cannot be read: {error}") from None
     by_id: dict[str, Labelled] = {}
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        where = f"line {number}"
+    for line in read_json_lines(path):
+        where = line.where
         try:
-            entry = _Entry.model_validate(json.loads(line))
+            entry = _Entry.model_validate(line.value())
         except ValidationError as error:
             field, problem = first_problem(error)
             raise DataError(path, problem, field=f"{where}: {field}") from None
-        except RecursionError:
-            raise DataError(path, "not valid JSON: nested too deeply", field=where) from None
-        except ValueError as error:
-            raise DataError(path, f"not valid JSON: {error}", field=where) from None
         if entry.id in by_id:
             raise DataError(path, f"the id {entry.id!r} stands there twice", field=f"{where}: id")
         by_id[entry.id] = _labelled(entry, path, where)

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from pydantic import ValidationError
 
 from pytest_personalens.core.dialogue.dialogue import Dialogue
-from pytest_personalens.core.dialogue.message import Message, group_turns
-from pytest_personalens.core.dialogue.message_fields import text_of
+from pytest_personalens.core.dialogue.message import group_turns
+from pytest_personalens.core.dialogue.stored_messages import read_messages
 from pytest_personalens.core.errors import DataError, RecordError
 from pytest_personalens.core.files.devices import no_device
+from pytest_personalens.core.files.json_lines import read_json_lines
 from pytest_personalens.core.files.jsonfile import first_problem
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.core.suite_names import FIRST_SUITE
@@ -28,13 +29,11 @@ from pytest_personalens.results.values.results import RESULTS_SCHEMA, read_resul
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from pytest_personalens.core.dialogue.message import Message
     from pytest_personalens.core.judging.evaluation import Cause
 
 #: The end of the name of a dialogue's file in the official output folder.
 _OFFICIAL: Final = "_dialogue.json"
-#: What a message may hold beside its role and its text.
-_MORE: Final = ("tool_calls", "tool_call_id", "steps", "left_out")
-_TEXTS: Final = ("text", "input_text", "output_text", "refusal")
 _FORMATS: Final = (
     "expected results, a record, an official dialogue, or a file .jsonl with lines such as"
     ' {"scenario": "movies-1-amara", "messages": [{"role": "user", "content": "Hello"}, ...]}'
@@ -96,7 +95,11 @@ def _files_in(folder: Path) -> list[Path]:
 
 def _read_file(file: Path) -> Iterator[Entry]:
     if file.suffix.lower() != ".json":
-        yield from _lines(file)
+        for line in read_json_lines(file):
+            data = line.value()
+            if not isinstance(data, dict):
+                raise DataError(file, _FORMATS, field=line.where)
+            yield _line(data, file, line.number)
         return
     data = parse_file(file, "JSON", lambda path: json.loads(no_device(path).read_text(encoding="utf-8-sig")))
     if isinstance(data, dict) and str(data.get("schema", "")).startswith(RESULTS_SCHEMA.partition("/")[0]):
@@ -157,24 +160,6 @@ def _official(file: Path, data: dict[str, Any]) -> Entry:
     return Entry(stored, (f"user{data['user_id']}", task_name(match)), file, "user_id, task_id")
 
 
-def _lines(file: Path) -> Iterator[Entry]:
-    text = parse_file(file, "text", lambda path: no_device(path).read_text(encoding="utf-8-sig"))
-    lines = text.split("\n")  # not `splitlines`: a message may hold a line separator of Unicode
-    last = max((n for n, line in enumerate(lines, 1) if line.strip()), default=0)
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        where = f"line {number}"
-        try:
-            data = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            cut = "; the last line is cut off: write it again, or remove it" if number == last else ""
-            raise DataError(file, f"not valid JSON: {error}{cut}", field=where) from None
-        if not isinstance(data, dict):
-            raise DataError(file, _FORMATS, field=where)
-        yield _line(data, file, number)
-
-
 def _line(data: dict[str, Any], file: Path, number: int) -> Entry:
     where = f"line {number}"
     name = "dialogue" if "messages" not in data and "dialogue" in data else "messages"
@@ -222,34 +207,19 @@ def _dialogue(turns: Sequence[Message], end: Any = "") -> Dialogue:
 def read_turns(value: object, file: Path, where: str) -> list[Message]:
     """Return the turns of messages in OpenAI's format, of user and assistant by turns.
 
-    System messages are left out. Raise `DataError` for an image, a wrong order or a side that is missing.
+    Raise `DataError` for messages that cannot be read or that are in a wrong order.
     """
-    if not isinstance(value, list) or not value:
-        raise DataError(file, "expected a list of messages", field=where)
-    messages, places, first = list[Message](), list[int](), 0
-    for n, raw in enumerate(value):
-        role = raw.get("role") if isinstance(raw, dict) else None
-        if role in ("system", "developer"):
-            continue
-        if role not in ("user", "assistant", "tool"):
-            problem = f"expected a message of user, assistant or tool, found {str(role or raw)[:40]!r}"
-            raise DataError(file, problem, field=f"{where}.{n}")
-        message = _message(raw, file, f"{where}.{n}")
-        first = first if messages else n
-        messages.append(message)
-        if message.role != "tool" and (message.content.strip() or not message.tool_calls):
-            places.append(n)
-    sides = {message.role for message in messages} - {"tool"}
-    if len(sides) < 2:
-        only = f"only messages of the {sides.pop()}" if sides else "no message of user or assistant"
-        raise DataError(file, f"holds {only}; a dialogue has both sides", field=where)
-    if (role := messages[0].role) != "user":
-        problem = f"expected a message of the user, found one of the {role}; a dialogue begins with the user"
-        raise DataError(file, f"{problem}: leave out what comes before", field=f"{where}.{first}")
+    messages = read_messages(value, file, where)
+    first, message = next(iter(messages.items()))
+    if message.role != "user":
+        problem = f"expected a message of the user, found one of the {message.role}"
+        advice = "a dialogue begins with the user: leave out what comes before"
+        raise DataError(file, f"{problem}; {advice}", field=f"{where}.{first}")
     try:
-        turns = group_turns(messages)
+        turns = group_turns(messages.values())
     except ValueError as error:
         raise DataError(file, str(error), field=where) from None
+    places = [n for n, m in messages.items() if m.role != "tool" and (m.content.strip() or not m.tool_calls)]
     for number, (turn, place) in enumerate(zip(turns, places, strict=True)):
         expected = "assistant" if number % 2 else "user"
         if turn.role != expected:
@@ -257,23 +227,3 @@ def read_turns(value: object, file: Path, where: str) -> list[Message]:
             advice = "join messages of one side that follow each other"
             raise DataError(file, f"{problem}; {advice}", field=f"{where}.{place}")
     return turns
-
-
-def _message(raw: dict[str, Any], file: Path, where: str) -> Message:
-    content = raw.get("content")
-    for part in content if isinstance(content, list) else ():
-        kind = part.get("type") if isinstance(part, dict) else "text"
-        if kind not in _TEXTS:
-            advice = "a judge reads text alone: say in words what it holds, or leave the dialogue out"
-            raise DataError(file, f"a part of the type {kind!r}; {advice}", field=f"{where}.content")
-    text = text_of(content)
-    if text is None:
-        raise DataError(file, f"expected a text, found {type(content).__name__}", field=f"{where}.content")
-    more = {key: raw[key] for key in _MORE if raw.get(key)} | (
-        {"steps": ()} if raw.get("steps") == [] else {}
-    )
-    try:
-        return Message.model_validate({"role": raw["role"], "content": text, **more})
-    except ValidationError as error:
-        field, problem = first_problem(error)
-        raise DataError(file, problem, field=f"{where}.{field}") from None

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from pytest_personalens.core.text.node_ids import CaseId, gate_id
+from pytest_personalens.core.text.node_ids import gate_id
 from pytest_personalens.core.text.safe_text import harmless
 from pytest_personalens.plugin.failures import GateFailure, traceback_style
-from pytest_personalens.plugin.running.prepare import command_for
+from pytest_personalens.plugin.running.prepare import rerun_command
 from pytest_personalens.reports.content.command_line import gates_off
 
 if TYPE_CHECKING:
@@ -69,9 +69,7 @@ def _command(config: pytest.Config, cases: Sequence[WorstCase]) -> str:
     words += [
         word for short, score in least.items() for word in ("--personalens-threshold", f"{short}={score:g}")
     ]
-    items = [case.item for case in cases]
-    ids = [str(CaseId(item.evaluation.scenario, item.arm, item.trial)) for item in items]
-    return command_for(config, [item.nodeid for item in items], cases=ids, words=words)
+    return rerun_command(config, [case.item.nodeid for case in cases], words)
 
 
 def report_gate(config: pytest.Config, gate: Gate, failure: GateFailure | None) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from pytest_personalens.core.options.options import OPTIONS
-from pytest_personalens.core.text.node_ids import BUILT_IN, file_of, within_file
 from pytest_personalens.core.text.redaction import redact
 from pytest_personalens.core.text.shell import shell_line
 from pytest_personalens.engine.assistant.memory import UserPast
@@ -14,9 +12,10 @@ from pytest_personalens.engine.job import Job
 from pytest_personalens.engine.records.other_records import OtherRecords
 from pytest_personalens.plugin.records.records import RecordStore
 from pytest_personalens.plugin.running.items import dialogue_of, spec_of
+from pytest_personalens.reports.content.command_line import ITEM_OPTIONS, selection
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     import pytest
 
@@ -76,39 +75,21 @@ def job_of(item: pytest.Item, run: Run, store: RecordStore, context: Context) ->
     )
 
 
-def rerun_command(item: pytest.Item) -> str:
-    """Return the command that runs this item alone, with the options of this run that shape it."""
-    return command_for(item.config, [item.nodeid], cases=[spec_of(item).id])
+def rerun_command(config: pytest.Config, nodeids: Iterable[str], words: Sequence[str] = ()) -> str:
+    """Return the command that runs these items alone, with the options that shape them, and more `words`."""
 
+    def path(file: str) -> str:
+        return os.path.relpath(config.rootpath / file, config.invocation_params.dir)
 
-def command_for(
-    config: pytest.Config, nodeids: Sequence[str], *, cases: Sequence[str], words: Sequence[str] = ()
-) -> str:
-    """Return the command that runs these items alone, with the options that shape them, and more `words`.
-
-    `cases` are the ids of their cases, by which those of the built-in suite are named.
-    """
     line = ["pytest", *_configuration(config)]
-    # The shard is left out, because the item is in the whole sample too.
-    for o in (
-        o for o in OPTIONS if o.shapes in ("sample", "dialogue", "score", "record") and o.key != "shard"
-    ):
+    for o in ITEM_OPTIONS:
         setting = config.getoption(o.ini, None)
         if o.flag:
             line += [o.long] if setting else []
             continue
         for value in setting if isinstance(setting, list) else [setting] if setting is not None else []:
             line += [o.long, str(value)]
-    line += words
-    built_in, own = [], []
-    for nodeid, case in zip(nodeids, cases, strict=True):
-        if file_of(nodeid) == BUILT_IN:  # it has no file that could be named
-            built_in.append(f"[{case}]")
-        else:
-            file = os.path.relpath(config.rootpath / file_of(nodeid), config.invocation_params.dir)
-            own.append(f"{file}::{within_file(nodeid)}")
-    selection = ["-k", " or ".join(built_in)] if built_in else []
-    return redact(shell_line([*line, *selection, *own]))
+    return redact(shell_line([*line, *words, *selection(nodeids, path)]))
 
 
 def record_command(config: pytest.Config) -> str:

@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from pytest_personalens.results.values.results import Results
 
 
-#: What shapes the dialogue and the verdicts of a single item.
-_OF_AN_ITEM: Final = ("sample", "dialogue", "score", "record")
+#: What shapes the dialogue and the verdicts of a single item. Not the shard: it is in the whole sample too.
+ITEM_OPTIONS: Final = tuple(
+    o for o in OPTIONS if o.shapes in ("sample", "dialogue", "score", "record") and o.key != "shard"
+)
 
 
 def command_line(settings: Mapping[str, Any], suite: Suite, *, of_item: bool = False) -> str:
@@ -36,10 +38,7 @@ def command_line(settings: Mapping[str, Any], suite: Suite, *, of_item: bool = F
         value, default = settings.get(option.key), defaults.get(option.key, option.default)
         # A results file holds lists where the settings have tuples.
         value, default = (list(v) if isinstance(v, tuple) else v for v in (value, default))
-        # Not the shard: the item is in the whole sample too.
-        if option.shapes == "report" or (
-            of_item and (option.shapes not in _OF_AN_ITEM or option.key == "shard")
-        ):
+        if option.shapes == "report" or (of_item and option not in ITEM_OPTIONS):
             continue
         is_default = value in (None, (), False, default)
         # Some suites have a control by default.
@@ -62,13 +61,19 @@ def command_line(settings: Mapping[str, Any], suite: Suite, *, of_item: bool = F
 
 def rerun_line(items: Iterable[Item], results: Results) -> str:
     """The command that runs these items alone, each failing by its own scores."""
-    items = list(items)
-    suite = results.of_suite
-    line = [command_line(results.settings, suite, of_item=True)]
-    built_in = [f"[{within_file(i.nodeid).partition('[')[2]}" for i in items if file_of(i.nodeid) == BUILT_IN]
-    line += [shell_line(["-k", " or ".join(built_in)])] if built_in else []
-    line += [shell_line([i.nodeid]) for i in items if file_of(i.nodeid) != BUILT_IN]
-    return " ".join(line)
+    command = command_line(results.settings, results.of_suite, of_item=True)
+    return f"{command} {shell_line(selection(item.nodeid for item in items))}"
+
+
+def selection(nodeids: Iterable[str], path: Callable[[str], str] = str) -> list[str]:
+    """The words that select these items, with the `path` of a test's file; the built-in suite has no file."""
+    built_in, own = [], []
+    for file, within in ((file_of(nodeid), within_file(nodeid)) for nodeid in nodeids):
+        if file == BUILT_IN:
+            built_in.append(f"[{within.partition('[')[2]}")
+        else:
+            own.append(f"{path(file)}::{within}")
+    return [*(["-k", " or ".join(built_in)] if built_in else []), *own]
 
 
 def gates_off(configured: Callable[[Option], object]) -> list[str]:

@@ -26,6 +26,7 @@ from pytest_personalens.results.wording import (
     trust_note,
     unread_note,
     user_note,
+    words_note,
 )
 
 if TYPE_CHECKING:
@@ -216,6 +217,7 @@ def _notes(results: Results) -> Iterator[tuple[str, Sentence]]:
         ("quotes", quotes_note),
         ("unread", unread_note),
         ("limits", limits_note),
+        ("words", words_note),
         ("user", user_note),
     ):
         if text := note(results):

@@ -166,7 +166,7 @@ def valid_gate(results: Results, floor: GateExpression) -> Gate:
     if results.uncounted and not floor.group:
         message += f" (not: {', '.join(f'{n} {cause}' for cause, n in results.uncounted.items())})"
     passed = share >= floor.limit
-    message = message if passed else f"{message}; {share_text(floor.limit)}"
+    message += f"; {share_text(floor.limit)}"
     return Gate(name=floor.name, kind="valid", value=share, limit=floor.limit, passed=passed, message=message)
 
 

@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import AssistantFault, DataError
-from pytest_personalens.core.files.devices import no_device
+from pytest_personalens.core.files.json_lines import read_json_lines
 from pytest_personalens.core.files.json_stream import read_object
 from pytest_personalens.models import Model, Request
 
@@ -78,13 +78,15 @@ class StoredOutputs:
 
     def __init__(self, file: Path) -> None:
         self._outputs = dict[str, Any]()
-        try:
-            lines = no_device(file).read_text(encoding="utf-8-sig").splitlines()
-        except (OSError, ValueError) as error:
-            raise DataError(file, f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
-        for number, line in enumerate(lines, 1):
-            if line.strip():
-                self._add(file, number, line)
+        for line in read_json_lines(file):
+            row = read_object(line.text)
+            if row is None or not isinstance(row.get("id"), str) or "output" not in row:
+                raise DataError(file, _EXPECTED, field=line.where)
+            if row["id"] in self._outputs:
+                raise DataError(
+                    file, f"the item {row['id']!r} is there twice; leave one out", field=line.where
+                )
+            self._outputs[row["id"]] = row["output"]
         if not self._outputs:
             raise DataError(file, f"holds no output; {_EXPECTED}")
 
@@ -103,12 +105,3 @@ class StoredOutputs:
             return str(output) if isinstance(output, int | float) else output
 
         return reply
-
-    def _add(self, file: Path, number: int, line: str) -> None:
-        field = f"line {number}"
-        row = read_object(line)
-        if row is None or not isinstance(row.get("id"), str) or "output" not in row:
-            raise DataError(file, _EXPECTED, field=field)
-        if row["id"] in self._outputs:
-            raise DataError(file, f"the item {row['id']!r} is there twice; leave one out", field=field)
-        self._outputs[row["id"]] = row["output"]

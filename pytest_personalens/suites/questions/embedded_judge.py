@@ -11,6 +11,7 @@ from pytest_personalens.core.dialogue.dialogue import UserTurn
 from pytest_personalens.core.errors import JudgeFault
 from pytest_personalens.core.judging.evaluation import Answer
 from pytest_personalens.core.judging.verdict import Evidence, Verdict
+from pytest_personalens.suites.memory.unknown import admits
 from pytest_personalens.suites.questions.choice import read_letter
 from pytest_personalens.suites.questions.values import ABSTAIN, CHOICE, PREF
 
@@ -24,15 +25,6 @@ if TYPE_CHECKING:
 
 #: The most words of a right answer whose value is looked for.
 _SHORT: Final = 5
-#: The assistant says that it does not know.
-_UNKNOWN: Final = re.compile(
-    r"\b(?:(?:do|does|did|have|has|ca|could|is|are|was|were)(?:n't| not) (?:\w+ ){0,3}?"
-    r"(?:know|have|find|see|sure|remember|recall|tell|told|mention\w*|said|say|aware|come up|recorded)"
-    r"|no (?:record|information|mention|note|memory|idea|details?|trace)"
-    r"|cannot (?:\w+ ){0,2}?(?:find|see|say|tell|know)"
-    r"|not (?:sure|mentioned|aware|recorded|known)|unknown"
-    r"|(?:never|nothing) (?:\w+ ){0,3}?(?:told|mentioned|said|recorded|shared|noted|about|on))\b"
-)
 #: A sentence with one of these may name a value that is not its answer, such as the one before.
 _NOT_NOW: Final = re.compile(
     r"\b(?:not|never|no longer|any ?more|\w+n't|instead of|rather than|used to|before|earlier|formerly"
@@ -75,7 +67,7 @@ class EmbeddedJudge(ChoiceReader):
     It gives no reading of preferences, of rubrics or of answers of more than five words.
     """
 
-    identity, paid = "questions embedded 1", False
+    identity, paid = "questions embedded 2", False
 
     def verdict(self, scenario: Question, dialogue: Dialogue, dimension: Measure) -> Verdict:
         """Return the reading. Raise `JudgeFault` for what only a model can read."""
@@ -100,7 +92,7 @@ def is_short(answer: str) -> bool:
 
 
 def _abstained(reply: str) -> tuple[bool, str, str]:
-    said = next((s for s in sentences(reply) if _UNKNOWN.search(fold(s))), "")
+    said = next((s for s in sentences(reply) if admits(s)), "")
     return bool(said), said, "it says that it does not know" if said else "it answers what nobody told it"
 
 

@@ -45,6 +45,23 @@ def test_without_a_model_a_draft_is_a_skeleton_that_copies_no_sentence(empty_rep
     assert "sister" not in "".join(found.values())
 
 
+def test_what_a_log_may_hold_beside_a_dialogue_in_words(empty_repo: Repository) -> None:
+    messages = [
+        {"role": "assistant", "content": "Hello!\u2028How can I help?", "tool_calls": [{"name": "greet"}]},
+        {"role": "function", "name": "lookup", "content": 7},
+        {"role": "tool", "content": {"ok": True}},
+        {"role": "user", "content": SAID},
+        {"role": "user", "content": ["And ", {"type": "text", "text": "today."}]},
+        {"role": "assistant", "content": None, "tool_calls": [{"function": {"name": "order_refill"}}]},
+    ]
+    write(empty_repo, "\ufeff" + json.dumps({"messages": messages}, ensure_ascii=False))
+    result = empty_repo.command("import-chats", "chats.jsonl", "--out", "own")
+    result.stdout.fnmatch_lines(["1 draft in own/drafts; 0 left out"])
+    draft = drafts(empty_repo)["chat-0001.toml"]
+    assert 'known = ["a day: Friday", "a day: today", "a time: 17:30", "a sum: $12"]' in draft
+    assert 'tools = ["greet", "order_refill"]' in draft
+
+
 def test_a_draft_that_somebody_works_on_stays(empty_repo: Repository) -> None:
     write(empty_repo, chat(SAID, "Done."))
     result = empty_repo.command("import-chats", "chats.jsonl", "--out", "own")
@@ -126,11 +143,12 @@ def test_a_draft_is_bought_once(empty_repo: Repository, endpoint: Endpoint) -> N
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        (chat("Hello?"), "line 2: messages: no message of the assistant; a dialogue needs both roles"),
-        (chat([{"type": "image_url", "image_url": {"url": "x"}}], "A cat."), "line 2: messages.0.content: a part of the kind 'image_url'; only *"),
-        (chat(7, "A cat."), "line 2: messages.0.content: expected a text"),
+        (chat("Hello?"), "line 2: messages: holds only messages of the user; a dialogue has both sides"),
+        (chat("Hello?", " "), "line 2: messages: holds only messages of the user; a dialogue has both sides"),
+        (chat([{"type": "image_url", "image_url": {"url": "x"}}], "A cat."), "line 2: messages.0.content: a part of the type 'image_url'; only text is read: *"),
+        (chat(7, "A cat."), "line 2: messages.0.content: expected a text, found int"),
         ('{"turns": []}', "line 2: messages: expected a list of messages, *"),
-        ('{"messages": ["hello"]}', "line 2: messages: expected a list of messages, *"),
+        ('{"messages": ["hello"]}', "line 2: messages.0: expected a message of user, assistant or tool, found 'hello'"),
         ("[", "line 2: not valid JSON: *"),
     ],
 )  # fmt: skip

@@ -58,7 +58,7 @@ def refused(repo: Repository, path: str, *more: str) -> str:
         (line([HELLO, {"role": "assistant", "tool_calls": [CALL]}, {"role": "tool", "content": "x"}, REPLY, REPLY]), "line 1: messages.4: *"),
         (line([HELLO, {"role": "assistant", "tool_calls": [CALL]}]), "line 1: messages: the assistant message after message 0 has no reply after it"),
         (line([HELLO, {"role": "assistant", "content": "x", "tool_calls": [{"type": "function"}]}]), "line 1: messages.1.tool_calls.0.function: field required"),
-        (line([IMAGE, REPLY]), "line 1: messages.0.content: a part of the type 'image_url'; a judge reads text alone: *"),
+        (line([IMAGE, REPLY]), "line 1: messages.0.content: a part of the type 'image_url'; only text is read: *"),
         (line([{"role": "user", "content": 3}, REPLY]), "line 1: messages.0.content: expected a text, found int"),
         (line(end="soon"), "line 1: end: expected user, silence or limit, found 'soon'"),
         (line(scenario=None), "line 1: scenario: expected the id of a scenario, such as movies-1-amara, or a scenario of your own"),
@@ -85,7 +85,7 @@ def test_lines_that_cannot_be_judged(empty_repo: Repository, text: str, expected
         ("x.json", '{"schema": "personalens-results/1"}', "*x.json: not a results file of this version: *"),
         ("x.json", '{"record": 1}', "*x.json: *the record cannot be read *"),
         ("x.json", '{"user_id": 7, "dialogue": [], "task_id": "x"}', "*x.json: task_id: expected 'SD-<domain>-task-<n>' *"),
-        ("x.json", '{"user_id": 7, "dialogue": [], "task_id": "SD-Train-task-1"}', "*x.json: dialogue: expected a list of messages"),
+        ("x.json", '{"user_id": 7, "dialogue": [], "task_id": "SD-Train-task-1"}', "*x.json: dialogue: expected a list of messages, such as *"),
         ("folder/x.txt", "", "*folder: no dialogue in it; *"),
     ],
 )  # fmt: skip

@@ -188,7 +188,7 @@ def test_a_suite_without_users_has_no_such_gate(audited: Repository) -> None:
 def test_lost_dialogues_count_against_valid_only_if_asked(audited: Repository) -> None:
     gate = ("--personalens-gate=valid >= 0.9", "--personalens-report=r.json")
     audited.inline(*plays("ended-early"), *gate).stdout.fnmatch_lines(
-        ["gate valid: passed, 4 of 4 items could be scored"]
+        ["gate valid: passed, 4 of 4 items could be scored; the floor is 90%"]
     )
     asked = audited.inline(*plays("ended-early"), *gate, "-o", "personalens_lost_to_user=unscored")
     asked.stdout.fnmatch_lines(

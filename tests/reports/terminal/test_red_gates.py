@@ -94,7 +94,7 @@ def test_a_gate_that_passes_beside_a_red_one_has_its_whole_line(bot: Repository)
         passed = [line for line in result.outlines if re.match(r"gate \w+: passed", line)]
         assert len(passed) == 2
         assert passed[0].endswith(">= 0.50 over 12 scenarios")
-        assert passed[1].endswith("12 of 12 items could be scored")
+        assert passed[1].endswith("12 of 12 items could be scored; the floor is 90%")
     result.stdout.fnmatch_lines(["below threshold:", "  *: p 1 < 2"])
 
 

@@ -59,7 +59,7 @@ def test_a_run_without_a_change_passes_and_says_what_it_could_have_found(saved: 
         "gate regression: tcr: passed, TCR 1.00 -> 1.00 (+0.00, 95 % *) over 20 scenarios: no"
         " significant drop; one of 0.* would have been found 4 times in 5",
         "gate regression: p: passed, P 4.00 -> 4.00 *",
-        "gate valid: passed, 20 of 20 items could be scored",
+        "gate valid: passed, 20 of 20 items could be scored; the floor is 90%",
     )
     result.assert_outcomes(passed=23)
     assert (comparison["flips"], comparison["left_out"]) == ([], {})

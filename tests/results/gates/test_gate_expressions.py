@@ -84,7 +84,7 @@ def test_gates_of_the_configuration_and_their_lines(told: Repository) -> None:
         "gate Movies: p: FAILED, mean personalization 2.50 (too few for an interval) < 3.00 over 2 scenarios",
         "gate tcr: passed, task completion rate 1.00 (0.83 to 1.00) >= 0.80 over 20 scen*",
         "gate multi: tcr: passed, *",
-        "gate valid: passed, 20 of 20 items could be scored",
+        "gate valid: passed, 20 of 20 items could be scored; the floor is 95%",
     )
     assert [gate["name"] for gate in told.results()["gates"]] == ["tcr", "Movies: p", "multi: tcr", "valid"]
 
@@ -352,7 +352,7 @@ def test_controls_count_in_no_figure_of_the_run(knowing: Repository) -> None:
         result,
         1,
         "gate lift: FAILED (not decided), lift * no-context: no scenario was scored both *",
-        "gate valid: passed, 20 of 20 items could be scored",
+        "gate valid: passed, 20 of 20 items could be scored; the floor is 100%",
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_personalens.datasets import EmbeddedDataset, draw
+from tests.support.processes.runs import ends_worker
 from tests.support.repository import Repository
 from tests.support.scripted_agents import TOLD, TOLD_AGENTS, TOLD_ALONE
 
@@ -110,7 +111,7 @@ WAYS: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
         },
         (),
     ),
-    "the worker dies": (in_test("os._exit(0)"), ("-n", "1", "--max-worker-restart", "9")),
+    "the worker dies": (in_test(ends_worker(0)), ("-n", "1", "--max-worker-restart", "9")),
     "a further file skips itself": (
         {
             "test_bot": GOOD,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.processes.runs import assert_ended
+from tests.support.processes.runs import assert_ended, ends_worker
 from tests.support.repository import Repository
 from tests.support.scripted_agents import TOLD, TOLD_AGENTS
 from tests.support.servers.endpoint import Endpoint
@@ -64,7 +64,7 @@ def test_a_run_that_only_sets_up_decides_nothing(told: Repository, how: str) -> 
 
 
 HALF = """
-    import itertools, os, pytest
+    import itertools, pytest
 
     ran = itertools.count()
 
@@ -97,7 +97,7 @@ def test_what_is_skipped_counts_however_its_test_is_called(told: Repository, mod
 @pytest.mark.parametrize("mode", ["plain", "tools+none"])
 def test_what_is_lost_with_its_worker_counts_by_what_it_was(told: Repository, mode: str) -> None:
     """Of 10 items and as many of the control, the worker dies in one of either."""
-    dies = "pass\n        if personalens.scenario.user == 'tinashe':\n            os._exit(3)"
+    dies = f"pass\n        if personalens.scenario.user == 'tinashe':\n            {ends_worker(3)}"
     told.write(test_bot=HALF.format(mode=mode, end=dies))
     result = told.run(
         *ARGS, *FLOOR, "--personalens-control=no-context", "-n", "1", "--personalens-report=results.json"
@@ -309,9 +309,7 @@ def test_a_gate_on_a_group_most_of_which_is_missing(told: Repository, metric: st
             )
         )
     else:
-        told.write(
-            test_bot=FLAKY.format(when="personalens.scenario.kind == 'multi' and __import__('os')._exit(3)")
-        )
+        told.write(test_bot=FLAKY.format(when=f"personalens.scenario.kind == 'multi' and {ends_worker(3)}"))
     assert_ended(
         told.run(
             *ARGS[:1],

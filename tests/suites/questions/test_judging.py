@@ -69,6 +69,7 @@ def test_the_value_decides(expected: dict[str, Any], reply: str, score: int) -> 
     [
         ("I do not know that.", 1), ("I don't have any record of a dog.", 1), ("You have never told me.", 1),
         ("That was not mentioned, sorry.", 1), ("I can't find it in our conversations.", 1),
+        ("Which dog? Tell me its breed and I'll note it.", 1), ("Its breed: not given.", 1),
         ("It is a poodle.", 0), ("Your dog is called Rex, I think.", 0),
     ],
 )  # fmt: skip

@@ -6,8 +6,9 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from pytest_personalens.core.dialogue.stored_messages import read_messages
 from pytest_personalens.core.errors import DataError
-from pytest_personalens.core.files.devices import no_device
+from pytest_personalens.core.files.json_lines import read_json_lines
 from pytest_personalens.datasets.embedded.building.by_hand import TODO
 from pytest_personalens.datasets.embedded.building.pieces import prompt_text
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from pytest_personalens.core.files.json_lines import JsonLine
     from pytest_personalens.datasets.embedded.building.pieces import Answer, Pieces
 
 #: A draft that shares so many words in a row with its dialogue copies it.
@@ -41,52 +43,23 @@ def read_chats(file: Path, mask: Callable[[str], str]) -> tuple[list[Chat], list
     """Return the dialogues of a file, an object with ``messages`` a line, and the problems of bad lines."""
     chats: list[Chat] = []
     errors: list[DataError] = []
-    try:
-        lines = no_device(file).read_text(encoding="utf-8").splitlines()
-    except (OSError, ValueError) as error:
-        raise DataError(file, f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
+    for line in read_json_lines(file):
         try:
-            chats.append(_chat(number, json.loads(line), mask))
+            chats.append(_chat(line, mask))
         except DataError as error:
-            errors.append(DataError(file, error.problem, field=f"line {number}: {error.field}"))
-        except (ValueError, RecursionError) as error:
-            errors.append(DataError(file, f"not valid JSON: {error}", field=f"line {number}"))
+            errors.append(error)
     if not chats and not errors:
         raise DataError(file, 'no dialogue in it; write one a line, such as {"messages": [...]}')
     return chats, errors
 
 
-def _chat(line: int, data: Any, mask: Callable[[str], str]) -> Chat:
-    messages = data.get("messages") if isinstance(data, dict) else data
-    if not isinstance(messages, list) or not all(isinstance(m, dict) for m in messages):
-        problem = 'expected a list of messages, such as {"role": "user", "content": "..."}'
-        raise DataError("", problem, field="messages")
-    turns: list[tuple[str, str]] = []
-    tools: list[str] = []
-    for number, message in enumerate(messages):
-        text = _text(message.get("content"), f"messages.{number}.content")
-        if message.get("role") in ("user", "assistant") and text.strip():
-            turns.append((message["role"], mask(text)))
-        tools += re.findall(r'"name": "([\w.-]+)"', json.dumps(message.get("tool_calls")))
-    for role in ("user", "assistant"):
-        if role not in dict(turns):
-            raise DataError("", f"no message of the {role}; a dialogue needs both roles", field="messages")
-    return Chat(line, tuple(turns), tuple(dict.fromkeys(tools)))
-
-
-def _text(content: Any, field: str) -> str:
-    if isinstance(content, list):
-        if strange := [p for p in content if not isinstance(p, dict) or p.get("type") != "text"]:
-            kind = strange[0].get("type") if isinstance(strange[0], dict) else type(strange[0]).__name__
-            problem = f"a part of the kind {str(kind)[:40]!r}; only dialogues in words can be drafted"
-            raise DataError("", problem, field=field)
-        content = " ".join(str(part.get("text", "")) for part in content)
-    if content is not None and not isinstance(content, str):
-        raise DataError("", "expected a text", field=field)
-    return content or ""
+def _chat(line: JsonLine, mask: Callable[[str], str]) -> Chat:
+    value = line.value()
+    data: Any = value.get("messages") if isinstance(value, dict) else value
+    messages = read_messages(data, line.file, f"{line.where}: messages", lenient=True).values()
+    turns = [(message.role, mask(message.content)) for message in messages]
+    tools = re.findall(r'"name": "([\w.-]+)"', json.dumps([raw.get("tool_calls") for raw in data]))
+    return Chat(line.number, tuple(turns), tuple(dict.fromkeys(tools)))
 
 
 def draft_by_model(chat: Chat, pieces: Pieces, mask: Callable[[str], str]) -> dict[str, Any] | None:

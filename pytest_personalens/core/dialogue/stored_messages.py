@@ -1,0 +1,63 @@
+"""Reads stored messages in OpenAI's format; an error names the file and the field."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from pydantic import ValidationError
+
+from pytest_personalens.core.dialogue.message import Message
+from pytest_personalens.core.dialogue.message_fields import text_of
+from pytest_personalens.core.errors import DataError
+from pytest_personalens.core.files.jsonfile import first_problem
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+#: What a message may hold beside its role and its text.
+_MORE: Final = ("tool_calls", "tool_call_id", "steps", "left_out")
+_TEXTS: Final = ("text", "input_text", "output_text", "refusal")
+
+
+def read_messages(value: object, file: Path, where: str, *, lenient: bool = False) -> dict[int, Message]:
+    """Return the messages of user, assistant and tools by their place in the list.
+
+    System messages are left out. With `lenient`, so is all but the texts of user and assistant. Raise
+    `DataError` for what is no text, such as an image, and for a side that is missing.
+    """
+    if not isinstance(value, list) or not value:
+        problem = 'expected a list of messages, such as {"role": "user", "content": "..."}'
+        raise DataError(file, problem, field=where)
+    messages = dict[int, Message]()
+    for n, raw in enumerate(value):
+        role = raw.get("role") if isinstance(raw, dict) else None
+        if role in ("user", "assistant") or (role == "tool" and not lenient):
+            message = _message(raw, file, f"{where}.{n}", () if lenient else _MORE)
+            if message.content.strip() or not lenient:
+                messages[n] = message
+        elif role not in ("system", "developer") and not (lenient and role):
+            problem = f"expected a message of user, assistant or tool, found {str(role or raw)[:40]!r}"
+            raise DataError(file, problem, field=f"{where}.{n}")
+    sides = {message.role for message in messages.values()} - {"tool"}
+    if len(sides) < 2:
+        only = f"only messages of the {sides.pop()}" if sides else "no message of user or assistant"
+        raise DataError(file, f"holds {only}; a dialogue has both sides", field=where)
+    return messages
+
+
+def _message(raw: dict[str, Any], file: Path, where: str, more: tuple[str, ...]) -> Message:
+    content = raw.get("content")
+    for part in content if isinstance(content, list) else ():
+        kind = part.get("type") if isinstance(part, dict) else "text"
+        if kind not in _TEXTS:
+            advice = "only text is read: say in words what it holds, or leave the dialogue out"
+            raise DataError(file, f"a part of the type {kind!r}; {advice}", field=f"{where}.content")
+    text = text_of(content)
+    if text is None:
+        raise DataError(file, f"expected a text, found {type(content).__name__}", field=f"{where}.content")
+    fields = {name: raw[name] for name in more if raw.get(name) or (name == "steps" and raw.get(name) == [])}
+    try:
+        return Message.model_validate({"role": raw["role"], "content": text, **fields})
+    except ValidationError as error:
+        field, problem = first_problem(error)
+        raise DataError(file, problem, field=f"{where}.{field}") from None
