@@ -53,6 +53,7 @@ class Question(BaseScenario):
 
     suite: ClassVar[str] = "questions"
     takes_answers: ClassVar[bool] = True
+    undigested: ClassVar[set[str]] = {"dataset", "distance"}
 
     kind: Kind
     task: str
@@ -62,6 +63,11 @@ class Question(BaseScenario):
     profile: Text = ""
     now: Clock | None = None
     expected: Expected
+    distance: int | None = Field(
+        default=None,
+        ge=0,
+        description="How long before the question its answer was last said, in a unit of the dataset.",
+    )
     shipped: bool = Field(default=False, description="True if the texts are ours, so that records hold them.")
 
     @property
