@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from concurrent.futures import Executor
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.runtime.once import once
+from pytest_personalens.engine.assistant.assistant_import import import_assistant
+from pytest_personalens.engine.assistant.memory import Memory, UserPast
 from pytest_personalens.engine.job import Job, JobResult
 from pytest_personalens.engine.participant_specs import ParticipantSpecs
 from pytest_personalens.engine.participants import Participants
@@ -15,6 +18,8 @@ from pytest_personalens.engine.work import work
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
+
+    from pytest_personalens.core.facts import Session
 
 #: Seconds to wait for the scheduler, and then for a first worker.
 _PATIENCE: Final = 10
@@ -86,9 +91,29 @@ class Cluster(Executor):
                 )
 
 
-def work_there(recipe: ParticipantSpecs, job: Job) -> JobResult:
+class SentPast(NamedTuple):
+    """The past of a user, for the memory `name` (module:attribute) that a worker fills once a `run`."""
+
+    name: str
+    run: str
+    sessions: tuple[Session, ...]
+
+
+def work_there(recipe: ParticipantSpecs, job: Job, sent: SentPast | None = None) -> JobResult:
     """Do a job on a worker, with keys from its environment and the assistant from its packages."""
-    return work(job, _participants(recipe), None)._replace(raised=None)  # the exception may not pickle
+    past = None
+    if sent is not None:
+        memory = _memory(recipe, sent.name, sent.run, job.turn_timeout)
+        past = UserPast(memory, job.context.user, lambda: sent.sessions)
+    done = work(job, _participants(recipe), None, past=past)
+    return done._replace(raised=None)  # the exception may not pickle
+
+
+@once
+def _memory(recipe: ParticipantSpecs, name: str, run: str, timeout: float) -> Memory:
+    participants = _participants(recipe)
+    take = import_assistant(name, Path(recipe.root))
+    return Memory(take, timeout=timeout, loop=participants.loop, before=participants.go_on)
 
 
 @once
