@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _LEAST: Final = 2
 #: The margins of the chart of all settings, and the height of a row.
 _TOP, _BOTTOM, _LEFT, _RIGHT, _ROW = 8, 24, 112, 12, 24
+#: The widest letter of a label, so that the longest label ends before the scale.
+_LETTER: Final = 7
 #: The dots of a row stand a little above each other, so that equal ones are seen.
 _APART: Final = 5
 _COLOURS: Final = ("tc", "p", "other", "fourth")
@@ -71,9 +73,10 @@ def settings_chart(results: Results, settings: Sequence[str]) -> SettingsChart |
     keys = [(name, colour, n) for n, (name, colour) in enumerate(zip(settings, _COLOURS, strict=False))]
     lowest = min(_value(figures, key) or 0.0 for figures in every for key, _ in shown)
     low = min(0.0, math.floor(lowest * 4) / 4)
+    left = max(_LEFT, *(_LETTER * len(label) + 16 for _, label in shown))
 
     def across(value: float) -> float:
-        return round(_LEFT + (WIDTH - _LEFT - _RIGHT) * (value - low) / (1 - low), 1)
+        return round(left + (WIDTH - left - _RIGHT) * (value - low) / (1 - low), 1)
 
     rows = []
     for place, (key, label) in enumerate(shown):

@@ -148,6 +148,7 @@ SUITE: Final = Suite(
     made_of="row",
     words=REASONS,
     outcome=_outcome,
+    given_words=lambda settings, given: _GIVEN.get(given, ""),
     source=_source,
     left_out=_left_out,
     scenario=Question,
