@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 _LEAST: Final = 2
 #: The margins of the chart of all settings, and the height of a row.
 _TOP, _BOTTOM, _LEFT, _RIGHT, _ROW = 8, 24, 112, 12, 24
-#: The widest letter of a label, so that the longest label ends before the scale.
-_LETTER: Final = 7
+#: The letters of a label for which there is room; a longer one gives way to the heading of a column.
+_LONGEST: Final = 16
 #: The dots of a row stand a little above each other, so that equal ones are seen.
 _APART: Final = 5
 _COLOURS: Final = ("tc", "p", "other", "fourth")
@@ -65,18 +65,17 @@ def settings_chart(results: Results, settings: Sequence[str]) -> SettingsChart |
     """
     suite = results.of_suite
     every = [results.overall.figures, *(arm.overall.figures for arm in results.arms)]
-    best = {metric.measure.value if metric.measure else metric.name: metric.label for metric in suite.metrics
-            if metric.high == 1 and metric.better == "high"}  # fmt: skip
+    best = {m.measure.value if m.measure else m.name: m.label if len(m.label) <= _LONGEST else m.heading
+            for m in suite.metrics if m.high == 1 and m.better == "high"}  # fmt: skip
     shown = [(key, label) for key, label in best.items() if all(_value(f, key) is not None for f in every)]
     if len(shown) < _LEAST or not results.arms:
         return None
     keys = [(name, colour, n) for n, (name, colour) in enumerate(zip(settings, _COLOURS, strict=False))]
     lowest = min(_value(figures, key) or 0.0 for figures in every for key, _ in shown)
     low = min(0.0, math.floor(lowest * 4) / 4)
-    left = max(_LEFT, *(_LETTER * len(label) + 16 for _, label in shown))
 
     def across(value: float) -> float:
-        return round(left + (WIDTH - left - _RIGHT) * (value - low) / (1 - low), 1)
+        return round(_LEFT + (WIDTH - _LEFT - _RIGHT) * (value - low) / (1 - low), 1)
 
     rows = []
     for place, (key, label) in enumerate(shown):
