@@ -178,6 +178,10 @@ class BaseScenario(Frozen):
         """Return what an assistant may know; `given` says how much, in the words of the suite."""
         return Context(user=self.user)
 
+    def in_results(self) -> BaseScenario:
+        """Return the scenario as files of results hold it."""
+        return self
+
     def in_session(self, context: Context, session: str) -> Context:
         """Return the context of one session, where a dialogue has several."""
         return context

@@ -218,7 +218,8 @@ class Run:
             e.scenario: ScenarioRef(e.user, e.task, e.kind, e.domains)
             for e in (item.evaluation for item in items)
         }
-        return {id_: self._of_run(self.dataset.load(ref)) for id_, ref in sorted(refs.items())}
+        every = ((id_, self._of_run(self.dataset.load(ref))) for id_, ref in sorted(refs.items()))
+        return {id_: scenario.in_results() for id_, scenario in every}
 
     def contents(self) -> dict[tuple[str, str], str]:
         """Return the digest of each scenario that was loaded ahead, by user and task."""

@@ -88,6 +88,10 @@ class Question(BaseScenario):
         )
         return (("item", self.item), ("type", ", ".join(self.domains)), ("right", right))
 
+    def in_results(self) -> Question:
+        """Return the question; a history of others is left out, because it may have half a megabyte."""
+        return self if self.shipped else self.model_copy(update={"sessions": ()})
+
     def context(self, given: str) -> Context:
         """Return what the assistant may know: the history for ``H``, and the day of the question always."""
         if given != "H":

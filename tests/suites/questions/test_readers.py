@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -107,7 +109,7 @@ def test_reports_tell_scores_by_distance(
     far = [layouts.longmemeval_entry(n, "multi-session", **FARTHER) for n in range(3, 6)]
     layouts.write(tmp_path / "s.json", [*near, *far])
     empty_repo.write(conftest=SPY)
-    reports = ("--personalens-report", "r.html", "--personalens-report", "r.md")
+    reports = [word for name in ("r.html", "r.md", "r.json") for word in ("--personalens-report", name)]
     empty_repo.inline(*SUITE, "all", DATA, spec.format(tmp_path), *reports, "--personalens-gate", "none")
     page, text = ((empty_repo.path / name).read_text(encoding="utf-8") for name in ("r.html", "r.md"))
     assert page.count(f">{title};") == 1
@@ -116,6 +118,14 @@ def test_reports_tell_scores_by_distance(
     assert rows == ranges
     for name in ranges:
         assert f">{name}</text>" in page
+    kept = json.loads((empty_repo.path / "r.json").read_text(encoding="utf-8"))["scenarios"]
+    assert [one["sessions"] for one in kept.values()] == [[]] * len(kept), "half a megabyte each"
+    again = subprocess.run(
+        [sys.executable, "-m", "pytest_personalens", "report", "r.json", "--report", "again.html"],
+        cwd=empty_repo.path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert again.returncode == 0, again.stderr
+    assert f">{title};" in (empty_repo.path / "again.html").read_text(encoding="utf-8")
 
 
 def test_longmemeval_has_each_type_and_the_questions_without_an_answer(tmp_path: Path) -> None:
