@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import Executor
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.runtime.once import once
@@ -91,28 +91,23 @@ class Cluster(Executor):
                 )
 
 
-class SentPast(NamedTuple):
-    """The past of a user, for the memory `name` (module:attribute) that a worker fills once a `run`."""
+def work_there(
+    recipe: ParticipantSpecs, job: Job, memory: str = "", run: str = "", sessions: tuple[Session, ...] = ()
+) -> JobResult:
+    """Do a job on a worker, with keys from its environment and the assistant from its packages.
 
-    name: str
-    run: str
-    sessions: tuple[Session, ...]
-
-
-def work_there(recipe: ParticipantSpecs, job: Job, sent: SentPast | None = None) -> JobResult:
-    """Do a job on a worker, with keys from its environment and the assistant from its packages."""
-    past = None
-    if sent is not None:
-        memory = _memory(recipe, sent.name, sent.run, job.turn_timeout)
-        past = UserPast(memory, job.context.user, lambda: sent.sessions)
-    done = work(job, _participants(recipe), None, past=past)
+    `memory` (module:attribute) is handed the user's past `sessions` once a `run` and process.
+    """
+    past = memory and UserPast(
+        _memory(recipe, memory, run, job.turn_timeout), job.context.user, lambda: sessions
+    )
+    done = work(job, _participants(recipe), None, past=past or None)
     return done._replace(raised=None)  # the exception may not pickle
 
 
 @once
 def _memory(recipe: ParticipantSpecs, name: str, run: str, timeout: float) -> Memory:
-    participants = _participants(recipe)
-    take = import_assistant(name, Path(recipe.root))
+    participants, take = _participants(recipe), import_assistant(name, Path(recipe.root))
     return Memory(take, timeout=timeout, loop=participants.loop, before=participants.go_on)
 
 

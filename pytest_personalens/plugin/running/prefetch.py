@@ -130,11 +130,11 @@ class Prefetcher:
         if cluster is None:
             self._engine.submit(item.nodeid, work, job, participants, assistant, keep, state, past)
             return
-        from pytest_personalens.engine.dask import SentPast, work_there
+        from pytest_personalens.engine.dask import work_there
 
         recipe = participants.recipe._replace(side_by_side=cluster.widest)
-        sent = past and SentPast(past.memory.name, self._run.state.id, past.past())
-        self._engine.submit(item.nodeid, work_there, recipe, job, sent, bought=keep)
+        sent = () if past is None else (past.memory.name, self._run.state.id, past.past())
+        self._engine.submit(item.nodeid, work_there, recipe, job, *sent, bought=keep)
 
     def _assistant_of(self, item: pytest.Item) -> tuple[object, ...] | None:
         """Return a value that is equal for two items if one assistant serves both; None if it has its own."""

@@ -138,8 +138,7 @@ def _sessions(entry: Fields) -> Iterator[tuple[str, Session]]:
     ids = entry.texts("haystack_session_ids")
     for name, values in (("haystack_dates", dates), ("haystack_session_ids", ids)):
         if len(raw) != len(values):
-            what = name.removeprefix("haystack_").replace("session_", "")
-            raise entry.error(name, f"{len(values)} {what} of {len(raw)} sessions; each needs one")
+            raise entry.error(name, f"{len(values)} of {len(raw)} sessions; each needs one")
     moments = [_moment(entry, f"haystack_dates[{number}]", date) for number, date in enumerate(dates)]
     said = [entry.messages(f"haystack_sessions[{n}]", messages, gold=_GOLD) for n, messages in enumerate(raw)]
     ordered = sorted(zip(moments, said, ids, strict=True), key=lambda session: session[0])

@@ -67,13 +67,11 @@ def _table(file: Path, content: bytes, tokens: str) -> list[dict[str, Any]]:
         raise DataError(file, f"not valid CSV: {error}") from None
     if missing := [name for name in _NEEDED if name not in names]:
         raise DataError(file, "the column is missing; it is no table of PersonaMem-v2", field=missing[0])
-    told = [
-        length for length in _LENGTHS if any((row.get(_LINK.format(length)) or "").strip() for row in rows)
-    ]
-    if rows and tokens not in told:
-        link, others = _LINK.format(tokens), " or ".join(f"tokens={length}" for length in told)
-        what = f"give {others}" if told else "get the split `benchmark`"
-        raise DataError(file, f"no row names a history of {tokens} tokens; {what}", field=link)
+    named = [n for n in _LENGTHS if any((row.get(_LINK.format(n)) or "").strip() for row in rows)]
+    if rows and tokens not in named:
+        what = f"give tokens={named[0]}" if named else "get the split `benchmark`"
+        problem = f"no row names a history of {tokens} tokens; {what}"
+        raise DataError(file, problem, field=_LINK.format(tokens))
     return rows
 
 

@@ -49,6 +49,7 @@ class Question(BaseScenario):
 
     `asks` is all that the user says. `profile` is what the dataset tells an assistant of the user beside the
     `sessions`. `item` is the question's name in its file; it may tell the answer, so no id holds it.
+    `distance` says how long before the question its answer was last said, in a unit of the dataset.
     """
 
     suite: ClassVar[str] = "questions"
@@ -63,11 +64,7 @@ class Question(BaseScenario):
     profile: Text = ""
     now: Clock | None = None
     expected: Expected
-    distance: int | None = Field(
-        default=None,
-        ge=0,
-        description="How long before the question its answer was last said, in a unit of the dataset.",
-    )
+    distance: int | None = None
     shipped: bool = Field(default=False, description="True if the texts are ours, so that records hold them.")
 
     @property
