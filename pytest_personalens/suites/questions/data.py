@@ -75,6 +75,9 @@ class QuestionsDataset:
     row gives a question.
     """
 
+    #: A history may have megabytes, and the process holds what it has loaded ahead.
+    loaded_ahead: Final = 100
+
     def __init__(
         self,
         name: str,

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from pytest_personalens.core.errors import DataError, PersonalensError
-from pytest_personalens.core.files.json_stream import JsonWindow
+from pytest_personalens.core.files.json_stream import JsonWindow, read_at
+from pytest_personalens.suites.questions import longmemeval
 from pytest_personalens.suites.questions.data import QuestionsDataset, open_questions
 from pytest_personalens.suites.questions.values import Question
 from tests.suites.questions import layouts
@@ -173,6 +174,24 @@ def test_a_file_of_longmemeval_is_read_once(tmp_path: Path, monkeypatch: pytest.
     file.write_text(file.read_text(encoding="utf-8") + "\n", encoding="utf-8")
     with pytest.raises(AssertionError, match="read again"):
         opened(f"longmemeval:{file}")
+
+
+@pytest.mark.parametrize(("questions", "loaded"), [(100, 100), (150, 100)])
+def test_of_a_large_sample_only_a_part_is_held_before_the_run(
+    tmp_path: Path, empty_repo: Repository, monkeypatch: pytest.MonkeyPatch, questions: int, loaded: int
+) -> None:
+    entries = [layouts.longmemeval_entry(n, "multi-session") for n in range(questions)]
+    read = list[int]()
+
+    def counted(path: Path, start: int, size: int) -> dict[str, Any]:
+        read.append(start)
+        return read_at(path, start, size)
+
+    monkeypatch.setattr(longmemeval, "read_at", counted)
+    spec = f"longmemeval:{layouts.write(tmp_path / 's.json', entries)}"
+    empty_repo.write(conftest=SPY)
+    empty_repo.inline(*SUITE, "all", DATA, spec, "--collect-only", "-q")
+    assert len(set(read)) == loaded
 
 
 def test_personamem_has_the_types_and_slices(tmp_path: Path) -> None:
