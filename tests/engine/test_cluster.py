@@ -235,7 +235,7 @@ def test_a_memory_that_cannot_travel(empty_repo: Repository, dask: Dask, memory:
     time.sleep(2)
     result = empty_repo.run(*HISTORY, "--personalens-sample=2", "--personalens-assistant=keepers:told", "--personalens-executor", f"dask={dask.address}")  # fmt: skip
     result.stdout.fnmatch_lines(
-        ["*the fixture personalens_memory: under --personalens-executor, return a function of a module that the workers can import*"]
+        ["*the fixture personalens_memory: under --personalens-executor, return a function of a module that workers can import*"]
     )  # fmt: skip
     assert result.ret != 0
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from pytest_personalens.engine.assistant.event_loop import EventLoop
 
 
-def problem_of(memory: object, scope: str) -> str:
-    """Return why a run cannot use a memory, in one line; empty if it can."""
+def problem_of(memory: object, scope: str, *, travels: bool) -> str:
+    """Return why a run cannot use a memory, in one line; empty if it can. It `travels` to a cluster."""
     fixture = f"personalens: the fixture {MEMORY}"
     if not callable(memory):
         return (
@@ -32,10 +32,9 @@ def problem_of(memory: object, scope: str) -> str:
             f"{fixture} must have scope 'session' or 'module', because it is called once a user and not once"
             " a scenario"
         )
-    if settings.executor is not None and not name_of(memory):
+    if travels and not name_of(memory):
         return (
-            f"{fixture}: under --personalens-executor, return a function of a module that the workers can"
-            " import"
+            f"{fixture}: under --personalens-executor, return a function of a module that workers can import"
         )
     return ""
 

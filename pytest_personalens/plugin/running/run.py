@@ -219,8 +219,7 @@ class Run:
             e.scenario: ScenarioRef(e.user, e.task, e.kind, e.domains)
             for e in (item.evaluation for item in items)
         }
-        every = ((id_, self._of_run(self.dataset.load(ref))) for id_, ref in sorted(refs.items()))
-        return {id_: scenario.in_results() for id_, scenario in every}
+        return {id_: self._of_run(self.dataset.load(ref)).in_results() for id_, ref in sorted(refs.items())}
 
     def contents(self) -> dict[tuple[str, str], str]:
         """Return the digest of each scenario that was loaded ahead, by user and task."""

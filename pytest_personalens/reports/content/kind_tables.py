@@ -135,10 +135,10 @@ def by_distance(results: Results, items: Sequence[Item]) -> dict[str, list[Item]
     for item in items:
         scenario = results.scenarios.get(item.evaluation.scenario)
         if scenario is not None and (far := distance.of(scenario)) is not None:
-            known.append((far, distance.range_of(far), item))
+            known.append((far, item))
     found: dict[str, list[Item]] = {}
-    for _, name, item in sorted(known, key=lambda one: one[0]):
-        found.setdefault(name, []).append(item)
+    for far, item in sorted(known, key=lambda pair: pair[0]):
+        found.setdefault(distance.range_of(far), []).append(item)
     return found if len(found) > 1 else {}
 
 

@@ -75,9 +75,6 @@ class QuestionsDataset:
     row gives a question.
     """
 
-    #: A history may have megabytes, and the process holds what it has loaded ahead.
-    loaded_ahead: Final = 100
-
     def __init__(
         self,
         name: str,
@@ -88,6 +85,7 @@ class QuestionsDataset:
         by_value: bool,
     ) -> None:
         self.name, self.version, self._read = name, version, read
+        self.loaded_ahead = 100  # a history may have megabytes, and the process holds what it has loaded
         self._rows: dict[tuple[str, str], Row] = {}
         self._refs: dict[str, list[ScenarioRef]] = {}
         self.left_out: list[tuple[Row, str]] = []

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 _TABLE: Final = "benchmark/text/benchmark.csv"
 _LENGTHS: Final = ("32k", "128k")
 _LINK: Final = "chat_history_{}_link"
-_DISTANCE: Final = "distance_from_related_snippet_to_query_{}"
 _NEEDED: Final = ("persona_id", "user_query", "correct_answer", "incorrect_answers", "pref_type")
 #: A history has some 100 kB, and a person has about 25 questions.
 _KEPT: Final = 16
@@ -44,8 +43,8 @@ def open_rows(path: Path, *, tokens: str) -> tuple[str, list[Row], Callable[[Row
     rows, link = [], _LINK.format(tokens)
     for number, raw in enumerate(_table(file, content, tokens), 1):
         row = Fields(file, f"row {number}", raw)
-        found = _history_file(path, str(raw[link]).strip())
-        rows.append(_row(row, number, found, _distance(row, _DISTANCE.format(tokens))))
+        distance = _distance(row, f"distance_from_related_snippet_to_query_{tokens}")
+        rows.append(_row(row, number, _history_file(path, str(raw[link]).strip()), distance))
     history = lru_cache(_KEPT)(_history)
 
     def read(row: Row, dataset: str) -> Question:

@@ -63,9 +63,7 @@ def _left_out(dataset: Any) -> Iterator[str]:
 
 
 def _messages_since_said(question: Question) -> int | None:
-    """Return the messages since the answer was last said, of a question of ours whose answer was."""
-    if not question.shipped:
-        return None
+    """Return the messages since the answer was last said, of a question whose answer can be found."""
     said = [fold(m["content"]) for session in question.sessions for m in session.messages]
     options = (question.expected.answer,) if question.kind == "choice" else ()
     ways = [fold(way) for way in question.expected.ways or options]
