@@ -116,6 +116,7 @@ benchmarks: $(VENV)/dev ## speed, as ratios measured side by side in one run; wh
 	$(BIN)/python benchmarks/speed/concurrency.py
 	$(BIN)/python benchmarks/speed/predictions.py
 	$(BIN)/python benchmarks/speed/memory.py
+	$(BIN)/python benchmarks/speed/memory.py --longmemeval 277
 	$(BIN)/python benchmarks/speed/html_report.py
 	$(BIN)/python benchmarks/stats/intervals.py
 	$(BIN)/python benchmarks/stats/users.py

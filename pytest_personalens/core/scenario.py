@@ -120,6 +120,8 @@ class BaseScenario(Frozen):
     takes_answers: ClassVar[bool] = False
     #: The name of the suite that it belongs to.
     suite: ClassVar[str] = FIRST_SUITE
+    #: The fields that do not change what a dialogue is.
+    undigested: ClassVar[set[str]] = {"dataset"}
 
     id: str
     user: str
@@ -145,8 +147,8 @@ class BaseScenario(Frozen):
 
     @property
     def digest(self) -> str:
-        """A short digest of all fields but `dataset`; scenarios with equal digests can be compared."""
-        return hashlib.sha256(self.model_dump_json(exclude={"dataset"}).encode()).hexdigest()[:12]
+        """A short digest of all fields but `undigested`; scenarios with equal digests can be compared."""
+        return hashlib.sha256(self.model_dump_json(exclude=self.undigested).encode()).hexdigest()[:12]
 
     @property
     def who(self) -> str:
@@ -175,6 +177,10 @@ class BaseScenario(Frozen):
     def context(self, given: str) -> Context:
         """Return what an assistant may know; `given` says how much, in the words of the suite."""
         return Context(user=self.user)
+
+    def in_results(self) -> BaseScenario:
+        """Return the scenario as files of results hold it."""
+        return self
 
     def in_session(self, context: Context, session: str) -> Context:
         """Return the context of one session, where a dialogue has several."""

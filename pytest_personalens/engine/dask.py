@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from concurrent.futures import Executor
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.runtime.once import once
+from pytest_personalens.engine.assistant.assistant_import import import_assistant
+from pytest_personalens.engine.assistant.memory import Memory, UserPast
 from pytest_personalens.engine.job import Job, JobResult
 from pytest_personalens.engine.participant_specs import ParticipantSpecs
 from pytest_personalens.engine.participants import Participants
@@ -15,6 +18,8 @@ from pytest_personalens.engine.work import work
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
+
+    from pytest_personalens.core.facts import Session
 
 #: Seconds to wait for the scheduler, and then for a first worker.
 _PATIENCE: Final = 10
@@ -86,9 +91,24 @@ class Cluster(Executor):
                 )
 
 
-def work_there(recipe: ParticipantSpecs, job: Job) -> JobResult:
-    """Do a job on a worker, with keys from its environment and the assistant from its packages."""
-    return work(job, _participants(recipe), None)._replace(raised=None)  # the exception may not pickle
+def work_there(
+    recipe: ParticipantSpecs, job: Job, memory: str = "", run: str = "", sessions: tuple[Session, ...] = ()
+) -> JobResult:
+    """Do a job on a worker, with keys from its environment and the assistant from its packages.
+
+    `memory` (module:attribute) is handed the user's past `sessions` once a `run` and process.
+    """
+    past = memory and UserPast(
+        _memory(recipe, memory, run, job.turn_timeout), job.context.user, lambda: sessions
+    )
+    done = work(job, _participants(recipe), None, past=past or None)
+    return done._replace(raised=None)  # the exception may not pickle
+
+
+@once
+def _memory(recipe: ParticipantSpecs, name: str, run: str, timeout: float) -> Memory:
+    participants, take = _participants(recipe), import_assistant(name, Path(recipe.root))
+    return Memory(take, timeout=timeout, loop=participants.loop, before=participants.go_on)
 
 
 @once

@@ -66,7 +66,9 @@ class Dask:
         # The workers find the assistant where it is installed; here, in the folder that they run in.
         env = {
             **os.environ,
-            "PYTHONPATH": str(self._folder),
+            "PYTHONPATH": os.pathsep.join([str(self._folder), os.environ.get("PYTHONPATH", "")]).rstrip(
+                os.pathsep
+            ),
             "SAID": str(self._folder / "said.log"),
             **environment,
         }
@@ -158,6 +160,84 @@ def test_tool_calls_come_from_threads_and_from_a_cluster(empty_repo: Repository,
         assert calls_made(found) == calls_made(alone), how
         assert {item["record"] for item in found["items"]} == {"replayed"}, how
         assert [i["evaluation"] for i in found["items"]] == [i["evaluation"] for i in alone["items"]], how
+
+
+#: Keep what their users say, or what their memory is filled with. REMEMBERED is where that is written down.
+KEEPERS = """
+    import os, sys
+    sys.path.insert(0, {!r})
+    from sessions.rememberer import BOTS
+
+    KEEPER, NOTES = BOTS["remembers"](), {{}}
+
+    def arc(messages, context):
+        return KEEPER.reply(context.user, context.session, messages[-1]["content"])
+
+    def question(messages, context):
+        asked = set(messages[-1]["content"].lower().split())
+        said = [(s.date, m["content"]) for s in context.sessions for m in s.messages]
+        date, best = max(said, key=lambda m: len(asked & set(m[1].lower().split())), default=("", ""))
+        return f"On {{date}}: {{best}}" if best else "I do not know that."
+
+    def remember(user, sessions):
+        NOTES[user] = len(sessions)
+        with open(os.environ["SAID"], "a") as file:
+            file.write(f"{{os.getpid()}} {{user}} {{len(sessions)}}\\n")
+
+    def told(messages, context):
+        assert context.sessions and not context.interactions
+        return f"I've booked it for 19:30, reference QX77. I know {{NOTES.get(context.user)}} sessions."
+"""
+MEMORY = "import pytest\nfrom keepers import {name}\n\n@pytest.fixture(scope='session')\ndef personalens_memory():\n    return {name}\n"
+HISTORY = ("--personalens-context=HS", "--personalens-users=amara,bartek", "--personalens-kind=single")
+
+
+@pytest.mark.parametrize(
+    ("bot", "items", "more"),
+    [
+        ("arc", 28, ("--personalens-suite=memory", "--personalens-control=alone")),
+        ("question", 24, ("--personalens-suite=questions",)),
+        ("told", 12, HISTORY),
+    ],
+)
+def test_a_history_reaches_the_workers_of_xdist_and_of_a_cluster(
+    empty_repo: Repository, dask: Dask, bot: str, items: int, more: tuple[str, ...]
+) -> None:
+    """Arcs of several sessions, questions over a history, and past sessions with a memory to fill."""
+    empty_repo.write(keepers=KEEPERS.format(str(ROOT / "example_project")))
+    if bot == "told":
+        empty_repo.write(conftest=MEMORY.format(name="remember"))
+    sample = f"--personalens-sample={items if bot == 'told' else items // 2}"
+    assistant = f"--personalens-assistant=keepers:{bot}"
+    args = (*more, sample, assistant, "--personalens-report=r.json", "--personalens-gate=none")
+    empty_repo.run(*args)
+    alone = results(empty_repo)
+    assert len(alone["items"]) == items
+    assert {item["evaluation"]["cause"] for item in alone["items"]} == {""}
+    (dask.worker(), dask.worker())
+    time.sleep(2)
+    for how in (("-n", "2"), ("--personalens-executor", f"dask={dask.address}")):
+        (empty_repo.path / "said.log").unlink(missing_ok=True)
+        empty_repo.run(*args, *how)
+        assert results(empty_repo) == alone, how
+        if bot == "told":
+            handed = said(empty_repo)
+            assert {user for _, user, _ in handed} == {"amara", "bartek"}
+            assert all(int(number) > 20 for *_, number in handed), "the whole past"
+            assert len({(pid, user) for pid, user, _ in handed}) == len(handed), "once a process"
+
+
+@pytest.mark.parametrize("memory", [MEMORY.format(name="KEEPER"), MEMORY.format(name="remember").replace("return remember", "return lambda user, sessions: None")])  # fmt: skip
+def test_a_memory_that_cannot_travel(empty_repo: Repository, dask: Dask, memory: str) -> None:
+    keeper = "\n    class Keeper:\n        def __call__(self, user, sessions): pass\n    KEEPER = Keeper()\n"
+    empty_repo.write(keepers=KEEPERS.format(str(ROOT / "example_project")) + keeper, conftest=memory)
+    dask.worker()
+    time.sleep(2)
+    result = empty_repo.run(*HISTORY, "--personalens-sample=2", "--personalens-assistant=keepers:told", "--personalens-executor", f"dask={dask.address}")  # fmt: skip
+    result.stdout.fnmatch_lines(
+        ["*the fixture personalens_memory: under --personalens-executor, return a function of a module that workers can import*"]
+    )  # fmt: skip
+    assert result.ret != 0
 
 
 def test_a_service_is_called_by_the_workers(

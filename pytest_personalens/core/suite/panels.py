@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -49,23 +48,23 @@ class Distance(NamedTuple):
     """How long before the end a user said what an item rests on.
 
     `of` returns that for a scenario, or None if nobody knows. `title` says what it counts. A range ends at
-    each of `steps`, and the last range is open.
+    each of `steps`, and the last range is open. Without steps, each number is a range.
     """
 
     title: str
     steps: tuple[int, ...]
     of: Callable[[Any], int | None]
 
-    @property
-    def ranges(self) -> list[str]:
-        """Return the names of the ranges, such as ``8 to 30``, the nearest first."""
-        between = [f"{low + 1:,} to {high:,}" for low, high in pairwise(self.steps)]
-        return [f"up to {self.steps[0]:,}", *between, f"over {self.steps[-1]:,}"]
-
-    def range_of(self, scenario: Any) -> str:
-        """Return the name of the range of a scenario; empty if nobody knows it."""
-        far = self.of(scenario)
-        return "" if far is None else self.ranges[sum(far > step for step in self.steps)]
+    def range_of(self, far: int) -> str:
+        """Return the name of the range of a number, such as ``8 to 30``."""
+        if not self.steps:
+            return f"{far:,}"
+        place = sum(far > step for step in self.steps)
+        if place == len(self.steps):
+            return f"over {self.steps[-1]:,}"
+        return (
+            f"{self.steps[place - 1] + 1:,} to {self.steps[place]:,}" if place else f"up to {self.steps[0]:,}"
+        )
 
 
 class Published(NamedTuple):

@@ -104,8 +104,8 @@ class Suite:
     notes: Callable[[str, Sequence[Any]], Iterator[str]] = lambda kind, items: iter(())
     #: A kind and its items in the run itself or in a control -> what the page shows of them beside figures.
     panels: Callable[[str, Sequence[Any]], Iterator[ItemsPanel]] = lambda kind, items: iter(())
-    #: How far back lies what its items rest on, which the page shows as ranges.
-    distance: Distance | None = None
+    #: How far back lies what its items rest on, which reports show as ranges; datasets differ in the unit.
+    distances: tuple[Distance, ...] = ()
     #: Item -> a word for its answer that the page can filter by, such as ``right``; empty for none.
     outcome: Callable[[Any], str] = lambda item: ""
     #: Request and what the assistant is given -> a title for each of its paragraphs; empty for a request that

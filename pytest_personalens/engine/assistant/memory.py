@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
     from pytest_personalens.engine.assistant.event_loop import EventLoop
 
 
-def problem_of(memory: object, scope: str) -> str:
-    """Return why a run cannot use a memory, in one line; empty if it can."""
+def problem_of(memory: object, scope: str, *, travels: bool) -> str:
+    """Return why a run cannot use a memory, in one line; empty if it can. It `travels` to a cluster."""
     fixture = f"personalens: the fixture {MEMORY}"
     if not callable(memory):
         return (
@@ -31,7 +32,18 @@ def problem_of(memory: object, scope: str) -> str:
             f"{fixture} must have scope 'session' or 'module', because it is called once a user and not once"
             " a scenario"
         )
+    if travels and not name_of(memory):
+        return (
+            f"{fixture}: under --personalens-executor, return a function of a module that workers can import"
+        )
     return ""
+
+
+def name_of(take: object) -> str:
+    """Return ``module:attribute`` of a function that other machines can import; else an empty text."""
+    module, name = (str(getattr(take, field, "")) for field in ("__module__", "__qualname__"))
+    can_import = module != "conftest" and getattr(sys.modules.get(module), name, None) is take
+    return f"{module}:{name}" if can_import else ""
 
 
 class Memory:
@@ -44,6 +56,7 @@ class Memory:
     def __init__(
         self, take: Callable[..., Any], *, timeout: float, loop: EventLoop, before: Callable[[], None]
     ) -> None:
+        self.name = name_of(take)
         self._take, self._timeout, self._loop, self._before = take, timeout, loop, before
         self._handed: dict[str, Future[None]] = {}
         self._lock = threading.Lock()

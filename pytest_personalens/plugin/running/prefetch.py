@@ -133,7 +133,8 @@ class Prefetcher:
         from pytest_personalens.engine.dask import work_there
 
         recipe = participants.recipe._replace(side_by_side=cluster.widest)
-        self._engine.submit(item.nodeid, work_there, recipe, job, bought=keep)
+        sent = () if past is None else (past.memory.name, self._run.state.id, past.past())
+        self._engine.submit(item.nodeid, work_there, recipe, job, *sent, bought=keep)
 
     def _assistant_of(self, item: pytest.Item) -> tuple[object, ...] | None:
         """Return a value that is equal for two items if one assistant serves both; None if it has its own."""

@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from pytest_personalens.results.values.item import Item
 
 
-#: A sample up to this size is loaded completely before the first item runs. Of a larger sample, only the
-#: first hundred scenarios are loaded.
+#: A sample up to this size, or that of the dataset's `loaded_ahead`, is loaded completely before the first
+#: item runs. Of a larger sample, only the first hundred scenarios are loaded.
 _LOADED_AHEAD: Final = 1000
 _TRIED: Final = 100
 #: The end of the text about domains that another suite or dataset has.
@@ -136,7 +136,8 @@ class Run:
                 sample = sample.shard(*settings.shard)
             # The scenarios are loaded now, so that a bad file stops the run before it spends anything. Of a
             # sample that takes long to load, only a part is tried. The items report problems with the rest.
-            for ref in sample.refs if len(sample.refs) <= _LOADED_AHEAD else sample.refs[:_TRIED]:
+            most = getattr(self.dataset, "loaded_ahead", _LOADED_AHEAD)
+            for ref in sample.refs if len(sample.refs) <= most else sample.refs[:_TRIED]:
                 self._loaded[ref] = self.dataset.load(ref)
                 self._loaded[ref].groups(settings.slice)
                 if any(self.suite.arm(name).swaps for name in settings.control):
@@ -218,7 +219,7 @@ class Run:
             e.scenario: ScenarioRef(e.user, e.task, e.kind, e.domains)
             for e in (item.evaluation for item in items)
         }
-        return {id_: self._of_run(self.dataset.load(ref)) for id_, ref in sorted(refs.items())}
+        return {id_: self._of_run(self.dataset.load(ref)).in_results() for id_, ref in sorted(refs.items())}
 
     def contents(self) -> dict[tuple[str, str], str]:
         """Return the digest of each scenario that was loaded ahead, by user and task."""

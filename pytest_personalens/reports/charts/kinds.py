@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _LEAST: Final = 2
 #: The margins of the chart of all settings, and the height of a row.
 _TOP, _BOTTOM, _LEFT, _RIGHT, _ROW = 8, 24, 112, 12, 24
+#: The letters of a label for which there is room; a longer one gives way to the heading of a column.
+_LONGEST: Final = 16
 #: The dots of a row stand a little above each other, so that equal ones are seen.
 _APART: Final = 5
 _COLOURS: Final = ("tc", "p", "other", "fourth")
@@ -63,8 +65,8 @@ def settings_chart(results: Results, settings: Sequence[str]) -> SettingsChart |
     """
     suite = results.of_suite
     every = [results.overall.figures, *(arm.overall.figures for arm in results.arms)]
-    best = {metric.measure.value if metric.measure else metric.name: metric.label for metric in suite.metrics
-            if metric.high == 1 and metric.better == "high"}  # fmt: skip
+    best = {m.measure.value if m.measure else m.name: m.label if len(m.label) <= _LONGEST else m.heading
+            for m in suite.metrics if m.high == 1 and m.better == "high"}  # fmt: skip
     shown = [(key, label) for key, label in best.items() if all(_value(f, key) is not None for f in every)]
     if len(shown) < _LEAST or not results.arms:
         return None

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_personalens.core.judging.metric import Metric
+    from pytest_personalens.core.suite.panels import Distance
     from pytest_personalens.results.values.changes import Arm
     from pytest_personalens.results.values.figures import Figure, Group
     from pytest_personalens.results.values.item import Item
@@ -118,6 +119,27 @@ def domain_lines(results: Results) -> Iterator[str]:
     yield f"{'by domain (items)':{_NAME}}" + "".join(f"{heading:>16}" for heading in header)
     for name, figures in rows:
         yield f"  {name:{_NAME - 2}}" + "".join(f"{figure:>16}" for figure in figures)
+
+
+def distance_of(results: Results) -> Distance | None:
+    """Return the distance that the dataset knows of; None without the scenarios of the run."""
+    every = results.scenarios.values()
+    return next((d for d in results.of_suite.distances if any(d.of(s) is not None for s in every)), None)
+
+
+def by_distance(results: Results, items: Sequence[Item]) -> dict[str, list[Item]]:
+    """Return the items by how far back lies what they rest on, the nearest first; none if no two differ."""
+    distance, known = distance_of(results), []
+    if distance is None:
+        return {}
+    for item in items:
+        scenario = results.scenarios.get(item.evaluation.scenario)
+        if scenario is not None and (far := distance.of(scenario)) is not None:
+            known.append((far, item))
+    found: dict[str, list[Item]] = {}
+    for far, item in sorted(known, key=lambda pair: pair[0]):
+        found.setdefault(distance.range_of(far), []).append(item)
+    return found if len(found) > 1 else {}
 
 
 def _over_items(figure: Figure | None) -> str:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from pytest_personalens.core.suite.panels import CountsPanel, ScatterPanel
 from pytest_personalens.reports.charts import charts
 from pytest_personalens.reports.charts.kinds import ScatterChart, extent, scatter
-from pytest_personalens.reports.content.kind_tables import kind_tables
-from pytest_personalens.reports.html.page_charts import by_distance, open_panel
+from pytest_personalens.reports.content.kind_tables import by_distance, kind_tables
+from pytest_personalens.reports.html.page_charts import open_panel
 from pytest_personalens.results.means import estimate, item_scores
 
 if TYPE_CHECKING:

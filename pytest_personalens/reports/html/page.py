@@ -15,7 +15,7 @@ from pytest_personalens.reports.charts.kinds import settings_chart
 from pytest_personalens.reports.content.command_line import command_line, thresholds_in_force
 from pytest_personalens.reports.content.explanation import case_title
 from pytest_personalens.reports.content.findings import capital, findings_of
-from pytest_personalens.reports.content.kind_tables import is_low_better
+from pytest_personalens.reports.content.kind_tables import distance_of, is_low_better
 from pytest_personalens.reports.content.slice_table import slice_tables, slices_note
 from pytest_personalens.reports.html import page_charts, reasons
 from pytest_personalens.reports.html.kinds import kinds_of_page
@@ -144,6 +144,7 @@ def _figures(results: Results, before: Results | None) -> dict[str, Any]:
         "domains": domains,
         "tiles": [page_charts.tile_of(results, d, estimates[d]) for d in tiles],
         "few": wording.part_note(results),
+        "distance": distance_of(results),
         "then": [(d, estimate(then, d), e) for d, e in estimates.items()] if before else None,
         "scenarios": len({i.key for i in results.own}),
         "control_names": wording.control_names(suite),

@@ -9,6 +9,7 @@ from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.reports.charts import charts
 from pytest_personalens.reports.charts.charts import SOFT, TC, DotRow, Histogram, P, Panel
 from pytest_personalens.reports.content.findings import capital
+from pytest_personalens.reports.content.kind_tables import by_distance
 from pytest_personalens.reports.tables.contexts import contexts_of, is_ablation
 from pytest_personalens.results.means import Estimate, estimate, item_scores, score_counts
 from pytest_personalens.results.wording import NO_INTERVAL, control_names, ends_text, signed
@@ -190,19 +191,6 @@ def charts_of(
         title = f"Chance that a {results.of_suite.item} passes in k trials out of k"
         found["trials"] = charts.line(rates, _panel(Dimension.TASK_COMPLETION), title, below="k")
     return found
-
-
-def by_distance(results: Results, items: Sequence[Item]) -> dict[str, list[Item]]:
-    """Return the items by how far back lies what they rest on, the nearest first; none if no two differ."""
-    distance = results.of_suite.distance
-    found: dict[str, list[Item]] = {}
-    if distance is None:
-        return {}
-    for item in items:
-        scenario = results.scenarios.get(item.evaluation.scenario)
-        if scenario is not None and (name := distance.range_of(scenario)):
-            found.setdefault(name, []).append(item)
-    return {name: found[name] for name in distance.ranges if name in found} if len(found) > 1 else {}
 
 
 def _domain_rows(

@@ -21,6 +21,7 @@ from pytest_personalens.reports.markdown.sections import (
 from pytest_personalens.reports.markdown.tables import (
     beside_sections,
     comparison_sections,
+    distance_section,
     kind_sections,
     lift_section,
     record_link,
@@ -96,6 +97,7 @@ def _sections(results: Results, before: Results | None, link: str) -> Iterator[S
         if part := part_note(results):
             yield Section(("", f"**Scores {part}:**"), what="how many dialogues the scores are of")
         yield from _totals(results)
+        yield from distance_section(results)
     if results.comparison is not None:
         yield from comparison_sections(results.comparison, link, results.of_suite.item)
     if before is not None:

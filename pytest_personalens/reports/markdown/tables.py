@@ -6,10 +6,18 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
-from pytest_personalens.reports.content.kind_tables import domain_figures, kind_tables, label_of, source_lines
+from pytest_personalens.reports.content.kind_tables import (
+    by_distance,
+    distance_of,
+    domain_figures,
+    kind_tables,
+    label_of,
+    source_lines,
+)
 from pytest_personalens.reports.content.markup import code, escape, figure, interval_text
 from pytest_personalens.reports.content.two_runs import compare_runs, moved_rows, overlap
 from pytest_personalens.reports.markdown.sections import Section, table_section
+from pytest_personalens.results.means import estimate, item_scores
 from pytest_personalens.results.wording import decision, p_value
 
 if TYPE_CHECKING:
@@ -123,3 +131,15 @@ def kind_sections(results: Results) -> Iterator[Section]:
         title = "By domain, with the items of each"
         cells_of = [(escape(name), *figures) for name, figures in domains]
         yield table_section(f"### {title}", ("", *headings), cells_of, f"rows of {title}")
+
+
+def distance_section(results: Results) -> Iterator[Section]:
+    """A table of the main figures by how long before the end a user said what an item rests on."""
+    shown = [m for m in results.of_suite.main if m.value in results.overall.figures]
+    rows = []
+    for name, items in by_distance(results, results.own).items():
+        means = [estimate(item_scores(items), measure) for measure in shown]
+        rows.append((name, *(f"{figure(m.value)} ({m.dialogues})" if m.dialogues else "-" for m in means)))
+    if (distance := distance_of(results)) is not None and rows:
+        title = f"### By distance: {distance.title}, with the {results.of_suite.item}s of each"
+        yield table_section(title, ("", *(m.names.heading for m in shown)), rows, "distances")

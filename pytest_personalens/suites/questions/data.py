@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
     from pytest_personalens.suites.questions.values import Kind
 
-#: Name of a benchmark -> its options, each with its values; the first is the default. A number is any.
+#: Name of a benchmark -> its options, each with its values; the first is the default. N is any number.
 FORMATS: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
     "own": {},
-    "prefeval": {"form": ("explicit", "choice-based", "persona-driven", "mcq"), "distance": ("10", "N")},
+    "prefeval": {"form": ("explicit", "choice-based", "persona-driven", "mcq"), "distance": ("10", "N,N")},
     "longmemeval": {},
     "personamem": {"tokens": ("32k", "128k")},
 }
@@ -41,7 +41,7 @@ REASONS: Final = {
 }
 
 
-_OF_ROW: Final = ("user", "task", "kind", "domains", "item")
+_OF_ROW: Final = ("user", "task", "kind", "domains", "item", "distance")
 
 
 class Row(NamedTuple):
@@ -59,6 +59,7 @@ class Row(NamedTuple):
     item: str
     reason: str = ""
     needs_model: bool = False
+    distance: int | None = None
 
     def question(self, dataset: str, **fields: Any) -> Question:
         """Return the whole question; `fields` are those that a row does not have."""
@@ -84,6 +85,7 @@ class QuestionsDataset:
         by_value: bool,
     ) -> None:
         self.name, self.version, self._read = name, version, read
+        self.loaded_ahead = 100  # a history may have megabytes, and the process holds what it has loaded
         self._rows: dict[tuple[str, str], Row] = {}
         self._refs: dict[str, list[ScenarioRef]] = {}
         self.left_out: list[tuple[Row, str]] = []
@@ -141,8 +143,8 @@ def open_questions(spec: str, base: Path, *, by_value: bool) -> QuestionsDataset
         if allowed is None:
             known = f"known: {', '.join(options)}" if options else "it has none"
             raise SpecError(f"--personalens-data {spec}: unknown option {key!r} of {name}; {known}")
-        if value not in allowed and not ("N" in allowed and value.isdecimal()):
-            wanted = "a whole number" if "N" in allowed else f"one of {', '.join(allowed)}"
+        if value not in allowed and not ("N,N" in allowed and all(map(str.isdecimal, value.split(",")))):
+            wanted = "whole numbers, such as 0,10" if "N,N" in allowed else f"one of {', '.join(allowed)}"
             raise SpecError(f"--personalens-data {spec}: {key}: expected {wanted}, not {value!r}")
         options[key] = value
     try:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pytest_personalens.suites.questions.values import Question
 
 #: Raise this number if the present code would misread an old index, or would read the same file otherwise.
-_FORMAT: Final = 1
+_FORMAT: Final = 2
 _TYPES: Final = (
     "single-session-user", "single-session-assistant", "single-session-preference", "temporal-reasoning",
     "knowledge-update", "multi-session",
@@ -101,7 +101,8 @@ def _row(entry: Fields, place: tuple[int, int, int]) -> Row:
     gold = _answer(entry)
     entry.text("question")
     _moment(entry, "question_date", entry.text("question_date"))
-    has_history = any(session.messages for session in _sessions(entry))
+    names, of_answer = [file_name for file_name, _ in _sessions(entry)], entry.texts("answer_session_ids")
+    since = next((n for n, session in enumerate(reversed(names)) if session in of_answer), None)
     # The id of a question tells that it has no answer, and those of sessions which of them holds the answer.
     return Row(
         user=f"q{hashlib.sha256(name.encode()).hexdigest()[:8]}",
@@ -110,8 +111,9 @@ def _row(entry: Fields, place: tuple[int, int, int]) -> Row:
         domains=(ABSTAIN,) if unanswerable else (kind,),
         place=place,
         item=name,
-        reason="" if has_history else "no-history",
+        reason="" if names else "no-history",
         needs_model=not unanswerable and (kind == _RUBRIC or not is_short(gold)),
+        distance=None if unanswerable else since,
     )
 
 
@@ -124,22 +126,24 @@ def _question(entry: Fields, row: Row, dataset: str) -> Question:
     return row.question(
         dataset,
         asks=entry.text("question"),
-        sessions=tuple(_sessions(entry)),
+        sessions=tuple(session for _, session in _sessions(entry)),
         now=Clock(date=day, time=time or "12:00"),
         expected=Expected(answer=_answer(entry), rubric=_RUBRIC in row.domains),
     )
 
 
-def _sessions(entry: Fields) -> Iterator[Session]:
-    """Yield the sessions in order of date, with ids of ours."""
+def _sessions(entry: Fields) -> Iterator[tuple[str, Session]]:
+    """Yield the sessions in order of date, with ids of ours, each with its id in the file."""
     raw, dates = entry.values("haystack_sessions"), entry.texts("haystack_dates")
-    if len(raw) != len(dates):
-        raise entry.error("haystack_dates", f"{len(dates)} dates of {len(raw)} sessions; each needs one")
+    ids = entry.texts("haystack_session_ids")
+    for name, values in (("haystack_dates", dates), ("haystack_session_ids", ids)):
+        if len(raw) != len(values):
+            raise entry.error(name, f"{len(values)} of {len(raw)} sessions; each needs one")
     moments = [_moment(entry, f"haystack_dates[{number}]", date) for number, date in enumerate(dates)]
     said = [entry.messages(f"haystack_sessions[{n}]", messages, gold=_GOLD) for n, messages in enumerate(raw)]
-    ordered = sorted(zip(moments, said, strict=True), key=lambda session: session[0])
-    for number, ((day, time), messages) in enumerate((one for one in ordered if one[1]), 1):
-        yield Session(id=f"s{number}", date=day, time=time, messages=tuple(messages))
+    ordered = sorted(zip(moments, said, ids, strict=True), key=lambda session: session[0])
+    for number, ((day, time), messages, name) in enumerate((one for one in ordered if one[1]), 1):
+        yield name, Session(id=f"s{number}", date=day, time=time, messages=tuple(messages))
 
 
 def _moment(entry: Fields, name: str, text: str) -> tuple[str, str]:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from pytest_personalens.suites.questions.values import Question
 
 _TABLE: Final = "benchmark/text/benchmark.csv"
+_LENGTHS: Final = ("32k", "128k")
+_LINK: Final = "chat_history_{}_link"
 _NEEDED: Final = ("persona_id", "user_query", "correct_answer", "incorrect_answers", "pref_type")
 #: A history has some 100 kB, and a person has about 25 questions.
 _KEPT: Final = 16
@@ -38,10 +40,11 @@ def open_rows(path: Path, *, tokens: str) -> tuple[str, list[Row], Callable[[Row
             file, "no such file; give the folder of PersonaMem-v2, with benchmark/ and data/ in it"
         )
     content = parse_file(file, "CSV", lambda found: no_device(found).read_bytes())
-    rows, link = [], f"chat_history_{tokens}_link"
-    for number, raw in enumerate(_table(file, content, link), 1):
+    rows, link = [], _LINK.format(tokens)
+    for number, raw in enumerate(_table(file, content, tokens), 1):
         row = Fields(file, f"row {number}", raw)
-        rows.append(_row(row, number, _history_file(path, str(raw[link]).strip())))
+        distance = _distance(row, f"distance_from_related_snippet_to_query_{tokens}")
+        rows.append(_row(row, number, _history_file(path, str(raw[link]).strip()), distance))
     history = lru_cache(_KEPT)(_history)
 
     def read(row: Row, dataset: str) -> Question:
@@ -54,18 +57,33 @@ def open_rows(path: Path, *, tokens: str) -> tuple[str, list[Row], Callable[[Row
     return hashlib.sha256(content).hexdigest()[:8], rows, read
 
 
-def _table(file: Path, content: bytes, link: str) -> list[dict[str, Any]]:
+def _table(file: Path, content: bytes, tokens: str) -> list[dict[str, Any]]:
+    """Return the rows of the table, which has the columns that are needed, and histories of that length."""
     try:
         reader = csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""), strict=True)
-        for name in (*_NEEDED, link):
-            if name not in (reader.fieldnames or ()):
-                raise DataError(file, "the column is missing; it is no table of PersonaMem-v2", field=name)
-        return list(reader)
+        rows, names = list(reader), reader.fieldnames or ()
     except (csv.Error, UnicodeDecodeError) as error:
         raise DataError(file, f"not valid CSV: {error}") from None
+    if missing := [name for name in _NEEDED if name not in names]:
+        raise DataError(file, "the column is missing; it is no table of PersonaMem-v2", field=missing[0])
+    named = [n for n in _LENGTHS if any((row.get(_LINK.format(n)) or "").strip() for row in rows)]
+    if rows and tokens not in named:
+        what = f"give tokens={named[0]}" if named else "get the split `benchmark`"
+        problem = f"no row names a history of {tokens} tokens; {what}"
+        raise DataError(file, problem, field=_LINK.format(tokens))
+    return rows
 
 
-def _row(entry: Fields, number: int, link: Path | None) -> Row:
+def _distance(entry: Fields, name: str) -> int | None:
+    """Return the tokens since the preference was said; 0 stands for one that was not found."""
+    text = str(entry.items().get(name) or "").strip()
+    try:
+        return int(float(text)) or None if text else None
+    except (ValueError, OverflowError):
+        raise entry.error(name, f"expected a number of tokens, not {text[:40]!r}") from None
+
+
+def _row(entry: Fields, number: int, link: Path | None, distance: int | None) -> Row:
     person, kind = entry.text("persona_id"), entry.text("pref_type")
     _query(entry)
     right, wrong = entry.text("correct_answer"), _wrong(entry)
@@ -84,6 +102,7 @@ def _row(entry: Fields, number: int, link: Path | None) -> Row:
         place=(raw, number, link),
         item=f"row {number}",
         reason="no-history" if link is None else "" if wrong else "no-wrong-answer",
+        distance=distance,
     )
 
 

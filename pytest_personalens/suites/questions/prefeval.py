@@ -14,7 +14,7 @@ from pytest_personalens.suites.questions.data import Row, read_json
 from pytest_personalens.suites.questions.values import Expected
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from pytest_personalens.suites.questions.values import Question
@@ -38,7 +38,7 @@ class _Place(NamedTuple):
 def open_rows(
     path: Path, *, form: str, distance: str
 ) -> tuple[str, list[Row], Callable[[Row, str], Question]]:
-    """Return the digest of the files, the rows of a form, and the reader of a question."""
+    """Return the digest of the files, the rows of a form at each distance, and the reader of a question."""
     root = path / "benchmark_dataset" if (path / "benchmark_dataset").is_dir() else path
     files = sorted((root / _FOLDERS[form]).glob("*.json"))
     if not files:
@@ -46,13 +46,14 @@ def open_rows(
             root / _FOLDERS[form],
             "no topic is there; give the folder of PrefEval with benchmark_dataset/ in it",
         )
-    between = _exchanges(root / _OTHERS, int(distance)) if int(distance) else []
+    far = sorted({int(number) for number in distance.split(",")})
+    between = _exchanges(root / _OTHERS, far[-1]) if far[-1] else []
     digest = hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()[:8]
     read = partial(_read, form, tuple(between), cache(read_json))
-    return digest, [row for file in files for row in _rows(file, form)], read
+    return digest, [row for file in files for row in _rows(file, form, far)], read
 
 
-def _rows(file: Path, form: str) -> Iterator[Row]:
+def _rows(file: Path, form: str, far: Sequence[int]) -> Iterator[Row]:
     seen = set()
     entries = read_json(file)
     if not isinstance(entries, list):
@@ -61,18 +62,19 @@ def _rows(file: Path, form: str) -> Iterator[Row]:
         entry = Fields(file, f"[{number}]", raw)
         told = entry.text("preference"), entry.text("question")
         _check(entry, form)
-        row = Row(
-            user=f"{file.stem}-{number + 1}",
-            task=form,
-            kind="choice" if form == "mcq" else "pref",
-            domains=(file.stem,),
-            place=_Place(file, number),
-            item=f"{file.name} [{number}]",
-            reason="duplicate" if told in seen else "",
-            needs_model=form != "mcq",
-        )
+        for exchanges in far:
+            yield Row(
+                user=f"{file.stem}-{number + 1}",
+                task=form if len(far) == 1 else f"{form}-{exchanges}",
+                kind="choice" if form == "mcq" else "pref",
+                domains=(file.stem,),
+                place=_Place(file, number),
+                item=f"{file.name} [{number}]",
+                reason="duplicate" if told in seen else "",
+                needs_model=form != "mcq",
+                distance=exchanges,
+            )
         seen.add(told)
-        yield row
 
 
 def _check(entry: Fields, form: str) -> None:
@@ -127,6 +129,7 @@ def _read(
     asks, expected = entry.text("question"), Expected(answer=entry.text("preference"))
     if form == "mcq":
         asks, expected = offer(asks, entry.texts("classification_task_options"), row.item)
-    messages = tuple({"role": role, "content": said} for role, said in (*_told(entry, form), *between))
+    others = between[: 2 * (row.distance or 0)]
+    messages = tuple({"role": role, "content": said} for role, said in (*_told(entry, form), *others))
     session = Session(id="s1", messages=messages)
     return row.question(dataset, asks=asks, sessions=(session,), expected=expected)

@@ -18,7 +18,7 @@ from pytest_personalens.suites.questions.embedded_judge import Asker, EmbeddedJu
 from pytest_personalens.suites.questions.values import ANSWER, KINDS, MEASURES, Question
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from pytest_personalens.core.judging.verdict import Judge
     from pytest_personalens.core.suite.data_check import DataCheck
@@ -69,6 +69,10 @@ def _messages_since_said(question: Question) -> int | None:
     ways = [fold(way) for way in question.expected.ways or options]
     places = [number for number, text in enumerate(said) if any(way in text for way in ways)]
     return len(said) - 1 - places[-1] if places else None
+
+
+def _distance_in(name: str) -> Callable[[Question], int | None]:
+    return lambda question: question.distance if question.dataset.startswith(name) else None
 
 
 def _check(settings: Mapping[str, Any]) -> None:
@@ -130,13 +134,19 @@ SUITE: Final = Suite(
     own="the history",
     worth="What the history is worth",
     without="without the history",
-    distance=Distance("messages since it was last said", (10, 30, 100), _messages_since_said),
+    distances=(
+        Distance("messages since it was last said", (10, 30, 100), _messages_since_said),
+        Distance("sessions since it was last said", (5, 15, 30, 100), _distance_in("longmemeval")),
+        Distance("exchanges since it was said", (), _distance_in("prefeval")),
+        Distance("tokens since it was said", (4_000, 16_000, 64_000), _distance_in("personamem")),
+    ),
     thresholds=dict.fromkeys(MEASURES, 1),
     has_turns=False,
     table_by_kind=True,
     made_of="row",
     words=REASONS,
     outcome=_outcome,
+    given_words=lambda settings, given: _GIVEN.get(given, ""),
     source=_source,
     left_out=_left_out,
     scenario=Question,

@@ -49,10 +49,12 @@ class Question(BaseScenario):
 
     `asks` is all that the user says. `profile` is what the dataset tells an assistant of the user beside the
     `sessions`. `item` is the question's name in its file; it may tell the answer, so no id holds it.
+    `distance` says how long before the question its answer was last said, in a unit of the dataset.
     """
 
     suite: ClassVar[str] = "questions"
     takes_answers: ClassVar[bool] = True
+    undigested: ClassVar[set[str]] = {"dataset", "distance"}
 
     kind: Kind
     task: str
@@ -62,6 +64,7 @@ class Question(BaseScenario):
     profile: Text = ""
     now: Clock | None = None
     expected: Expected
+    distance: int | None = None
     shipped: bool = Field(default=False, description="True if the texts are ours, so that records hold them.")
 
     @property
@@ -81,6 +84,10 @@ class Question(BaseScenario):
             else self.expected.answer
         )
         return (("item", self.item), ("type", ", ".join(self.domains)), ("right", right))
+
+    def in_results(self) -> Question:
+        """Return the question; a history of others is left out, because it may have half a megabyte."""
+        return self if self.shipped else self.model_copy(update={"sessions": ()})
 
     def context(self, given: str) -> Context:
         """Return what the assistant may know: the history for ``H``, and the day of the question always."""

@@ -119,6 +119,7 @@ def personamem_row(number: int, **changes: str) -> dict[str, str]:
         "updated": "True" if number == 1 else "False",
         "prev_pref": SECRET,
         "sensitive_info": "False",
+        "distance_from_related_snippet_to_query_32k": str((0, 20_713, 3_000, 20_713)[number % 4]),
         **changes,
     }
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +13,8 @@ from typing import Any
 import pytest
 
 from pytest_personalens.core.errors import DataError, PersonalensError
-from pytest_personalens.core.files.json_stream import JsonWindow
+from pytest_personalens.core.files.json_stream import JsonWindow, read_at
+from pytest_personalens.suites.questions import longmemeval
 from pytest_personalens.suites.questions.data import QuestionsDataset, open_questions
 from pytest_personalens.suites.questions.values import Question
 from tests.suites.questions import layouts
@@ -76,6 +79,56 @@ def test_the_distance_of_prefeval_is_ten_exchanges_and_part_of_the_name(tmp_path
     assert question.expected.answer.startswith("I never want topic_")
 
 
+def test_prefeval_asks_at_several_distances(tmp_path: Path) -> None:
+    found = questions(opened(f"prefeval:{layouts.prefeval(tmp_path)}?form=mcq&distance=4,0"))
+    assert [len(q.sessions[0].messages) for q in found] == [2, 10] * 6
+    assert [q.distance for q in found] == [0, 4] * 6
+    assert len({q.id for q in found}) == 12
+
+
+FARTHER = {
+    "haystack_session_ids": ["answer_1", *(f"other_{n}" for n in range(9))],
+    "haystack_dates": [f"2023/05/{n + 1:02} (Sat) 02:21" for n in range(10)],
+    "haystack_sessions": [[{"role": "user", "content": f"I saw bird {n}."}] for n in range(10)],
+}
+
+
+@pytest.mark.parametrize(
+    ("spec", "title", "ranges"),
+    [
+        ("longmemeval:{}/s.json", "sessions since it was last said", ["up to 5", "6 to 15"]),
+        ("personamem:{}", "tokens since it was said", ["up to 4,000", "16,001 to 64,000"]),
+        ("prefeval:{}?form=mcq&distance=0,4,10", "exchanges since it was said", ["0", "4", "10"]),
+    ],
+)
+def test_reports_tell_scores_by_distance(
+    tmp_path: Path, empty_repo: Repository, spec: str, title: str, ranges: list[str]
+) -> None:
+    layouts.prefeval(tmp_path)
+    layouts.personamem(tmp_path)
+    near = [layouts.longmemeval_entry(n, "multi-session") for n in range(3)]
+    far = [layouts.longmemeval_entry(n, "multi-session", **FARTHER) for n in range(3, 6)]
+    layouts.write(tmp_path / "s.json", [*near, *far])
+    empty_repo.write(conftest=SPY)
+    reports = [word for name in ("r.html", "r.md", "r.json") for word in ("--personalens-report", name)]
+    empty_repo.inline(*SUITE, "all", DATA, spec.format(tmp_path), *reports, "--personalens-gate", "none")
+    page, text = ((empty_repo.path / name).read_text(encoding="utf-8") for name in ("r.html", "r.md"))
+    assert page.count(f">{title};") == 1
+    _, _, table = text.partition(f"### By distance: {title}, with the questions of each\n\n")
+    rows = [line.split("|")[1].strip() for line in table.split("\n\n")[0].splitlines()[2:]]
+    assert rows == ranges
+    for name in ranges:
+        assert f">{name}</text>" in page
+    kept = json.loads((empty_repo.path / "r.json").read_text(encoding="utf-8"))["scenarios"]
+    assert [one["sessions"] for one in kept.values()] == [[]] * len(kept), "half a megabyte each"
+    again = subprocess.run(
+        [sys.executable, "-m", "pytest_personalens", "report", "r.json", "--report", "again.html"],
+        cwd=empty_repo.path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert again.returncode == 0, again.stderr
+    assert f">{title};" in (empty_repo.path / "again.html").read_text(encoding="utf-8")
+
+
 def test_longmemeval_has_each_type_and_the_questions_without_an_answer(tmp_path: Path) -> None:
     file = layouts.longmemeval(tmp_path / "longmemeval_oracle.json")
     found = questions(opened(f"longmemeval:{file}"))
@@ -88,6 +141,7 @@ def test_longmemeval_has_each_type_and_the_questions_without_an_answer(tmp_path:
     assert question.now is not None
     assert (question.now.date, question.now.time) == ("2023-06-01", "09:30")
     assert {key for s in question.sessions for m in s.messages for key in m} == {"role", "content"}
+    assert [q.distance for q in found] == [1] * 12 + [None] * 6, "sessions since the one with the answer"
 
 
 def test_without_a_model_longmemeval_has_what_a_value_decides(tmp_path: Path) -> None:
@@ -122,6 +176,24 @@ def test_a_file_of_longmemeval_is_read_once(tmp_path: Path, monkeypatch: pytest.
         opened(f"longmemeval:{file}")
 
 
+@pytest.mark.parametrize(("questions", "loaded"), [(100, 100), (150, 100)])
+def test_of_a_large_sample_only_a_part_is_held_before_the_run(
+    tmp_path: Path, empty_repo: Repository, monkeypatch: pytest.MonkeyPatch, questions: int, loaded: int
+) -> None:
+    entries = [layouts.longmemeval_entry(n, "multi-session") for n in range(questions)]
+    read = list[int]()
+
+    def counted(path: Path, start: int, size: int) -> dict[str, Any]:
+        read.append(start)
+        return read_at(path, start, size)
+
+    monkeypatch.setattr(longmemeval, "read_at", counted)
+    spec = f"longmemeval:{layouts.write(tmp_path / 's.json', entries)}"
+    empty_repo.write(conftest=SPY)
+    empty_repo.inline(*SUITE, "all", DATA, spec, "--collect-only", "-q")
+    assert len(set(read)) == loaded
+
+
 def test_personamem_has_the_types_and_slices(tmp_path: Path) -> None:
     layouts.personamem(tmp_path)
     found = questions(opened(f"personamem:{tmp_path}"))
@@ -131,6 +203,8 @@ def test_personamem_has_the_types_and_slices(tmp_path: Path) -> None:
     question = found[0]
     assert question.profile == "The user is a diver."
     assert [m["role"] for m in question.sessions[0].messages] == ["user", "user", "assistant"]
+    assert [q.distance for q in found] == [None, 20_713, 3_000, 20_713], "0 says that it was not found"
+    assert question.digest == question.model_copy(update={"distance": 5}).digest
     assert question.asks.startswith("What's for supper, number 0?\n\nWhich of these")
     right = question.expected.options["ABCD".index(question.expected.letter)]
     assert right == "Soup number 0"
@@ -193,6 +267,8 @@ def test_no_gold_field_reaches_the_assistant(tmp_path: Path, empty_repo: Reposit
         "temporal-reasoning",
         "ask_to_forget",
         "metadata",
+        "distance",
+        "20713",
     ):
         assert told not in heard
     assert (
@@ -239,9 +315,11 @@ BAD: list[tuple[Callable[[Path], str], str]] = [
     (lambda root: bad_prefeval(root, "mcq", "classification_task_options", ["one", "one"]), "topic_a.json: [1].classification_task_options: an option is there twice"),
     (lambda root: f"prefeval:{layouts.prefeval(root)}?distance=13", "distance=13: filtered_inter_turns.json has 12 exchanges; give less"),
     (lambda root: bad_longmemeval(root, question_type="trivia"), "s.json: [1].question_type: 'trivia' is no type of LongMemEval"),
-    (lambda root: bad_longmemeval(root, haystack_dates=["2023/05/20 (Sat) 02:21"]), "s.json: [1].haystack_dates: 1 dates of 2 sessions; each needs one"),
+    (lambda root: bad_longmemeval(root, haystack_dates=["2023/05/20 (Sat) 02:21"]), "s.json: [1].haystack_dates: 1 of 2 sessions; each needs one"),
+    (lambda root: bad_longmemeval(root, haystack_session_ids=["a"]), "s.json: [1].haystack_session_ids: 1 of 2 sessions; each needs one"),
+    (lambda root: bad_longmemeval(root, answer_session_ids="answer_1"), "s.json: [1].answer_session_ids: expected a list, not 'answer_1'"),
     (lambda root: bad_longmemeval(root, question_date="2023/13/01 (Sat) 02:21"), "s.json: [1].question_date: expected a date such as 2023/05/20 (Sat) 02:21, not '2023/13/01 (Sat) 02:21'"),
-    (lambda root: bad_longmemeval(root, haystack_dates=["2023/05/20 (Sat) 02:21"], haystack_sessions=GOLD), "s.json: [1].haystack_sessions[0][0].correct_answer: a message of a history has role and content only; take it out"),
+    (lambda root: bad_longmemeval(root, haystack_dates=["2023/05/20 (Sat) 02:21"], haystack_session_ids=["a"], haystack_sessions=GOLD), "s.json: [1].haystack_sessions[0][0].correct_answer: a message of a history has role and content only; take it out"),
     (lambda root: bad_longmemeval(root, answer=""), "s.json: [1].answer: expected a text, not nothing"),
     (lambda root: f"longmemeval:{layouts.write(root / 's.json', {'a': 1})}", "s.json: expected a list of questions; it is no file of LongMemEval"),
     (lambda root: f"longmemeval:{layouts.write(root / 's.json', '[{')}", "s.json: ends too early: it was cut off; get it again"),
@@ -251,6 +329,7 @@ BAD: list[tuple[Callable[[Path], str], str]] = [
     (lambda root: bad_personamem(root, incorrect_answers='["Soup number 1", "Rice"]'), "benchmark.csv: row 2.incorrect_answers: an option is there twice, or is the right one"),
     (lambda root: bad_personamem(root, correct_answer=""), "benchmark.csv: row 2.correct_answer: expected a text, not nothing"),
     (lambda root: f"personamem:{layouts.personamem(root, [{'persona_id': '1', 'question': 'x'}])}", "benchmark.csv: user_query: the column is missing; it is no table of PersonaMem-v2"),
+    (lambda root: bad_personamem(root, distance_from_related_snippet_to_query_32k="far"), "benchmark.csv: row 2.distance_from_related_snippet_to_query_32k: expected a number of tokens, not 'far'"),
     (lambda root: bad_history(root, {"role": "user", "content": "Hi", "preference": "soup"}), "chat_history_persona0.json: chat_history[0].preference: a message of a history has role and content only; take it out"),
     (lambda root: bad_history(root, {"role": "tool", "content": "Hi"}), "chat_history_persona0.json: chat_history[0].role: expected user or assistant or system, not 'tool'"),
 ]  # fmt: skip
@@ -267,6 +346,27 @@ def test_bad_input_is_one_line_with_file_and_field(
     assert "\n" not in str(raised.value)
 
 
+def test_a_table_of_another_split_is_one_line(tmp_path: Path, empty_repo: Repository) -> None:
+    """The splits for training have no long histories, and older ones no column that names a history."""
+    link = "chat_history_{}_link".format
+    none = {link("32k"): "", link("128k"): ""}
+    tables: list[tuple[str, list[dict[str, str]], str]] = [
+        ("128k", [layouts.personamem_row(n, **{link("128k"): ""}) for n in range(2)], f"{link('128k')}: no row names a history of 128k tokens; give tokens=32k"),
+        ("32k", [layouts.personamem_row(n, **none) for n in range(2)], f"{link('32k')}: no row names a history of 32k tokens; get the split `benchmark`"),
+        ("32k", [{k: v for k, v in layouts.personamem_row(0).items() if "link" not in k}], f"{link('32k')}: no row names a history of 32k tokens; get the split `benchmark`"),
+        ("32k", [{k: v for k, v in layouts.personamem_row(0).items() if k != "pref_type"}], "pref_type: the column is missing; it is no table of PersonaMem-v2"),
+    ]  # fmt: skip
+    empty_repo.write(conftest=SPY)
+    for tokens, rows, problem in tables:
+        spec = f"personamem:{layouts.personamem(tmp_path / 'data', rows)}?tokens={tokens}"
+        assert_usage_error(empty_repo.inline(*SUITE, "1", DATA, spec), f"ERROR: *benchmark.csv: {problem}*")
+    file = f"personamem:{tmp_path}/data/benchmark/text/benchmark.csv"
+    assert_usage_error(
+        empty_repo.inline(*SUITE, "1", DATA, file),
+        "ERROR: *no such file; give the folder of PersonaMem-v2, with benchmark/ and data/ in it*",
+    )
+
+
 def test_preferences_without_a_model_are_refused_with_what_to_do(tmp_path: Path) -> None:
     layouts.prefeval(tmp_path)
     with pytest.raises(
@@ -281,7 +381,7 @@ def test_preferences_without_a_model_are_refused_with_what_to_do(tmp_path: Path)
     [
         ((DATA, "prefeval:x"), "*--personalens-data prefeval:x: is data of the suite questions; add --personalens-suite questions"),
         (("--personalens-suite", "questions", DATA, "somewhere"), "*expected embedded, prefeval:DIR, longmemeval:FILE or personamem:DIR"),
-        (("--personalens-suite", "questions", DATA, "prefeval:x?distance=far"), "*distance: expected a whole number, not 'far'"),
+        (("--personalens-suite", "questions", DATA, "prefeval:x?distance=far"), "*distance: expected whole numbers, such as 0,10, not 'far'"),
         (("--personalens-suite", "questions", DATA, "personamem:x?tokens=1m"), "*tokens: expected one of 32k, 128k, not '1m'"),
         (("--personalens-suite", "questions", DATA, "longmemeval:x?distance=1"), "*unknown option 'distance' of longmemeval; it has none"),
         (("--personalens-suite", "questions", DATA, "longmemeval:x"), "*x: cannot be read: No such file or directory"),
