@@ -7,8 +7,9 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final, get_args
 
 from pytest_personalens.agents.language import slots
-from pytest_personalens.agents.language.text import fold
-from pytest_personalens.agents.reading.goal import Part, deed_classes, own_words, parts
+from pytest_personalens.agents.language.text import content, fold
+from pytest_personalens.agents.reading.goal import Part, classes, deed_classes, own_words, parts
+from pytest_personalens.core.facts import RANGE
 from pytest_personalens.core.scenario import GoalPart, Slot
 
 if TYPE_CHECKING:
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 
 #: A statement belongs to the part that it fits best, from this score on.
 _BELONGS: Final = 0.25
-_WHOLE: Final = re.compile(
-    r"\b(?:both|all (?:of (?:it|them)|three|four|five|set|booked|done)|everything)\b", re.IGNORECASE
+WHOLE: Final = re.compile(
+    r"\b(?:both|all (?:of (?:it|them)|three|four|five|set|booked|done)|everything|the lot)\b", re.IGNORECASE
 )
 _ADDRESS: Final = re.compile(
     r"\b\d{1,4},? [A-ZÀ-Þ]\w+|[A-ZÀ-Þ]\w+(?:straße|strasse|straat|gade|vej|gatan|utca|katu) \d|\b[A-ZÀ-Þ][\w'’-]+ (?:St|Street|Road|Rd|Lane|Avenue|Ave|Square|Side|Way|Quay|Place|Boulevard)\b|\b(?:Calle|Rua|Rue|Via|Jalan|Avenida|Plaza|Ulica|ul\.) [A-ZÀ-Þ]"
@@ -79,6 +80,14 @@ class PartReader:
             shown = 0.6
         deed = part.kind == "done" and s.act == "done" and bool(self._deeds[i] & s.words)
         return own + 0.5 * share + value + shown + 0.4 * deed
+
+    def names(self, i: int, s: Statement, *, first: bool = False) -> bool:
+        """True if a statement has a word or a value that is a part's own; `first` if it begins with the word."""
+        if first:
+            return bool(self._own[i] & classes(content(" ".join(s.text.split()[:3]))))
+        mine = {f.name for f in self._facts[i] if not any(RANGE in r for r in f.right)} - self._shared[i]
+        value = any(f.right and f.fact.name in mine for f in s.findings)
+        return bool(value or self._own[i] & s.words) and self.score(i, s) >= _BELONGS
 
     def belonging(self, statements: Sequence[Statement]) -> list[int | None]:
         """Return the part that each statement belongs to, or None."""
@@ -197,7 +206,7 @@ class PartReader:
         """True unless other deeds are asked for too, and nobody used a word that is this deed's own."""
         others = sum(part.kind == "done" and not part.never for part in self.goal) > 1
         spoken = frozenset[str]().union(*(s.words for s in statements))
-        whole = any(s.act == "done" and _WHOLE.search(s.text) for s in statements)
+        whole = any(s.act == "done" and WHOLE.search(s.text) for s in statements)
         return not others or whole or not self._own[i] or bool(self._own[i] & spoken)
 
     def tells(self, i: int, statements: Sequence[Statement]) -> bool:

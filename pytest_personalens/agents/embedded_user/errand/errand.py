@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.agents.embedded_user.errand.objecting import Objecting
+from pytest_personalens.agents.embedded_user.errand.open_parts import OpenParts
 from pytest_personalens.agents.embedded_user.errand.part_words import bank_of_part, part_words
 from pytest_personalens.agents.embedded_user.listening.questions import (
     Question,
@@ -21,7 +21,6 @@ from pytest_personalens.agents.language.text import content
 from pytest_personalens.agents.reading.acts import act
 from pytest_personalens.agents.reading.goal import classes, deed_classes
 from pytest_personalens.agents.reading.part_numbers import FIRM
-from pytest_personalens.agents.reading.work import UNDOES
 from pytest_personalens.core.dialogue.dialogue import UserTurn
 
 if TYPE_CHECKING:
@@ -38,18 +37,10 @@ _MOST_ACCEPTED: Final = 3
 _MOST: Final = 3
 #: The user leaves after this many replies in any case, plus two for each domain.
 _LONGEST: Final = 6
-#: Kinds of facts of which any will do that a title or a name tells.
-_FREE_KINDS: Final = frozenset({"item", "provider", "text", "place"})
-_TITLE: Final = re.compile(r"[\"“„][^\"”“„]{2,60}[\"”]")
-_TICKED: Final = re.compile(r"^\W*\[[xX✓✔]\](.*)$", re.MULTILINE)
 #: A request to tell something.
 _TELL: Final = re.compile(
     r"\b(?:tell me|let me know) (?:which|what|when|where|who|how)\b|\b(?:i|we) (?:do |will |would |just |also |only )*need (?:your|the)\b"
 )
-#: Acts of a statement that can be an answer.
-_ANSWERS: Final = FIRM | {"proposed"}
-#: Acts by which an assistant says what it would do.
-_OFFERS: Final = frozenset({"proposed", "confirming", "promised"})
 #: The end of a sentence that only looks like a question.
 _TAG: Final = re.compile(
     r"\b(?:is|are|do|does|was|will|have|has)(?:n't| not) (?:it|they|you|we|that)\W*$|\beh\W*$"
@@ -58,7 +49,7 @@ _TAG: Final = re.compile(
 _NAMED: Final = ("place", "text")
 
 
-class Errand(Objecting):
+class Errand(OpenParts):
     """The next turn of a user who holds each reply against facts, limits and preferences."""
 
     def _reports(self) -> bool:
@@ -86,20 +77,7 @@ class Errand(Objecting):
         asked = [
             q for q in questions(self._heard()) if q.kind not in ("more", "open") and _wants_answer(q.text)
         ]
-        open_parts = [
-            s
-            for i, s in enumerate(self.work.stands)
-            if s.state != "done"
-            and not self._replied(i, s)
-            # A recommendation tells what was asked for, and so does a title.
-            and not (s.part.kind == "told" and s.state == "proposed" and "?" not in self.last)
-            and not self._is_told(s)
-            and not self._ticked(i)
-            and not self._only_deed(i, s)
-        ]
-        open_parts += [
-            s for i, s in enumerate(self.work.stands) if s.state == "done" and self._only_promised(i)
-        ]
+        open_parts = [s for i, s in enumerate(self.work.stands) if not self._is_settled(i, s)]
         settled = not open_parts and not lines
         if settled and self._ignored():
             return self._once("still_open", 1)
@@ -116,59 +94,6 @@ class Errand(Objecting):
         if self._count(*_PUSHES) >= _MOST_PUSHES + len(self.work.goal) // 3:
             return self._leave("give_up")
         return self._push(open_parts, replies)
-
-    def _is_told(self, stand: Stand) -> bool:
-        """True if a part asks for something that may be anything, and the assistant has named it."""
-        facts = [f for f in self.scenario.task.facts if f.name in stand.part.facts]
-        if stand.part.kind != "told" or not facts or facts[0].right or facts[0].kind not in _FREE_KINDS:
-            return False
-        asked = content(f"{stand.part.ask} {facts[0].what} {facts[0].name}")
-        firm = [s for s in self.work.statements if s.act in FIRM]
-        return any(_TITLE.search(s.text) or (s.details and asked & content(s.text)) for s in firm)
-
-    def _only_deed(self, i: int, stand: Stand) -> bool:
-        """True if a part is the only deed of the goal, and the last reply reports one: "Booked." is it."""
-        deeds = sum(part.kind == "done" and not part.never for part in self.work.goal)
-        before = {s.text for s in self.work.statements if s.turn < self.now}
-        reported = any(s.act == "done" and s.text not in before for s in self._now)
-        offered = any(s.turn < self.now and s.act in _OFFERS for s in self.work.about(i))
-        only = stand.part.kind == "done" and deeds == 1 and stand.state != "wrong"
-        return only and reported and offered
-
-    def _ticked(self, i: int) -> bool:
-        """True if the last reply has a part in a list with a tick beside it."""
-        ticked = (classes(content(line)) for line in _TICKED.findall(self.last))
-        return any(words & self.work.words[i].words for words in ticked)
-
-    def _only_promised(self, i: int) -> bool:
-        """True if the last reply says of a part only that it is going to be done."""
-        about, deeds = self.work.about(i), deed_classes(self.work.words[i].words)
-        return (
-            self.work.goal[i].kind == "done"
-            and bool(about)
-            and about[-1].act == "promised"
-            and bool(deeds & about[-1].words)
-            and not any(s.act == "done" and deeds & s.words for s in about)
-        )
-
-    def _replied(self, i: int, stand: Stand) -> bool:
-        """True if the user has asked for a part, and the assistant said that it is done, or answered."""
-        words = plain(part_words(stand, self.scenario))
-        turns = {
-            at + 1
-            for at, message in enumerate(self.transcript)
-            if at
-            and message.role == "user"
-            and any(words in v.get("p", "") for _, v in heard(message.content))
-        }
-        before = {s.text for s in self.work.statements if s.turn < min(turns, default=0)}
-        if stand.part.kind == "told":
-            # Who asks "And how long is it?" takes what follows for the answer, in whatever words it comes.
-            wrong = stand.state == "wrong" and stand.turn in turns
-            said = [s for s in self.work.statements if s.turn in turns and s.text not in before]
-            return not wrong and any(s.act in _ANSWERS for s in said)
-        acts = {s.act for s in self.work.about(i) if s.turn in turns and s.text not in before}
-        return stand.state != "wrong" and bool(FIRM & acts) and not UNDOES & acts
 
     def _ignored(self) -> bool:
         """True if the user has just objected, and the reply says nothing."""
