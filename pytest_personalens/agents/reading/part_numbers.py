@@ -81,13 +81,17 @@ class PartReader:
         deed = part.kind == "done" and s.act == "done" and bool(self._deeds[i] & s.words)
         return own + 0.5 * share + value + shown + 0.4 * deed
 
-    def names(self, i: int, s: Statement, *, first: bool = False) -> bool:
-        """True if a statement has a word or a value that is a part's own; `first` if it begins with the word."""
+    def names(self, i: int, s: Statement, *, first: bool = False, best: bool = False) -> bool:
+        """True if a statement has a word or a value that is a part's own.
+
+        `first`: it begins with the word. `best`: it fits no other part better, or fits this one very well.
+        """
         if first:
             return bool(self._own[i] & classes(content(" ".join(s.text.split()[:3]))))
         mine = {f.name for f in self._facts[i] if not any(RANGE in r for r in f.right)} - self._shared[i]
         value = any(f.right and f.fact.name in mine for f in s.findings)
-        return bool(value or self._own[i] & s.words) and self.score(i, s) >= _BELONGS
+        least = min(1.0, max(self.score(j, s) for j in range(len(self.goal)))) if best else _BELONGS
+        return bool(value or self._own[i] & s.words) and self.score(i, s) >= max(least, _BELONGS)
 
     def belonging(self, statements: Sequence[Statement]) -> list[int | None]:
         """Return the part that each statement belongs to, or None."""

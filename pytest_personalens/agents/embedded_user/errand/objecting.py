@@ -40,8 +40,7 @@ class Objecting(Answering):
         lines: list[str] = []
         named: set[str] = set()
         for finding, statement in (*self.work.wrong, *self._beside()[:1]):
-            was = said(finding, statement.text)
-            wanted = required(finding.fact, was, self.work.facts.today, self.scenario.task.things)
+            was, wanted = self._both(finding, statement)
             times = self._raised_before(wanted)
             # A person objects to what has just been said, and once to each thing in a message.
             if (
@@ -103,6 +102,11 @@ class Objecting(Answering):
                         found.append((Finding(fact, value.said, right=False), s))
         known = right | set(self.work.found)
         return [(f, s) for f, s in found if f.fact.name not in known]
+
+    def _both(self, finding: Finding, s: Statement) -> tuple[str, str]:
+        """Return a wrong value as the reply says it, and what is wanted."""
+        was = said(finding, s.text)
+        return was, required(finding.fact, was, self.work.facts.today, self.scenario.task.things)
 
     def _has_told(self, fact: Fact) -> bool:
         """True if the user has said what is right."""

@@ -13,6 +13,7 @@ from pytest_personalens.agents.embedded_user.voice.heard import heard
 from pytest_personalens.agents.language.sentence_types import is_deed
 from pytest_personalens.agents.language.statements import plain
 from pytest_personalens.agents.language.text import content
+from pytest_personalens.agents.reading.acts import DONE
 from pytest_personalens.agents.reading.goal import classes, deed_classes
 from pytest_personalens.agents.reading.part_numbers import FIRM, WHOLE
 from pytest_personalens.agents.reading.typed_values import TYPED
@@ -34,6 +35,10 @@ _DEEDS: Final = FIRM | {"other"}
 _LINES: Final = frozenset({"told", "other", "proposed"})
 _ASKS: Final = frozenset({"asked", "confirming"})
 _QUOTE: Final = re.compile(r"[\"“„]")
+#: What is done comes first: "Booked!", "Done, Sunday 17 May: bus at 11:05".
+_HEADING: Final = re.compile(
+    rf"\W*(?:it is |all |both |now )*(?:{DONE}|done|sorted)(?=[,:.!])", re.IGNORECASE
+)
 #: "All booked, Odette:" says so in its first characters.
 _SHORT: Final = 32
 
@@ -55,10 +60,15 @@ class OpenParts(Objecting):
         return not self._is_wrong(stand) and (self._is_told(stand) if told else self._reported(i))
 
     def _is_wrong(self, stand: Stand) -> bool:
-        """True if a part has a wrong value, and not only values to which the user does not object."""
+        """True if a part has a wrong value to which the user has objected, or would."""
         wrong = [(f, s) for f, s in self.work.wrong if f in stand.wrong]
-        doubted = wrong and all(doubtful(f, self.scenario, s.text) for f, s in wrong)
-        return stand.state == "wrong" and not doubted
+        doubted = [
+            (stand.part.kind == "told" or f.beside)
+            and doubtful(f, self.scenario, s.text)
+            and not self._raised_before(self._both(f, s)[1])
+            for f, s in wrong
+        ]
+        return stand.state == "wrong" and not (doubted and all(doubted))
 
     def _is_told(self, stand: Stand) -> bool:
         """True if the assistant has said the values that a part asks for, or has named something of any kind."""
@@ -82,14 +92,20 @@ class OpenParts(Objecting):
             plainly = DRAFT.sub("", self.transcript[turn].content)
             said = [s for s in self._said_at(turn) if (_QUOTE.split(s.quote)[0] or s.quote) in plainly]
             before = {s.text for s in self.work.statements if s.turn < turn}
-            own, new = [s for s in said if names(i, s)], [s for s in said if s.text not in before]
-            clear = [s for s in new if s.act in _DEEDS and is_deed(s.text)]
-            deeds = [s for s in own if s in clear or (s in new and s.act == "done")]
-            undone = [s for s in own if s.act in UNDOES and s.quote in plainly]
-            whole = alone or any(WHOLE.search(s.text[:_SHORT]) for s in clear)
-            card = any(s.act in _LINES and names(i, s, first=True) for s in said)
-            card = card and not undone and not any(s.act in _ASKS for s in said)
-            if (deeds or (clear and (card or (offered and whole)))) and not any(s.act in _ASKS for s in own):
+            own = [s for s in said if names(i, s)]
+            new = [s for s in said if s.text not in before]
+            general = [s for s in new if _HEADING.match(s.text)]
+            clear = [s for s in new if s in general or (s.act in FIRM and is_deed(s.text))]
+            deeds = [
+                s for s in own if s in new and (s in clear or s.act == "done") and names(i, s, best=True)
+            ]
+            undone = [s for s in own if s.act in UNDOES and s not in general and s.quote in plainly]
+            whole = (alone and clear) or any(WHOLE.search(s.text[:_SHORT]) for s in general)
+            card = general and any(s.act in _LINES and names(i, s, first=True) for s in said)
+            card = card and not any(s.act in _ASKS for s in said)
+            done_first = deeds and (not undone or said.index(deeds[0]) < said.index(undone[0]))
+            done = done_first or (not undone and ((offered and whole) or card))
+            if done and not any(s.act in _ASKS for s in own):
                 reported = True
             if undone and (not deeds or undone[-1].act == "taken-back"):
                 reported = False
