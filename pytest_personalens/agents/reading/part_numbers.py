@@ -7,8 +7,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final, get_args
 
 from pytest_personalens.agents.language import slots
-from pytest_personalens.agents.language.text import content, fold
-from pytest_personalens.agents.reading.goal import Part, classes, deed_classes, own_words, parts
+from pytest_personalens.agents.language.text import fold
+from pytest_personalens.agents.reading.goal import Part, deed_classes, own_words, parts
 from pytest_personalens.core.facts import RANGE
 from pytest_personalens.core.scenario import GoalPart, Slot
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 #: A statement belongs to the part that it fits best, from this score on.
 _BELONGS: Final = 0.25
+#: It is about a part, whatever else it fits, from this score on.
+_SURELY: Final = 1.0
 WHOLE: Final = re.compile(
     r"\b(?:both|all (?:of (?:it|them)|three|four|five|set|booked|done)|everything|the lot)\b", re.IGNORECASE
 )
@@ -81,17 +83,12 @@ class PartReader:
         deed = part.kind == "done" and s.act == "done" and bool(self._deeds[i] & s.words)
         return own + 0.5 * share + value + shown + 0.4 * deed
 
-    def names(self, i: int, s: Statement, *, first: bool = False, best: bool = False) -> bool:
-        """True if a statement has a word or a value that is a part's own.
-
-        `first`: it begins with the word. `best`: it fits no other part better, or fits this one very well.
-        """
-        if first:
-            return bool(self._own[i] & classes(content(" ".join(s.text.split()[:3]))))
+    def names(self, i: int, s: Statement, *, best: bool = False) -> bool:
+        """True if a statement has a word or a value that is a part's own; `best` if it fits no other part better."""
         mine = {f.name for f in self._facts[i] if not any(RANGE in r for r in f.right)} - self._shared[i]
         value = any(f.right and f.fact.name in mine for f in s.findings)
-        least = min(1.0, max(self.score(j, s) for j in range(len(self.goal)))) if best else _BELONGS
-        return bool(value or self._own[i] & s.words) and self.score(i, s) >= max(least, _BELONGS)
+        most = min(_SURELY, max(self.score(j, s) for j in range(len(self.goal)))) if best else _BELONGS
+        return bool(value or self._own[i] & s.words) and self.score(i, s) >= max(most, _BELONGS)
 
     def belonging(self, statements: Sequence[Statement]) -> list[int | None]:
         """Return the part that each statement belongs to, or None."""

@@ -40,7 +40,8 @@ class Objecting(Answering):
         lines: list[str] = []
         named: set[str] = set()
         for finding, statement in (*self.work.wrong, *self._beside()[:1]):
-            was, wanted = self._both(finding, statement)
+            was = said(finding, statement.text)
+            wanted = self._wanted(finding, statement)
             times = self._raised_before(wanted)
             # A person objects to what has just been said, and once to each thing in a message.
             if (
@@ -103,10 +104,8 @@ class Objecting(Answering):
         known = right | set(self.work.found)
         return [(f, s) for f, s in found if f.fact.name not in known]
 
-    def _both(self, finding: Finding, s: Statement) -> tuple[str, str]:
-        """Return a wrong value as the reply says it, and what is wanted."""
-        was = said(finding, s.text)
-        return was, required(finding.fact, was, self.work.facts.today, self.scenario.task.things)
+    def _wanted(self, finding: Finding, s: Statement) -> str:
+        return required(finding.fact, said(finding, s.text), self.work.facts.today, self.scenario.task.things)
 
     def _has_told(self, fact: Fact) -> bool:
         """True if the user has said what is right."""
