@@ -48,9 +48,9 @@ _LONGEST: Final = 6
 _FREE_KINDS: Final = frozenset({"item", "provider", "text", "place"})
 _TITLE: Final = re.compile(r"[\"“„][^\"”“„]{2,60}[\"”]")
 _TICKED: Final = re.compile(r"^\W*\[[xX✓✔]\](.*)$", re.MULTILINE)
-#: Acts of a statement that can be an answer, those that can report a deed, and those of lines without a verb.
+#: Acts of a statement that can be an answer, that can name a title, of a line without a verb, and of a question.
 _ANSWERS: Final = FIRM | {"proposed"}
-_DEEDS: Final = FIRM | {"other"}
+_TELLS: Final = FIRM | {"other"}
 _LINES: Final = frozenset({"told", "other", "proposed"})
 _ASKS: Final = frozenset({"asked", "confirming"})
 _QUOTE: Final = re.compile(r"[\"“„]")
@@ -145,14 +145,14 @@ class Errand(Objecting):
     def _is_told(self, stand: Stand) -> bool:
         """True if the assistant has said the values that a part asks for, or has named something of any kind."""
         facts = [f for f in self.scenario.task.facts if f.name in stand.part.facts]
-        said = [s for s in self.work.statements if s.act in _ANSWERS]
+        said = [s for s in self.work.statements if s.act in FIRM]
         closed = [f for f in facts if f.right]
         if closed and all(RANGE not in f.right[0] and any(_says(f, s) for s in said) for f in closed):
             return True
         if not facts or stand.state == "wrong" or facts[0].right or facts[0].kind not in _FREE_KINDS:
             return stand.state == "wrong"
         asked = content(f"{stand.part.ask} {facts[0].what} {facts[0].name}")
-        firm = [s for s in self.work.statements if s.act in _DEEDS]
+        firm = [s for s in self.work.statements if s.act in _TELLS]
         return any(_TITLE.search(s.text) or (s.details and asked & content(s.text)) for s in firm)
 
     def _reported(self, i: int) -> bool:
@@ -167,15 +167,16 @@ class Errand(Objecting):
             own = [s for s in said if names(i, s)]
             best = [s for s in own if names(i, s, best=True)]
             new = [s for s in said if s.text not in before]
-            general = [s for s in new if _HEADING.match(s.text)]
             clear = [s for s in new if s.act in FIRM and is_deed(s.text)]
+            whole = [s for s in clear if WHOLE.search(s.text[:_SHORT])]
+            general = [s for s in new if s in whole or _HEADING.match(s.text)]
             deeds = [s for s in best if s in new and (s in clear or s.act == "done")]
             undone = [s for s in own if s.act in UNDOES and s not in general and s.quote in plainly]
-            whole = (alone and clear) or any(WHOLE.search(s.text[:_SHORT]) for s in general)
             card = general and any(s.act in _LINES for s in best) and not any(s.act in _ASKS for s in said)
-            before_it = undone and deeds and said.index(deeds[0]) < said.index(undone[0])
-            if not any(s.act in _ASKS for s in own):
-                reported |= bool(before_it or (not undone and (deeds or (offered and whole) or card)))
+            agreed = offered and (whole or (alone and clear))
+            first = deeds and undone and said.index(deeds[0]) < said.index(undone[0])
+            done = first or (not undone and (deeds or card or agreed))
+            reported |= bool(done) and not any(s.act in _ASKS for s in own)
             reported &= not undone or bool(deeds and undone[-1].act != "taken-back")
             offered |= any(s.act != "asked" for s in own)
         ticked = (classes(content(line)) for line in _TICKED.findall(self.last))
