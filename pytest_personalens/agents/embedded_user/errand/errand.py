@@ -54,9 +54,10 @@ _TELLS: Final = FIRM | {"other"}
 _LINES: Final = frozenset({"told", "other", "proposed"})
 _ASKS: Final = frozenset({"asked", "confirming"})
 _QUOTE: Final = re.compile(r"[\"“„]")
-#: What is done comes first: "Booked!", "Done, Sunday 17 May: bus at 11:05".
+#: What is done comes first: "Booked!", "Done, Sunday 17 May: bus at 11:05", "All four are done."
 _HEADING: Final = re.compile(
-    rf"\W*(?:it is |all |both |now )*(?:{DONE}|done|sorted)(?=[,:.!])", re.IGNORECASE
+    rf"^\W*(?:it(?:'s| is) |all |both |now |two |three |four |five |are )*(?!noted)(?:{DONE}|done|sorted|all set)(?=[,:.!])",
+    re.IGNORECASE | re.MULTILINE,
 )
 #: "All booked, Odette:" says so in its first characters.
 _SHORT: Final = 32
@@ -125,7 +126,7 @@ class Errand(Objecting):
         """True unless the user still has to ask for a part."""
         told = stand.part.kind == "told"
         if stand.state == "done":
-            return told or stand.part.never or not self._only_promised(i) or self._reported(i)
+            return told or stand.part.never or not self._left_open(i) or self._reported(i)
         # A recommendation tells what was asked for, and so does a title.
         if self._replied(i, stand) or (told and stand.state == "proposed" and "?" not in self.last):
             return True
@@ -160,20 +161,23 @@ class Errand(Objecting):
         names, alone = self.work.names, sum(p.kind == "done" and not p.never for p in self.work.goal) == 1
         reported = offered = False
         for turn in range(1, self.now + 1, 2):
-            # The words of a draft are no deeds of the assistant.
+            # The words of a draft are no deeds of the assistant, and nor is what it has said before.
             plainly = DRAFT.sub("", self.transcript[turn].content)
             said = [s for s in self._said_at(turn) if (_QUOTE.split(s.quote)[0] or s.quote) in plainly]
-            before = {s.text for s in self.work.statements if s.turn < turn}
+            before = "".join(m.content for m in self.transcript[1:turn:2])
             own = [s for s in said if names(i, s)]
             best = [s for s in own if names(i, s, best=True)]
-            new = [s for s in said if s.text not in before]
-            clear = [s for s in new if s.act in FIRM and is_deed(s.text)]
-            whole = [s for s in clear if WHOLE.search(s.text[:_SHORT])]
-            general = [s for s in new if s in whole or _HEADING.match(s.text)]
-            deeds = [s for s in best if s in new and (s in clear or s.act == "done")]
-            undone = [s for s in own if s.act in UNDOES and s not in general and s.quote in plainly]
-            card = general and any(s.act in _LINES for s in best) and not any(s.act in _ASKS for s in said)
-            agreed = offered and (whole or (alone and clear))
+            new = [s for s in said if s.quote not in before]
+            clear = [s.quote for s in new if s.act in FIRM and is_deed(s.text)]
+            deeds = [s for s in best if s in new and (s.quote in clear or s.act == "done")]
+            undone = [
+                s for s in own if s.act in UNDOES and s.quote in plainly and not _HEADING.match(s.quote)
+            ]
+            general = [plainly[m.start() :] for m in _HEADING.finditer(plainly) if plainly not in before]
+            whole = [text for text in (*clear, *general) if WHOLE.search(text[:_SHORT])]
+            card = (general or whole) and any(s.act in _LINES for s in best)
+            card = card and "?" not in plainly
+            agreed = offered and (whole or (alone and (clear or general)))
             first = deeds and undone and said.index(deeds[0]) < said.index(undone[0])
             done = first or (not undone and (deeds or card or agreed))
             reported |= bool(done) and not any(s.act in _ASKS for s in own)
@@ -182,11 +186,10 @@ class Errand(Objecting):
         ticked = (classes(content(line)) for line in _TICKED.findall(self.last))
         return reported or any(words & self.work.words[i].words for words in ticked)
 
-    def _only_promised(self, i: int) -> bool:
-        """True if the last reply says of a deed only that it is going to be done."""
-        words = deed_classes(self.work.words[i].words)
-        acts = [s.act if words & s.words else "" for s in self.work.about(i)]
-        return "done" not in acts and acts[-1:] == ["promised"]
+    def _left_open(self, i: int) -> bool:
+        """True if the last word on a deed is that it is promised, refused or left to the user."""
+        acts = [s.act for s in self.work.statements if s.act not in _ASKS and self.work.names(i, s)]
+        return "done" not in acts and bool(UNDOES & set(acts[-1:]))
 
     def _replied(self, i: int, stand: Stand) -> bool:
         """True if the user has asked for a part, and the assistant said that it is done, or answered."""
