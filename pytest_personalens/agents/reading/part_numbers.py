@@ -23,7 +23,7 @@ _BELONGS: Final = 0.25
 #: It is about a part, whatever else it fits, from this score on.
 _SURELY: Final = 1.0
 WHOLE: Final = re.compile(
-    r"\b(?:both|all (?:of (?:it|them)|three|four|five|set|booked|done)|everything|the lot)\b", re.IGNORECASE
+    r"\b(?:both|all (?:of (?:it|them)|three|four|five|set|booked|done)|everything)\b", re.IGNORECASE
 )
 _ADDRESS: Final = re.compile(
     r"\b\d{1,4},? [A-ZÀ-Þ]\w+|[A-ZÀ-Þ]\w+(?:straße|strasse|straat|gade|vej|gatan|utca|katu) \d|\b[A-ZÀ-Þ][\w'’-]+ (?:St|Street|Road|Rd|Lane|Avenue|Ave|Square|Side|Way|Quay|Place|Boulevard)\b|\b(?:Calle|Rua|Rue|Via|Jalan|Avenida|Plaza|Ulica|ul\.) [A-ZÀ-Þ]"

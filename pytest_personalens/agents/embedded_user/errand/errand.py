@@ -162,25 +162,23 @@ class Errand(Objecting):
         reported = offered = False
         for turn in range(1, self.now + 1, 2):
             # The words of a draft are no deeds of the assistant, and nor is what it has said before.
-            plainly = DRAFT.sub("", self.transcript[turn].content)
-            said = [s for s in self._said_at(turn) if (_QUOTE.split(s.quote)[0] or s.quote) in plainly]
+            text = DRAFT.sub("", self.transcript[turn].content)
             before = "".join(m.content for m in self.transcript[1:turn:2])
+            said = [s for s in self._said_at(turn) if (_QUOTE.split(s.quote)[0] or s.quote) in text]
+            new = [s for s in said if s.quote not in before]
             own = [s for s in said if names(i, s)]
             best = [s for s in own if names(i, s, best=True)]
-            new = [s for s in said if s.quote not in before]
             clear = [s.quote for s in new if s.act in FIRM and is_deed(s.text)]
             deeds = [s for s in best if s in new and (s.quote in clear or s.act == "done")]
-            undone = [
-                s for s in own if s.act in UNDOES and s.quote in plainly and not _HEADING.match(s.quote)
-            ]
-            general = [plainly[m.start() :] for m in _HEADING.finditer(plainly) if plainly not in before]
-            whole = [text for text in (*clear, *general) if WHOLE.search(text[:_SHORT])]
-            card = (general or whole) and any(s.act in _LINES for s in best)
-            card = card and "?" not in plainly
-            agreed = offered and (whole or (alone and (clear or general)))
+            undone = [s for s in own if s.act in UNDOES and s.quote in text and not _HEADING.match(s.quote)]
+            headings = [text[m.start() :] for m in _HEADING.finditer(text) if text not in before]
+            whole = [line for line in (*clear, *headings) if WHOLE.search(line[:_SHORT])]
+            # "Booked!" stands above a card, or answers the user's yes.
+            card = "?" not in text and (headings or whole) and any(s.act in _LINES for s in best)
+            agreed = offered and (whole or (alone and (clear or headings)))
             first = deeds and undone and said.index(deeds[0]) < said.index(undone[0])
-            done = first or (not undone and (deeds or card or agreed))
-            reported |= bool(done) and not any(s.act in _ASKS for s in own)
+            if not any(s.act in _ASKS for s in own):
+                reported |= bool(first or (not undone and (deeds or card or agreed)))
             reported &= not undone or bool(deeds and undone[-1].act != "taken-back")
             offered |= any(s.act != "asked" for s in own)
         ticked = (classes(content(line)) for line in _TICKED.findall(self.last))
