@@ -176,10 +176,11 @@ class Errand(Objecting):
             # "Booked!" stands above a card, or answers the user's yes.
             card = "?" not in text and (headings or whole) and any(s.act in _LINES for s in best)
             agreed = offered and (whole or (alone and (clear or headings)))
-            first = deeds and undone and said.index(deeds[0]) < said.index(undone[0])
+            sure = [s for s in deeds if s.quote in clear]
+            first = sure and undone and said.index(sure[0]) < said.index(undone[0])
             if not any(s.act in _ASKS for s in own):
                 reported |= bool(first or (not undone and (deeds or card or agreed)))
-            reported &= not undone or bool(deeds and undone[-1].act != "taken-back")
+            reported &= not undone or bool(sure and undone[-1].act != "taken-back")
             offered |= any(s.act != "asked" for s in own)
         ticked = (classes(content(line)) for line in _TICKED.findall(self.last))
         return reported or any(words & self.work.words[i].words for words in ticked)
