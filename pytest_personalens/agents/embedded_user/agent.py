@@ -24,7 +24,7 @@ class EmbeddedUserAgent:
     digest chooses the wording, and no sentence occurs twice in a dialogue.
     """
 
-    identity = "embedded-user 6"
+    identity = "embedded-user 7"
     paid = False
 
     def turn(self, scenario: Scenario, transcript: Sequence[Message]) -> UserTurn:

@@ -87,6 +87,7 @@ class Work:
         said_by_user = [m.content for m in self.messages if m.role == "user"]
         self.facts = FactReader(scenario, said_by_user[:1])  # later ones may object to a value
         self._reader = PartReader(scenario, said_by_user)
+        self.names = self._reader.names
         self.goal, self.words = self._reader.goal, self._reader.words
 
     @cached_property

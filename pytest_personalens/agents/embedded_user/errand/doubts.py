@@ -37,9 +37,9 @@ def doubtful(finding: Finding, scenario: Scenario, text: str) -> bool:
         return True
     beside = rf"\b(?:no|not|nothing|none|never|without|except)\b[^.;,]{{0,20}}\b{value}|\([^)]*\b{value}\b[^)]*\)|\b{value}\b[^.,;]{{0,20}}\b(?:left|free|available|remaining|later|earlier|before)\b|\b{value}\b[^.;]{{0,40}}\b(?:no time|excepted|clear of|set aside)\b"
     lead = re.split(r"[;,.]", plain(text).partition(plain(finding.said))[0])[-1]
-    if (finding.beside and (fact.kind not in MEASURED or _BESIDE.search(lead))) or re.search(
-        beside, plain(text)
-    ):
+    # "It comes back on Friday" is beside nothing, if the fact is the day on which it comes back.
+    aside = [m for m in _BESIDE.findall(lead) if m not in plain(fact.what)]
+    if (finding.beside and (fact.kind not in MEASURED or aside)) or re.search(beside, plain(text)):
         return True
     if fact.kind not in MEASURED and plain(finding.said) in plain(scenario.task.intent):
         return True

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from pytest_personalens.agents.embedded_user.errand.doubts import doubtful
 from pytest_personalens.agents.embedded_user.errand.objecting import Objecting
 from pytest_personalens.agents.embedded_user.errand.part_words import bank_of_part, part_words
+from pytest_personalens.agents.embedded_user.errand.speaking import DRAFT
 from pytest_personalens.agents.embedded_user.listening.questions import (
     Question,
     is_courtesy,
@@ -18,16 +20,20 @@ from pytest_personalens.agents.embedded_user.voice.openings import task_text
 from pytest_personalens.agents.language.sentence_types import is_deed
 from pytest_personalens.agents.language.statements import plain
 from pytest_personalens.agents.language.text import content
-from pytest_personalens.agents.reading.acts import act
+from pytest_personalens.agents.reading.acts import DONE, act
 from pytest_personalens.agents.reading.goal import classes, deed_classes
-from pytest_personalens.agents.reading.part_numbers import FIRM
+from pytest_personalens.agents.reading.part_numbers import FIRM, WHOLE
+from pytest_personalens.agents.reading.typed_values import TYPED
 from pytest_personalens.agents.reading.work import UNDOES
 from pytest_personalens.core.dialogue.dialogue import UserTurn
+from pytest_personalens.core.facts import RANGE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pytest_personalens.agents.reading.statements import Statement
     from pytest_personalens.agents.reading.work import Stand
+    from pytest_personalens.core.facts import Fact
 
 #: Sentences by which the user pushes on, and how often in all before it leaves.
 _PUSHES: Final = ("chase", "insist", "other_way", "fact_wrong", "fact_told", "fact_open", "fact_short", "limit", "still_wrong", "ask_part", "ask_deed", "ask_to", "ask_wh", "ask_never", "nudge", "restate", "what_exactly")  # fmt: skip
@@ -42,14 +48,23 @@ _LONGEST: Final = 6
 _FREE_KINDS: Final = frozenset({"item", "provider", "text", "place"})
 _TITLE: Final = re.compile(r"[\"“„][^\"”“„]{2,60}[\"”]")
 _TICKED: Final = re.compile(r"^\W*\[[xX✓✔]\](.*)$", re.MULTILINE)
+#: Acts of a statement that can be an answer, that can name a title, of a line without a verb, and of a question.
+_ANSWERS: Final = FIRM | {"proposed"}
+_TELLS: Final = FIRM | {"other"}
+_LINES: Final = frozenset({"told", "other", "proposed"})
+_ASKS: Final = frozenset({"asked", "confirming"})
+_QUOTE: Final = re.compile(r"[\"“„]")
+#: What is done comes first: "Booked!", "Done, Sunday 17 May: bus at 11:05", "All four are done."
+_HEADING: Final = re.compile(
+    rf"^\W*(?:it(?:'s| is) |all |both |now |two |three |four |five |are )*(?!noted)(?:{DONE}|done|sorted|all set)(?=[,:.!])",
+    re.IGNORECASE | re.MULTILINE,
+)
+#: "All booked, Odette:" says so in its first characters.
+_SHORT: Final = 32
 #: A request to tell something.
 _TELL: Final = re.compile(
     r"\b(?:tell me|let me know) (?:which|what|when|where|who|how)\b|\b(?:i|we) (?:do |will |would |just |also |only )*need (?:your|the)\b"
 )
-#: Acts of a statement that can be an answer.
-_ANSWERS: Final = FIRM | {"proposed"}
-#: Acts by which an assistant says what it would do.
-_OFFERS: Final = frozenset({"proposed", "confirming", "promised"})
 #: The end of a sentence that only looks like a question.
 _TAG: Final = re.compile(
     r"\b(?:is|are|do|does|was|will|have|has)(?:n't| not) (?:it|they|you|we|that)\W*$|\beh\W*$"
@@ -59,7 +74,10 @@ _NAMED: Final = ("place", "text")
 
 
 class Errand(Objecting):
-    """The next turn of a user who holds each reply against facts, limits and preferences."""
+    """The next turn of a user who holds each reply against facts, limits and preferences.
+
+    A user is easier to satisfy than a judge: who reads "Booked:" and the thing behind it asks for it no more.
+    """
 
     def _reports(self) -> bool:
         """True if the last reply says that something is done, or tells something."""
@@ -86,20 +104,7 @@ class Errand(Objecting):
         asked = [
             q for q in questions(self._heard()) if q.kind not in ("more", "open") and _wants_answer(q.text)
         ]
-        open_parts = [
-            s
-            for i, s in enumerate(self.work.stands)
-            if s.state != "done"
-            and not self._replied(i, s)
-            # A recommendation tells what was asked for, and so does a title.
-            and not (s.part.kind == "told" and s.state == "proposed" and "?" not in self.last)
-            and not self._is_told(s)
-            and not self._ticked(i)
-            and not self._only_deed(i, s)
-        ]
-        open_parts += [
-            s for i, s in enumerate(self.work.stands) if s.state == "done" and self._only_promised(i)
-        ]
+        open_parts = [s for i, s in enumerate(self.work.stands) if not self._is_settled(i, s)]
         settled = not open_parts and not lines
         if settled and self._ignored():
             return self._once("still_open", 1)
@@ -117,57 +122,89 @@ class Errand(Objecting):
             return self._leave("give_up")
         return self._push(open_parts, replies)
 
+    def _is_settled(self, i: int, stand: Stand) -> bool:
+        """True unless the user still has to ask for a part."""
+        told = stand.part.kind == "told"
+        if stand.state == "done":
+            return told or stand.part.never or not self._left_open(i) or self._reported(i)
+        # A recommendation tells what was asked for, and so does a title.
+        if self._replied(i, stand) or (told and stand.state == "proposed" and "?" not in self.last):
+            return True
+        return not self._is_wrong(stand) and (self._is_told(stand) if told else self._reported(i))
+
+    def _is_wrong(self, stand: Stand) -> bool:
+        """True if a part has a wrong value to which the user has objected, or would."""
+        surely = [
+            not doubtful(f, self.scenario, s.text)
+            or self._raised_before(self._wanted(f, s))
+            or not (f.beside or stand.part.kind == "told")
+            for f, s in self.work.wrong
+            if f in stand.wrong
+        ]
+        return stand.state == "wrong" and (any(surely) or not surely)
+
     def _is_told(self, stand: Stand) -> bool:
-        """True if a part asks for something that may be anything, and the assistant has named it."""
+        """True if the assistant has said the values that a part asks for, or has named something of any kind."""
         facts = [f for f in self.scenario.task.facts if f.name in stand.part.facts]
-        if stand.part.kind != "told" or not facts or facts[0].right or facts[0].kind not in _FREE_KINDS:
-            return False
+        said = [s for s in self.work.statements if s.act in FIRM]
+        closed = [f for f in facts if f.right]
+        if closed and all(RANGE not in f.right[0] and any(_says(f, s) for s in said) for f in closed):
+            return True
+        if not facts or stand.state == "wrong" or facts[0].right or facts[0].kind not in _FREE_KINDS:
+            return stand.state == "wrong"
         asked = content(f"{stand.part.ask} {facts[0].what} {facts[0].name}")
-        firm = [s for s in self.work.statements if s.act in FIRM]
+        firm = [s for s in self.work.statements if s.act in _TELLS]
         return any(_TITLE.search(s.text) or (s.details and asked & content(s.text)) for s in firm)
 
-    def _only_deed(self, i: int, stand: Stand) -> bool:
-        """True if a part is the only deed of the goal, and the last reply reports one: "Booked." is it."""
-        deeds = sum(part.kind == "done" and not part.never for part in self.work.goal)
-        before = {s.text for s in self.work.statements if s.turn < self.now}
-        reported = any(s.act == "done" and s.text not in before for s in self._now)
-        offered = any(s.turn < self.now and s.act in _OFFERS for s in self.work.about(i))
-        only = stand.part.kind == "done" and deeds == 1 and stand.state != "wrong"
-        return only and reported and offered
-
-    def _ticked(self, i: int) -> bool:
-        """True if the last reply has a part in a list with a tick beside it."""
+    def _reported(self, i: int) -> bool:
+        """True if a reply says that a deed is done, and no later one opens it again."""
+        names, alone = self.work.names, sum(p.kind == "done" and not p.never for p in self.work.goal) == 1
+        reported = offered = False
+        for turn in range(1, self.now + 1, 2):
+            # The words of a draft are no deeds of the assistant, and nor is what it has said before.
+            text = DRAFT.sub("", self.transcript[turn].content)
+            before = "".join(m.content for m in self.transcript[1:turn:2])
+            said = [s for s in self._said_at(turn) if (_QUOTE.split(s.quote)[0] or s.quote) in text]
+            new = [s for s in said if s.quote not in before]
+            own = [s for s in said if names(i, s)]
+            best = [s for s in own if names(i, s, best=True)]
+            clear = [s.quote for s in new if s.act in FIRM and is_deed(s.text)]
+            deeds = [s for s in best if s in new and (s.quote in clear or s.act == "done")]
+            undone = [s for s in own if s.act in UNDOES and s.quote in text and not _HEADING.match(s.quote)]
+            headings = [text[m.start() :] for m in _HEADING.finditer(text) if text not in before]
+            whole = [line for line in (*clear, *headings) if WHOLE.search(line[:_SHORT])]
+            # "Booked!" stands above a card, or answers the user's yes.
+            card = "?" not in text and (headings or whole) and any(s.act in _LINES for s in best)
+            agreed = offered and (whole or (alone and (clear or headings)))
+            sure = [s for s in deeds if s.quote in clear]
+            first = sure and undone and said.index(sure[0]) < said.index(undone[0])
+            if not any(s.act in _ASKS for s in own):
+                reported |= bool(first or (not undone and (deeds or card or agreed)))
+            reported &= not undone or bool(sure and undone[-1].act != "taken-back")
+            offered |= any(s.act != "asked" for s in own)
         ticked = (classes(content(line)) for line in _TICKED.findall(self.last))
-        return any(words & self.work.words[i].words for words in ticked)
+        return reported or any(words & self.work.words[i].words for words in ticked)
 
-    def _only_promised(self, i: int) -> bool:
-        """True if the last reply says of a part only that it is going to be done."""
-        about, deeds = self.work.about(i), deed_classes(self.work.words[i].words)
-        return (
-            self.work.goal[i].kind == "done"
-            and bool(about)
-            and about[-1].act == "promised"
-            and bool(deeds & about[-1].words)
-            and not any(s.act == "done" and deeds & s.words for s in about)
-        )
+    def _left_open(self, i: int) -> bool:
+        """True if the last word on a deed is that it is promised, refused or left to the user."""
+        acts = [s.act for s in self.work.statements if s.act not in _ASKS and self.work.names(i, s)]
+        return "done" not in acts and bool(UNDOES & set(acts[-1:]))
 
     def _replied(self, i: int, stand: Stand) -> bool:
         """True if the user has asked for a part, and the assistant said that it is done, or answered."""
-        words = plain(part_words(stand, self.scenario))
-        turns = {
-            at + 1
-            for at, message in enumerate(self.transcript)
-            if at
-            and message.role == "user"
-            and any(words in v.get("p", "") for _, v in heard(message.content))
-        }
+        words, messages = plain(part_words(stand, self.scenario)), enumerate(self.transcript)
+        asking = [(at, heard(m.content)) for at, m in messages if at and m.role == "user"]
+        turns = {at + 1 for at, said in asking if any(words in v.get("p", "") for _, v in said)}
         before = {s.text for s in self.work.statements if s.turn < min(turns, default=0)}
+        said = [s for s in self.work.statements if s.turn in turns and s.text not in before]
         if stand.part.kind == "told":
             # Who asks "And how long is it?" takes what follows for the answer, in whatever words it comes.
             wrong = stand.state == "wrong" and stand.turn in turns
-            said = [s for s in self.work.statements if s.turn in turns and s.text not in before]
             return not wrong and any(s.act in _ANSWERS for s in said)
-        acts = {s.act for s in self.work.about(i) if s.turn in turns and s.text not in before}
+        acts = {s.act for s in self.work.about(i) if s in said}
+        # "It's on already." is about what was asked for, if it has no word of another deed.
+        others = [j for j, part in enumerate(self.work.goal) if j != i and part.kind == "done"]
+        acts |= {s.act for s in said if s.act == "done" and not any(self.work.names(j, s) for j in others)}
         return stand.state != "wrong" and bool(FIRM & acts) and not UNDOES & acts
 
     def _ignored(self) -> bool:
@@ -259,3 +296,10 @@ def _wants_answer(text: str) -> bool:
     return (
         text.rstrip().endswith("?") or bool(_TELL.search(plain(text))) or act(text) in ("asked", "confirming")
     )
+
+
+def _says(fact: Fact, s: Statement) -> bool:
+    """True if a statement says a value of a fact, or half of the words of one: "on your Switch"."""
+    values, said = [content(v) for v in fact.right if fact.kind not in TYPED], content(s.text)
+    half = any(len(value & said) * 2 >= len(value) > 0 for value in values)
+    return half or any(f.right and f.fact.name == fact.name for f in s.findings)

@@ -41,7 +41,7 @@ class Objecting(Answering):
         named: set[str] = set()
         for finding, statement in (*self.work.wrong, *self._beside()[:1]):
             was = said(finding, statement.text)
-            wanted = required(finding.fact, was, self.work.facts.today, self.scenario.task.things)
+            wanted = self._wanted(finding, statement)
             times = self._raised_before(wanted)
             # A person objects to what has just been said, and once to each thing in a message.
             if (
@@ -103,6 +103,9 @@ class Objecting(Answering):
                         found.append((Finding(fact, value.said, right=False), s))
         known = right | set(self.work.found)
         return [(f, s) for f, s in found if f.fact.name not in known]
+
+    def _wanted(self, finding: Finding, s: Statement) -> str:
+        return required(finding.fact, said(finding, s.text), self.work.facts.today, self.scenario.task.things)
 
     def _has_told(self, fact: Fact) -> bool:
         """True if the user has said what is right."""

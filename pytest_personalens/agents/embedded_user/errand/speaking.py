@@ -28,7 +28,7 @@ _MOST: Final = 3
 #: The most objections in one message.
 _OBJECTIONS: Final = 2
 #: The words of a message that the assistant shows. What it asks is for somebody else.
-_DRAFT: Final = re.compile(r"[\"“„][^\"”“„]{24,}[\"”]|^> .*$", re.MULTILINE)
+DRAFT: Final = re.compile(r"[\"“„][^\"”“„]{24,}[\"”]|^> .*$", re.MULTILINE)
 #: An abbreviation in a name. Its full stop ends no sentence.
 _SHORTENED: Final = re.compile(r"\b(Bros|Mr|Mrs|Ms|Dr|St|Jr|Sr|Inc|Ltd|Mt|Vol|No|Pt|Op)\.(?= [A-Z\d])")
 
@@ -81,7 +81,7 @@ class Speaking:
 
         A full stop in a name, such as "Super Mario Bros. Wonder", would end the sentence.
         """
-        text = _SHORTENED.sub(r"\1", _DRAFT.sub("it", self.last))
+        text = _SHORTENED.sub(r"\1", DRAFT.sub("it", self.last))
         for value in {v for t in self.reading.types for v in (*t[3], *t[2].values) if re.search(r"[.!?]", v)}:
             text = text.replace(value, re.sub(r"[.!?]+", "", value))
         return text
