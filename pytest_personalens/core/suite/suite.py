@@ -94,6 +94,9 @@ class Suite:
     remembers: bool = False
     #: True if its kinds have measures of their own, so that each gets a table in the summary.
     table_by_kind: bool = False
+    #: True if each kind tests something else, so that a rise of one must not hide the fall of another: the
+    #: first of `main` is compared with a baseline by kind, too.
+    kinds_apart: bool = False
     #: Kind -> its name on the page.
     kind_name: Callable[[str], str] = str
     #: What its items are made of, in the singular, where some of it gives no item.

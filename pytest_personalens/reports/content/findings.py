@@ -186,7 +186,7 @@ def _loss(explained: Explanation) -> str:
 def _scores_text(results: Results) -> str:
     """``TCR 0.73 (-0.10 since the baseline), P 1.10 (-1.57)``."""
     differences = results.comparison.differences if results.comparison is not None else ()
-    changes = {difference.dimension: signed(difference.change) for difference in differences}
+    changes = {d.dimension: signed(d.change) for d in differences if not d.kind}
     since, parts = " since the baseline", []
     for measure in results.of_suite.main:
         figure = results.overall.figures.get(measure.value)

@@ -34,7 +34,7 @@ def comparison_sections(comparison: Comparison, link: str, item: str) -> Iterato
     """The differences from the baseline, the scores that changed, and what was not compared."""
     rows = [
         (
-            d.dimension.names.heading,
+            f"{d.kind}: {d.dimension.names.heading}" if d.kind else d.dimension.names.heading,
             f"**{decision(d)}**" if d.regressed else decision(d),
             *_sides(d, d.change, d.low, d.high),
             figure(d.detectable),

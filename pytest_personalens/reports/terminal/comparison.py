@@ -14,7 +14,7 @@ from pytest_personalens.results.wording import count, level_text, p_text, senten
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_personalens.results.values.changes import Comparison, Flip, PairedChange
+    from pytest_personalens.results.values.changes import Arm, Comparison, Flip, PairedChange
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
 
@@ -49,8 +49,19 @@ def _controls(results: Results, *, verbose: bool) -> Iterator[str]:
         for lift in arm.lift:
             if lift.dimension in suite.main and (verbose or not suite.table_by_kind):
                 yield f"{name}: {_lift(lift, suite.own)}"
+        if suite.kinds_apart:
+            yield f"{name}: {suite.main[0].names.mean} by kind: {_by_kind(results, arm)}"
         if unscored := arm.overall.items - arm.overall.scored:
             yield f"{name}: {unscored} of {count(arm.overall.items, 'item')} could not be scored"
+
+
+def _by_kind(results: Results, arm: Arm) -> str:
+    """Return ``recall 0.00 -> 0.94, revise ...``: the mean of each kind in the control, and in the run."""
+    measure = results.of_suite.main[0].value
+    there = {group.name: group.figures[measure].value for group in arm.kinds if measure in group.figures}
+    here = {group.name: group.figures[measure].value for group in results.kinds if measure in group.figures}
+    both = ((kind, there.get(kind), now) for kind, now in here.items())
+    return ", ".join(f"{kind} {a:.2f} -> {b:.2f}" for kind, a, b in both if a is not None and b is not None)
 
 
 def _lift(lift: PairedChange, own: str) -> str:

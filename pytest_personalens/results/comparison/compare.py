@@ -17,10 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from pytest_personalens.core.judging.measure import Measure
+    from pytest_personalens.core.suite.suite import Suite
     from pytest_personalens.results.comparison.baseline import Baseline, Entry
     from pytest_personalens.results.means import Key, Pairs, TrialScores
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
+
+    #: A measure, and the kind of scenario that it is over; empty for all.
+    Tested = tuple[Measure, str]
 
 #: The reasons why only a part of what a scenario has was compared.
 IN_PART: Final = (
@@ -56,6 +60,7 @@ def compare_with_baseline(
     pairs = _pairs(scored)
     tested = [dimension for dimension in suite.gated if dimension in suite.main or dimension in margins]
     gated = [dimension for dimension in tested if dimension in pairs]
+    by_kind = _by_kind(pairs, gated, own, suite) if suite.kinds_apart else {}
     compared = {key for of_dimension in pairs.values() for key in of_dimension}
     changed, _ = baseline.changed_scenarios({item.scenario_key: item.content for item in own})
     scored_then = {entry.key for entry in baseline.entries if entry.scores and entry.key[:2] in asked_now}
@@ -78,7 +83,13 @@ def compare_with_baseline(
         shared_by_test=len(scored_then),
         compared_by_test=len(scored_then & scored_now),
         differences=differences_of(
-            pairs, gated=gated, level=level, margins=margins, bounded=bounded, judged=judged
+            {(dimension, ""): of_dimension for dimension, of_dimension in pairs.items()} | by_kind,
+            gated=[*((dimension, "") for dimension in gated), *by_kind],
+            level=level,
+            margins=margins,
+            bounded=bounded,
+            judged={(dimension, ""): count for dimension, count in judged.items()}
+            | {one: len(of_kind) for one, of_kind in by_kind.items()},
         ),
         one_sided={
             d: "then" if scored[d][0] else "now"
@@ -100,51 +111,68 @@ def compare_with_baseline(
 
 
 def differences_of(
-    pairs: Mapping[Measure, Pairs],
+    pairs: Mapping[Tested, Pairs],
     *,
-    gated: Sequence[Measure],
+    gated: Sequence[Tested],
     level: float,
     margins: Mapping[Measure, float],
     bounded: Collection[Measure],
-    judged: Mapping[Measure, int],
+    judged: Mapping[Tested, int],
 ) -> tuple[Difference, ...]:
     """Return how each measure changed over its pairs, and whether the gated ones regressed.
 
     The arguments are those of `compare_with_baseline`. `judged` counts the compared scenarios in which either
-    run has a score on the measure.
+    run has a score on the measure. A kind in which no fall of all scores would be found is left out.
     """
-    changes = {dimension: compare_pairs(dimension, of_dimension) for dimension, of_dimension in pairs.items()}
-    rejected = dict(zip(gated, holm([changes[d].p for d in gated], level), strict=True))
+    # At the level of the first test in Holm's procedure, a drop is found in any case.
+    first_level = level / max(1, len(gated))
+    gated = [one for one in gated if not one[1] or _decidable(pairs[one], one[0], first_level)]
+    changes = {one: compare_pairs(one[0], its) for one, its in pairs.items() if not one[1] or one in gated}
+    rejected = dict(zip(gated, holm([changes[one].p for one in gated], level), strict=True))
     differences = []
-    for dimension, change in changes.items():
+    for one, change in changes.items():
+        dimension, kind = one
         margin, least, decidable = margins.get(dimension, 0.0), None, True
-        if dimension in gated:
-            # At the level of the first test in Holm's procedure, a drop is found in any case.
-            first_level = level / len(gated)
+        if one in gated:
             least = detectable(
-                gains(changes_in(pairs[dimension]), dimension),
+                gains(changes_in(pairs[one]), dimension),
                 level=first_level,
                 margin=margin,
                 power=POWER,
-                most=_room(change.before, pairs[dimension], dimension),
+                most=_room(change.before, pairs[one], dimension),
                 step=step_of(dimension.grid),
             )
-            decidable = _decidable(pairs[dimension], dimension, first_level)
+            decidable = _decidable(pairs[one], dimension, first_level)
         differences.append(
             Difference(
                 **change.model_dump(),
-                gated=dimension in gated,
+                kind=kind,
+                gated=one in gated,
                 margin=margin,
-                judged=judged[dimension],
+                judged=judged[one],
                 detectable=least,
                 decidable=decidable,
                 largest_drop=(
-                    _largest_drop(dimension, pairs[dimension], level) if dimension in bounded else None
+                    _largest_drop(dimension, pairs[one], level) if dimension in bounded and not kind else None
                 ),
-                regressed=rejected.get(dimension, False) and -dimension.sign * change.change > margin,
+                regressed=rejected.get(one, False) and -dimension.sign * change.change > margin,
             )
         )
     return tuple(differences)
+
+
+def _by_kind(
+    pairs: Mapping[Measure, Pairs], gated: Collection[Measure], items: Sequence[Item], suite: Suite
+) -> dict[Tested, Pairs]:
+    """Return the pairs of the first main measure by kind, where it is gated and there are several kinds."""
+    measure = suite.main[0]
+    kinds: dict[Key, str] = {item.scenario_key: item.evaluation.kind for item in items}
+    found = {
+        (measure, kind): {key: both for key, both in pairs.get(measure, {}).items() if kinds[key] == kind}
+        for kind in suite.kinds
+    }
+    found = {one: of_kind for one, of_kind in found.items() if of_kind}
+    return found if measure in gated and len(found) > 1 else {}
 
 
 def compare_untested(before: Results, now: Results) -> Comparison:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from pytest_personalens.core.judging.measure import Measure
+    from pytest_personalens.results.comparison.compare import Tested
     from pytest_personalens.results.means import Pairs
     from pytest_personalens.results.values.changes import Comparison
     from pytest_personalens.results.values.results import Results
@@ -100,22 +100,23 @@ def _compared_again(results: Results) -> Comparison | None:
     ]
     if not then:
         return None
-    pairs: dict[Measure, Pairs] = {}
+    pairs: dict[Tested, Pairs] = {}
     for d in comparison.differences:
+        items = [item for item in own if d.kind in ("", item.evaluation.kind)]
         before = in_order(d.dimension, ((key, trial, s.get(d.dimension)) for key, trial, s in then))
-        if means := pair_means(before, scores_of(own, d.dimension)):
-            pairs[d.dimension] = means
-    kept = [d for d in comparison.differences if d.dimension in pairs]
-    gated = [d.dimension for d in kept if d.gated]
+        if means := pair_means(before, scores_of(items, d.dimension)):
+            pairs[d.dimension, d.kind] = means
+    kept = {(d.dimension, d.kind): d for d in comparison.differences if (d.dimension, d.kind) in pairs}
+    gated = [one for one, d in kept.items() if d.gated]
     differences = differences_of(
         pairs,
         gated=gated,
         level=comparison.level,
-        margins={d.dimension: d.margin for d in kept},
-        bounded={d.dimension for d in kept if d.largest_drop is not None},
-        judged={d.dimension: d.judged for d in kept},
+        margins={d.dimension: d.margin for d in kept.values()},
+        bounded={d.dimension for d in kept.values() if d.largest_drop is not None},
+        judged={one: d.judged for one, d in kept.items()},
     )
-    flips = flips_of(own, {dimension: pairs[dimension] for dimension in gated})
+    flips = flips_of(own, {dimension: pairs[dimension, kind] for dimension, kind in gated if not kind})
     return comparison.model_copy(update={"differences": differences, "flips": flips})
 
 

@@ -37,7 +37,8 @@ def regression_gates(results: Results, min_valid: float) -> Iterator[Gate]:
     for d in comparison.differences:
         if not d.gated:
             continue
-        name = f"regression: {suite.metric_of(d.dimension)}"
+        kind = f"{d.kind}: " if d.kind else ""
+        name = f"regression: {kind}{suite.metric_of(d.dimension)}"
         if few := _too_few_pairs(d, d.dimension.short, min_valid, suite):
             yield undecided(name, few)
         else:

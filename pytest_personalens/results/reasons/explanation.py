@@ -106,15 +106,19 @@ def _explained(results: Results, gate: Gate, group: str, measure: Measure | None
         moved = _mean_change(items, measure)
     elif gate.kind == "regression" and results.comparison is not None:
         for d in results.comparison.differences:
-            if d.dimension == measure and d.regressed:  # else too few failed it, whichever way they went
+            if (d.dimension, d.kind) == (
+                measure,
+                group,
+            ) and d.regressed:  # else too few failed it, whichever way they went
                 moved = MeanChange(d.before, d.after, d.pairs, d.users, d.worse, d.better)
     return Explanation(gate, group, measure, moved, since)
 
 
 def _reading(gate: Gate, results: Results) -> tuple[str, Measure | None]:
     """The group and the measure that a gate is on; of a gate on the chance to pass, what failed most."""
-    expression = parse_gate_name(gate.name, gate.limit, gate.direction)
-    group = "" if gate.kind == "regression" else expression.group
+    name = gate.name.removeprefix("regression: ")
+    expression = parse_gate_name(name, gate.limit, gate.direction)
+    group = expression.group
     if expression.metric.startswith("pass^"):
         low = Counter(s.dimension for item in members(results.own, group) for s in item.shortfalls)
         return group, max(low, key=lambda measure: low[measure], default=None)

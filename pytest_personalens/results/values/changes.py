@@ -43,7 +43,7 @@ class PairedChange(Frozen):
 
 
 class Difference(PairedChange):
-    """The change of one dimension since the baseline.
+    """The change of one dimension since the baseline, over all scenarios or over those of a `kind`.
 
     Dimensions that are `gated` are tested together (Holm); the others are only shown. `detectable` is the
     smallest true drop that this number of pairs finds with a probability of 0.8. `largest_drop` is the
@@ -51,6 +51,7 @@ class Difference(PairedChange):
     three users.
     """
 
+    kind: str = ""
     gated: bool = False
     margin: float = 0.0
     judged: int = Field(default=0, description="Scenarios compared in which either run has a score on it.")

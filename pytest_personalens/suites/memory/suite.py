@@ -108,6 +108,7 @@ SUITE: Final = Suite(
     distances=(Distance("days between told and asked", (7, 30, 90), _days_since_told),),
     thresholds={MEMORY: 1},
     remembers=True,
+    kinds_apart=True,
     made_of="arc",
     scenario=Arc,
     open_dataset=_open_dataset,

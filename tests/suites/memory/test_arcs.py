@@ -125,6 +125,7 @@ def test_the_controls_leave_the_user_without_sessions_or_with_those_of_another(b
     result.stdout.fnmatch_lines(
         [
             "control alone: memory 0.0*, with the user's own sessions *: lift +*",
+            "control alone: memory by kind: recall 0.00 -> 0.9*",
             "control other-user: memory 0.0*, with the user's own sessions *: lift +*",
         ]
     )
@@ -159,6 +160,46 @@ def test_a_memory_that_is_emptied_ends_red_under_a_baseline(
     result = bots.inline(*SUITE, "--personalens-baseline", "base.json", GATE, "valid >= 0.9")
     assert result.ret == 1
     result.stdout.fnmatch_lines(["gate regression: memory: FAILED, memory * -> 0.*"])
+
+
+def test_a_kind_that_falls_is_red_although_others_rise(
+    empty_repo: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Who tells all that it knows, every time, is right in recall and wrong in restraint; who says nothing, the
+    # other way round.
+    empty_repo.write(
+        conftest="""
+        import os, pytest
+
+        @pytest.fixture(scope="session")
+        def personalens_assistant():
+            notes = {}
+
+            def reply(messages, context):
+                mine = notes.setdefault(context.user, [])
+                mine.append(messages[-1]["content"])
+                return "Done." + (" You told me: " + " ".join(mine[:-1]) if os.environ["TELLS"] == "all" else "")
+
+            return reply
+        """
+    )
+    monkeypatch.setenv("TELLS", "all")
+    empty_repo.inline(*SUITE, "--personalens-save-baseline", "base.json", GATE, "valid >= 1")
+    same = empty_repo.inline(*SUITE, "--personalens-baseline", "base.json")
+    same.stdout.fnmatch_lines(["gate regression: recall: memory: passed, memory 1.00 -> 1.00 *"])
+    assert same.ret == 0
+    monkeypatch.setenv("TELLS", "nothing")
+    result = empty_repo.inline(*SUITE, "--personalens-baseline", "base.json", *REPORT)
+    result.stdout.fnmatch_lines(
+        [
+            "compared with base.json: 121 arcs, at the level 0.05 for all * gates together",
+            "gate regression: recall: memory: FAILED, memory 1.00 -> 0.00 * over 18 arcs of 17 users: a *",
+            "gate regression: memory: passed, memory * -> * over 121 arcs of 93 users: no significant drop*",
+            "gate regression: restraint: memory: passed, memory 0.00 -> 1.00 *",
+        ]
+    )
+    again = empty_repo.command("report", "results.json")
+    again.stdout.fnmatch_lines(["gate regression: recall: memory: FAILED, *"])
 
 
 @pytest.mark.parametrize("how", [("--personalens-concurrency", "8"), ("-n", "2")])
