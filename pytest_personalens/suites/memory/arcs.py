@@ -9,6 +9,7 @@ from pydantic import Field, field_validator, model_validator
 
 from pytest_personalens.core.facts import Day
 from pytest_personalens.core.frozen import Frozen, Text
+from pytest_personalens.core.judging.dimensions import Dimension
 from pytest_personalens.core.scenario import (
     BaseScenario,
     Context,
@@ -126,11 +127,6 @@ class Arc(BaseScenario):
         return len(self.turns) + (_ROUNDS if self.last_task is not None else 0)
 
     @property
-    def not_read(self) -> tuple[str, ...]:
-        """Return the name of P, if the last session has no task."""
-        return () if self.last_task is not None else ("personalization",)
-
-    @property
     def wish(self) -> str:
         """Return what the user says in the last session."""
         return " ".join(self.sessions[-1].says)
@@ -151,6 +147,10 @@ class Arc(BaseScenario):
         right, wrong = ("; ".join(map(str, values)) for values in (self.right, self.wrong))
         told = (("kind", self.kind), ("right", right), ("wrong", wrong))
         return tuple((word, text) for word, text in told if text)
+
+    def is_read_on(self, measure: str) -> bool:
+        """True for P only if the last session has a task."""
+        return self.last_task is not None or measure != Dimension.PERSONALIZATION
 
     def last_dialogue(self, messages: Sequence[Message]) -> list[Message]:
         """Return the messages of the last session."""
