@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, get_args
+from typing import Any, ClassVar, Final, Literal, get_args
 
 from pydantic import Field, field_validator, model_validator
 
@@ -19,11 +19,6 @@ from pytest_personalens.core.scenario import (
     Scenario,
     Task,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pytest_personalens.core.dialogue.message import Message
 
 #: What an arc tests. recall: told once, needed later. revise: the old value is wrong now. forget: must not be
 #: used or told again. whose: somebody else's, not the user's. apart: another user's. restraint: a question
@@ -151,10 +146,6 @@ class Arc(BaseScenario):
     def is_read_on(self, measure: str) -> bool:
         """True for P only if the last session has a task."""
         return self.last_task is not None or measure != Dimension.PERSONALIZATION
-
-    def last_dialogue(self, messages: Sequence[Message]) -> list[Message]:
-        """Return the messages of the last session."""
-        return [m for m in messages if m.session == self.last_session]
 
     def last_scenario(self, *, all_ways: bool = False) -> Scenario:
         """Return the last session as a scenario of the first suite; it needs a task.
