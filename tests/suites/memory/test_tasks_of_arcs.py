@@ -165,6 +165,12 @@ def test_a_model_plays_the_rest_of_the_session_and_judges_p(one_arc: Repository,
     assert len(endpoint.calls) == calls
 
 
+def test_a_mark_of_a_test_for_other_suites_does_not_cut_an_arc(one_arc: Repository) -> None:
+    test = "@pytest.mark.personalens(max_turns=1)\ndef test_it(personalens): personalens.check()"
+    one_arc.write(conftest=ORDERS, test_it=f"import pytest\n{test}")
+    assert one_arc.inline("test_it.py", *RUN).ret == 0
+
+
 @pytest.mark.parametrize(
     ("old", "new", "error"),
     [
