@@ -92,14 +92,9 @@ def _read_in(metric: Metric | None, items: Sequence[Item]) -> list[Item]:
 
     The mean of a measure is computed without the scored items of which its reading was not asked.
     """
-    if metric is None:
-        return list(items)
-    kinds, measure = metric.read_in, metric.measure
-    of_kinds = [item for item in items if not kinds or item.evaluation.kind in kinds]
-    if measure is None:
-        return of_kinds
-    read = ((item, item.evaluation) for item in of_kinds)
-    return [item for item, e in read if e.score(measure) is not None or not e.gives(measure)]
+    kinds, measure = (metric.read_in, metric.measure) if metric is not None else ((), None)
+    of_kinds = (item for item in items if not kinds or item.evaluation.kind in kinds)
+    return [i for i in of_kinds if measure is None or i.evaluation.asked_for(measure)]
 
 
 def _asked(results: Results, group: str, metric: Metric | None) -> int:
