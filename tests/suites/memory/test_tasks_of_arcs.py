@@ -178,6 +178,7 @@ def test_a_mark_of_a_test_for_other_suites_does_not_cut_an_arc(one_arc: Reposito
         ("You want to order", "Order", "arcs.1.task.intent: expected a sentence that begins with 'You want to '"),
         ("order your tea", "order your rooibos", "arcs.1.task.intent: it names a value of the test"),
         ('preference = "Tea"\n', "", "arcs.1.task.preference: field required"),
+        ('right = ["rooibos | redbush"]', "", "arcs.1.test.right: an arc with a task needs at least one value"),
     ],
 )  # fmt: skip
 def test_a_bad_task_stops_the_run(one_arc: Repository, old: str, new: str, error: str) -> None:
