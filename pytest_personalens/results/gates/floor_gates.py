@@ -99,11 +99,10 @@ def _read_in(metric: Metric | None, items: Sequence[Item]) -> list[Item]:
 
 def _asked(results: Results, group: str, metric: Metric | None) -> int:
     """Return the number of items for a metric, with those without a result."""
-    kinds = metric.read_in if metric is not None else ()
-    if not kinds and not group:
+    groups = (group,) if group else metric.read_in if metric is not None else ()
+    if not groups:
         return results.expected
-    kinds = () if group else kinds
-    missing = sum(results.missing_by_group.get(name, 0) for name in (group, *kinds) if name)
+    missing = sum(results.missing_by_group.get(name, 0) for name in groups)
     return len(_read_in(metric, members(results.own, group))) + missing
 
 
