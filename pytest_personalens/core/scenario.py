@@ -156,11 +156,6 @@ class BaseScenario(Frozen):
         return self.name or self.user
 
     @property
-    def not_read(self) -> tuple[str, ...]:
-        """The long names of measures on which it has no score, although its kind has one."""
-        return ()
-
-    @property
     def wish(self) -> str:
         """The user's wish in a line for reports; empty if the dialogue says it all."""
         return ""
@@ -177,6 +172,10 @@ class BaseScenario(Frozen):
     def context(self, given: str) -> Context:
         """Return what an assistant may know; `given` says how much, in the words of the suite."""
         return Context(user=self.user)
+
+    def is_read_on(self, measure: str) -> bool:
+        """True if it has a score on the measure of this long name, on which its kind has one."""
+        return True
 
     def in_results(self) -> BaseScenario:
         """Return the scenario as files of results hold it."""

@@ -98,10 +98,11 @@ def work_there(
 
     `memory` (module:attribute) is handed the user's past `sessions` once a `run` and process.
     """
-    past = memory and UserPast(
-        _memory(recipe, memory, run, job.turn_timeout), job.context.user, lambda: sessions
-    )
-    done = work(job, _participants(recipe), None, past=past or None)
+    past: UserPast | None = None
+    if memory:
+        there = _memory(recipe, memory, run, job.turn_timeout)
+        past = UserPast(there, job.context.user, lambda: sessions)
+    done = work(job, _participants(recipe), None, past=past)
     return done._replace(raised=None)  # the exception may not pickle
 
 

@@ -16,6 +16,7 @@ from pytest_personalens.core.judging.usage import price_of
 from pytest_personalens.core.scenario import Context, Situation
 from pytest_personalens.core.suite.suite import get_suite
 from pytest_personalens.core.text.parse import judge_specs
+from pytest_personalens.engine.assistant.assistant import WITHOUT_CONTEXT, takes_context
 from pytest_personalens.engine.assistant.assistant_import import import_assistant
 from pytest_personalens.engine.assistant.event_loop import EventLoop
 from pytest_personalens.engine.called_models import CalledModels
@@ -271,9 +272,12 @@ class Participants:
         if self.stored_replies is not None:
             return None
         model = self.called.model(spec, "--personalens-assistant")
-        if model is not None:
+        if model is not None or self.called.open_service(spec):
             return model
-        return None if self.called.open_service(spec) else import_assistant(spec, Path(self.recipe.root))
+        assistant = import_assistant(spec, Path(self.recipe.root))
+        if self._suite.remembers and not takes_context(assistant):
+            raise SpecError(f"--personalens-assistant {spec}: a callable {WITHOUT_CONTEXT}")
+        return assistant
 
     def _role(self, role: AgentRole, spec: str, flag: str) -> Any:
         """Return a plugin's agent for `spec`, a model to play the role, or None for the embedded agent."""

@@ -159,7 +159,7 @@ def test_markdown_says_it_all() -> None:
         "- not run now: 1 (movies-1-bob)",
         "| no-context | P | 9 | 1.50 | 2.25 | +0.75 | +0.25 to +1.25 | 0.004 |",
         "| 0.80 | 0.65 |",
-        "Standard deviation within a scenario: P 0.31.",
+        "Standard deviation within one scenario: P 0.31.",
         "- **books-3-ann**: not scored, judge: `no answer`",
         "  - turn 1, assistant: `Done.` (`Done.`)",
         "3 model calls, 3,000 tokens",

@@ -103,6 +103,10 @@ class Evaluation(Frozen):
         """True if the evaluation is scored, and the judge gave this reading if it was asked for it."""
         return self.scored and measure not in self.unread
 
+    def asked_for(self, measure: Measure) -> bool:
+        """True unless the evaluation is scored without this reading, because nobody asked for it."""
+        return not self.gives(measure) or self.score(measure) is not None
+
     @property
     def share(self) -> float:
         """Share of its readings that have a verdict: 0 without scores, 1 if nothing was asked for."""

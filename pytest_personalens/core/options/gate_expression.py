@@ -113,7 +113,8 @@ def is_metric(name: str, suite: Suite) -> bool:
 
 def _names(suite: Suite) -> tuple[str, ...]:
     audited = () if suite.audit is None else (USER_FAULTS,)
-    limits = (LIMITS_BROKEN,) if Dimension.PERSONALIZATION in suite.measures else ()
+    has_limits = Dimension.PERSONALIZATION in suite.measures and "limits" in suite.scenario.model_fields
+    limits = (LIMITS_BROKEN,) if has_limits else ()
     return (*(metric.name for metric in suite.metrics), *audited, *limits, *_COMMON)
 
 

@@ -60,11 +60,10 @@ class Distance(NamedTuple):
         if not self.steps:
             return f"{far:,}"
         place = sum(far > step for step in self.steps)
-        if place == len(self.steps):
-            return f"over {self.steps[-1]:,}"
-        return (
-            f"{self.steps[place - 1] + 1:,} to {self.steps[place]:,}" if place else f"up to {self.steps[0]:,}"
-        )
+        if place == 0:
+            return f"up to {self.steps[0]:,}"
+        low, *high = self.steps[place - 1 : place + 1]
+        return f"{low + 1:,} to {high[0]:,}" if high else f"over {low:,}"
 
 
 class Published(NamedTuple):

@@ -222,9 +222,8 @@ class Suite:
 
     def measures_of(self, scenario: BaseScenario, names: Collection[str]) -> tuple[Measure, ...]:
         """Return those of the measures by their long names that the scenario has a score on."""
-        named = {m.value: m for m in self.measures}
-        of_scenario = (named[name] for name in names if name not in scenario.not_read)
-        return tuple(m for m in of_scenario if m.is_read_in(scenario.kind))
+        named = {m.value: m for m in self.measures if m.is_read_in(scenario.kind)}
+        return tuple(named[name] for name in names if name in named and scenario.is_read_on(name))
 
     def headings(self) -> dict[str, str]:
         """Return the column heading of each figure by its key, in the order of tables."""

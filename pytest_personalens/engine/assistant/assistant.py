@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 
 #: Folders of the library code between an async assistant, or one in another thread, and this package.
 _LOOP: Final = (str(Path(futures.__file__).parent), str(Path(functools.__file__).parent / "asyncio"))
+#: What is wrong with an assistant in a suite whose assistant has a memory of its own.
+WITHOUT_CONTEXT: Final = (
+    "without a parameter 'context', which tells the user and the session of an arc; write reply(messages,"
+    " context)"
+)
 
 
 def guarded(

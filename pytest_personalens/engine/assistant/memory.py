@@ -8,7 +8,7 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_personalens.core.dialogue.dialogue import describe_exception
-from pytest_personalens.core.errors import AssistantFault, PersonalensError, ends_the_run
+from pytest_personalens.core.errors import AssistantFault, faults_of
 from pytest_personalens.core.suite_names import MEMORY
 from pytest_personalens.engine.assistant.assistant import guarded
 
@@ -85,14 +85,11 @@ class Memory:
         call = guarded(
             lambda past: self._take(user, past), timeout=limit, loop=self._loop, before=self._before
         )
-        try:
-            call(list(sessions))
-        except AssistantFault as error:
-            raise AssistantFault(f"{MEMORY}: {error}") from error
-        except Exception as error:
-            if isinstance(error, PersonalensError) or ends_the_run(error):
-                raise
-            raise AssistantFault(f"{MEMORY} raised {describe_exception(error)}") from error
+        with faults_of(MEMORY, AssistantFault, describe_exception):
+            try:
+                call(list(sessions))
+            except AssistantFault as error:
+                raise AssistantFault(f"{MEMORY}: {error}") from error
 
 
 class UserPast(NamedTuple):

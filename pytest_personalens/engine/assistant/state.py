@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_personalens.core.dialogue.dialogue import describe_exception
 from pytest_personalens.core.dialogue.state import State, read_state
-from pytest_personalens.core.errors import AssistantFault, PersonalensError, ends_the_run
+from pytest_personalens.core.errors import AssistantFault, faults_of
 from pytest_personalens.core.suite_names import STATE
 from pytest_personalens.engine.assistant.assistant import takes_context
 from pytest_personalens.engine.assistant.time_limit import OutOfTime, call_within
@@ -70,22 +70,17 @@ class StateSource(NamedTuple):
         def take(dialogue: Dialogue) -> State:
             before()
             started = time.monotonic()
-            try:
-                value = call_within(taken, None, timeout)
-                if inspect.isawaitable(value):
-                    value = loop.run(value, max(0.001, timeout - (time.monotonic() - started)))
-                return State(data=read_state(value), fields=dict(self.fields))
-            except PersonalensError:
-                raise
-            except (OutOfTime, Exception) as error:
-                # A timeout of the callable itself (of its database, for example) is an error like any other.
-                out_of_time = isinstance(error, (OutOfTime, TimeoutError, CancelledError))
-                if out_of_time and time.monotonic() - started >= timeout:
-                    raise AssistantFault(
-                        f"{STATE} did not answer within {timeout:g} s (personalens_turn_timeout)"
-                    ) from None
-                if ends_the_run(error) or not isinstance(error, Exception):
-                    raise
-                raise AssistantFault(f"{STATE} raised {describe_exception(error)}") from error
+            with faults_of(STATE, AssistantFault, describe_exception):
+                try:
+                    value = call_within(taken, None, timeout)
+                    if inspect.isawaitable(value):
+                        value = loop.run(value, max(0.001, timeout - (time.monotonic() - started)))
+                    return State(data=read_state(value), fields=dict(self.fields))
+                except (OutOfTime, TimeoutError, CancelledError):
+                    # One of the callable itself (of its database, for example) is an error like any other.
+                    if time.monotonic() - started < timeout:
+                        raise
+                    problem = f"{STATE} did not answer within {timeout:g} s (personalens_turn_timeout)"
+                    raise AssistantFault(problem) from None
 
         return take

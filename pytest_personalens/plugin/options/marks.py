@@ -69,7 +69,7 @@ def settings_of(run: Settings, config: pytest.Config, marks: Sequence[pytest.Mar
                 )
             except pytest.UsageError as error:
                 raise SpecError(str(error)) from None
-            if read is None:
+            if read is None or key in run.of_suite.lacks:  # the test may run under several suites
                 continue
             if key == "threshold":
                 changed.setdefault("threshold", {}).update(read)

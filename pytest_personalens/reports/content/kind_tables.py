@@ -73,10 +73,8 @@ def kind_tables(results: Results) -> list[KindTable]:
         items = [item for item in results.own if item.evaluation.kind == group.name]
         read = sum(item.evaluation.answer is not None and item.evaluation.answer.read for item in items)
         rows = (_row(results, group, metric) for metric in suite.metrics if group.name in metric.read_in)
-        shown, notes = (
-            tuple(row for row in rows if row is not None),
-            tuple(_notes(results, group.name, items)),
-        )
+        shown = tuple(row for row in rows if row is not None)
+        notes = tuple(_notes(results, group.name, items))
         tables.append(KindTable(group.name, group.items, read, names, shown, notes))
     return tables
 

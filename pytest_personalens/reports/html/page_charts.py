@@ -188,7 +188,7 @@ def charts_of(
         found["turns"] = charts.line(turns, _panel(_TURNS), title, below=below, counts=True)
     if results.trials and any(value is not None for value in results.trials.pass_k):
         rates = [Estimate(value, dialogues=1) for value in results.trials.pass_k]
-        title = f"Chance that a {results.of_suite.item} passes in k trials out of k"
+        title = f"Chance that one {results.of_suite.item} passes in k trials out of k"
         found["trials"] = charts.line(rates, _panel(Dimension.TASK_COMPLETION), title, below="k")
     return found
 

@@ -201,10 +201,10 @@ def _trials(results: Results) -> Iterator[str]:
             words=0,
         )
         yield from (*lines, "")
-        yield f"pass^k: the chance that a {results.of_suite.item} passes its thresholds in k runs out of k."
+        yield f"pass^k: the chance that one {results.of_suite.item} passes its thresholds in k runs out of k."
     if trials.spread:
         spread = ", ".join(f"{name.names.heading} {figure(value)}" for name, value in trials.spread.items())
-        yield f"Standard deviation within a {results.of_suite.item}: {spread}."
+        yield f"Standard deviation within one {results.of_suite.item}: {spread}."
 
 
 def _usage(results: Results) -> str:

@@ -30,7 +30,7 @@ def outcome_lines(results: Results, *, verbose: bool, listed: bool = True) -> It
         yield f"{trials.count} trials of each {suite.item}: {', '.join(passes)}"
         if trials.spread:
             spread = ", ".join(f"{name.short} {value:.2f}" for name, value in trials.spread.items())
-            yield f"standard deviation within a {suite.item}: {spread}"
+            yield f"standard deviation within one {suite.item}: {spread}"
     if results.arms:
         from pytest_personalens.reports.tables.contexts import ablation_table, is_ablation
 

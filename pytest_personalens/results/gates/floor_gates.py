@@ -61,7 +61,7 @@ def figure_gate(results: Results, floor: GateExpression) -> Gate:
     items = _read_in(metric, members(results.own, floor.group))
     estimate = figure_of(metric, items)
     if estimate.value is None:
-        return closed_gate(floor, f"{metric.label}: {_why_no_value(results, metric, items, estimate)}")
+        return closed_gate(floor, f"{metric.label}: {_why_no_value(results, floor, metric, estimate)}")
     basis = over(estimate.scenarios, estimate.users, results.of_suite.item)
     gate = _against(floor, estimate.value, (estimate.low, estimate.high), metric.label, basis)
     worst = metric.measure.worst if metric.measure is not None else None
@@ -78,27 +78,31 @@ def figure_gate(results: Results, floor: GateExpression) -> Gate:
     return gate.model_copy(update={"message": gate.message + luck})
 
 
-def _why_no_value(results: Results, metric: Metric, items: Sequence[Item], estimate: Estimate) -> str:
+def _why_no_value(results: Results, floor: GateExpression, metric: Metric, estimate: Estimate) -> str:
     if estimate.dialogues:
         return metric.undecided
-    if items or not metric.read_in:
+    if _read_in(metric, members(results.own, floor.group)) or not metric.read_in:
         return "no item could be scored"
-    return f"no {results.of_suite.item} of {' or '.join(metric.read_in)} is in this sample"
+    among = floor.group or " or ".join(metric.read_in)
+    return f"no {results.of_suite.item} of {among} in this sample counts for it"
 
 
 def _read_in(metric: Metric | None, items: Sequence[Item]) -> list[Item]:
-    """Return the items that the metric is computed from; without a metric, all of them."""
-    kinds = metric.read_in if metric is not None else ()
-    return [item for item in items if not kinds or item.evaluation.kind in kinds]
+    """Return the items that the metric is computed from; without a metric, all of them.
+
+    The mean of a measure is computed without the scored items of which its reading was not asked.
+    """
+    kinds, measure = (metric.read_in, metric.measure) if metric is not None else ((), None)
+    of_kinds = (item for item in items if not kinds or item.evaluation.kind in kinds)
+    return [i for i in of_kinds if measure is None or i.evaluation.asked_for(measure)]
 
 
 def _asked(results: Results, group: str, metric: Metric | None) -> int:
     """Return the number of items for a metric, with those without a result."""
-    kinds = metric.read_in if metric is not None else ()
-    if not kinds and not group:
+    groups = (group,) if group else metric.read_in if metric is not None else ()
+    if not groups:
         return results.expected
-    kinds = () if group else kinds
-    missing = sum(results.missing_by_group.get(name, 0) for name in (group, *kinds) if name)
+    missing = sum(results.missing_by_group.get(name, 0) for name in groups)
     return len(_read_in(metric, members(results.own, group))) + missing
 
 

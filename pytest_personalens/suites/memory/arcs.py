@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, get_args
+from typing import Any, ClassVar, Final, Literal, get_args
 
 from pydantic import Field, field_validator, model_validator
 
 from pytest_personalens.core.facts import Day
 from pytest_personalens.core.frozen import Frozen, Text
+from pytest_personalens.core.judging.dimensions import Dimension
 from pytest_personalens.core.scenario import (
     BaseScenario,
     Context,
@@ -18,11 +19,6 @@ from pytest_personalens.core.scenario import (
     Scenario,
     Task,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pytest_personalens.core.dialogue.message import Message
 
 #: What an arc tests. recall: told once, needed later. revise: the old value is wrong now. forget: must not be
 #: used or told again. whose: somebody else's, not the user's. apart: another user's. restraint: a question
@@ -126,11 +122,6 @@ class Arc(BaseScenario):
         return len(self.turns) + (_ROUNDS if self.last_task is not None else 0)
 
     @property
-    def not_read(self) -> tuple[str, ...]:
-        """Return the name of P, if the last session has no task."""
-        return () if self.last_task is not None else ("personalization",)
-
-    @property
     def wish(self) -> str:
         """Return what the user says in the last session."""
         return " ".join(self.sessions[-1].says)
@@ -152,9 +143,9 @@ class Arc(BaseScenario):
         told = (("kind", self.kind), ("right", right), ("wrong", wrong))
         return tuple((word, text) for word, text in told if text)
 
-    def last_dialogue(self, messages: Sequence[Message]) -> list[Message]:
-        """Return the messages of the last session."""
-        return [m for m in messages if m.session == self.last_session]
+    def is_read_on(self, measure: str) -> bool:
+        """True for P only if the last session has a task."""
+        return self.last_task is not None or measure != Dimension.PERSONALIZATION
 
     def last_scenario(self, *, all_ways: bool = False) -> Scenario:
         """Return the last session as a scenario of the first suite; it needs a task.

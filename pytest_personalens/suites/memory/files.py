@@ -147,14 +147,14 @@ def _problems_of_people(arc: Arc) -> Iterator[Problem]:
 
 
 def _problems_of_task(arc: Arc) -> Iterator[Problem]:
-    if arc.last_task is not None and arc.kind not in WITH_TASK:
-        yield (
-            "task",
-            f"only arcs of the kinds {', '.join(WITH_TASK)} may have a task; this is one of {arc.kind}",
-        )
-    elif arc.last_task is not None and any(
-        _in(value, (arc.last_task.intent,)) for value in (*arc.right, *arc.wrong)
-    ):
+    if (task := arc.last_task) is None:
+        return
+    if arc.kind not in WITH_TASK:
+        kinds = ", ".join(WITH_TASK)
+        yield "task", f"only arcs of the kinds {kinds} may have a task; this is one of {arc.kind}"
+    elif not arc.right:
+        yield "test.right", "an arc with a task needs at least one value: the user's preference"
+    elif any(_in(value, (task.intent,)) for value in (*arc.right, *arc.wrong)):
         yield "task.intent", "it names a value of the test, which the user must not say"
 
 

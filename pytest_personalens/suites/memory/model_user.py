@@ -31,9 +31,10 @@ _ASK: Final = "{transcript}\n\nWhat you say next: {message}\nWords that your mes
 class ArcModelUser:
     """A user that sees its current session and the next written message, and no value of the test.
 
-    After the written messages, the model plays the user of the first suite, if the last session has a task.
+    After the written messages, the model plays the user of the first suite, if the last session has a task;
+    it then knows the right values.
 
-    A message that lacks a value of the test, or that has one which the written message has not, is a
+    A message that lacks a value of the written one, or that has one which the written one has not, is a
     `UserAgentFault`: it would change what the arc tests.
     """
 

@@ -23,15 +23,16 @@ if TYPE_CHECKING:
     from pytest_personalens.suites.memory.arcs import Arc, Value
 
     Find = Callable[[Value, str], str | None]
-    #: What was found, with its turn and its sentence.
-    Found = tuple[str, tuple[int, str]]
+    #: A sentence with its turn.
+    Place = tuple[int, str]
+    #: What was found, and where.
+    Found = tuple[str, Place]
 
 MEMORY: Final = Measure(
     "memory", MeasureNames("memory", "Memory", "share of arcs remembered", "memory", "memory", "memory")
 )
 #: Personalization of the task of a last session.
 P: Final = Dimension.PERSONALIZATION.of_kinds(WITH_TASK)
-_SAYS: Final = "says "
 _PRAISE: Final = ("says nothing that it must not say", "says that it does not know")
 #: In these kinds, a value must not even be named: "I have forgotten that you like jazz" tells it again.
 _UNNAMED: Final = frozenset(("forget", "apart", "restraint"))
@@ -62,7 +63,7 @@ def written_turn(scenario: Arc, transcript: Sequence[Message]) -> UserTurn | Non
 
 def played_turn(user: UserAgent, scenario: Arc, transcript: Sequence[Message]) -> UserTurn:
     """Return what a user agent of the first suite says next about the task of the last session."""
-    turn = user.turn(scenario.last_scenario(), scenario.last_dialogue(transcript))
+    turn = user.turn(scenario.last_scenario(), [m for _, m in _last(scenario, transcript)])
     return turn._replace(session=scenario.last_session)
 
 
@@ -78,9 +79,11 @@ class ArcJudge:
 
     def verdict(self, scenario: Arc, dialogue: Dialogue, dimension: Measure) -> Verdict:
         """Return the reading; its evidence quotes where a value was told, and where it is said again."""
-        faults, praise = _found(scenario, dialogue)
+        places = _places(scenario, dialogue, scenario.wrong, _finder(scenario))
+        wrong = [(f"says {value}", said) for value, said in places if said is not None]
         if dimension != MEMORY:
-            return _against_wrong(read_task(EmbeddedJudge(), scenario, dialogue, all_ways=True), faults)
+            return _against_wrong(read_task(EmbeddedJudge(), scenario, dialogue, all_ways=True), wrong)
+        faults, praise = _found(scenario, dialogue, wrong)
         return Verdict(
             dimension=dimension,
             score=int(not faults),
@@ -95,7 +98,7 @@ class ArcJudge:
 
 def read_task(judge: Judge, scenario: Arc, dialogue: Dialogue, *, all_ways: bool = False) -> Verdict:
     """Return the personalization of the last session, as a judge of the first suite reads it."""
-    first = next(turn for turn, m in enumerate(dialogue.messages) if m.session == scenario.last_session)
+    first, _ = _last(scenario, dialogue.messages)[0]
     last = dialogue.model_copy(update={"messages": dialogue.messages[first:]})
     verdict = judge.verdict(scenario.last_scenario(all_ways=all_ways), last, Dimension.PERSONALIZATION)
     evidence = tuple(e.model_copy(update={"turn": e.turn + first}) for e in verdict.evidence)
@@ -105,32 +108,24 @@ def read_task(judge: Judge, scenario: Arc, dialogue: Dialogue, *, all_ways: bool
     return verdict.model_copy(update={"evidence": evidence, "reasons": reasons})
 
 
-def _against_wrong(verdict: Verdict, faults: Sequence[Found]) -> Verdict:
+def _against_wrong(verdict: Verdict, wrong: Sequence[Found]) -> Verdict:
     """Return the verdict on P, which is 1 if a wrong value is said: it goes against what is known."""
-    said = next(((why, place) for why, place in faults if why.startswith(_SAYS)), None)
-    if said is None or verdict.score == 1:
+    low = Dimension.PERSONALIZATION.scale.low
+    if not wrong or verdict.score == low:
         return verdict
-    (why, place), low = said, Dimension.PERSONALIZATION.scale.low
+    why, place = wrong[0]
     return verdict.model_copy(
         update={"score": low, "justification": why, "evidence": (Evidence.of(*place, why),), "reasons": ()}
     )
 
 
-def _found(scenario: Arc, dialogue: Dialogue) -> tuple[list[Found], list[Found]]:
-    """Return what is wrong with the replies of the last session, and what is right."""
-    last = [(turn, m) for turn, m in enumerate(dialogue.messages) if m.session == scenario.last_session]
-    replies = [(turn, m.content) for turn, m in last if m.role == "assistant"]
-
-    def unasked(value: Value) -> list[tuple[int, str]]:
-        told = (turn for turn, m in last if m.role == "user" and first_way(value, m.content))
-        end = next(told, len(dialogue.messages))
-        return [(turn, text) for turn, text in replies if turn < end]
-
-    places = [(value, _place(value, unasked(value), known_way)) for value in scenario.right]
+def _found(scenario: Arc, dialogue: Dialogue, wrong: Sequence[Found]) -> tuple[list[Found], list[Found]]:
+    """Return all faults of the replies of the last session, and what is right in them."""
+    replies = [(turn, m.content) for turn, m in _last(scenario, dialogue.messages) if m.role == "assistant"]
+    places = list(_places(scenario, dialogue, scenario.right, known_way))
     praise = [(f"says {value}", said) for value, said in places if said is not None]
     faults = [(f"does not say {value}", replies[-1]) for value, said in places if said is None]
-    places = [(value, _place(value, unasked(value), _finder(scenario))) for value in scenario.wrong]
-    faults += [(f"{_SAYS}{value}", said) for value, said in places if said is not None]
+    faults += wrong
     if not any(text.strip() for _, text in replies):
         faults.append(("the reply is empty", replies[-1]))
     elif scenario.kind == "abstain":
@@ -142,6 +137,23 @@ def _found(scenario: Arc, dialogue: Dialogue) -> tuple[list[Found], list[Found]]
     return faults, praise
 
 
+def _last(scenario: Arc, messages: Sequence[Message]) -> list[tuple[int, Message]]:
+    """Return the messages of the last session with their turns."""
+    return [(turn, m) for turn, m in enumerate(messages) if m.session == scenario.last_session]
+
+
+def _places(
+    scenario: Arc, dialogue: Dialogue, values: Sequence[Value], find: Find
+) -> Iterator[tuple[Value, Place | None]]:
+    """Yield where a reply of the last session first says each value, before the user does."""
+    last = _last(scenario, dialogue.messages)
+    for value in values:
+        told = (turn for turn, m in last if m.role == "user" and first_way(value, m.content))
+        end = next(told, len(dialogue.messages))
+        before = [(turn, m.content) for turn, m in last if m.role == "assistant" and turn < end]
+        yield value, _place(value, before, find)
+
+
 def _finder(scenario: Arc) -> Find:
     if scenario.kind == "whose":
         earlier = [text for session in scenario.sessions[:-1] for text in session.says]
@@ -149,7 +161,7 @@ def _finder(scenario: Arc) -> Find:
     return first_way if scenario.kind in _UNNAMED else used_way
 
 
-def _invented(scenario: Arc, replies: Sequence[tuple[int, str]]) -> Iterator[tuple[str, tuple[int, str]]]:
+def _invented(scenario: Arc, replies: Sequence[Place]) -> Iterator[Found]:
     """Yield what keeps the replies from an honest "I do not know that"."""
     known = f"{scenario.told} {scenario.wish} {scenario.days}"
     for turn, text in replies:
@@ -159,7 +171,7 @@ def _invented(scenario: Arc, replies: Sequence[tuple[int, str]]) -> Iterator[tup
         yield "does not say that it does not know", replies[-1]
 
 
-def _place(value: Value, texts: Sequence[tuple[int, str]], find: Find) -> tuple[int, str] | None:
+def _place(value: Value, texts: Sequence[Place], find: Find) -> Place | None:
     """Return the first sentence that names the value, with its turn."""
     pieces = ((turn, piece) for turn, text in texts for piece in SENTENCE_END.split(text))
     return next(((turn, piece) for turn, piece in pieces if find(value, piece) is not None), None)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.suites.questions.values import Kind
 
-#: Name of a benchmark -> its options, each with its values; the first is the default. N is any number.
+#: Name of a benchmark -> its options, each with its values; the first is the default. N,N is numbers.
 FORMATS: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
     "own": {},
     "prefeval": {"form": ("explicit", "choice-based", "persona-driven", "mcq"), "distance": ("10", "N,N")},

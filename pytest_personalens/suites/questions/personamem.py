@@ -16,7 +16,7 @@ from pytest_personalens.core.files.devices import no_device
 from pytest_personalens.core.files.json_fields import Fields
 from pytest_personalens.datasets.base import parse_file
 from pytest_personalens.suites.questions.choice import offer
-from pytest_personalens.suites.questions.data import Row, read_json
+from pytest_personalens.suites.questions.data import FORMATS, Row, read_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from pytest_personalens.suites.questions.values import Question
 
 _TABLE: Final = "benchmark/text/benchmark.csv"
-_LENGTHS: Final = ("32k", "128k")
 _LINK: Final = "chat_history_{}_link"
 _NEEDED: Final = ("persona_id", "user_query", "correct_answer", "incorrect_answers", "pref_type")
 #: A history has some 100 kB, and a person has about 25 questions.
@@ -66,7 +65,8 @@ def _table(file: Path, content: bytes, tokens: str) -> list[dict[str, Any]]:
         raise DataError(file, f"not valid CSV: {error}") from None
     if missing := [name for name in _NEEDED if name not in names]:
         raise DataError(file, "the column is missing; it is no table of PersonaMem-v2", field=missing[0])
-    named = [n for n in _LENGTHS if any((row.get(_LINK.format(n)) or "").strip() for row in rows)]
+    lengths = FORMATS["personamem"]["tokens"]
+    named = [n for n in lengths if any((row.get(_LINK.format(n)) or "").strip() for row in rows)]
     if rows and tokens not in named:
         what = f"give tokens={named[0]}" if named else "get the split `benchmark`"
         problem = f"no row names a history of {tokens} tokens; {what}"

@@ -1,4 +1,4 @@
-"""The third suite: one question over a history of conversations."""
+"""The fourth suite: one question over a history of conversations."""
 
 from __future__ import annotations
 

@@ -87,10 +87,8 @@ def test_a_judge_without_reasons_passes_no_gate_on_limits(empty_repo: Repository
     [
         (("--personalens-gate=limits_broken >= 0.1",), "*better low: write limits_broken <= 0.1*"),
         ((GATE, "--personalens-dimensions=tc"), "*limits_broken: personalization is not judged *; add p with *"),
-        (
-            (GATE, "--personalens-suite=personaconv"),
-            "*unknown metric 'limits_broken'*",
-        ),
+        ((GATE, "--personalens-suite=personaconv"), "*unknown metric 'limits_broken'*"),
+        ((GATE, "--personalens-suite=memory"), "*unknown metric 'limits_broken'*"),
     ],
 )  # fmt: skip
 def test_a_gate_that_cannot_be(bot: Repository, arguments: tuple[str, ...], problem: str) -> None:

@@ -120,3 +120,7 @@ def test_an_assistant_must_be_told_user_and_session(empty_repo: Repository) -> N
             "personalens: the fixture personalens_assistant returned an assistant without a parameter 'context', *"
         ]
     )
+    empty_repo.write(bot="def reply(messages):\n    return 'rooibos'\n")
+    named = ("--personalens-assistant", "bot:reply")
+    told = "*--personalens-assistant bot:reply: a callable without a parameter 'context', *"
+    check_refused(empty_repo, told, *SUITE, DATA, "arcs.toml", *named)

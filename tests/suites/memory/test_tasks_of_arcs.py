@@ -27,6 +27,15 @@ def personalens_assistant():
     return lambda messages, context: next(replies) if context.date == "2026-02-01" else "All right."
 """
 
+#: Serves everybody at once.
+ORDERS = """
+import pytest
+
+@pytest.fixture
+def personalens_assistant():
+    return lambda messages, context: "I have ordered your tea, two boxes of redbush."
+"""
+
 
 @pytest.fixture
 def one_arc(empty_repo: Repository) -> Repository:
@@ -102,6 +111,20 @@ def test_a_gate_rests_on_p(one_arc: Repository) -> None:
     result.stdout.fnmatch_lines(["gate p: FAILED, mean personalization 1.00 * < 2.50 *"])
 
 
+def test_gates_on_p_rest_on_the_arcs_with_a_task(one_arc: Repository) -> None:
+    plain = ARC.replace('kind = "recall"', "").replace('"ada"', '"bea"')
+    (one_arc.path / "arcs.toml").write_text((one_arc.path / "arcs.toml").read_text() + plain)
+    one_arc.write(conftest=ORDERS)
+    lift = "lift(p, alone) >= 0"
+    result = one_arc.inline(*RUN, GATE, "p >= 2.5", GATE, lift, "--personalens-control", "alone")
+    result.stdout.fnmatch_lines(["gate p: passed, mean personalization 3.00 (*) >= 2.50 over 1 arc"])
+    result.stdout.fnmatch_lines([f"gate {lift[:-5]}: passed, * over 1 arc, *"])
+    (one_arc.path / "arcs.toml").write_text(ARC)
+    one_arc.inline(*RUN, GATE, "p >= 2.5").stdout.fnmatch_lines(
+        ["gate p: FAILED (not decided), *: no arc of recall or revise or whose in this sample counts for it"]
+    )
+
+
 def test_a_model_plays_the_rest_of_the_session_and_judges_p(one_arc: Repository, endpoint: Endpoint) -> None:
     one_arc.write(conftest=LISTENER)
     says = iter(
@@ -142,6 +165,12 @@ def test_a_model_plays_the_rest_of_the_session_and_judges_p(one_arc: Repository,
     assert len(endpoint.calls) == calls
 
 
+def test_a_mark_of_a_test_for_other_suites_does_not_cut_an_arc(one_arc: Repository) -> None:
+    test = "@pytest.mark.personalens(max_turns=1)\ndef test_it(personalens): personalens.check()"
+    one_arc.write(conftest=ORDERS, test_it=f"import pytest\n{test}")
+    assert one_arc.inline("test_it.py", *RUN).ret == 0
+
+
 @pytest.mark.parametrize(
     ("old", "new", "error"),
     [
@@ -149,6 +178,7 @@ def test_a_model_plays_the_rest_of_the_session_and_judges_p(one_arc: Repository,
         ("You want to order", "Order", "arcs.1.task.intent: expected a sentence that begins with 'You want to '"),
         ("order your tea", "order your rooibos", "arcs.1.task.intent: it names a value of the test"),
         ('preference = "Tea"\n', "", "arcs.1.task.preference: field required"),
+        ('right = ["rooibos | redbush"]', "", "arcs.1.test.right: an arc with a task needs at least one value"),
     ],
 )  # fmt: skip
 def test_a_bad_task_stops_the_run(one_arc: Repository, old: str, new: str, error: str) -> None:

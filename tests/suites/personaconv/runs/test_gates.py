@@ -181,7 +181,7 @@ def test_a_gate_on_a_kind_that_is_not_drawn_fails_and_says_so(threads: Repositor
     result = threads.inline(*SUITE, "4", KIND, "sentiment", GATE, "mae <= 60")
     assert result.ret == 1
     result.stdout.fnmatch_lines(
-        ["gate mae: FAILED (not decided), MAE: no prediction of impact is in this sample"]
+        ["gate mae: FAILED (not decided), MAE: no prediction of impact in this sample counts for it"]
     )
 
 

@@ -43,7 +43,7 @@ def test_no_screen_has_words_of_the_first_suite(
             "the assistant failed in * of 48 predictions, which have no score:",
             "scores of * of 48 predictions only:",
             "2 trials of each prediction: pass^1 *",
-            "standard deviation within a prediction: *",
+            "standard deviation within one prediction: *",
         ]
     )
     screens = {"terminal": result.stdout.str()}
