@@ -120,6 +120,8 @@ def check_settings(config: pytest.Config, settings: Settings) -> None:
         )
     try:
         check_thresholds(settings.threshold, settings.dimensions, "--personalens-threshold")
+        if settings.sample is not None:
+            _check_dimensions(settings)
         if settings.official_bugs != BY_KEY["official_bugs"].default:
             from pytest_personalens.agents.by_model.official.bugs import mended_bugs
 
@@ -144,6 +146,19 @@ def check_thresholds(thresholds: Sequence[tuple[str, float]], dims: Sequence[str
                 f"{source}: {dim} is not among the dimensions judged ({', '.join(dims)}); add it with"
                 " --personalens-dimensions"
             )
+
+
+def _check_dimensions(settings: Settings) -> None:
+    """Raise `SpecError` if no scenario of the kinds that are drawn has a score on any dimension."""
+    suite = settings.of_suite
+    asked = [measure for measure in suite.measures if measure.value in settings.dimensions]
+    kinds = settings.kinds or suite.kinds
+    if asked and not any(measure.is_read_in(kind) for measure in asked for kind in kinds):
+        names = ", ".join(measure.short for measure in asked)
+        raise SpecError(
+            f"--personalens-dimensions {names}: no {suite.item} of the kind {', '.join(kinds)} has a score"
+            " there, so there is nothing to judge; leave it out"
+        )
 
 
 def _check_paths_given(settings: Settings) -> None:

@@ -188,3 +188,12 @@ def test_a_bad_task_stops_the_run(one_arc: Repository, old: str, new: str, error
     result = one_arc.inline(*RUN)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([f"*arcs.toml: {error}*"])
+
+
+def test_a_dimension_that_no_arc_of_the_kinds_has_stops_the_run(one_arc: Repository) -> None:
+    kinds = ("--personalens-kind", "forget,apart", "--personalens-dimensions", "p")
+    result = one_arc.inline(*SUITE, *kinds)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(
+        ["*--personalens-dimensions p: no arc of the kind forget, apart has a score there, *; leave it out*"]
+    )
