@@ -140,7 +140,7 @@ def test_the_package_and_a_folder_of_the_same_files_give_the_same(copy: Path) ->
         ("dataset.toml", "version = ", "version = 2 # ", "version: expected a text, such as version ="),
         ("dataset.toml", 'name = "embedded"', "", "name: expected a text, such as name ="),
         ("profiles/amara.toml", '["comedy", "romance"]', '["comedy", "comedy"]', "a value stands there twice"),
-        ("profiles/amara.toml", 'free = ["', 'free = ["Someday", "', "routine.free.1: input should be 'Monday', 'Tuesday'"),
+        ("profiles/amara.toml", 'free = ["', 'free = ["Someday", "', "routine.free.1: expected 'Monday', 'Tuesday'"),
     ],
 )  # fmt: skip
 def test_a_broken_file_gets_one_line_with_file_and_field(

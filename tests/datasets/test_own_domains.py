@@ -152,13 +152,13 @@ def test_a_folder_is_run_and_checked(empty_repo: Repository) -> None:
         ("domains/pharmacy", '"Hand-Over", "Usual Brand"]', '"Hand-Over", "Hand-Over"]', "domains/pharmacy.toml: tasks.1.relevant: 'Hand-Over' stands there twice"),
         ("domains/pharmacy", "You want to have your tablets refilled.", " ", "domains/pharmacy.toml: tasks.1.intent: expected a text that is not empty"),
         ("domains/pharmacy", '"The refill is ordered; how long', '"" # ', "domains/pharmacy.toml: tasks.1.goal: expected a text that is not empty"),
-        ("domains/pharmacy", '["brand", "maker"]', '"brand"', "domains/pharmacy.toml: preferences.Usual Brand.ask: input should be a valid tuple"),
-        ("domains/pharmacy", '"Smartphone", "Laptop"', '"Kiosk"', "domains/pharmacy.toml: tasks.1.devices.1: input should be 'Smartphone', 'Laptop'"),
+        ("domains/pharmacy", '["brand", "maker"]', '"brand"', "domains/pharmacy.toml: preferences.Usual Brand.ask: expected a list, not 'brand'"),
+        ("domains/pharmacy", '"Smartphone", "Laptop"', '"Kiosk"', "domains/pharmacy.toml: tasks.1.devices.1: expected 'Smartphone', 'Laptop'"),
         ("multi", '"Tool Library"]', '"Opera"]', "multi.toml: tasks.1.domains: unknown domain 'Opera'; known: Pharmacy, Tool Library"),
         ("profiles/orla", "[domains.Pharmacy]", "[domains.Opera]", "profiles/orla.toml: domains.Opera: unknown domain 'Opera'; known: Pharmacy, Tool"),
         ("profiles/orla", 'summary = "Orla Quinn wanted', 'summary = "" # ', "profiles/orla.toml: domains.Pharmacy.summary: expected one text"),
-        ("profiles/orla", 'devices = ["Smartphone", "Laptop"]', 'devices = ["Kiosk"]', "profiles/orla.toml: routine.devices.1: input should be 'Smartphone'"),
-        ("profiles/orla", 'noisy = ["work"]', 'noisy = ["loud"]', "profiles/orla.toml: routine.noisy.1: input should be 'home', 'work'"),
+        ("profiles/orla", 'devices = ["Smartphone", "Laptop"]', 'devices = ["Kiosk"]', "profiles/orla.toml: routine.devices.1: expected 'Smartphone'"),
+        ("profiles/orla", 'noisy = ["work"]', 'noisy = ["loud"]', "profiles/orla.toml: routine.noisy.1: expected 'home', 'work'"),
     ],
 )  # fmt: skip
 def test_a_mistake_ends_the_run_and_is_found(

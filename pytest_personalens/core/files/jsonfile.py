@@ -5,18 +5,32 @@ If a file cannot be used, the error says so in one line.
 
 from __future__ import annotations
 
+import datetime as dt
 import json
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from pytest_personalens.core.errors import DataError
+from pytest_personalens.core.errors import DataError, short_repr
 from pytest_personalens.core.files.devices import no_device
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 _Model = TypeVar("_Model", bound=BaseModel)
+#: A kind of problem that pydantic finds -> our words, for somebody who writes TOML or JSON.
+_WORDS: Final = {
+    **dict.fromkeys(("tuple_type", "list_type"), "expected a list, not {given}"),
+    **dict.fromkeys(("dict_type", "model_type", "model_attributes_type"), "expected a table, not {given}"),
+    "string_type": "expected a text, not {given}",
+    **dict.fromkeys(("int_type", "int_parsing"), "expected a whole number, not {given}"),
+    **dict.fromkeys(("float_type", "float_parsing"), "expected a number, not {given}"),
+    **dict.fromkeys(("bool_type", "bool_parsing"), "expected true or false, not {given}"),
+    "literal_error": "expected {expected}, not {given}",
+    "extra_forbidden": "unknown field; correct its name, or remove it",
+    "too_short": "expected {min_length} or more, not {actual_length}",
+    "too_long": "expected {max_length} or fewer, not {actual_length}",
+}
 
 
 def read_versioned(path: Path, model: type[_Model], schema: str, *, what: str, advice: str) -> _Model:
@@ -50,13 +64,32 @@ def first_problem(error: ValidationError, *, count_from: int = 0) -> tuple[str, 
 
 
 def all_problems(error: ValidationError, *, count_from: int = 0) -> list[tuple[str, str]]:
-    """Return all problems, each in the form of `first_problem`."""
+    """Return all problems, each in the form of `first_problem`; a field with a wrong name is one problem."""
+    found = error.errors(include_url=False)
+    places = [problem["loc"] for problem in found]
+    absent = {p["loc"][:-1] for p in found if p["type"] == "missing"}
+    strange: dict[tuple[int | str, ...], list[str]] = {}
+    for problem in found:
+        if problem["type"] == "extra_forbidden":
+            strange.setdefault(problem["loc"][:-1], []).append(repr(problem["loc"][-1]))
     problems = []
-    for problem in error.errors(include_url=False):
-        field = ".".join(str(part + count_from if isinstance(part, int) else part) for part in problem["loc"])
+    for problem in found:
+        kind, place, given = problem["type"], problem["loc"], problem["input"]
+        told_elsewhere = kind == "extra_forbidden" and place[:-1] in absent
+        # An entry with a problem of its own is not counted.
+        miscounted = kind == "too_short" and any(place == p[: len(place)] != p for p in places)
+        if told_elsewhere or miscounted:
+            continue
         message = problem["msg"]
         text = message.removeprefix("Value error, ")
-        problems.append((field, message[0].lower() + message[1:] if text == message else text))
+        text = message[0].lower() + message[1:] if text == message else text
+        if kind in _WORDS:
+            text = _WORDS[kind].format_map({"given": short_repr(given, 60), **problem.get("ctx", {})})
+        if kind == "missing" and place[:-1] in strange:
+            text += f", and {', '.join(strange[place[:-1]])} is unknown here"
+        elif kind == "string_type" and isinstance(given, dt.date | dt.time):
+            text = f'expected a text; put it in quotes: "{given}"'
+        problems.append((".".join(str(p + count_from if isinstance(p, int) else p) for p in place), text))
     return problems
 
 

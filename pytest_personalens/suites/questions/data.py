@@ -99,7 +99,8 @@ class QuestionsDataset:
         if not self._rows:
             reasons = Counter(reason for _, reason in self.left_out)
             why = "; ".join(f"{number:,}: {REASONS[reason]}" for reason, number in reasons.items())
-            raise DataError(name, f"no question in it can be asked ({why or 'it is empty'})")
+            free = "; form=mcq needs no model" * ("needs-model" in reasons and "form=" in name)
+            raise DataError(name, f"no question in it can be asked ({why or 'it is empty'}{free})")
 
     def domains(self) -> list[str]:
         return sorted({domain for row in self._rows.values() for domain in row.domains})

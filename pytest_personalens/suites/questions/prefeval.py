@@ -41,6 +41,8 @@ def open_rows(
     """Return the digest of the files, the rows of a form at each distance, and the reader of a question."""
     root = path / "benchmark_dataset" if (path / "benchmark_dataset").is_dir() else path
     files = sorted((root / _FOLDERS[form]).glob("*.json"))
+    if not path.is_dir():
+        raise DataError(path, "no such folder; give that of PrefEval, with benchmark_dataset/ in it")
     if not files:
         raise DataError(
             root / _FOLDERS[form],

@@ -179,7 +179,7 @@ def test_the_majority_is_the_commonest_label_or_the_lower_median(tmp_path: Path)
     ("entry", "problem"),
     [
         ("{", "line 1: not valid JSON"),
-        ({**ENTRY, "dialogue": []}, "line 1: dialogue: list should have at least 2 items"),
+        ({**ENTRY, "dialogue": []}, "line 1: dialogue: expected 2 or more, not 0"),
         ({k: v for k, v in ENTRY.items() if k != "id"}, "line 1: id: field required"),
         ({**ENTRY, "labels": {"ann": {"personalization": 5}}}, "line 1: labels.ann.personalization: expected a whole number from 1 to 4, found 5"),
         ({**ENTRY, "labels": {"ann": {"task_completion": "yes"}}}, "labels.ann.task_completion: expected true or false, found 'yes'"),

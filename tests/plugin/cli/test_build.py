@@ -258,9 +258,9 @@ def test_an_estimate_calls_nobody(empty_repo: Repository, writer: Endpoint) -> N
     [
         ("Invent a person", '{"name": "Half Profile"}', "- routine: field required"),
         ("Invent a person", "I cannot do that.", "- the answer is no JSON object: Expecting value: *"),
-        ("Invent a person", '{"name": "A B", "routine": {"home": "x", "devices": ["Kiosk"]}}', "- routine.devices.1: input should be 'Smartphone', *"),
+        ("Invent a person", '{"name": "A B", "routine": {"home": "x", "devices": ["Kiosk"]}}', "- routine.devices.1: expected 'Smartphone', *, not 'Kiosk'"),
         ("choose what this person", '{"Prescriptions": {"Reminder": "fax"}}', "- Vaccinations: expected a table of its types"),
-        ("and the assistant did in", '{"dealings": []}', "- dealings: tuple should have at least 1 item after validation, not 0"),
+        ("and the assistant did in", '{"dealings": []}', "- dealings: expected 1 or more, not 0"),
         ("and the assistant did in", '{"dealings": [{"date": "2027-01-01", "asked": "a", "answered": "b", "chose": "c", "noted": "On {date}."}]}', "- dealings.1.date: 2027-01-01 lies after *"),
         ("Write this task", '{"description": "d", "intent": "You want {x}."}', "- goal: field required"),
     ],
@@ -358,8 +358,8 @@ def test_what_somebody_changed_stays(empty_repo: Repository, writer: Endpoint) -
     ("old", "new", "told"),
     [
         ('relevant = ["Supply Length", "Reminder"]', 'relevant = ["Supply Length"]', None),
-        ('"none"]\nask', '"none"]\nasks', "domains.1.preferences.Reminder.ask: field required"),
-        ('[[domains.tasks]]\nbrief = "find', '[[domains.other]]\nbrief = "find', "domains.1.other: extra inputs are not permitted"),
+        ('"none"]\nask', '"none"]\nasks', "domains.1.preferences.Reminder.ask: field required, and 'asks' is unknown here"),
+        ('[[domains.tasks]]\nbrief = "find', '[[domains.other]]\nbrief = "find', "domains.1.other: unknown field; correct its name, or remove it"),
         ('["scent", "smell"]', '["scent"]\n[domains.preferences.Colour]\nkind = "open"\nmultiple = false\nask = ["c"]', "domains.3.preferences.Colour: no task uses this type; name it in the `relevant` of a task, *"),
         ('["Hand-Over", "Reminder"]', '["Hand-Over", "Colour"]', "domains.1.tasks.2.relevant: no preference type 'Colour' in this domain"),
         ('{ Prescriptions = ["Hand-Over"], Vacc', '{ Opticians = ["Hand-Over"], Vacc', "multi.1.relevant.Opticians: unknown domain 'Opticians'; known: Prescriptions, *"),
@@ -370,7 +370,7 @@ def test_what_somebody_changed_stays(empty_repo: Repository, writer: Endpoint) -
         ('"18-24" = 0.08', '"18-24" = -1', "margins.age.18-24: input should be greater than or equal to 0"),
         ("reside_country =", "hair =", "margins.hair: no such attribute; known: age, gender, *"),
         ('name = "Skin Care"', 'name = "vaccinations"', "domains.3.name: 'vaccinations' and 'Vaccinations' share the slug *"),
-        ('about = "', 'abuot = "', "about: field required"),
+        ('about = "', 'abuot = "', "about: field required, and 'abuot' is unknown here"),
     ],
 )  # fmt: skip
 def test_a_mistake_in_the_plan_is_one_line_before_any_call(

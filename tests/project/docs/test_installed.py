@@ -135,7 +135,9 @@ def test_the_table_of_the_drop_gate_is_what_the_command_prints(empty_repo: Repos
     assert [row for row in table if row not in printed] == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.relative_to(ROOT).as_posix())
+@pytest.mark.parametrize(
+    "page", [*PAGES, ROOT / "data/README.md"], ids=lambda p: p.relative_to(ROOT).as_posix()
+)
 def test_the_code_in_the_docs_runs(
     page: Path, empty_repo: Repository, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:

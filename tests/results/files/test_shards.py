@@ -304,7 +304,7 @@ FAULTS: dict[str, tuple[Callable[[str], str], str]] = {
     "a list": (lambda text: "[]", "b.json: not a results file of this version: its schema is 'None', not 'personalens-results/2'*"),
     "another schema": (edited(lambda d: d.update(schema="personalens-results/3")), "b.json: not a results file of this version: its schema is 'personalens-results/3', *"),
     "another version": (edited(lambda d: d.update(plugin="0.0.1")), "b.json: written by pytest-personalens '0.0.1', this is '*'; use one version in all jobs"),
-    "a field too many": (edited(lambda d: d["items"][0].update(mood="good")), "b.json: items.0.mood: extra inputs are not permitted*"),
+    "a field too many": (edited(lambda d: d["items"][0].update(mood="good")), "b.json: items.0.mood: unknown field; correct its name, or remove it*"),
     "another sample": (lambda text: setting(sample=5)(edited(lambda d: d.update(requested=5, drawn=5))(text)), "a.json and b.json are not of one run: sample is 4 in the first, 5 in the second"),
     "another draw": (edited(lambda d: d.update(drawn=3)), "a.json and b.json are not of one run: drawn is 4 in the first, 3 in the second"),
     "another seed": (setting(seed="x"), "a.json and b.json are not of one run: seed is 'personalens' in the first, 'x' in the second"),
@@ -317,7 +317,7 @@ FAULTS: dict[str, tuple[Callable[[str], str], str]] = {
     "no shard": (setting(shard=None), "b.json: the results of a whole run and not of a shard (--personalens-shard K/N): there is nothing to merge"),
     "no shard of this division": (setting(shard=[3, 2]), "b.json: settings.shard: there is no shard 3/2"),
     "a shard that is none": (setting(shard="2/2"), "b.json: settings: shard is '2/2', not list or tuple; *"),
-    "a floor that is none": (setting(gate=[["", "tcr", "high"]]), "b.json: settings.gate*: input should be a valid number, *"),
+    "a floor that is none": (setting(gate=[["", "tcr", "high"]]), "b.json: settings.gate*: expected a number, not 'high'*"),
 }  # fmt: skip
 
 

@@ -85,6 +85,14 @@ def test_a_bot_fails_just_the_kinds_that_it_gets_wrong(
     assert failing(of_bot(bots, monkeypatch, bot), right) == kinds
 
 
+def test_a_bot_that_only_says_done_passes_what_asks_for_no_memory(empty_repo: Repository) -> None:
+    done = 'import pytest\n\n@pytest.fixture\ndef personalens_assistant():\n    return lambda messages, context: "Done."\n'
+    empty_repo.write(conftest=done)
+    empty_repo.inline(*SUITE, *REPORT, GATE, "valid >= 1")
+    passing = {"forget", "apart", "restraint"}
+    assert shares(empty_repo.results()) == {kind: float(kind in passing) for kind in KINDS}
+
+
 def test_a_gate_of_each_kind_decides_by_its_share(bots: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HELPBOT", "never-overwrites")
     gates = [word for kind in sorted(KINDS) for word in (GATE, f"{kind}: memory >= 0.5")]

@@ -16,7 +16,7 @@ from tests.support.repository import Repository
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     [
-        ('kind = "recall"', 'kind = "recal"', "kind: input should be 'recall', 'revise', *"),
+        ('kind = "recall"', 'kind = "recal"', "kind: expected 'recall', 'revise', *, not 'recal'"),
         ('kind = "recall"', 'kind = "revise"', "arcs.1.test.wrong: a test of the kind revise needs at least one value"),
         ('right = ["rooibos | redbush"]', "", "arcs.1.test.right: a test of the kind recall needs at least one value"),
         ('"rooibos | redbush"', '"rooibos | "', "arcs.1.test.right.1: expected a value, such as 'oat milk | oatmilk', not *"),
@@ -31,7 +31,13 @@ from tests.support.repository import Repository
         ('kind = "recall"', 'kind = "abstain"', "arcs.1.test.right: a test of the kind abstain has nothing that must be said; leave it out"),
         ('"Shopping"', '"Shops"', "arcs.1.domain: expected one of Alarm, *, not 'Shops'"),
         ('id = "tea"', 'id = "My tea"', "arcs.1.id: expected small letters, digits and hyphens, *, not 'My tea'"),
-        ('says = ["Order my tea."]', "says = []", "arcs.1.sessions.3.says: *"),
+        ('says = ["Order my tea."]', "says = []", "arcs.1.sessions.3.says: expected 1 or more, not 0*"),
+        ('says = ["Order my tea."]', 'says = "Order my tea."', "arcs.1.sessions.3.says: expected a list, not 'Order my tea.'*"),
+        ('says = ["Order my tea."]', "says = [5]", "arcs.1.sessions.3.says.1: expected a text, not 5*"),
+        ('says = ["Order my tea."]', 'say = ["Order my tea."]', "arcs.1.sessions.3.says: field required, and 'say' is unknown here*"),
+        ('"2026-01-07"', "2026-01-07", 'arcs.1.sessions.2.date: expected a text; put it in quotes: "2026-01-07"*'),
+        ('person = "ada"', 'person = "ada"\nmood = "good"', "arcs.1.mood: unknown field; correct its name, or remove it*"),
+        ("[arcs.test]", "[[arcs.test]]", "arcs.1.test: expected a table, not [{'right': *"),
         ("[[arcs]]", "[[arcs", "not valid TOML: *"),
         (ARC, ARC + ARC.partition('"recall"')[2], "arcs.2.id: a second arc 'tea' of ada"),
     ],
@@ -107,6 +113,22 @@ def test_check_dataset_tells_every_fault_and_counts_the_other_arcs(
         "  whose.toml: not valid TOML: ",
     ):
         assert sum(told.startswith(line) for told in lines) == 1, line
+
+
+def test_check_dataset_takes_a_file_and_tells_a_mistake_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(ARC)
+    code, told = checked(capsys, str(file))
+    assert (code, told.splitlines()[-1]) == (0, "mine: no findings (6 rules)")
+    file.write_text(ARC.replace('says = ["Order', 'say = ["Order'))
+    code, told = checked(capsys, str(file))
+    assert code == 1
+    assert told.split("\n\n")[1].splitlines() == [
+        "mine: sessions: 1",
+        "  mine.toml: arcs.1.sessions.3.says: field required, and 'say' is unknown here",
+    ]
 
 
 def test_an_assistant_must_be_told_user_and_session(empty_repo: Repository) -> None:

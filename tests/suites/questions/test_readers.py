@@ -313,6 +313,8 @@ BAD: list[tuple[Callable[[Path], str], str]] = [
     (lambda root: bad_prefeval(root, "choice-based", "aligned_op", "green"), "topic_a.json: [1].aligned_op: the right option is not among the options"),
     (lambda root: bad_prefeval(root, "mcq", "classification_task_options", ["one"]), "topic_a.json: [1].classification_task_options: expected a list of 2 or more, not ['one']"),
     (lambda root: bad_prefeval(root, "mcq", "classification_task_options", ["one", "one"]), "topic_a.json: [1].classification_task_options: an option is there twice"),
+    (lambda root: f"prefeval:{root}/nowhere", "nowhere: no such folder; give that of PrefEval, with benchmark_dataset/ in it"),
+    (lambda root: f"prefeval:{root}?form=mcq", "mcq_options: no topic is there; give the folder of PrefEval with benchmark_dataset/ in it"),
     (lambda root: f"prefeval:{layouts.prefeval(root)}?distance=13", "distance=13: filtered_inter_turns.json has 12 exchanges; give less"),
     (lambda root: bad_longmemeval(root, question_type="trivia"), "s.json: [1].question_type: 'trivia' is no type of LongMemEval"),
     (lambda root: bad_longmemeval(root, haystack_dates=["2023/05/20 (Sat) 02:21"]), "s.json: [1].haystack_dates: 1 of 2 sessions; each needs one"),
@@ -370,7 +372,8 @@ def test_a_table_of_another_split_is_one_line(tmp_path: Path, empty_repo: Reposi
 def test_preferences_without_a_model_are_refused_with_what_to_do(tmp_path: Path) -> None:
     layouts.prefeval(tmp_path)
     with pytest.raises(
-        DataError, match="6: only a model can judge this answer: give --personalens-judge-model"
+        DataError,
+        match="6: only a model can judge this answer: give --personalens-judge-model SPEC; form=mcq needs no model",
     ):
         opened(f"prefeval:{tmp_path}", by_value=True)
     assert opened(f"prefeval:{tmp_path}?form=mcq", by_value=True).counts() == {"choice": 6}

@@ -84,14 +84,16 @@ def open_posts(
 
 
 def find_post_files(path: Path) -> list[Path]:
-    """Return the files of posts at a path, by their content; none if there are no posts.
+    """Return the files of posts at a path, by their content; none if there are no posts, as in a TOML file.
 
     Raise `DataError` for a file that is empty or has another known format, and for prompts.
     """
     try:
         folder = path.is_dir()
         first = next(iter(sorted(path.glob("*.json"))), None) if folder else path
-        if first is None or not first.is_file() or (folder and not _POSTS.search(_read_head(first))):
+        if first is None or not first.is_file() or first.suffix == ".toml":
+            return []
+        if folder and not _POSTS.search(_read_head(first)):
             return []
     except (OSError, RuntimeError, ValueError):  # no name of a file, or a loop of links
         return []
