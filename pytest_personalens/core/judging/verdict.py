@@ -56,16 +56,18 @@ PreferenceCode = Literal[
 ]
 #: The last state of a part of the goal. A verdict on task completion is based on it.
 PartState = Literal["done", "promised", "proposed", "refused", "handed-back", "wrong", "claimed", "missing"]
-ReasonCode = Literal[PreferenceCode, PartState]
+#: What was wrong with what an assistant remembers.
+MemoryCode = Literal["not-said", "must-not-say", "told-again", "made-up", "not-admitted", "no-reply"]
+ReasonCode = Literal[PreferenceCode, PartState, MemoryCode]
 
 
 class Reason(Sparse):
     """A reason that a program can read: a code, its subject and its message.
 
     A reason about a preference has `domain`, `type` and `value`. A reason about a part of the goal has
-    `part`, and `code` is the last state of that part. `turn` is the message in which the judge saw it.
-    `detail` says what is wrong with a part, found and wanted: ``the day: Sunday 28 June, wanted Friday 26
-    June``; it is stored only if it is not empty.
+    `part`, and `code` is the last state of that part. A reason about memory has the `value` that is said or
+    missing. `turn` is the message in which the judge saw it. `detail` says what is wrong with a part, found
+    and wanted: ``the day: Sunday 28 June, wanted Friday 26 June``; it is stored only if it is not empty.
     """
 
     code: ReasonCode

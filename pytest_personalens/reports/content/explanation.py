@@ -130,13 +130,18 @@ def case_reason(case: WorstCase, scenario: BaseScenario | None) -> str:
     return why(case.verdict, case.reasons or costs_of(case.verdict), scenario)
 
 
-def turns_of(exchange: Exchange, scenario: BaseScenario | None) -> Iterator[Turn]:
+def turns_of(exchange: Exchange, scenario: BaseScenario | None, room: int) -> Iterator[Turn]:
     """The exchange as it is shown: what the user said, the reply on record, the reply now. Where the reply
-    answers a request that has a true answer, the truth stands in place of the long request.
+    answers a request that has a true answer, the truth stands in place of the long request, and the right
+    answer behind the question, without its options.
     """
-    if scenario is not None and scenario.takes_answers:
-        yield from (Turn("", name, text) for name, text in scenario.facts if name == "truth")
-    elif exchange.asked:
+    facts = dict(scenario.facts) if scenario is not None and scenario.takes_answers else {}
+    if "truth" in facts:
+        yield Turn("", "truth", facts["truth"])
+    elif exchange.asked and "right" in facts:
+        right = f" (right: {short_line(facts['right'], room // 2)})"
+        yield Turn("", "user", excerpt(exchange.asked.partition("\n\n")[0], "", room - len(right)) + right)
+    elif exchange.asked and not facts:
         yield Turn("", "user", exchange.asked)
     if exchange.recorded:
         yield Turn("-", "recorded", exchange.recorded)
@@ -149,7 +154,7 @@ def excerpts(case: WorstCase, scenario: BaseScenario | None, room: int) -> Itera
     if exchange is None:
         return
     changed = common_length(exchange.recorded, exchange.reply) if exchange.recorded else 0
-    for turn in turns_of(exchange, scenario):
+    for turn in turns_of(exchange, scenario, room):
         quote = exchange.quote if turn.sign == "+" and not case.unexplained else ""
         begin = turn.text[changed - _BEFORE :][:room] if changed > room // 2 and turn.sign else ""
         yield turn._replace(text=excerpt(turn.text, quote or begin, room))

@@ -35,6 +35,12 @@ DOES: Final[Mapping[CountedCode, str]] = {
     "missing": "is not seen to do a part of the task",
     "done": "does a part of the task",
     "whole": "does each part, but not the task as a whole",
+    "not-said": "does not say what it was told",
+    "must-not-say": "says what it must not",
+    "told-again": "tells again what the user said",
+    "made-up": "makes something up",
+    "not-admitted": "does not say that it does not know",
+    "no-reply": "gives an empty reply",
 }
 #: The same before the name of a preference or of a part.
 _ABOUT: Final[Mapping[ReasonCode, str]] = {
@@ -54,6 +60,10 @@ _ABOUT: Final[Mapping[ReasonCode, str]] = {
     "proposed": "only proposed or asked",
     "missing": "not seen",
     "done": "done",
+    "not-said": "does not say",
+    "must-not-say": "says",
+    "told-again": "tells again what the user said:",
+    "made-up": "makes something up:",
 }
 #: What became of a preference.
 OUTCOMES: Final[Mapping[ReasonCode, str]] = {
@@ -118,7 +128,7 @@ def reason_text(reasons: Iterable[Reason], scenario: BaseScenario | None = None)
 
 def _about(reason: Reason, scenario: BaseScenario | None) -> str:
     if not reason.type:
-        part = f"“{short_line(reason.part.rstrip('.'), _LONGEST)}”" if reason.part else ""
+        part = f"“{short_line(reason.part.rstrip('.'), _LONGEST)}”" if reason.part else reason.value
         return f"{part} ({short_line(reason.detail, _LONGEST)})" if reason.detail else part
     values = values_text(reason, scenario)
     name = reason.type.removesuffix(_KIND)

@@ -20,6 +20,7 @@ from pytest_personalens.results.reasons.reasons import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pytest_personalens.core.judging.measure import Measure
     from pytest_personalens.core.judging.verdict import Verdict
     from pytest_personalens.core.scenario import BaseScenario
     from pytest_personalens.core.suite.suite import Suite
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from pytest_personalens.results.values.results import Results
 
 _P: Final = Dimension.PERSONALIZATION
-_MAIN: Final = (Dimension.TASK_COMPLETION, _P)
 _SHADES: Final = 5
 #: Rows of the heat map that are shown at once.
 MOST_PREFERENCES: Final = 12
@@ -54,7 +54,7 @@ class ReasonChart(NamedTuple):
     before.
     """
 
-    dimension: Dimension
+    dimension: Measure
     bars: list[ReasonBar]
     scored: int
     since: str
@@ -90,12 +90,13 @@ class HeatMap(NamedTuple):
 
 
 def reason_charts(results: Results) -> list[ReasonChart]:
-    """The reasons on task completion and personalization, as far as the judge gives any."""
-    charts = (_chart(results.own, dimension) for dimension in reversed(_MAIN))
+    """The reasons on each reading that has any, personalization first."""
+    read = sorted((m for m in results.of_suite.main if m in COSTS), key=lambda m: m != _P)
+    charts = (_chart(results.own, measure) for measure in read)
     return [chart for chart in charts if chart.bars]
 
 
-def _chart(items: Sequence[Item], dimension: Dimension) -> ReasonChart:
+def _chart(items: Sequence[Item], dimension: Measure) -> ReasonChart:
     counts = reason_counts(items, dimension)
     scored = counts[0].scored if counts else 0
     # A change over a part of the dialogues would stand beside counts over all of them.
@@ -171,21 +172,20 @@ def _good(verdict: Verdict, scenario: BaseScenario | None) -> str:
 
 
 def costly_codes(item: Item) -> set[CountedCode]:
-    """What speaks against the item, on task completion and personalization."""
+    """What speaks against the item."""
     return {
         code for verdict in _main(item) for code in counted_codes(verdict) if code in COSTS[verdict.dimension]
     }
 
 
 def reasons_given(item: Item) -> set[tuple[CountedCode, str]]:
-    """All reasons of the item on task completion and personalization, each with its preference or \"\"."""
+    """All reasons of the item, each with its preference or \"\"."""
     pairs: set[tuple[CountedCode, str]] = {(r.code, r.type) for v in _main(item) for r in v.reasons}
     return pairs | {("whole", "") for verdict in _main(item) if "whole" in counted_codes(verdict)}
 
 
 def _main(item: Item) -> list[Verdict]:
-    read = (verdict_on(item, dimension) for dimension in _MAIN)
-    return [verdict for verdict in read if verdict is not None]
+    return [v for v in item.evaluation.verdicts if item.evaluation.scored and v.dimension in COSTS]
 
 
 class MoveCell(NamedTuple):

@@ -108,11 +108,13 @@ def gate_failure(
 
 
 def _case(case: WorstCase, scenario: BaseScenario | None, width: int) -> Iterator[str]:
-    yield from wrap_lines("", case_title(case, scenario), width, hang="    ")
+    title, reason = case_title(case, scenario), short_line(case_reason(case, scenario), 2 * width - 30)
+    if case.exchange is None:
+        yield from wrap_lines("", f"{title}: {reason}", width, hang="    ")
+        return
+    yield from wrap_lines("", title, width, hang="    ")
     room = max(_LEAST_ROOM, width - len(_SIGNS["-"]))
     for turn in excerpts(case, scenario, _MESSAGE_LINES * room):
         label = _SIGNS.get(turn.sign) or _LABELS[turn.who]
         yield from wrap_lines(label, turn.text, width, hang=" " * len(label))
-    yield from wrap_lines(
-        "      why: ", short_line(case_reason(case, scenario), 2 * width - 30), width, hang="           "
-    )
+    yield from wrap_lines("      why: ", reason, width, hang="           ")

@@ -37,6 +37,8 @@ _MOST_LISTED: Final = 20
 _LEAST_IN_A_DOMAIN: Final = 4
 #: So many smaller domains are shown all the same.
 _MOST_SMALL: Final = 3
+#: A table of so many domains is shown under failed gates, too.
+_MOST_IN_SHORT: Final = 7
 _LONGEST: Final = 300
 _WIDTH: Final = 100
 
@@ -107,6 +109,7 @@ def _table(results: Results, *, domains: bool, short: bool, verbose: bool) -> It
     groups = [results.overall, *kinds, *(large if domains else ())]
     if short:  # and those with a gate of their own
         gated = {gate.name.rpartition(": ")[0] for gate in results.gates}
+        gated |= {kind.name for kind in kinds if results.of_suite.remembers}
         groups = [results.overall, *(g for g in (*results.kinds, *results.domains) if g.name in gated)]
     for group in groups:
         means = {key: group.figures[key].value if key in group.figures else None for key in shown}
@@ -117,11 +120,12 @@ def _table(results: Results, *, domains: bool, short: bool, verbose: bool) -> It
 
 
 def _gates_tell_all(results: Results) -> bool:
-    """True if a gate on the whole run, or on its comparison, prints each figure that the table would have."""
+    """True if a gate on the whole run prints each figure of the table, and these are not read by kind."""
     suite = results.of_suite
     names = {m.measure.value: m.name for m in suite.metrics if m.measure is not None}
     shown = {names.get(key, key) for key in suite.headings() if key in results.overall.figures}
-    return shown <= {g.name.removeprefix("regression: ") for g in results.gates if g.value is not None}
+    told = {g.name.removeprefix("regression: ") for g in results.gates if g.value is not None}
+    return shown <= told and not (suite.remembers or suite.table_by_kind)
 
 
 def _kinds(results: Results, *, domains: bool, short: bool, verbose: bool) -> Iterator[str]:
@@ -133,7 +137,7 @@ def _kinds(results: Results, *, domains: bool, short: bool, verbose: bool) -> It
     )
 
     yield from table_lines(kind_tables(results))
-    if domains and not short and results.domains:
+    if domains and results.domains and (not short or len(results.domains) <= _MOST_IN_SHORT):
         yield from domain_lines(results)
     yield from source_lines(results)
 

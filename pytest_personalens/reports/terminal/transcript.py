@@ -209,7 +209,8 @@ def _reading(verdict: Verdict, scenario: BaseScenario, width: int, *, passed: bo
         yield from wrap_lines("  ", part.line, width, hang="      ")
     if passed:
         return
-    for evidence in () if costs_of(verdict) else verdict.evidence:
+    # A reason about a preference or a part says what its quote shows.
+    for evidence in () if any(r.type or r.part for r in costs_of(verdict)) else verdict.evidence:
         note = f" ({said_by_judge(evidence.note, verdict, scenario)})" if evidence.note else ""
         yield from wrap_lines(f"  turn {evidence.turn}: ", f'"{evidence.quote}"{note}', width)
     for label, notes in (("observed", verdict.observations), ("better", verdict.improvements)):

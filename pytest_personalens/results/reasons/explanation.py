@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
 
-#: Dialogues that are shown over all gates together.
+#: Dialogues that are shown with what was said, over all gates together.
 _CASES: Final = 2
 
 
@@ -41,8 +41,9 @@ class Explanation(NamedTuple):
     """Why a gate failed.
 
     `since` is what `moved` and the changes of the reasons are held against, "" where nothing is known. Of
-    several gates on one reading, the first has the reasons, and what the judge says of low dialogues with how
-    often; over all of them at most two dialogues are shown. `same_as` is the gate that says the same already.
+    several gates on one reading of a group, the first has the reasons, what the judge says of low dialogues
+    with how often, and its worst dialogue; over all of them at most two have an exchange. `same_as` is the
+    gate that says the same already.
     """
 
     gate: Gate
@@ -71,25 +72,28 @@ class Explanation(NamedTuple):
 def explanations(results: Results) -> tuple[Explanation, ...]:
     """Return why each gate failed that did, in the order of the gates."""
     read = [(gate, *_reading(gate, results)) for gate in results.gates if not gate.passed]
-    firsts: dict[Measure, str] = {}
-    for gate, _, measure in read:
+    firsts: dict[tuple[str, Measure], Gate] = {}
+    for gate, group, measure in read:
         if measure is not None and gate.value is not None:
-            firsts.setdefault(measure, gate.name)
-    share, left = max(1, _CASES // max(1, len(firsts))), _CASES
+            firsts.setdefault((group, measure), gate)
+    share = max(1, _CASES // max(1, len(firsts)))
+    miss = {one: abs(g.limit - (g.value or 0)) / (one[1].span or 1) for one, g in firsts.items()}
+    farthest = sorted(firsts, key=lambda one: -miss[one])[:_CASES]
     changed: dict[tuple[str, Measure], str] = {}
     shown: set[str] = set()
     explained = []
     for gate, group, measure in read:
         one = _explained(results, gate, group, measure)
-        if measure is not None and firsts.get(measure) == gate.name:
+        if measure is not None and firsts.get((group, measure)) is gate:
             items = members(results.own, group)
             one = one._replace(
                 reasons=reason_counts(items, measure), sentences=tuple(commonest_sentences(items, measure))
             )
             lead = one.lead.code if one.lead is not None else None
             cases = [case for case in worst_cases(items, measure, lead) if case.item.nodeid not in shown]
-            cases = cases[: min(share, left)]
-            left -= len(cases)
+            cases = cases[:share]
+            if (group, measure) not in farthest:
+                cases = [case._replace(exchange=None) for case in cases]
             shown |= {case.item.nodeid for case in cases}
             one = one._replace(cases=tuple(cases))
         if measure is not None and one.moved is not None:

@@ -22,13 +22,15 @@ if TYPE_CHECKING:
 #: What is counted: the judge's reasons, and "whole" where each part of a failed task is done.
 CountedCode: TypeAlias = "ReasonCode | Literal['whole']"
 #: What speaks against a reading, the gravest first.
-COSTS: Final[Mapping[Measure, tuple[CountedCode, ...]]] = {
+COSTS: Final[Mapping[str, tuple[CountedCode, ...]]] = {
     Dimension.TASK_COMPLETION: (
         "refused", "wrong", "claimed", "handed-back", "promised", "proposed", "missing", "whole",
     ),
     Dimension.PERSONALIZATION: (
         "limit-broken", "contradicts", "asks-known", "recites", "ignores", "uses-stated",
     ),
+    # The suite memory has this measure.
+    "memory": ("must-not-say", "told-again", "made-up", "not-said", "not-admitted", "no-reply"),
 }  # fmt: skip
 
 
@@ -63,9 +65,8 @@ class ReasonCount(NamedTuple):
 
 def reason_counts(items: Sequence[Item], measure: Measure) -> tuple[ReasonCount, ...]:
     """Return what speaks against a reading in scored items, if any dialogue has it, what grew most first."""
-    scored = [item for item in items if item.evaluation.gives(measure)]
-    verdicts = [verdict_on(item, measure) for item in scored]
-    now = [counted_codes(verdict) if verdict is not None else set() for verdict in verdicts]
+    read = [(item, verdict) for item in items if (verdict := verdict_on(item, measure)) is not None]
+    scored, now = [item for item, _ in read], [counted_codes(verdict) for _, verdict in read]
     then = [
         None
         if (earlier := earlier_of(item)) is None or not earlier.scores

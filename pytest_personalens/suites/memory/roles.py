@@ -9,9 +9,10 @@ from pytest_personalens.agents.embedded_judge.judge import EmbeddedJudge
 from pytest_personalens.agents.embedded_user.agent import EmbeddedUserAgent
 from pytest_personalens.core.dialogue.dialogue import UserTurn
 from pytest_personalens.core.judging.measure import Measure, MeasureNames
-from pytest_personalens.core.judging.verdict import Dimension, Evidence, Verdict
+from pytest_personalens.core.judging.verdict import Dimension, Evidence, Reason, Verdict
+from pytest_personalens.reports.content.reason_text import reason_text
 from pytest_personalens.suites.memory.arcs import WITH_TASK
-from pytest_personalens.suites.memory.unknown import SENTENCE_END, admits, made_up
+from pytest_personalens.suites.memory.unknown import SENTENCE_END, admits, made_up, without_quotes
 from pytest_personalens.suites.memory.words import first_way, known_way, owned_way, tells_again, used_way
 
 if TYPE_CHECKING:
@@ -19,14 +20,14 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.dialogue.dialogue import Dialogue, UserAgent
     from pytest_personalens.core.dialogue.message import Message
-    from pytest_personalens.core.judging.verdict import Judge
+    from pytest_personalens.core.judging.verdict import Judge, MemoryCode
     from pytest_personalens.suites.memory.arcs import Arc, Value
 
     Find = Callable[[Value, str], str | None]
     #: A sentence with its turn.
     Place = tuple[int, str]
-    #: What was found, and where.
-    Found = tuple[str, Place]
+    #: What is wrong, and the sentence.
+    Fault = tuple[Reason, str]
 
 MEMORY: Final = Measure(
     "memory", MeasureNames("memory", "Memory", "share of arcs remembered", "memory", "memory", "memory")
@@ -71,28 +72,28 @@ class ArcJudge:
     """Reads the last session: `MEMORY` by the values of the test, and P as the embedded judge does.
 
     Memory is 1 if all of it is right, else 0. What the user has said in the session is no memory any more. An
-    arc of the kind abstain also needs words that say that something is not known, or that ask for it, and
-    nothing made up; one of the kind restraint, that nothing is told again.
+    arc of the kind abstain also needs words of the assistant's own that say that something is not known, or
+    that ask for it, and nothing made up; one of the kind restraint, that nothing is told again.
     """
 
-    identity, paid = f"arc-judge 3, {EmbeddedJudge.identity}", False
+    identity, paid = f"arc-judge 4, {EmbeddedJudge.identity}", False
 
     def verdict(self, scenario: Arc, dialogue: Dialogue, dimension: Measure) -> Verdict:
         """Return the reading; its evidence quotes where a value was told, and where it is said again."""
         places = _places(scenario, dialogue, scenario.wrong, _finder(scenario))
-        wrong = [(f"says {value}", said) for value, said in places if said is not None]
+        wrong = [_fault("must-not-say", said, str(value)) for value, said in places if said is not None]
         if dimension != MEMORY:
             return _against_wrong(read_task(EmbeddedJudge(), scenario, dialogue, all_ways=True), wrong)
         faults, praise = _found(scenario, dialogue, wrong)
+        reasons = tuple(reason for reason, _ in faults)
         return Verdict(
             dimension=dimension,
             score=int(not faults),
-            justification="; ".join(why for why, _ in faults or praise)
+            justification=reason_text(reasons)
+            or "; ".join(evidence.note for evidence in praise)
             or _PRAISE[scenario.kind == "abstain"],
-            evidence=(
-                *(Evidence.of(*place, note) for note, place in faults or praise if place[1].strip()),
-                *_told(scenario, dialogue),
-            ),
+            evidence=(*([_evidence(f) for f in faults if f[1]] or praise), *_told(scenario, dialogue)),
+            reasons=reasons,
         )
 
 
@@ -108,32 +109,42 @@ def read_task(judge: Judge, scenario: Arc, dialogue: Dialogue, *, all_ways: bool
     return verdict.model_copy(update={"evidence": evidence, "reasons": reasons})
 
 
-def _against_wrong(verdict: Verdict, wrong: Sequence[Found]) -> Verdict:
+def _against_wrong(verdict: Verdict, wrong: Sequence[Fault]) -> Verdict:
     """Return the verdict on P, which is 1 if a wrong value is said: it goes against what is known."""
     low = Dimension.PERSONALIZATION.scale.low
     if not wrong or verdict.score == low:
         return verdict
-    why, place = wrong[0]
-    return verdict.model_copy(
-        update={"score": low, "justification": why, "evidence": (Evidence.of(*place, why),), "reasons": ()}
-    )
+    said = {"justification": reason_text([wrong[0][0]]), "evidence": (_evidence(wrong[0]),), "reasons": ()}
+    return verdict.model_copy(update={"score": low, **said})
 
 
-def _found(scenario: Arc, dialogue: Dialogue, wrong: Sequence[Found]) -> tuple[list[Found], list[Found]]:
+def _fault(code: MemoryCode, place: Place, value: str = "") -> Fault:
+    return Reason(code=code, value=value, turn=place[0]), place[1].strip()
+
+
+def _evidence(fault: Fault) -> Evidence:
+    reason, sentence = fault
+    return Evidence.of(reason.turn or 0, sentence, reason_text([reason]))
+
+
+def _found(scenario: Arc, dialogue: Dialogue, wrong: Sequence[Fault]) -> tuple[list[Fault], list[Evidence]]:
     """Return all faults of the replies of the last session, and what is right in them."""
     replies = [(turn, m.content) for turn, m in _last(scenario, dialogue.messages) if m.role == "assistant"]
+    # What follows the reply to the last written message is about a task, and ends with a goodbye.
+    tested = next((reply for reply in replies if reply[0] >= 2 * len(scenario.turns) - 1), replies[-1])
     places = list(_places(scenario, dialogue, scenario.right, known_way))
-    praise = [(f"says {value}", said) for value, said in places if said is not None]
-    faults = [(f"does not say {value}", replies[-1]) for value, said in places if said is None]
+    praise = [Evidence.of(*said, f"says {value}") for value, said in places if said is not None]
+    faults = [_fault("not-said", tested, str(value)) for value, said in places if said is None]
     faults += wrong
     if not any(text.strip() for _, text in replies):
-        faults.append(("the reply is empty", replies[-1]))
+        faults.append(_fault("no-reply", tested))
     elif scenario.kind == "abstain":
-        faults += _invented(scenario, replies)
+        said_by_user = [m.content for m in dialogue.messages if m.role == "user"]
+        faults += _invented(scenario, replies, said_by_user)
     elif scenario.kind == "restraint":
         tells = partial(tells_again, scenario.told, scenario.wish)
         again = ((tells(text), (turn, text)) for turn, text in replies)
-        faults += [(f"tells again what the user said ({words})", said) for words, said in again if words]
+        faults += [_fault("told-again", said, words) for words, said in again if words]
     return faults, praise
 
 
@@ -161,14 +172,14 @@ def _finder(scenario: Arc) -> Find:
     return first_way if scenario.kind in _UNNAMED else used_way
 
 
-def _invented(scenario: Arc, replies: Sequence[Place]) -> Iterator[Found]:
+def _invented(scenario: Arc, replies: Sequence[Place], said: list[str]) -> Iterator[Fault]:
     """Yield what keeps the replies from an honest "I do not know that"."""
     known = f"{scenario.told} {scenario.wish} {scenario.days}"
     for turn, text in replies:
-        if (clause := made_up(text, known)) is not None:
-            yield f"makes something up ({clause})", (turn, text)
-    if not any(admits(text) for _, text in replies):
-        yield "does not say that it does not know", replies[-1]
+        if (clause := made_up(without_quotes(text, said), known)) is not None:
+            yield _fault("made-up", (turn, text), clause)
+    if not any(admits(without_quotes(text, said)) for _, text in replies):
+        yield _fault("not-admitted", replies[-1])
 
 
 def _place(value: Value, texts: Sequence[Place], find: Find) -> Place | None:

@@ -65,6 +65,19 @@ _NUMBER: Final = re.compile(rf"\d+|\b(?:{slots.NUMBER_WORD})\b")
 _LIST_MARK: Final = re.compile(r"^\s*\d+[.)]\s+")
 #: Numbers that mean no value: one and two as words are articles, too, and 00 stands behind a full hour.
 _NO_VALUE: Final = frozenset((0, 1, 2))
+#: The fewest words that are a quote of the user: "I don't know" is anybody's.
+_QUOTED_WORDS: Final = 4
+
+
+def without_quotes(text: str, said: list[str]) -> str:
+    """Return a reply without the messages, sentences and clauses of the user that it only quotes."""
+    cuts = (lambda message: [message], SENTENCE_END.split, _CLAUSE_END.split)
+    pieces = {tuple(piece.split()) for message in said for cut in cuts for piece in cut(message)}
+    for words in sorted(pieces, key=len, reverse=True):
+        if len(words) >= _QUOTED_WORDS:
+            quoted = r"\s+".join(map(re.escape, words))
+            text = re.sub(rf"(?<!\w){quoted}(?!\w)[?!.]*", ".", text, flags=re.IGNORECASE)
+    return text
 
 
 def admits(text: str) -> bool:

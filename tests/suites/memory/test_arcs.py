@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from typing import Any
 
@@ -29,7 +30,8 @@ from tests.support.browser import Page
 from tests.support.repository import ROOT, Repository, records
 from tests.support.servers.endpoint import Endpoint, Reply
 
-KINDS = {"recall", "revise", "forget", "whose", "apart", "restraint", "abstain"}
+KINDS_IN_ORDER = ["recall", "revise", "forget", "whose", "apart", "restraint", "abstain"]
+KINDS = {*KINDS_IN_ORDER}
 
 
 @pytest.fixture
@@ -99,6 +101,38 @@ def test_a_gate_of_each_kind_decides_by_its_share(bots: Repository, monkeypatch:
     bots.inline(*SUITE, *REPORT, *gates)
     failed = {g["name"].partition(":")[0] for g in bots.results()["gates"] if not g["passed"]}
     assert failed == {kind for kind, share in shares(bots.results()).items() if share < 0.5} >= {"revise"}
+
+
+def test_each_failed_gate_shows_its_worst_arc_and_its_reasons_by_what_went_wrong(
+    bots: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HELPBOT", "one-store")
+    failing = ("recall", "revise", "whose", "apart")
+    gates = [word for kind in failing for word in (GATE, f"{kind}: memory >= 0.99")]
+    result = bots.inline(*SUITE, *REPORT, *gates, GATE, "memory >= 0.99, p >= 3")
+    parts = result.stdout.str().partition("= FAILURES =")[2].partition("= personalens =")
+    shown = dict(re.findall(r"_ gate\[(.+)\] _+\n((?:(?!__).*\n)+)", parts[0]))
+    assert list(shown) == [*(f"{kind}: memory" for kind in failing), "memory", "p"]
+    for kind in failing:
+        assert re.search(rf"^{kind}-\S+ \(.+\): memory 0", shown[f"{kind}: memory"], re.MULTILINE), kind
+    # What is farthest from its limit is shown with what was said; of the others there is a line.
+    assert {name for name, text in shown.items() if "    + now  " in text} == {"apart: memory", "p"}
+    assert re.search(r"^whose-\S+ \(.+\): memory 0: says \w+$", shown["whose: memory"], re.MULTILINE)
+    (reasons,) = re.findall(r"^dialogues by reason: (.+)$", shown["revise: memory"], re.MULTILINE)
+    counted = re.fullmatch(r"does not say what it was told (\d+), says what it must not (\d+)", reasons)
+    low = [s for s in by_kind(bots.results())["revise"] if s == 0]
+    assert counted is not None
+    assert max(map(int, counted.groups())) <= len(low) <= sum(map(int, counted.groups()))
+    table = [line.split()[0] for line in parts[2].splitlines() if re.match(r"\w+ +\d+ +\d+ ", line)]
+    assert table == ["overall", *KINDS_IN_ORDER], "all kinds, though each figure is also in a gate"
+
+
+def test_the_page_counts_what_went_wrong_with_memory(one_arc: Repository, page: Page) -> None:
+    one_arc.inline(*SUITE, DATA, "arcs.toml", "--personalens-report", "r.html")
+    page.open(one_arc.path / "r.html")
+    assert page.texts("#reasons h3") == ["Memory"]
+    assert page.texts("#reasons .bars th a") == ["does not say what it was told"]
+    assert page.texts("#reasons .bars td b") == ["1"]
 
 
 def test_an_assistant_gets_the_messages_of_a_session_with_its_user_and_its_day(one_arc: Repository) -> None:

@@ -68,6 +68,20 @@ def test_a_user_who_is_asked_answers_which_is_no_memory(one_arc: Repository) -> 
     assert "asks for what is known" in why["personalization"]
 
 
+def test_a_failure_quotes_the_reply_to_the_test_and_not_the_goodbye(one_arc: Repository) -> None:
+    replies = ["Two boxes are on their way.", *["You are welcome."] * 9]
+    one_arc.write(conftest=BOT.format(replies=replies))
+    args = (*SUITE, DATA, "arcs.toml", GATE, "recall: memory >= 1", *REPORT)
+    result = one_arc.inline(*args, "--personalens-report", "r.md")
+    item, said = one_arc.results()["items"][0], said_by_user(one_arc.results()["items"][0])
+    assert len(said) > 4, "the user goes on after the test"
+    memory = item["evaluation"]["verdicts"][0]
+    assert (memory["reasons"][0]["turn"], memory["evidence"][0]["turn"]) == (7, 7)
+    shown = ["      user Order my tea.", "    + now  Two boxes are on their way."]
+    result.stdout.fnmatch_lines([*shown, "      why: does not say rooibos"], consecutive=True)
+    assert "  user: Order my tea.\n+ Two boxes are on their way.\n" in (one_arc.path / "r.md").read_text()
+
+
 def test_a_user_objects_to_a_value_that_is_wrong_now(one_arc: Repository) -> None:
     text = (
         (one_arc.path / "arcs.toml").read_text().replace("I drink rooibos.", "I drink camomile. No, rooibos.")

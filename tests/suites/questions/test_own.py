@@ -124,6 +124,28 @@ def test_a_run_needs_no_key_and_prints_the_control(
     assert empty_repo.inline(*SUITE, "all", "--personalens-baseline", "results.json").ret == 1
 
 
+def test_a_red_gate_shows_questions_with_their_right_answers_and_the_domains(
+    empty_repo: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EMPTY", "1")
+    empty_repo.write(conftest=BOT)
+    gates = ("--personalens-gate", "who: answer >= 0.9, choice >= 0.9")
+    result = empty_repo.inline(*SUITE, "all", "--personalens-control", "off", *gates, *REPORT)
+    result.stdout.fnmatch_lines(
+        [
+            "E   Right answer in who is 0.*",
+            "question-*: answer 0",
+            "      user *[?] (right: *)",
+            "    + now  *",
+            "E   Right choice is 0.*",
+            "      user *[?] (right: [ABCD]) *)",
+            "by domain (items)*choice*answer",
+            "  who*(23)*(23)",
+            "gate who: answer: FAILED*",
+        ]
+    )
+
+
 def test_the_control_can_be_put_off_and_the_command_says_so(empty_repo: Repository) -> None:
     empty_repo.write(conftest=BOT)
     result = empty_repo.inline(*SUITE, "2", "--personalens-control", "off", "--personalens-context", "none")
