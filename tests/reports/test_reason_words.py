@@ -138,8 +138,8 @@ def test_a_control_tells_whose_values_were_used(empty_repo: Repository) -> None:
     assert len(told) >= 3
     assert all(detail == f"{user}'s" for user, detail in told)
     assert all(arm for arm, _, reason in against if "detail" in reason), "of the run itself nobody knows"
-    _, detail = min(told)
-    assert re.search(rf"did [^\"]+: {detail}", (empty_repo.path / "r.html").read_text(encoding="utf-8"))
+    page = (empty_repo.path / "r.html").read_text(encoding="utf-8")
+    assert sum(bool(re.search(rf"did [^\"]+: {detail}", page)) for _, detail in told) >= 3
 
 
 def test_the_sentence_of_a_judge_has_the_same_words() -> None:
