@@ -8,14 +8,20 @@ from typing import TYPE_CHECKING, Final
 from pytest_personalens.agents.embedded_user.answers import Answer
 from pytest_personalens.agents.embedded_user.errand.fact_answers import FactAnswer, FactAnswers
 from pytest_personalens.agents.embedded_user.errand.speaking import Speaking
-from pytest_personalens.agents.embedded_user.listening.questions import is_courtesy
+from pytest_personalens.agents.embedded_user.listening.questions import (
+    Question,
+    is_courtesy,
+    kind_of,
+    questions,
+)
 from pytest_personalens.agents.embedded_user.voice.values import said_aloud
+from pytest_personalens.agents.language.lexicon import domain_words, words_for
 from pytest_personalens.agents.language.statements import plain
+from pytest_personalens.agents.language.text import content
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_personalens.agents.embedded_user.listening.questions import Question
     from pytest_personalens.core.dialogue.message import Message
     from pytest_personalens.core.scenario import Scenario
 
@@ -35,6 +41,22 @@ _COSTS: Final = re.compile(r"\b(?:costs? you|do you pay|you paid)\b")
 _HAVE: Final = re.compile(r"\b(?:have|had|been|ever|else)\b")
 _REACH: Final = re.compile(r"\bhow (?:should|shall|do|can|would|may)\b")
 _CLAUSE_OF: Final = re.compile(r"\b(?:does|do|did|is|are|will)\b")
+#: The assistant does not know something, and waits to be told.
+_UNKNOWN: Final = re.compile(
+    r"\b(?:do|did|am|can|could|have) not\b[^?]*\b(?:know|recall|remember|sure|certain|told|said|mentioned|shared|given|find|(?:have|see|got)\b[^?]*\b(?:record|file|notes?|memory|information|details?))\b"
+    r"|\b(?:no|nothing)\b[^?]*\b(?:records?|file|notes?|memory|information|idea|stored|saved)\b|\bnever (?:told|said|mentioned)\b"
+)
+_LET_KNOW: Final = re.compile(r"\blet me know\W*$")
+#: What a question names, and words that name nothing.
+_THING: Final = re.compile(
+    r"\b(?:which|what|your|the)\b(?P<thing>(?: (?!(?:is|are|was|do|does|did|would|will|should|shall|can|could|may|you|i|it|for|to|in|on|of|yet|what|your|the)\b)[\w-]+)+)"
+)
+_UNNAMED: Final = content(
+    "answer choice choose detail enjoy favourite favorite fill information love mind mood note option particular preference record remember remind share sort special specific style taste type wish"
+)
+_OF_FACTS: Final = frozenset(
+    "budget details from here how_long how_many how_often name when where who".split()
+)
 #: Questions with fewer words only ask for a yes, and those with more may name a value by the way.
 _FEW, _LONG = 6, 14
 
@@ -45,6 +67,19 @@ class Answering(Speaking):
     def __init__(self, scenario: Scenario, transcript: Sequence[Message]) -> None:
         super().__init__(scenario, transcript)
         self._facts = FactAnswers(scenario, self.work.facts)
+
+    def _asked(self) -> list[Question]:
+        """Return the questions of the last reply.
+
+        One that names nothing asks for what the reply does not know: "I do not know your size. What is it?"
+        """
+        found = [q for q in questions(self._heard()) if q.kind != "more"]
+        unknown = next((s.quote for s in self._now if _UNKNOWN.search(plain(s.quote))), "")
+        bare = all(q.kind != "confirm" and not content(q.text) - _UNNAMED for q in found)
+        if not unknown or not bare or not (found or _LET_KNOW.search(plain(self.last))):
+            return [q for q in found if q.kind != "open"]
+        kind = kind_of(plain(unknown))
+        return [Question(f"{unknown} What is it?", kind if kind in _OF_FACTS else "what")]
 
     def _answers(self, asked: Sequence[Question], corrected: set[tuple[str, str] | None]) -> list[str]:
         found: dict[str, FactAnswer] = {}
@@ -116,7 +151,8 @@ class Answering(Speaking):
             return answer
         if offers:
             return Answer("fits" if answer.bank == "fits" else "accept")
-        if kind in ("which", "what") and _WISH.search(text):
+        wish = _WISH.search(text) or _UNKNOWN.search(text)
+        if kind in ("which", "what") and wish and not self._names_another(text):
             known = [a.pair for a in given] + [
                 t[:2] for t in self.reading.types if self.reading.said_by_user(*t[:2], self.now)
             ]
@@ -132,6 +168,14 @@ class Answering(Speaking):
             return Answer("either_way")
         fits = answer.bank.startswith(("free_", "intent_", "place_"))
         return answer if fits else Answer("free_what")
+
+    def _names_another(self, text: str) -> bool:
+        """True if a question names a thing that is no part of the task and no preference for it."""
+        scenario, task = self.scenario, self.scenario.task
+        known = [word for pair in task.relevant for word in (pair[1], *words_for(scenario, *pair).ask)]
+        known += [word for domain in scenario.domains for word in domain_words(domain, scenario)]
+        words = content(" ".join((task.intent, task.description, *scenario.domains, *known))) | _UNNAMED
+        return any(content(m["thing"]) - words for m in _THING.finditer(text))
 
     def _rhetorical(self, question: Question) -> bool:
         """True for a question about another wish while the work is open: the user comes back to the work."""
