@@ -12,10 +12,11 @@ from pytest_personalens.agents.embedded_user.listening.questions import (
     Question,
     is_courtesy,
     kind_of,
+    options,
     questions,
 )
 from pytest_personalens.agents.embedded_user.voice.values import said_aloud
-from pytest_personalens.agents.language.lexicon import domain_words, words_for
+from pytest_personalens.agents.language.lexicon import domain_words
 from pytest_personalens.agents.language.statements import plain
 from pytest_personalens.agents.language.text import content
 
@@ -41,22 +42,15 @@ _COSTS: Final = re.compile(r"\b(?:costs? you|do you pay|you paid)\b")
 _HAVE: Final = re.compile(r"\b(?:have|had|been|ever|else)\b")
 _REACH: Final = re.compile(r"\bhow (?:should|shall|do|can|would|may)\b")
 _CLAUSE_OF: Final = re.compile(r"\b(?:does|do|did|is|are|will)\b")
-#: The assistant does not know something, and waits to be told.
+#: The assistant does not know something, and asks to be told.
 _UNKNOWN: Final = re.compile(
-    r"\b(?:do|did|am|can|could|have) not\b[^?]*\b(?:know|recall|remember|sure|certain|told|said|mentioned|shared|given|find|(?:have|see|got)\b[^?]*\b(?:record|file|notes?|memory|information|details?))\b"
-    r"|\b(?:no|nothing)\b[^?]*\b(?:records?|file|notes?|memory|information|idea|stored|saved)\b|\bnever (?:told|said|mentioned)\b"
+    r"\b(?:(?:do|did|am|can|could|have) not|no|nothing|never)\b[^?]*\b(?:know|recall|remember|sure|told|said|mentioned|shared|given|find|records?|file|notes?|memory|information|details?|idea|stored|saved)\b"
 )
-_LET_KNOW: Final = re.compile(r"\blet me know\W*$")
 #: What a question names, and words that name nothing.
 _THING: Final = re.compile(
     r"\b(?:which|what|your|the)\b(?P<thing>(?: (?!(?:is|are|was|do|does|did|would|will|should|shall|can|could|may|you|i|it|for|to|in|on|of|yet|what|your|the)\b)[\w-]+)+)"
 )
-_UNNAMED: Final = content(
-    "answer choice choose detail enjoy favourite favorite fill information love mind mood note option particular preference record remember remind share sort special specific style taste type wish"
-)
-_OF_FACTS: Final = frozenset(
-    "budget details from here how_long how_many how_often name when where who".split()
-)
+_UNNAMED: Final = content("answer choice choose detail enjoy favourite favorite fill information love mind mood note option particular preference record remember remind share sort special specific style taste type wish")  # fmt: skip
 #: Questions with fewer words only ask for a yes, and those with more may name a value by the way.
 _FEW, _LONG = 6, 14
 
@@ -75,11 +69,12 @@ class Answering(Speaking):
         """
         found = [q for q in questions(self._heard()) if q.kind != "more"]
         unknown = next((s.quote for s in self._now if _UNKNOWN.search(plain(s.quote))), "")
-        bare = all(q.kind != "confirm" and not content(q.text) - _UNNAMED for q in found)
-        if not unknown or not bare or not (found or _LET_KNOW.search(plain(self.last))):
+        named = any(q.kind == "confirm" or content(q.text) - _UNNAMED for q in found) or options(self.last)
+        told = found or plain(self.last).rstrip(" .!").endswith("let me know")
+        if named or not (unknown and told):
             return [q for q in found if q.kind != "open"]
-        kind = kind_of(plain(unknown))
-        return [Question(f"{unknown} What is it?", kind if kind in _OF_FACTS else "what")]
+        asks = _ASKS.search(plain(unknown))
+        return [Question(f"{unknown} What is it?", kind_of(plain(unknown)[asks.start() if asks else 0 :]))]
 
     def _answers(self, asked: Sequence[Question], corrected: set[tuple[str, str] | None]) -> list[str]:
         found: dict[str, FactAnswer] = {}
@@ -151,15 +146,16 @@ class Answering(Speaking):
             return answer
         if offers:
             return Answer("fits" if answer.bank == "fits" else "accept")
-        wish = _WISH.search(text) or _UNKNOWN.search(text)
-        if kind in ("which", "what") and wish and not self._names_another(text):
+        unknown = _UNKNOWN.search(text)
+        if kind in ("which", "what") and (unknown or _WISH.search(text)) and not self._names_another(text):
             known = [a.pair for a in given] + [
                 t[:2] for t in self.reading.types if self.reading.said_by_user(*t[:2], self.now)
             ]
-            for pair in self.scenario.task.relevant:
-                if pair not in known and pair[1] in self.scenario.preferences.get(pair[0], {}):
+            for pair in sorted(self.scenario.task.relevant, key=known.__contains__):
+                said = pair in known
+                if (unknown or not said) and pair[1] in self.scenario.preferences.get(pair[0], {}):
                     value = said_aloud(pair[1], self.scenario.preferences[pair[0]][pair[1]])
-                    return Answer("", value, pair)
+                    return Answer("again" if said else "", value, pair)
         if kind == "budget" and _COSTS.search(text):
             return Answer("unsure")
         if kind in ("known", "yes_no"):
@@ -171,11 +167,10 @@ class Answering(Speaking):
 
     def _names_another(self, text: str) -> bool:
         """True if a question names a thing that is no part of the task and no preference for it."""
-        scenario, task = self.scenario, self.scenario.task
-        known = [word for pair in task.relevant for word in (pair[1], *words_for(scenario, *pair).ask)]
-        known += [word for domain in scenario.domains for word in domain_words(domain, scenario)]
-        words = content(" ".join((task.intent, task.description, *scenario.domains, *known))) | _UNNAMED
-        return any(content(m["thing"]) - words for m in _THING.finditer(text))
+        task, words = self.scenario.task, [word for t in self.reading.types for word in (t[1], *t[2].ask)]
+        words += [word for domain in self.scenario.domains for word in domain_words(domain, self.scenario)]
+        known = content(" ".join((task.intent, task.description, *words))) | _UNNAMED
+        return any(content(m["thing"]) - known for m in _THING.finditer(text))
 
     def _rhetorical(self, question: Question) -> bool:
         """True for a question about another wish while the work is open: the user comes back to the work."""

@@ -9,11 +9,7 @@ from pytest_personalens.agents.embedded_user.errand.doubts import doubtful
 from pytest_personalens.agents.embedded_user.errand.objecting import Objecting
 from pytest_personalens.agents.embedded_user.errand.part_words import bank_of_part, part_words
 from pytest_personalens.agents.embedded_user.errand.speaking import DRAFT
-from pytest_personalens.agents.embedded_user.listening.questions import (
-    Question,
-    is_courtesy,
-    options,
-)
+from pytest_personalens.agents.embedded_user.listening.questions import Question, is_courtesy, options
 from pytest_personalens.agents.embedded_user.voice.heard import heard
 from pytest_personalens.agents.embedded_user.voice.openings import task_text
 from pytest_personalens.agents.language.sentence_types import is_deed
@@ -35,7 +31,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.facts import Fact
 
 #: Sentences by which the user pushes on, and how often in all before it leaves.
-_PUSHES: Final = ("chase", "insist", "other_way", "fact_wrong", "fact_told", "fact_open", "fact_short", "limit", "still_wrong", "ask_part", "ask_deed", "ask_to", "ask_wh", "ask_never", "nudge", "restate", "what_exactly")  # fmt: skip
+_PUSHES: Final = ("chase", "insist", "other_way", "fact_wrong", "fact_told", "fact_open", "fact_short", "limit", "still_wrong", "ask_part", "ask_deed", "ask_to", "ask_wh", "ask_never", "nudge", "nudge_told", "restate", "what_exactly")  # fmt: skip
 _MOST_PUSHES: Final = 4
 #: How often the user accepts proposals.
 _MOST_ACCEPTED: Final = 3
@@ -68,9 +64,8 @@ _TELL: Final = re.compile(
 _TAG: Final = re.compile(
     r"\b(?:is|are|do|does|was|will|have|has)(?:n't| not) (?:it|they|you|we|that)\W*$|\beh\W*$"
 )
-#: Words of a request that go on from something else, and words about a deed.
+#: Words of a request that goes on from something else.
 _MORE: Final = re.compile(r"\b(?:also|and|too|as well|good|nice|cool|thanks|one more)\b", re.IGNORECASE)
-_DEED: Final = re.compile(r"\b(?:do it|get|ahead|sort)\b")
 #: Kinds of facts that the user adds to a request: "It's at the fountain."
 _NAMED: Final = ("place", "text")
 
@@ -229,6 +224,7 @@ class Errand(Objecting):
             return self._leave("give_up")
         states = {stand.state for stand in open_parts}
         undone = any(stand.part.kind == "done" for stand in open_parts)
+        nudge = "nudge" if undone else "nudge_told"
         acts = {s.act for s in self._now}
         offers = bool({"proposed", "confirming"} & acts) or bool(options(self.last)[1:])
         asks = "?" in self.last or bool(options(self.last)[1:])
@@ -236,7 +232,7 @@ class Errand(Objecting):
         if "done" not in acts:
             only = acts <= {"promised", "other"} and not self._reports()
             if "promised" in acts and (only or states & {"promised", "done"}) and "confirming" not in acts:
-                return self._once("chase", 2) if undone else self._nudge(undone=False)
+                return self._once("chase" if undone else nudge, 2)
             if "handed-back" in acts and "handed-back" in states and "confirming" not in acts:
                 return self._once("insist", 2)
             if offers and undone and not asks and self._count("insist") < 2:  # "The Ritz would suit you."
@@ -249,15 +245,12 @@ class Errand(Objecting):
         if not any(stand.state == "done" for stand in self.work.stands) and not self._reports():
             if any(is_deed(s.text) for s in self._now):  # "Done!"
                 return self._once("what_exactly", 1)
-            if task and replies < 3:
-                return UserTurn(self.speaker.say("restate", x=task))
-            return self._nudge(undone=undone)
+            return UserTurn(
+                self.speaker.say("restate", x=task) if task and replies < 3 else self.speaker.say(nudge)
+            )
         stands = self._next(open_parts)
         settled = [s for s in self.work.stands if s not in open_parts and not s.part.never]
         return UserTurn(self._request(stands, more=bool(settled))) if stands else self._leave("give_up")
-
-    def _nudge(self, *, undone: bool) -> UserTurn:
-        return UserTurn(self.speaker.say("nudge", without=None if undone else _DEED))
 
     def _once(self, bank: str, most: int) -> UserTurn:
         return UserTurn(self.speaker.say(bank)) if self._count(bank) < most else self._leave("give_up")
@@ -291,7 +284,7 @@ class Errand(Objecting):
             if f.name in s.part.facts and f.known == "told" and f.kind in _NAMED and not self._has_told(f)
         ]
         words = " and ".join(part_words(s, self.scenario) for s in (stands[:1] if told else stands))
-        request = self.speaker.say(bank, without=None if more else _MORE, p=words)
+        request = self.speaker.say(bank, None if more else _MORE, p=words)
         return f"{request} {self.speaker.say('tell', v=told[0])}" if told else request
 
 

@@ -71,7 +71,7 @@ class Speaker:
         self.key, self.manner = key, manner
         self.said = set(said)
 
-    def say(self, bank: str, *, without: re.Pattern[str] | None = None, **values: str) -> str:
+    def say(self, bank: str, without: re.Pattern[str] | None = None, /, **values: str) -> str:
         """Return a phrase of `bank` with its values filled in, and one in which `without` finds nothing.
 
         Each value with a name of one letter is also available with a capital, under its name in upper case.
@@ -80,11 +80,7 @@ class Speaker:
         filled = values | {
             name.upper(): upper_first(value) for name, value in values.items() if len(name) == 1
         }
-        choices = [
-            phrase
-            for phrase in phrases_for(bank, self.manner)
-            if without is None or not without.search(phrase)
-        ]
+        choices = [p for p in phrases_for(bank, self.manner) if not (without and without.search(p))]
         start = drawn_number(self.key, bank, str(len(self.said)))
         for i in range(len(choices)):
             text = upper_first(choices[(start + i) % len(choices)].format(**filled))
