@@ -94,7 +94,7 @@ def test_a_user_tells_who_does_not_know_it_and_says_nothing_of_it_to_another_que
 
 
 def test_a_request_is_repeated_without_also_where_nothing_is_done(one_arc: Repository) -> None:
-    _, said, _ = run(one_arc, "Your tea is rooibos, I know that.")
+    _, said, _ = run(one_arc, "Your usual is rooibos; the shop opens at nine.")
     assert "order my tea" in said[1]
     assert not any(word in said[1].lower() for word in ("also", "too", "as well", "and ", "good", "thanks"))
 
