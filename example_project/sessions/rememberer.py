@@ -43,7 +43,7 @@ _FORGET: Final = re.compile(
     re.IGNORECASE,
 )
 _BYE: Final = re.compile(
-    r"\b(?:thank\w*|never mind|(?:no, forget|leave) it|that's all|stop here|isn't working|another way"
+    r"\b(?:thank\w*|never mind|leave it|give up|that's all|stop here|isn't working|another way"
     r"|somewhere else|myself|on my own)\b",
     re.IGNORECASE,
 )

@@ -39,17 +39,9 @@ _DAYS: Final = {
         ("months", 30),
     )
 }
-_FREE: Final = (
-    "when",
-    "how_many",
-    "how_long",
-    "how_often",
-    "who",
-    "where",
-    "budget",
-    "why",
-    "wording",
-    "from",
+#: Kinds of questions that have their own words for "I do not mind".
+FREE: Final = frozenset(
+    {"when", "how_many", "how_long", "how_often", "who", "where", "budget", "why", "wording", "from"}
 )
 _ABOUT: Final = re.compile(
     r"\b(?:preferences?|prefer|restrictions?|requirements?|favou?rites?|particular|special|specific)\b",
@@ -177,7 +169,7 @@ class Answers:
             return Answer(bank, fact)
         if kind in ("name", "details", "here"):
             return Answer("free_name")
-        return Answer(f"free_{kind}" if kind in _FREE else "free_what")
+        return Answer(f"free_{kind}" if kind in FREE else "free_what")
 
     def _fact(self, kind: str, text: str) -> tuple[str, str]:
         scenario = self.scenario

@@ -118,6 +118,10 @@ def test_phrases_are_understood_as_they_are_said() -> None:
                 assert [found for found, _ in heard(said)][:1] in ([bank], ["thanks_more"]), said
 
 
+def test_who_gives_up_does_not_ask_a_memory_to_forget() -> None:
+    assert not any("forget" in p.lower() for phrases in banks()["give_up"].values() for p in phrases)
+
+
 def test_closings_differ() -> None:
     said: Sequence[str] = banks()["thanks"]["any"]
     assert len(set(said)) >= 60

@@ -30,6 +30,38 @@ def test_a_piece_of_the_reply_is_no_choice(task: str, reply: str, never: str) ->
     )
 
 
+@pytest.mark.parametrize(
+    ("reply", "bank"),
+    [
+        ("I do not know that. Could you tell me?", "answer"),
+        ("You have not told me that. What is it?", "answer"),
+        ("I have no record of that. Which one is it?", "answer"),
+        ("I'm not sure about that. What would you like?", "answer"),
+        ("I do not know which you prefer. Please let me know.", "answer"),
+        ("Which one would you like? I do not know that:\n1. Seat 4, aisle\n2. Seat 9, window", "option"),
+        ("I do not know your email address. Could you tell me?", "free_name"),
+        ("I do not know when you want to go. Could you tell me?", "tell_time"),
+        ("I do not know your shoe size. Could you tell me?", "free_what"),
+        ("Which size would you like?", "free_what"),
+        ("What would you like for a seat?", "answer"),
+    ],
+)  # fmt: skip
+def test_a_question_without_a_name_is_about_what_the_assistant_does_not_know(reply: str, bank: str) -> None:
+    assert [b for b, _ in heard(turn("train-3", reply))] == [bank]
+
+
+def test_a_second_question_without_a_name_gets_the_next_preference() -> None:
+    asks = "I do not know that. Could you tell me?", "I do not know that yet. What is it?"
+    said = [heard(t.content)[0][0] for t in talk(scenario_of("events-1"), *asks)[1:3]]
+    assert said == ["answer_like", "answer_when"]
+
+
+def test_a_user_asks_for_more_only_where_something_stands() -> None:
+    more = re.compile(r"\b(?:also|and could|too|as well|good|thanks)\b", re.IGNORECASE)
+    assert not more.search(turn("train-1", "Done, I've taken care of it. Your seat is by the window."))
+    assert more.search(turn("books-1", 'I picked "Atomic Habits" by James Clear for you. It has 320 pages.'))
+
+
 def test_a_question_inside_of_a_draft_is_for_somebody_else() -> None:
     reply = 'Sent to both: "Dear Yeon-hee, I am half an hour late. How is your mother these days?"'
     assert not any(bank.startswith("free_") for bank, _ in heard(turn("messaging-1", reply)))

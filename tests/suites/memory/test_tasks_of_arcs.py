@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -80,6 +81,30 @@ def test_a_failure_quotes_the_reply_to_the_test_and_not_the_goodbye(one_arc: Rep
     shown = ["      user Order my tea.", "    + now  Two boxes are on their way."]
     result.stdout.fnmatch_lines([*shown, "      why: does not say rooibos"], consecutive=True)
     assert "  user: Order my tea.\n+ Two boxes are on their way.\n" in (one_arc.path / "r.md").read_text()
+
+
+def test_a_user_tells_who_does_not_know_it_and_says_nothing_of_it_to_another_question(
+    one_arc: Repository,
+) -> None:
+    asks = "I do not know that. Could you tell me?", "You have not told me that. What is it?"
+    _, said, scores = run(one_arc, "Which size would you like?", *asks)
+    assert ["rooibos" in text.lower() for text in said[1:4]] == [False, True, True]
+    assert said[2] != said[3]
+    assert scores["memory"] == 0
+
+
+def test_a_request_is_repeated_without_also_where_nothing_is_done(one_arc: Repository) -> None:
+    _, said, _ = run(one_arc, "Your usual is rooibos; the shop opens at nine.")
+    assert "order my tea" in said[1]
+    assert not any(word in said[1].lower() for word in ("also", "too", "as well", "and ", "good", "thanks"))
+
+
+def test_a_user_does_not_ask_whether_an_answer_is_done(one_arc: Repository) -> None:
+    path = one_arc.path / "arcs.toml"
+    path.write_text(path.read_text().replace("to order your tea", "to know which tea you drink"))
+    _, said, _ = run(one_arc, "Let me look into that.", "I am looking into it now.", "Sure, one moment.")
+    assert all(re.search("question|answer|found", text) for text in said[1:4]), said
+    assert not any(re.search("done|do it|worked|settled", text) for text in said[1:4]), said
 
 
 def test_a_user_objects_to_a_value_that_is_wrong_now(one_arc: Repository) -> None:

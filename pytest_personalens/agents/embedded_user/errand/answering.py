@@ -8,14 +8,21 @@ from typing import TYPE_CHECKING, Final
 from pytest_personalens.agents.embedded_user.answers import Answer
 from pytest_personalens.agents.embedded_user.errand.fact_answers import FactAnswer, FactAnswers
 from pytest_personalens.agents.embedded_user.errand.speaking import Speaking
-from pytest_personalens.agents.embedded_user.listening.questions import is_courtesy
+from pytest_personalens.agents.embedded_user.listening.questions import (
+    Question,
+    is_courtesy,
+    kind_of,
+    options,
+    questions,
+)
 from pytest_personalens.agents.embedded_user.voice.values import said_aloud
+from pytest_personalens.agents.language.lexicon import domain_words
 from pytest_personalens.agents.language.statements import plain
+from pytest_personalens.agents.language.text import content
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_personalens.agents.embedded_user.listening.questions import Question
     from pytest_personalens.core.dialogue.message import Message
     from pytest_personalens.core.scenario import Scenario
 
@@ -35,6 +42,15 @@ _COSTS: Final = re.compile(r"\b(?:costs? you|do you pay|you paid)\b")
 _HAVE: Final = re.compile(r"\b(?:have|had|been|ever|else)\b")
 _REACH: Final = re.compile(r"\bhow (?:should|shall|do|can|would|may)\b")
 _CLAUSE_OF: Final = re.compile(r"\b(?:does|do|did|is|are|will)\b")
+#: The assistant does not know something, and asks to be told.
+_UNKNOWN: Final = re.compile(
+    r"\b(?:(?:do|did|am|can|could|have) not|no|nothing|never)\b[^?]*\b(?:know|recall|remember|sure|told|said|mentioned|shared|given|find|records?|file|notes?|memory|information|details?|idea|stored|saved)\b"
+)
+#: What a question names, and words that name nothing.
+_THING: Final = re.compile(
+    r"\b(?:which|what|your|the)\b(?P<thing>(?: (?!(?:is|are|was|do|does|did|would|will|should|shall|can|could|may|you|i|it|for|to|in|on|of|yet|what|your|the)\b)[\w-]+)+)"
+)
+_UNNAMED: Final = content("answer choice choose detail enjoy favourite favorite fill information love mind mood note option particular preference record remember remind share sort special specific style taste type wish")  # fmt: skip
 #: Questions with fewer words only ask for a yes, and those with more may name a value by the way.
 _FEW, _LONG = 6, 14
 
@@ -45,6 +61,20 @@ class Answering(Speaking):
     def __init__(self, scenario: Scenario, transcript: Sequence[Message]) -> None:
         super().__init__(scenario, transcript)
         self._facts = FactAnswers(scenario, self.work.facts)
+
+    def _asked(self) -> list[Question]:
+        """Return the questions of the last reply.
+
+        One that names nothing asks for what the reply does not know: "I do not know your size. What is it?"
+        """
+        found = [q for q in questions(self._heard()) if q.kind != "more"]
+        unknown = next((s.quote for s in self._now if _UNKNOWN.search(plain(s.quote))), "")
+        named = any(q.kind == "confirm" or content(q.text) - _UNNAMED for q in found) or options(self.last)
+        told = found or plain(self.last).rstrip(" .!").endswith("let me know")
+        if named or not (unknown and told):
+            return [q for q in found if q.kind != "open"]
+        asks = _ASKS.search(plain(unknown))
+        return [Question(f"{unknown} What is it?", kind_of(plain(unknown)[asks.start() if asks else 0 :]))]
 
     def _answers(self, asked: Sequence[Question], corrected: set[tuple[str, str] | None]) -> list[str]:
         found: dict[str, FactAnswer] = {}
@@ -116,14 +146,16 @@ class Answering(Speaking):
             return answer
         if offers:
             return Answer("fits" if answer.bank == "fits" else "accept")
-        if kind in ("which", "what") and _WISH.search(text):
+        unknown = _UNKNOWN.search(text)
+        if kind in ("which", "what") and (unknown or _WISH.search(text)) and not self._names_another(text):
             known = [a.pair for a in given] + [
                 t[:2] for t in self.reading.types if self.reading.said_by_user(*t[:2], self.now)
             ]
-            for pair in self.scenario.task.relevant:
-                if pair not in known and pair[1] in self.scenario.preferences.get(pair[0], {}):
+            for pair in sorted(self.scenario.task.relevant, key=known.__contains__):
+                said = pair in known
+                if (unknown or not said) and pair[1] in self.scenario.preferences.get(pair[0], {}):
                     value = said_aloud(pair[1], self.scenario.preferences[pair[0]][pair[1]])
-                    return Answer("", value, pair)
+                    return Answer("again" if said else "", value, pair)
         if kind == "budget" and _COSTS.search(text):
             return Answer("unsure")
         if kind in ("known", "yes_no"):
@@ -132,6 +164,13 @@ class Answering(Speaking):
             return Answer("either_way")
         fits = answer.bank.startswith(("free_", "intent_", "place_"))
         return answer if fits else Answer("free_what")
+
+    def _names_another(self, text: str) -> bool:
+        """True if a question names a thing that is no part of the task and no preference for it."""
+        task, words = self.scenario.task, [word for t in self.reading.types for word in (t[1], *t[2].ask)]
+        words += [word for domain in self.scenario.domains for word in domain_words(domain, self.scenario)]
+        known = content(" ".join((task.intent, task.description, *words))) | _UNNAMED
+        return any(content(m["thing"]) - known for m in _THING.finditer(text))
 
     def _rhetorical(self, question: Question) -> bool:
         """True for a question about another wish while the work is open: the user comes back to the work."""

@@ -9,12 +9,7 @@ from pytest_personalens.agents.embedded_user.errand.doubts import doubtful
 from pytest_personalens.agents.embedded_user.errand.objecting import Objecting
 from pytest_personalens.agents.embedded_user.errand.part_words import bank_of_part, part_words
 from pytest_personalens.agents.embedded_user.errand.speaking import DRAFT
-from pytest_personalens.agents.embedded_user.listening.questions import (
-    Question,
-    is_courtesy,
-    options,
-    questions,
-)
+from pytest_personalens.agents.embedded_user.listening.questions import Question, is_courtesy, options
 from pytest_personalens.agents.embedded_user.voice.heard import heard
 from pytest_personalens.agents.embedded_user.voice.openings import task_text
 from pytest_personalens.agents.language.sentence_types import is_deed
@@ -36,7 +31,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.facts import Fact
 
 #: Sentences by which the user pushes on, and how often in all before it leaves.
-_PUSHES: Final = ("chase", "insist", "other_way", "fact_wrong", "fact_told", "fact_open", "fact_short", "limit", "still_wrong", "ask_part", "ask_deed", "ask_to", "ask_wh", "ask_never", "nudge", "restate", "what_exactly")  # fmt: skip
+_PUSHES: Final = ("chase", "insist", "other_way", "fact_wrong", "fact_told", "fact_open", "fact_short", "limit", "still_wrong", "ask_part", "ask_deed", "ask_to", "ask_wh", "ask_never", "nudge", "nudge_told", "restate", "what_exactly")  # fmt: skip
 _MOST_PUSHES: Final = 4
 #: How often the user accepts proposals.
 _MOST_ACCEPTED: Final = 3
@@ -69,6 +64,8 @@ _TELL: Final = re.compile(
 _TAG: Final = re.compile(
     r"\b(?:is|are|do|does|was|will|have|has)(?:n't| not) (?:it|they|you|we|that)\W*$|\beh\W*$"
 )
+#: Words of a request that goes on from something else.
+_MORE: Final = re.compile(r"\b(?:also|and|too|as well|good|nice|cool|thanks|one more)\b", re.IGNORECASE)
 #: Kinds of facts that the user adds to a request: "It's at the fountain."
 _NAMED: Final = ("place", "text")
 
@@ -101,9 +98,7 @@ class Errand(Objecting):
         objects = bool(lines)
         if not lines:
             lines += of_taste
-        asked = [
-            q for q in questions(self._heard()) if q.kind not in ("more", "open") and _wants_answer(q.text)
-        ]
+        asked = [q for q in self._asked() if _wants_answer(q.text)]
         open_parts = [s for i, s in enumerate(self.work.stands) if not self._is_settled(i, s)]
         settled = not open_parts and not lines
         if settled and self._ignored():
@@ -228,6 +223,8 @@ class Errand(Objecting):
         if self._repeats():
             return self._leave("give_up")
         states = {stand.state for stand in open_parts}
+        undone = any(stand.part.kind == "done" for stand in open_parts)
+        nudge = "nudge" if undone else "nudge_told"
         acts = {s.act for s in self._now}
         offers = bool({"proposed", "confirming"} & acts) or bool(options(self.last)[1:])
         asks = "?" in self.last or bool(options(self.last)[1:])
@@ -235,10 +232,9 @@ class Errand(Objecting):
         if "done" not in acts:
             only = acts <= {"promised", "other"} and not self._reports()
             if "promised" in acts and (only or states & {"promised", "done"}) and "confirming" not in acts:
-                return self._once("chase", 2)
+                return self._once("chase" if undone else nudge, 2)
             if "handed-back" in acts and "handed-back" in states and "confirming" not in acts:
                 return self._once("insist", 2)
-            undone = any(stand.part.kind == "done" for stand in open_parts)
             if offers and undone and not asks and self._count("insist") < 2:  # "The Ritz would suit you."
                 return self._once("insist", 2)
             if offers and (asks or undone) and accepted < _MOST_ACCEPTED:
@@ -250,10 +246,11 @@ class Errand(Objecting):
             if any(is_deed(s.text) for s in self._now):  # "Done!"
                 return self._once("what_exactly", 1)
             return UserTurn(
-                self.speaker.say("restate", x=task) if task and replies < 3 else self.speaker.say("nudge")
+                self.speaker.say("restate", x=task) if task and replies < 3 else self.speaker.say(nudge)
             )
         stands = self._next(open_parts)
-        return UserTurn(self._request(stands)) if stands else self._leave("give_up")
+        settled = [s for s in self.work.stands if s not in open_parts and not s.part.never]
+        return UserTurn(self._request(stands, more=bool(settled))) if stands else self._leave("give_up")
 
     def _once(self, bank: str, most: int) -> UserTurn:
         return UserTurn(self.speaker.say(bank)) if self._count(bank) < most else self._leave("give_up")
@@ -276,7 +273,8 @@ class Errand(Objecting):
         words = plain(part_words(stand, self.scenario))
         return sum(words in values.get("p", "") for _, values in self._pushed)
 
-    def _request(self, stands: Sequence[Stand]) -> str:
+    def _request(self, stands: Sequence[Stand], *, more: bool) -> str:
+        """Return a request for parts; `more` if other parts are settled."""
         bank = "ask_never" if stands[0].part.never else bank_of_part(stands[0], self.scenario)
         told = [
             f.says
@@ -286,7 +284,7 @@ class Errand(Objecting):
             if f.name in s.part.facts and f.known == "told" and f.kind in _NAMED and not self._has_told(f)
         ]
         words = " and ".join(part_words(s, self.scenario) for s in (stands[:1] if told else stands))
-        request = self.speaker.say(bank, p=words)
+        request = self.speaker.say(bank, None if more else _MORE, p=words)
         return f"{request} {self.speaker.say('tell', v=told[0])}" if told else request
 
 

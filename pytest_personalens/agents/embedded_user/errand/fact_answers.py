@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from pytest_personalens.agents.embedded_user.answers import FREE
 from pytest_personalens.agents.embedded_user.errand.doubts import OF_PEOPLE, PERSONS, doubtful
 from pytest_personalens.agents.embedded_user.listening.questions import alternatives, kind_of, options
 from pytest_personalens.agents.embedded_user.voice.fact_words import (
@@ -74,9 +75,6 @@ _ALONE: Final = re.compile(
 _OF_COMPANY: Final = re.compile(r"\bhow many (?:people|tickets|seats|bus tickets|places|guests)\b")
 _BARE: Final = re.compile(
     r"\W*(?:and |so )?(?:which|who)(?: one| of (?:these|those|them|the \w+))?(?: (?:would|do|should|shall|feels?|sounds?|suits?|pulls?|appeals?|(?<=which )(?:is|it))\b[^,]*)?\W*"
-)
-_FREE: Final = frozenset(
-    {"when", "how_many", "how_long", "how_often", "who", "where", "budget", "why", "wording", "from"}
 )
 _WH: Final = re.compile(r"\b(?:which|what|when|where|who|whom|how|why)\b")
 _CHOICES: Final = re.compile(r"(?: [-–—] |: |, ).*$")
@@ -183,7 +181,7 @@ class FactAnswers:
         fact = scored[0][1]
         if not fact.right:
             return FactAnswer(
-                f"free_{question.kind}" if question.kind in _FREE else "free_what", "", fact.name
+                f"free_{question.kind}" if question.kind in FREE else "free_what", "", fact.name
             )
         if picked := self._picked(fact, reply):
             return FactAnswer("option", picked, fact.name)

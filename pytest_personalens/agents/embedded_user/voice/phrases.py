@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -70,8 +71,8 @@ class Speaker:
         self.key, self.manner = key, manner
         self.said = set(said)
 
-    def say(self, bank: str, **values: str) -> str:
-        """Return a phrase of `bank` with its values filled in.
+    def say(self, bank: str, without: re.Pattern[str] | None = None, /, **values: str) -> str:
+        """Return a phrase of `bank` with its values filled in, and one in which `without` finds nothing.
 
         Each value with a name of one letter is also available with a capital, under its name in upper case.
         Raise `SpeechlessError` if every phrase has been said.
@@ -79,7 +80,7 @@ class Speaker:
         filled = values | {
             name.upper(): upper_first(value) for name, value in values.items() if len(name) == 1
         }
-        choices = phrases_for(bank, self.manner)
+        choices = [p for p in phrases_for(bank, self.manner) if not (without and without.search(p))]
         start = drawn_number(self.key, bank, str(len(self.said)))
         for i in range(len(choices)):
             text = upper_first(choices[(start + i) % len(choices)].format(**filled))
