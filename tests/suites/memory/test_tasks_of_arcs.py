@@ -135,6 +135,15 @@ def test_a_user_names_the_preference_where_every_offer_is_against_it(one_arc: Re
     assert "rooibos" in said[1].lower()
 
 
+def test_a_question_for_the_value_is_answered_although_the_rest_looks_done(one_arc: Repository) -> None:
+    reply = (
+        "Your tea is in the basket, 4 euros. Which tea would you like? I have put the order on hold for it."
+    )
+    _, said, scores = run(one_arc, reply, "I have ordered your tea: rooibos.")
+    assert "rooibos" in said[1].lower()
+    assert scores["memory"] == 0
+
+
 def test_an_arc_without_a_task_has_no_p(empty_repo: Repository) -> None:
     (empty_repo.path / "arcs.toml").write_text(ARC)
     item, said, scores = run(empty_repo, "I have ordered rooibos.")

@@ -14,7 +14,7 @@ from pytest_personalens.agents.embedded_user.voice.heard import heard
 from pytest_personalens.agents.embedded_user.voice.openings import task_text
 from pytest_personalens.agents.language.sentence_types import is_deed
 from pytest_personalens.agents.language.statements import plain
-from pytest_personalens.agents.language.text import content
+from pytest_personalens.agents.language.text import content, mentions
 from pytest_personalens.agents.reading.acts import DONE, act
 from pytest_personalens.agents.reading.goal import classes, deed_classes
 from pytest_personalens.agents.reading.part_numbers import FIRM, WHOLE
@@ -212,12 +212,20 @@ class Errand(Objecting):
         text = plain(question.text)
         asked_at = self.last.find(question.text)
         answered = any(s.act in FIRM and self.last.find(s.quote) > asked_at >= 0 for s in self._now)
+        if not is_courtesy(text) and self._is_untold(question):
+            return True
         if is_courtesy(text) or answered:  # "Did it go through? It did! You're on the 9:12."
             return False
         if question.kind in ("confirm", "yes_no", "known"):
             deeds = frozenset[str]().union(*(deed_classes(part.words) for part in self.work.words))
             return act(question.text) == "confirming" and bool(deeds & classes(content(text)))
         return True
+
+    def _is_untold(self, question: Question) -> bool:
+        """True if a question asks for a preference that nobody has named in this dialogue."""
+        answer = self.answers.to(question)
+        said = " ".join(m.content for m in self.transcript)
+        return answer.pair is not None and not answer.bank and not mentions(answer.value, said)
 
     def _push(self, open_parts: Sequence[Stand], replies: int) -> UserTurn:
         if self._repeats():
