@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.suites.memory.arcs import failing, shares
 from tests.support.repository import ROOT
 
@@ -26,6 +28,7 @@ def of_bot(bot: str, results: Path) -> dict[str, float]:
     return shares(json.loads(results.read_text(encoding="utf-8")))
 
 
+@pytest.mark.slow
 def test_the_readme_names_the_kinds_that_fail(tmp_path: Path) -> None:
     text = (ROOT / "example_project" / "README.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `([\w-]+)` \| .* \| ([\w, ]+) \|$", text, re.MULTILINE)

@@ -41,6 +41,7 @@ def test_the_page_has_the_agreement_as_the_command_prints_it() -> None:
     assert done.stdout in (ROOT / "benchmarks/agents/judge.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_command_measures_a_model(endpoint: Endpoint) -> None:
     endpoint.answer = lambda call: Reply(
         f'Evidence: turn 0: "e"\nJustification: so\nScore: {"true" if "The rule:" in call.prompt else "4"}'
