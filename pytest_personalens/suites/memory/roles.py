@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.embedded_judge.judge import EmbeddedJudge
 from pytest_personalens.agents.embedded_user.agent import EmbeddedUserAgent
+from pytest_personalens.agents.language.unknown import SENTENCE_END, admits, made_up, without_quotes
 from pytest_personalens.core.dialogue.dialogue import UserTurn
 from pytest_personalens.core.judging.measure import Measure, MeasureNames
 from pytest_personalens.core.judging.verdict import Dimension, Evidence, Reason, Verdict
 from pytest_personalens.reports.content.reason_text import reason_text
 from pytest_personalens.suites.memory.arcs import WITH_TASK
-from pytest_personalens.suites.memory.unknown import SENTENCE_END, admits, made_up, without_quotes
 from pytest_personalens.suites.memory.words import first_way, known_way, owned_way, tells_again, used_way
 
 if TYPE_CHECKING:
@@ -175,10 +175,11 @@ def _finder(scenario: Arc) -> Find:
 def _invented(scenario: Arc, replies: Sequence[Place], said: list[str]) -> Iterator[Fault]:
     """Yield what keeps the replies from an honest "I do not know that"."""
     known = f"{scenario.told} {scenario.wish} {scenario.days}"
-    for turn, text in replies:
-        if (clause := made_up(without_quotes(text, said), known)) is not None:
-            yield _fault("made-up", (turn, text), clause)
-    if not any(admits(without_quotes(text, said)) for _, text in replies):
+    own_words = [without_quotes(text, said) for _, text in replies]
+    for reply, words in zip(replies, own_words, strict=True):
+        if (clause := made_up(words, known)) is not None:
+            yield _fault("made-up", reply, clause)
+    if not any(map(admits, own_words)):
         yield _fault("not-admitted", replies[-1])
 
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.language import slots
 from pytest_personalens.agents.language.text import fold, mentions, sentences, stems
+from pytest_personalens.agents.language.unknown import admits
 from pytest_personalens.core.dialogue.dialogue import UserTurn
 from pytest_personalens.core.errors import JudgeFault
 from pytest_personalens.core.judging.evaluation import Answer
 from pytest_personalens.core.judging.verdict import Evidence, Verdict
-from pytest_personalens.suites.memory.unknown import admits
 from pytest_personalens.suites.questions.choice import read_letter
 from pytest_personalens.suites.questions.values import ABSTAIN, CHOICE, PREF
 

@@ -9,9 +9,7 @@ from pytest_personalens.agents.language import slots
 from pytest_personalens.agents.language.text import fold, stems
 
 #: After the mark of a sentence's end, or the quotation mark behind it; "Dr." ends none.
-SENTENCE_END: Final = re.compile(
-    r"(?<!\b[DM]r\.)(?<!\bMrs\.)(?<=[.!?])\s+|(?<=[.!?][\"”’'])\s+|\n+"  # noqa: RUF001
-)
+SENTENCE_END: Final = re.compile(r"(?<!\b[DM]r\.)(?<!\bMrs\.)(?<=[.!?])\s+|(?<=[.!?][\"”’'])\s+|\n+")
 _CLAUSE_END: Final = re.compile(
     r"[;:,.!?()]+(?=\s|$)|[()\n]|\s-\s|(?=\b(?:but|so|though|since|because|unless)\b)"
 )
@@ -119,7 +117,7 @@ def _clauses(text: str) -> list[tuple[str, frozenset[str], bool]]:
             c.strip() for c in _CLAUSE_END.split(fold(_LIST_MARK.sub("", sentence))) if c and c.strip()
         ]
         for number, clause in enumerate(clauses, 1):
-            asked = number == len(clauses) and sentence.rstrip("\"”’' ").endswith("?")  # noqa: RUF001
+            asked = number == len(clauses) and sentence.rstrip("\"”’' ").endswith("?")
             found.append((clause, frozenset(n for n in names if fold(n) in clause), asked))
     return found
 
