@@ -77,7 +77,7 @@ def _section(results: Results, table: KindTable, least: int) -> KindSection:
     own = [item for item in results.own if item.evaluation.kind == kind]
     domains = distance = None
     if measure is not None:
-        domains = _chart(_by_domain(own), measure, least, "by domain, the worst first")
+        domains = _chart(_by_domain(own), measure, least, "by domain, the worst first", worst_first=True)
         distance = _chart(by_distance(results, own), measure, 1, "by distance, the nearest first")
     shown = list(_panels(results, table))
     return KindSection(table, suite.kind_name(kind), measure, domains, distance, shown)
@@ -91,15 +91,22 @@ def _by_domain(items: Sequence[Item]) -> dict[str, list[Item]]:
     return by_domain
 
 
-def _chart(groups: Mapping[str, Sequence[Item]], measure: Measure, least: int, order: str) -> RowChart | None:
-    """Return a dot with its interval for each group with enough scored items, in this order."""
+def _chart(
+    groups: Mapping[str, Sequence[Item]],
+    measure: Measure,
+    least: int,
+    order: str,
+    *,
+    worst_first: bool = False,
+) -> RowChart | None:
+    """Return a dot with its interval for each group with enough scored items; `order` says how they stand."""
     estimates = {name: estimate(item_scores(members), measure) for name, members in groups.items()}
     large = [
         (name, one) for name, one in estimates.items() if one.value is not None and one.scenarios >= least
     ]
     if not large:
         return None
-    if "worst" in order:
+    if worst_first:
         large.sort(key=lambda pair: (measure.sign * (pair[1].value or 0.0), pair[0]))
     rows = [charts.DotRow(name, f"{one.dialogues:,}", [one]) for name, one in large]
     every = {item.nodeid: item for members in groups.values() for item in members}

@@ -109,7 +109,7 @@ def _table(results: Results, *, domains: bool, short: bool, verbose: bool) -> It
     groups = [results.overall, *kinds, *(large if domains else ())]
     if short:  # and those with a gate of their own
         gated = {gate.name.rpartition(": ")[0] for gate in results.gates}
-        gated |= {kind.name for kind in kinds if results.of_suite.remembers}
+        gated |= {kind.name for kind in kinds if results.of_suite.kinds_apart}
         groups = [results.overall, *(g for g in (*results.kinds, *results.domains) if g.name in gated)]
     for group in groups:
         means = {key: group.figures[key].value if key in group.figures else None for key in shown}
@@ -125,7 +125,7 @@ def _gates_tell_all(results: Results) -> bool:
     names = {m.measure.value: m.name for m in suite.metrics if m.measure is not None}
     shown = {names.get(key, key) for key in suite.headings() if key in results.overall.figures}
     told = {g.name.removeprefix("regression: ") for g in results.gates if g.value is not None}
-    return shown <= told and not (suite.remembers or suite.table_by_kind)
+    return shown <= told and not (suite.kinds_apart or suite.table_by_kind)
 
 
 def _kinds(results: Results, *, domains: bool, short: bool, verbose: bool) -> Iterator[str]:

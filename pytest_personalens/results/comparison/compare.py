@@ -126,8 +126,8 @@ def differences_of(
     """
     # At the level of the first test in Holm's procedure, a drop is found in any case.
     first_level = level / max(1, len(gated))
-    gated = [one for one in gated if not one[1] or _decidable(pairs[one], one[0], first_level)]
-    changes = {one: compare_pairs(one[0], its) for one, its in pairs.items() if not one[1] or one in gated}
+    gated = [(m, kind) for m, kind in gated if not kind or _decidable(pairs[m, kind], m, first_level)]
+    changes = {(m, k): compare_pairs(m, its) for (m, k), its in pairs.items() if not k or (m, k) in gated}
     rejected = dict(zip(gated, holm([changes[one].p for one in gated], level), strict=True))
     differences = []
     for one, change in changes.items():

@@ -110,18 +110,15 @@ def _explained(results: Results, gate: Gate, group: str, measure: Measure | None
         moved = _mean_change(items, measure)
     elif gate.kind == "regression" and results.comparison is not None:
         for d in results.comparison.differences:
-            if (d.dimension, d.kind) == (
-                measure,
-                group,
-            ) and d.regressed:  # else too few failed it, whichever way they went
+            # Where it has not regressed, too few failed it, whichever way they went.
+            if (d.dimension, d.kind) == (measure, group) and d.regressed:
                 moved = MeanChange(d.before, d.after, d.pairs, d.users, d.worse, d.better)
     return Explanation(gate, group, measure, moved, since)
 
 
 def _reading(gate: Gate, results: Results) -> tuple[str, Measure | None]:
     """The group and the measure that a gate is on; of a gate on the chance to pass, what failed most."""
-    name = gate.name.removeprefix("regression: ")
-    expression = parse_gate_name(name, gate.limit, gate.direction)
+    expression = parse_gate_name(gate.name.removeprefix("regression: "), gate.limit, gate.direction)
     group = expression.group
     if expression.metric.startswith("pass^"):
         low = Counter(s.dimension for item in members(results.own, group) for s in item.shortfalls)
