@@ -17,6 +17,7 @@ from pytest_personalens.core.dialogue.tool_calls import call_texts
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.files.devices import no_device
 from pytest_personalens.core.judging.verdict import Dimension
+from pytest_personalens.core.scenario import UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -311,7 +312,7 @@ def preferences_text(scenario: Scenario, domain: str) -> str:
 
 def situation_text(situation: Situation) -> str:
     """Return the situation with one line for each of its parts that is known."""
-    return _lines(situation.known or {"situation": "unknown"})
+    return _lines(situation.known or {"situation": UNKNOWN})
 
 
 def _lines(values: Mapping[str, str]) -> str:

@@ -31,15 +31,15 @@ class ArcModelJudge:
 
     def __init__(self, model: Model, meter: Meter, *, temperature: float = 0.0) -> None:
         self._model, self._meter, self._temperature = model, meter, temperature
-        self._first_suite = ModelAgents().judge(model, meter, temperature=temperature)
+        self._task_judge = ModelAgents().judge(model, meter, temperature=temperature)
         digest = hashlib.sha256(_TOML.encode()).hexdigest()[:8]
-        self.identity = f"{self._first_suite.identity} memory {digest}"
+        self.identity = f"{self._task_judge.identity} memory {digest}"
         self.paid = model.paid
 
     def verdict(self, scenario: Arc, dialogue: Dialogue, dimension: Measure) -> Verdict:
         """Return the reading, 0 or 1, with quotes, and P as in the first suite; see `quoted_verdict`."""
         if dimension != MEMORY:
-            return read_task(self._first_suite, scenario, dialogue)
+            return read_task(self._task_judge, scenario, dialogue)
         right, wrong = (
             "; ".join(" | ".join(value.ways) for value in values) or "none"
             for values in (scenario.right, scenario.wrong)

@@ -41,14 +41,14 @@ class ArcModelUser:
     def __init__(self, model: Model, meter: Meter) -> None:
         self._model, self._meter, self.paid = model, meter, model.paid
         digest = hashlib.sha256(f"{_SYSTEM}{_ASK}".encode()).hexdigest()[:8]
-        self._first_suite = ModelAgents().user_agent(model, meter)
-        self.identity = f"{self._first_suite.identity} memory {digest}"
+        self._task_user = ModelAgents().user_agent(model, meter)
+        self.identity = f"{self._task_user.identity} memory {digest}"
 
     def turn(self, scenario: Arc, transcript: Sequence[Message]) -> UserTurn:
         """Return the next message, with the session that it is said in."""
         written = written_turn(scenario, transcript)
         if written is None:
-            return played_turn(self._first_suite, scenario, transcript)
+            return played_turn(self._task_user, scenario, transcript)
         values = (*scenario.right, *scenario.wrong)
         told = [first_way(value, written.content) for value in values]
         prompt = _ASK.format(
