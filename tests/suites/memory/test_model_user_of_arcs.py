@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.suites.memory.arcs import ARC, DATA, GATE, LISTENER, REPORT, SUITE, said_by_user
+from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import Repository
 from tests.support.servers.endpoint import Endpoint, Reply
 
@@ -85,6 +86,7 @@ def pytest_personalens_user_agent(spec):
 
 def test_an_agent_that_is_no_model_is_refused(one_arc: Repository) -> None:
     one_arc.write(conftest=LISTENER + OWN)
-    result = one_arc.inline(*RUN[:-1], "own")
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["*--personalens-user-model: 'own' is no model, and only a model can say *"])
+    assert_usage_error(
+        one_arc.inline(*RUN[:-1], "own"),
+        "*--personalens-user-model: 'own' is no model, and only a model can say *",
+    )

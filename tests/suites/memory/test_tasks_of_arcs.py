@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.suites.memory.arcs import ARC, DATA, GATE, LISTENER, REPORT, SUITE, said_by_user
+from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import Repository, records
 from tests.support.servers.endpoint import Endpoint, Reply
 
@@ -233,15 +234,12 @@ def test_a_bad_task_stops_the_run(one_arc: Repository, old: str, new: str, error
     text = (one_arc.path / "arcs.toml").read_text()
     assert old in text
     (one_arc.path / "arcs.toml").write_text(text.replace(old, new))
-    result = one_arc.inline(*RUN)
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines([f"*arcs.toml: {error}*"])
+    assert_usage_error(one_arc.inline(*RUN), f"*arcs.toml: {error}*")
 
 
 def test_a_dimension_that_no_arc_of_the_kinds_has_stops_the_run(one_arc: Repository) -> None:
     kinds = ("--personalens-kind", "forget,apart", "--personalens-dimensions", "p")
-    result = one_arc.inline(*SUITE, *kinds)
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(
-        ["*--personalens-dimensions p: no arc of the kind forget, apart has a score there, *; leave it out*"]
+    assert_usage_error(
+        one_arc.inline(*SUITE, *kinds),
+        "*--personalens-dimensions p: no arc of the kind forget, apart has a score there, *; leave it out*",
     )
