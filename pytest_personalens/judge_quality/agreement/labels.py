@@ -71,7 +71,7 @@ class _Entry(_Line):
     #: The whole scenario, with the facts of its task, as a record has it.
     whole: Scenario | None = None
     dialogue: Annotated[list[Message], Field(min_length=2), AfterValidator(group_turns)]
-    end: Literal["user", "silence", "limit"] | None = None
+    end: Literal["user", "unserved", "silence", "limit"] | None = None
     labels: dict[str, dict[str, Any]] = {}
     acts: list[list[str]] = []
     pieces: list[list[tuple[str, str]]] = []
