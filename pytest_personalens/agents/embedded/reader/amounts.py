@@ -11,6 +11,7 @@ from pytest_personalens.agents.embedded.reader.tables import (
     CURRENCY_BEHIND,
     DOLLARS,
     LENGTHS,
+    MONTH,
     NUMBER,
     NUMBER_WORD,
     ORDINALS,
@@ -41,12 +42,13 @@ _LINK: Final = frozenset(
     ["the", "an", "a", "of", "for", "and", "or", "my", "your", "our", "to", "in", "on", "at", "by", "with", "is", "are", "per", "give", "gives", "want", "need", "please", "past", "percent", "from", "that", "which", "who", "they", "you", "all", "each", "will", "was", "were", "has", "have", "be", "left", "now", "as", "if", "so", "it", "its", "than", "until", "till", "before", "after", "more", "other", "less", "we", "i", "he", "she", "may", "there", "this", "only", "also", "am", "pm", "o'clock", "euro", "euros", "dollar", "dollars", "pound", "pounds", "cent", "cents", "usd", "eur", "gbp", "january", "february", "march", "april", "june", "july", "august", "september", "october", "november", "december", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 )
 _COUNT: Final = re.compile(
-    rf"(?<![:.\d$€£/-])(?<!\d,)\b(?P<number>{NUMBER}|both|a couple of|a pair of|a dozen)(?:[ -](?P<of>of (?:us|you|them|the party)\b)|[ -](?P<things>[a-z]{{3,}}(?:[ -][a-z']{{2,}}){{0,3}}))"
+    rf"(?<![:.\d$€£/-])(?<!\d,)\b(?P<number>{NUMBER}|both|a couple of|a pair of|a dozen)(?:[ -](?P<of>of (?:us|you)\b)|[ -](?P<things>[a-z]{{3,}}(?:[ -][a-z']{{2,}}){{0,3}}))"
     r"|\b(?:for|party of|table of|table for|we are|we'll be|all|us) (?:the )?(?P<party>"
     + NUMBER
     + r")\b(?! ?[%$€£:.,/-]?\d| ?[a-z]{2,}(?<!\bat)(?<!\bon)(?<!\bby)(?<!\bin)(?<!\bfrom)(?<!\band)(?<!\bwith)(?<!\bunder)|:)"
-    rf"|\b(?P<label>people|guests?|persons?|adults?|party|seats?|tickets?|places?|nights?|titles?|rooms?|age|hours|entries|copies|hints|size|number of (?P<of2>\w+))(?: \(\w+\)| count| number)?"
-    rf"(?: (?:is|are|now)(?: to| at)? | ?[:|=][ *_|]{{0,5}}|(?<=nights) |(?<=tickets) |(?<=guests) |(?<=people) |(?<=age) )(?P<value>{NUMBER})\b(?![:.,/]\d)"
+    rf"|\b(?P<label>[a-z]{{2,}}(?: [a-z]+){{0,3}})(?: \(\w+\))? ?[:|=][ *_|]{{0,5}}(?P<value>{NUMBER})\b(?![:.,/]\d| ?(?:%|percent|[ap]\.?m\b|o'clock|past|to|{CURRENCY_BEHIND}|{UNIT}\b|{MONTH}|(?:st|nd|rd|th)\b))"
+    rf"|\bnumber of (?P<counted>[a-z]+)[^.,;:\d]{{0,34}}? (?:to|is|at|of|now) (?P<many>{NUMBER})\b(?![:.]\d)"
+    rf"|\b(?P<ticket>tickets?|guests?|people|nights|age|aged) (?P<after>{NUMBER})\b(?![:.,/]\d)"
     rf"|\b(?P<series>volume|vol|book|part|number|no|episode|season|row|chapter|level)\.? (?P<place>{NUMBER})\b(?![:.]\d)"
     rf"|\b(?P<ordinal>{'|'.join(ORDINALS)}) (?P<whole>volume|book|part|episode|season|chapter|row)\b"
     r"|\b(?P<percent>\d{1,3}) ?(?:%|percent\b|per cent\b)|\b(?P<times>once|twice)\b"
@@ -108,7 +110,11 @@ def counts(folded: str) -> Iterator[Value]:
         elif m["party"]:
             many, thing = m["party"], _PEOPLE
         elif m["label"]:
-            many, thing = m["value"], stem(m["of2"] or m["label"])
+            many, thing = m["value"], " ".join(map(stem, m["label"].split()))
+        elif m["counted"]:
+            many, thing = m["many"], stem(m["counted"])
+        elif m["ticket"]:
+            many, thing = m["after"], stem(m["ticket"])
         elif m["series"]:
             many, thing = m["place"], stem(m["series"])
         elif m["ordinal"]:

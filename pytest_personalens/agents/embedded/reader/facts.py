@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from pytest_personalens.agents.embedded.reader.findings import Facts, Finding
 from pytest_personalens.agents.embedded.reader.names import said_in
-from pytest_personalens.agents.embedded.reader.statements import FIRM, Statement, pieces, statements
+from pytest_personalens.agents.embedded.reader.statements import TELLS, Statement, pieces, statements
 from pytest_personalens.agents.embedded.reader.text import fold
-from pytest_personalens.agents.embedded.reader.values import TYPED, Value, values
+from pytest_personalens.agents.embedded.reader.values import TYPED, Value, agrees, values
+from pytest_personalens.core.facts import RANGE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,6 +24,10 @@ FactState = Literal["affirmed", "contradicted", "not said"]
 _YES: Final = re.compile(
     r"^\W*(?:oh |ah )?(?:yes|yep|yeah|correct|exactly|that's (?:right|correct)|indeed|right|it is|they are|it does|confirmed)\b(?! now)"
 )
+
+
+#: Between the items of a list in a sentence.
+_ITEM: Final = re.compile(r",(?: and| or)? |;(?: and)? | and ")
 
 
 class FactReading(NamedTuple):
@@ -45,8 +50,7 @@ def read_facts(scenario: Scenario, messages: Sequence[Message]) -> dict[str, Fac
     offers, promises and refusals affirm nothing. The last statement counts. A fact of which every value is
     needed is affirmed if each of them is said.
     """
-    facts = Facts(scenario)
-    return read_statements(facts, messages, statements(messages, scenario.now))
+    return read_statements(Facts(scenario), messages, statements(messages, scenario.now))
 
 
 def read_statements(
@@ -78,7 +82,24 @@ def read_statements(
             ):
                 state: FactState = "affirmed" if right else "contradicted"
                 readings[name] = FactReading(best.fact, state, best.said, statement.turn, statement.text)
+    for reading in readings.values():
+        # "Three or more things to do": an assistant lists them, and need not say how many.
+        if reading.state == "not said" and reading.fact.kind == "count" and RANGE in reading.fact.right[0]:
+            if listed := _listed(reading.fact, said):
+                readings[reading.fact.name] = listed
     return readings
+
+
+def _listed(fact: Fact, said: Sequence[Statement]) -> FactReading | None:
+    """Return a fact as affirmed if a reply lists a number of things that is right."""
+    for turn in sorted({s.turn for s in said}, reverse=True):
+        here = [s for s in said if s.turn == turn and s.act in TELLS]
+        lists = [(sum(s.listed for s in here), here), *((1 + len(_ITEM.findall(s.text)), [s]) for s in here)]
+        for number, of in sorted(lists, key=lambda one: -one[0]):
+            value = Value("count", number, 0, 0, f"a list of {number}")
+            if number > 1 and agrees("count", fact.right[0], value):
+                return FactReading(fact, "affirmed", value.said, turn, of[0].text)
+    return None
 
 
 def _findings(
@@ -94,7 +115,7 @@ def _findings(
                 for asked in (s for s in pieces(messages[turn - 1].content) if s.rstrip().endswith("?")):
                     found = facts.findings(asked, values(asked, facts.now))
                     yield statement._replace(text=asked), tuple(f for f in found if f.right)
-        if statement.act in FIRM:
+        if statement.act in facts.telling:
             yield (
                 statement,
                 facts.findings(statement.text, statement.values, of_user, deed=statement.act == "done"),

@@ -12,6 +12,7 @@ from pytest_personalens.agents.embedded.reader.names import (
     said_in,
     says,
 )
+from pytest_personalens.agents.embedded.reader.statements import FIRM, TELLS
 from pytest_personalens.agents.embedded.reader.text import fold, mentions, plain, stem, stems
 from pytest_personalens.agents.embedded.reader.values import PERSONS, TYPED, agrees, values
 from pytest_personalens.core.facts import RANGE
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 #: A value that is put aside: the old one, one of another matter, one that is turned down.
 _PUT_ASIDE: Final = re.compile(
-    r"\b(?:untouched|unchanged|not touched|left alone|none touches|stays? (?:as|exactly|just|where)|remains?|before:?|old)\b[^.;!?]{0,40}|[^.;!?|]{0,60}\b(?:untouched|unchanged|not touched|left alone|as (?:it|they) (?:was|were)|stays as)\b"
+    r"\b(?:untouched|unchanged|not touched|left alone|none touches|stays? (?:as|exactly|just|where)|remains?|before:?|old)\b[^.;!?]{0,40}|[^,.;!?|]{0,60}\b(?:untouched|unchanged|not touched|left alone|as (?:it|they) (?:was|were)|stays as)\b"
     r"|\b(?:not|instead of|rather than|never|except|other than|(?:it|that|this|which) (?:was|were|had)|the old|used to|no longer|replaces?|replacing|originally|previous(?:ly)?|you said|you asked|you wanted)\b[^,.;!?:]{0,40}"
 )
 #: Clauses about something beside the deed: how it is paid, until when it can be changed.
@@ -39,9 +40,7 @@ MOST: Final = re.compile(r"\b(?:most|longest|at most|may cost|may be paid|how mu
 #: Units of length, which counts of people and things do not count.
 _UNITS: Final = frozenset(map(stem, ("night", "day", "week", "month", "hour", "minute", "year")))
 _TICKETS: Final = frozenset(map(stem, ("ticket", "seat")))
-_NO_THINGS: Final = frozenset(
-    map(stem, ("table", "the", "for", "of", "how", "many", "on", "in", "a", "is", "are"))
-)
+_NO_THINGS: Final = frozenset(map(stem, "table the for of how many on in a an is are at or and to per it".split()))
 _SHORTEST: Final = 3
 
 
@@ -74,6 +73,8 @@ class Facts:
         #: The closed facts that a part names. The others are no part of the task.
         self.wanted = tuple(f for f in self.all if f.right and f.name in self.named)
         self.synonyms = synonyms_of(scenario)
+        #: What affirms a fact. Where nothing is to be done, a proposal tells what was asked for.
+        self.telling = FIRM if any(p.kind == "done" and not p.never for p in parts) else TELLS
         self._things = {f.name: _things(f, scenario) for f in self.all if f.kind == "count"}
 
     def findings(
@@ -111,13 +112,22 @@ class Facts:
     def _typed(
         self, folded: str, kept: str, found: Sequence[Value], of_user: Sequence[Value], deed: bool
     ) -> Iterator[Finding]:
-        rights: set[str] = set()
+        rights: dict[str, Finding] = {}
         for value in found:
             fitting = [fact for fact in self.about(value) if self.fits(value, fact)]
             # The exact value of one fact says nothing of another that may lie in a range.
             for fact in [f for f in fitting if not any(RANGE in r for r in f.right)] or fitting:
-                rights.add(fact.name)
-                yield Finding(fact, value.said, right=True)
+                finding = Finding(fact, value.said, right=True, sure=not _loose(value, fact))
+                if finding.sure or fact.name not in rights:
+                    rights[fact.name] = finding
+        wrong = list(self._wrong(folded, kept, found, of_user, deed, {name for name, f in rights.items() if f.sure}))
+        against = {f.fact.name for f in wrong}
+        yield from (f for name, f in rights.items() if f.sure or name not in against)
+        yield from wrong
+
+    def _wrong(
+        self, folded: str, kept: str, found: Sequence[Value], of_user: Sequence[Value], deed: bool, rights: set[str]
+    ) -> Iterator[Finding]:
         for value in found:
             about = self.about(value)
             if kept[value.start : value.end].isspace() or value.thing == "other":
@@ -131,7 +141,7 @@ class Facts:
             only = sum(f.kind == value.kind for f in self.wanted) == 1
             for fact in about:
                 listed = any(agrees(fact.kind, wrong, value) for wrong in fact.wrong)
-                if fact.name not in self.named or fact.name in rights or _within_limit(value, fact):
+                if fact.name not in self.named or fact.name in rights or within_limit(value, fact):
                     continue
                 if value.kind == "duration" and not (listed or _of_a_size(value, fact)):
                     continue
@@ -173,6 +183,15 @@ class Facts:
                     break
 
 
+def _loose(value: Value, fact: Fact) -> bool:
+    """True if a day that is right may be another: a weekday of a long range, or "tonight" beside a date."""
+    if value.kind != "date":
+        return False
+    if re.match(r"to(?:day|night|morrow)", value.said):
+        return True
+    return value.vague and all(RANGE in r and ordinal("date", range_ends(r)[1]) - ordinal("date", range_ends(r)[0]) >= 6 for r in fact.right)
+
+
 def synonyms_of(scenario: Scenario) -> dict[str, tuple[str, ...]]:
     """Return the other ways to say the values of preferences, as the data names them."""
     found: dict[str, tuple[str, ...]] = {}
@@ -189,7 +208,7 @@ def told_by(text: str, facts: Facts) -> dict[str, str]:
     return {f.fact.name: f.said for f in found if f.right}
 
 
-def _within_limit(value: Value, fact: Fact) -> bool:
+def within_limit(value: Value, fact: Fact) -> bool:
     """True if a fact is the most that something may take or cost, and the value is less."""
     if not MOST.search(fact.what) or not isinstance(value.value, int | float) or len(fact.right) != 1:
         return False

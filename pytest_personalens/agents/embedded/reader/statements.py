@@ -21,16 +21,22 @@ if TYPE_CHECKING:
 Act = Literal["done", "told", "offered", "promised", "asked", "handed", "refused", "undone"]
 #: The acts that say how things are.
 FIRM: Final = frozenset[Act](("done", "told"))
+#: The acts that tell something to somebody who only asked for advice.
+TELLS: Final = frozenset[Act](("done", "told", "offered"))
 
 
 class Statement(NamedTuple):
-    """One statement of the assistant in message number `turn`: what it does, its values and content words."""
+    """One statement of the assistant in message number `turn`: what it does, its values and content words.
+
+    `listed` is true for an item of a list.
+    """
 
     turn: int
     text: str
     act: Act
     values: tuple[Value, ...]
     words: frozenset[str]
+    listed: bool = False
 
 
 #: Participles of deeds.
@@ -53,7 +59,7 @@ _READS: Final[tuple[tuple[Act, re.Pattern[str]], ...]] = tuple(
     for name, pattern in (
         ("undone", rf"\b(?:taken (?:it |that )?back|took (?:it|that) back|undone|withdrawn|un-?sent|reversed|voided|recalled|no longer (?:booked|reserved|set|on|active)|(?:dropped|removed|cancell?ed|off|free|released|deleted) again"
                    rf"|by mistake|by error|by oversight|(?:nothing|none)(?:'s| is| was| has been| else)* (?:been )?{DONE}|(?:have|has|had)(?: not|n't)(?: yet| actually)? (?:been )?(?:{DONE}|gone)|(?:is|was|are|were)(?: not|n't) (?:actually |yet )*(?:booked|sent|ordered|made|saved|set|done|in place|confirmed)\b)"),
-        ("refused", r"\b(?:i(?:'m| am) (?:afraid|unable|not able)|(?:can't|cannot|can not|couldn't|could not)(?! wait)|won't (?:work|let|go|turn)|not possible|unavailable|sold out|out of stock|failed|fell through|not (?:supported|accepted|offered|licensed|allowed)"
+        ("refused", r"\b(?:i(?:'m| am) (?:afraid|unable|not able)|(?:i|we|they|it|the \w+) (?:just |simply |really |still )*(?:can't|cannot|can not|couldn't|could not)(?! (?:wait|resist|help but|go wrong|slip))\b|^\W*(?:can't|cannot|couldn't|could not)\b|(?:can't|cannot|can not|couldn't|could not) (?:yet )?be (?!better|happier|easier)|won't (?:work|let|go|turn)|not possible|unavailable|sold out|out of stock|failed|fell through|not (?:supported|accepted|offered|licensed|allowed)"
                     r"|no access|don't have access|do not have access|off limits|beyond me|out of (?:my|reach)|unable to|refused|rejected|declined|denied|turned down|bounced|blocked by|(?:does|did|is)n't (?:respond|answer|go through|available|something i can)|not in my power|access denied)\b"),
         ("asked", r"\?\W*$|^\W*(?:please )?(?:tell|let) me (?:know|which|what|when|how|if|your|the)\b|^\W*(?:i|we)(?:'d| would)? (?:just |only |still )?need (?:to know|your|the)\b|\bwhat i(?:'m| am)? (?:still )?(?:need|missing)\b|^\W*(?:please )?(?:say|name|confirm|give me|send me|specify)\b"
                   r"|\b(?:just )?(?:say|give) (?:the word|which|go|me)\b|\b(?:tell me|let me know) (?:which|what|when|if|whether|and)\b|\breply (?:with )?\W?(?:yes|ok|confirm)|\bwaiting for your\b|\byour (?:go-ahead|ok|confirmation)\b"),
@@ -66,7 +72,7 @@ _READS: Final[tuple[tuple[Act, re.Pattern[str]], ...]] = tuple(
                    rf"|\b(?:up|left|over) to you\b|\bon your (?:own|side|end)\b|\byourself\b|\bthe (?:easiest|best|quickest) (?:way )?is to\b|\b(?:yours|easiest|best|quickest|for you) to {_DO}\b|\bby you\b|\byours (?:if|for the)\b|\bif i were you\b|\bcan be \w+ed (?:at|from|by|in|on)\b|\bneeded from you\b"),
         ("done", rf"\b(?:i|we)(?:'ve| have)?(?: also| just| now| already| both)* {DONE}\b|(?<!to be )(?<!will be )(?<!can be )(?<!being )(?<!not )(?<!n't )(?<!be )\b{DONE}\b(?! by\b)"
                  r"|\b(?:is|are|was|were|has been|have been|'s|'re|stays?|remains?)(?: now| all| both| already| safely| also| set to| back)* (?:active|live|(?:on|off|in|out|through|back)(?=[ ,.;:!)]|$)|in your (?:calendar|name|basket|messages|list|account)|on your (?:calendar|phone|account|list|reader)|on (?:its|the) way|yours|in place|in the (?:calendar|diary)|gone|ready|running)\b"
-                 r"|^\W*(?:\w+[,:]? )?(?:all |both |now |it's |that's |everything(?:'s| is)? )?(?:done|all set|ready|sorted|yours|on it's way|active|there you go)\b|[:,] (?:done|active|on|live|ready|armed|running|in)\b|\bnow (?:rings|plays|starts|runs|lies|stands|has|reads|repeats|shows|wakes)\b|\b(?:has|have) (?:it|them|both|got|received|gone out|this|the message)\b|\b(?:went|gone) (?:out|back)\b"
+                 r"|^\W*(?:\w+[,:]? )?(?:all |both |now |it's |that's |everything(?:'s| is)? )?(?:done|all set|ready|sorted|yours|on it's way|active|there you go)\b|[:,] (?:(?!need|request|nam|call|locat|limit|bas|includ|relat)[a-z]{2,}ed|done|active|on|live|ready|armed|running|in|complete|set|sent|held|bought|made|kept)\b|\bnow (?:rings|plays|starts|runs|lies|stands|has|reads|repeats|shows|wakes)\b|\b(?:has|have) (?:it|them|both|got|received|gone out|this|the message)\b|\b(?:went|gone) (?:out|back)\b"
                  r"|\bfrom now on\b|\byou(?:'re| are) (?:booked|set|all set|in|confirmed|sorted|down)\b|\b(?:rings|wakes you|goes off|repeats|will ring|will wake)\b|\bis now\b|\bplaying\b"),
     )
 )  # fmt: skip
@@ -91,28 +97,30 @@ _END: Final = re.compile(r"(?<=[.!?;])[\"”’')*]*\s+(?=[\"“(*]*[A-Z0-9À-Þ
 def statements(messages: Sequence[Message], now: Clock | None = None) -> tuple[Statement, ...]:
     """Return the statements of the assistant, in order, without courtesies."""
     return tuple(
-        Statement(turn, text, act, found, words)
+        s._replace(turn=turn)
         for turn, message in enumerate(messages)
         if message.role == "assistant"
-        for text, act, found, words in _of_reply(message.content, now)
+        for s in _of_reply(message.content, now)
     )
 
 
 @lru_cache(maxsize=2048)
-def _of_reply(text: str, now: Clock | None) -> tuple[tuple[str, Act, tuple[Value, ...], frozenset[str]], ...]:
+def _of_reply(text: str, now: Clock | None) -> tuple[Statement, ...]:
     return tuple(
-        (s, act_of(s), tuple(values(s, now)), content(s))
-        for s in pieces(text)
+        Statement(0, s, act_of(s), tuple(values(s, now)), content(s), listed)
+        for line in text.split("\n")
+        if not _RULE.fullmatch(line)
+        for listed in (_MARK.match(line) is not None,)
+        for s in pieces(line)
         if not _COURTESY.match(plain(s))
     )
 
 
 def pieces(text: str) -> list[str]:
-    """Return the sentences and lines of a reply, without marks of lists."""
+    """Return the sentences and lines of a text, without marks of lists."""
     found: list[str] = []
     for line in text.split("\n"):
-        if not _RULE.fullmatch(line):
-            found += (s.strip() for s in _END.split(_ABBREVIATED.sub(r"\1 ", _MARK.sub("", line))))
+        found += (s.strip() for s in _END.split(_ABBREVIATED.sub(r"\1 ", _MARK.sub("", line))))
     return [s for s in found if s]
 
 
