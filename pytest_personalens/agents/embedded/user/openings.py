@@ -47,7 +47,11 @@ def opening(scenario: Scenario) -> str:
         if not secret.told_by(text):
             return text
     names = [d.lower() for d in scenario.domains if not secret.told_by(d)]
-    return f"Hello, I need help with {' and '.join(names)}." if names else "Hello! Could you help me with something?"
+    return (
+        f"Hello, I need help with {' and '.join(names)}."
+        if names
+        else "Hello! Could you help me with something?"
+    )
 
 
 class _Secret:
@@ -77,7 +81,13 @@ def request(scenario: Scenario) -> str:
     for sentence in sentences(_plain(scenario.task.intent)):
         text = _told_of(sentence, secret).rstrip(".")
         match = _WANT.match(text)
-        rest = text[match.end() :] if match else "" if re.match(r"you", text, re.IGNORECASE) else lower_first(text)
+        rest = (
+            text[match.end() :]
+            if match
+            else ""
+            if re.match(r"you", text, re.IGNORECASE)
+            else lower_first(text)
+        )
         if rest:
             return first_person(_REASON.sub("", rest))
     return ""

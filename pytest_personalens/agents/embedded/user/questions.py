@@ -32,9 +32,9 @@ _REQUEST: Final = re.compile(
 )
 #: Closing words that want nothing.
 _CLOSER: Final = re.compile(
-    r"\b(?:any|some|no)(?:thing|body|one)? (?:else|more|further)\b|\b(?:any|some)thing (?:i|you|to (?:change|add|adjust))\b|\bwhat else\b|\bnothing else\b|\belse (?:can|could|may) i\b|\bneed(?: any| some)? (?:thing|help|more)\b|\bneed anything\b|\b(?:other|further|more) (?:\w+ )?(?:questions?|requests?|wishes|help|assistance|changes)\b|\bany (?:questions|changes)\b"
-    r"|\bfeel free\b|\b(?:do not|don't) hesitate\b|\b(?:want|like|wish|need|prefer)(?: me)? to (?:change|adjust|tweak|make (?:any )?changes)\b|\b(?:would|'d) (?:like|prefer) (?:a different|another|something different|changes)\b|\b(?:any (?:problems?|trouble|issues?)|if that (?:doesn't|does not)|in case)\b|\bif you (?:ever|change your mind|have any)\b"
-    r"|\bshould you (?:need|require|wish)\b|\bif (?:anything|something)\b|\bhow (?:did|was) (?:it|that|i)\b"
+    r"\b(?:any|some|no)(?:thing|body|one)? (?:else|more|further)\b|\b(?:any|some)thing (?:i can|(?:you(?:'d| would) (?:like|want) )?(?:me )?to (?:change|add|adjust))\b|\bwhat else\b|\belse (?:can|could|may) i\b|\bneed (?:any(?:thing)?|some|more)\b|\b(?:other|further|more) (?:\w+ )?(?:questions?|requests?|wishes|help|assistance|changes)\b|\bany (?:questions|changes)\b"
+    r"|\bfeel free\b|\b(?:do not|don't) hesitate\b|\b(?:if|should) you(?:'d| would)? (?:want|like|wish|need|prefer|ever|require|have|change your mind)\b.{0,30}\b(?:change\w*|adjust|tweak|different|another|anything|something|other|mind|any)\b|\b(?:any (?:problems?|trouble|issues?)|if that (?:doesn't|does not)|in case)\b"
+    r"|\b(?:if|should) (?:you need|anything|something)\b|\bhow (?:did|was) (?:it|that|i)\b|\b(?:want|like) me to (?:change|adjust|tweak|add|do) (?:any|some)thing\b"
 )
 _START: Final = re.compile(
     r"\b(?:how|what) (?:can|may|could|should) i (?:help|assist|do)(?: (?:you|for you))?\b(?! (?:with )?(?:it|that|them|the\b))|\bwhat (?:do|would|did) you (?:need|want|like)(?: me)?(?: to do| help with| done)?(?: today| now| next| exactly)?\W*$|\bwhat(?: is|'s| can) (?:it|this) about\b"
@@ -54,7 +54,7 @@ _ALSO_DETAIL: Final = re.compile(
 )
 #: A question whether there is anything to know: "Do you have a favourite airline?", "Any allergies?".
 _ANY: Final = re.compile(
-    r"^\W*(?:[^,:;?]{1,40}[,:;] ?)?(?:(?:and|so|also|ok) )*(?:do|did|have|has|are|is|was|were|would|does|any)\b.*\b(?:any|preferences?|preferred|favou?rites?|prefer|particular|special|specific|allerg\w+|diet\w*|restrictions?|requirements?|usual(?:ly)?|in mind|remember|know)\b|^\W*(?:(?:and|also|so) )*any\b"
+    r"^\W*(?:[^,:;?]{1,40}[,:;] ?)?(?:(?:and|so|also|ok) )*(?:do|did|have|has|are|is|was|were|would|does|any)\b.*\b(?:any|preferences?|preferred|favou?rites?|prefer|particular|special|specific|allerg\w+|diet\w*|restrictions?|requirements?|usual(?:ly)?|in mind|remember|know|mind|not eat|n't eat)\b|\bis there (?:an?|any|some)(?:thing)? .*\byou\b|^\W*(?:(?:and|also|so) )*any\b"
 )
 #: A question for a yes, whatever else it names.
 _CONSENT: Final = re.compile(
@@ -69,7 +69,8 @@ _CHOOSES: Final = re.compile(
 )
 _ITEM: Final = re.compile(r"^\s*(?:[-*•]|\(?(?:\d|[a-dA-D])[.):])\s*(.+)$", re.MULTILINE)
 _INLINE: Final = re.compile(
-    r"(?:^|\s)\(?(?:\d|[a-dA-D])[.)]\s+(.+?)(?=[,;.]?\s+(?:or |and )?\(?(?:\d|[a-dA-D])[.)]\s|[.?!;]?\s*$|[?!]\s)", re.MULTILINE
+    r"(?:^|\s)\(?(?:\d|[a-dA-D])[.)]\s+(.+?)(?=[,;.]?\s+(?:or |and )?\(?(?:\d|[a-dA-D])[.)]\s|[.?!;]?\s*$|[?!]\s)",
+    re.MULTILINE,
 )
 _AND: Final = re.compile(
     rf"(?:,? (?:and|also),? |, )(?={_LED}\b(?! (?:is|are|has|have|was|were|will) (?:the|it|you)\b)|(?:do|would|shall|should|is|are|will|can|could|may) (?:you|i|we|it|this|that|there)\b|any\b)",
@@ -84,7 +85,9 @@ def questions(reply: str) -> tuple[Question, ...]:
     for piece in pieces(reply):
         folded = plain(piece)
         if piece.rstrip(" )\"'*_").endswith("?"):
-            found += [Question(part, _wants(plain(part), reply)) for part in _AND.split(piece) if len(part) > 1]
+            found += [
+                Question(part, _wants(plain(part), reply)) for part in _AND.split(piece) if len(part) > 1
+            ]
         elif _REQUEST.search(folded):
             wants = _wants(folded, reply)
             found.append(Question(piece, wants))
@@ -127,16 +130,16 @@ def alternatives(question: str) -> list[str]:
     """
     body = re.split(r"\?|\s[-–—]\s", question.strip())[0]
     left, _, right = body.rpartition(" or ")
-    left = _BEFORE.sub("", left)
-    parts = [re.sub(r"^(?:or|rather|maybe|perhaps|more of|in|at|on|by|with|for) ", "", p.strip(" ,.\"'“”‘’:")) for p in (*left.split(", "), right)]
-    if any(_CLAUSE.match(part) or len(part.split()) > _LONGEST for part in parts):
-        return []
-    return [part for part in parts if part]
+    parts = [_LEAD.sub("", p.strip(" ,.\"'“”‘’:")) for p in (*_BEFORE.sub("", left).split(", "), *right.split(", "))]
+    kept = [part for part in parts if part and not _CLAUSE.match(part)]
+    whole = len(kept) == len(parts) or len(kept) > 1
+    return kept if whole and all(len(part.split()) <= _LONGEST for part in kept) else []
 
 
+_LEAD: Final = re.compile(r"^(?:or|rather|maybe|perhaps|more of|in|at|on|by|with|for|read) ")
 _LONGEST: Final = 6
 _BEFORE: Final = re.compile(
-    r"^.*\b(?:would you (?:like|prefer|rather|take)(?: have| take| go| sit| travel)?(?: in| on| with| by| to)?|do you (?:want|prefer|need|like)(?: to \w+)?|should (?:it|i|that|this) (?:be|go for|take|use|book|make it)|shall (?:it|i) (?:be|take|use|book|make it)|is (?:it|that|this)|are you|will (?:it|that) be|want|prefer|make it|for you|either|between|go with|rather)\s+|^.*[:;]\s+|^(?:and|so|then|ok|okay|hi|hello)[, ]+"
+    r"^.*\b(?:would you (?:like|prefer|rather|take)(?: have| take| go| sit| travel)?(?: in| on| with| by| to)?|do you (?:want|prefer|need|like)(?: to \w+(?: it)?)?|do you (?:usually )?(?:read|travel|play|watch|listen|sit|stay|eat|pay|go|fly|drive)|should (?:it|i|that|this) (?:be|go for|take|use|book|make it)|shall (?:it|i) (?:be|take|use|book|make it)|is (?:it|that|this)|are you|will (?:it|that) be|want(?: to \w+(?: it)?)?|prefer|make it|for you|either|between|go with|rather)\s+|^.*[:;]\s+|^(?:and|so|then|ok|okay|hi|hello)[, ]+"
 )
 _CLAUSE: Final = re.compile(
     r"(?:which|what|when|where|who|whom|why|how|do|does|did|is|are|was|will|would|should|shall|can|could|may|has|have|had|it|i|you|your|there|that|if|also|and|so|not|let|tell|leave|keep)\b"

@@ -104,7 +104,9 @@ class NextTurn:
         lines = []
         for broken in broken_limits(self.scenario.limits, self._now):
             if not self._has_said(broken.said) and len(lines) < _MOST_OBJECTIONS:
-                lines.append(self.speaker.say("limit", o=_as_written(broken.said, self.last), v=broken.limit.name))
+                lines.append(
+                    self.speaker.say("limit", o=_as_written(broken.said, self.last), v=broken.limit.name)
+                )
         for fact, was in self._wrong():
             if len(lines) < _MOST_OBJECTIONS:
                 lines.append(self._objection(fact, was))
@@ -144,7 +146,8 @@ class NextTurn:
         """True if an earlier message but the opening says the fact and turns something down."""
         value = first_person(words.spoken(fact))
         return any(
-            _TURNS_DOWN.search(text) and (mentions(value, text) or fact.known == "open" and mentions(value.split(" and ")[-1], text))
+            _TURNS_DOWN.search(text)
+            and (mentions(value, text) or fact.known == "open" and mentions(value.split(" and ")[-1], text))
             for text in self.mine[1:]
         )
 
@@ -157,7 +160,9 @@ class NextTurn:
             if not held or by_facts & set(held) or self.answers.holds(row, self.last):
                 continue
             for statement in self._now:
-                if statement.act in ("asked", "refused", "undone") or not (other := self.answers.other(row, statement.text)):
+                if statement.act in ("asked", "refused", "undone") or not (
+                    other := self.answers.other(row, statement.text)
+                ):
                     continue
                 value = words.preferred(name, held)
                 if not self._has_said(value):
@@ -199,12 +204,16 @@ class NextTurn:
     def _told(self, told: Sequence[Answer]) -> list[str]:
         if len(told) > 1:
             kinds = {"tell_date": "on ", "tell_time": "at "}
-            values = [kinds.get(a.bank, "") + ("just me" if a.bank == "tell_alone" else a.value) for a in told]
+            values = [
+                kinds.get(a.bank, "") + ("just me" if a.bank == "tell_alone" else a.value) for a in told
+            ]
             together = f"{', '.join(values[:-1])} and {values[-1]}"
             return [self.speaker.say("several", v=together)]
         lines = []
         for answer in told:
-            again = answer.bank not in ("option", "no_value", "yes_value") and any(mentions(answer.value, text) for text in self.mine)
+            again = answer.bank not in ("option", "no_value", "yes_value") and any(
+                mentions(answer.value, text) for text in self.mine
+            )
             lines.append(self.speaker.say("again" if again else answer.bank, v=answer.value, o=answer.value))
         return lines
 
@@ -214,7 +223,11 @@ class NextTurn:
 
     def _proposes(self) -> bool:
         """True if the last reply has only proposals, and reports nothing."""
-        return any(s.act == "offered" for s in self._now) and not any(s.act in ("done", "refused", "undone") for s in self._now) and not self._is_served
+        return (
+            any(s.act == "offered" for s in self._now)
+            and not any(s.act in ("done", "refused", "undone") for s in self._now)
+            and not self._is_served
+        )
 
     def _wish(self) -> str:
         wish = request(self.scenario)
@@ -231,7 +244,10 @@ class NextTurn:
         """True if every part stands; a part that words cannot show stands once it was asked for and answered."""
         if not self._parts:
             return any(s.act in FIRM for s in self._now)
-        return all(not p.known and self._was_asked(p.part) and self._tells() for p in self._open) and not self._stands_wrong
+        return (
+            all(not p.known and self._was_asked(p.part) and self._tells() for p in self._open)
+            and not self._stands_wrong
+        )
 
     @cached_property
     def _stands_wrong(self) -> bool:
@@ -250,11 +266,15 @@ class NextTurn:
         new = [p for p in self._open if not self._was_asked(p.part)]
         if not new:
             return None
-        if all(p.state == "promised" for p in self._open if p.part.kind == "done") and any(p.state == "promised" for p in new):
+        if all(p.state == "promised" for p in self._open if p.part.kind == "done") and any(
+            p.state == "promised" for p in new
+        ):
             return self._once("chase")
         if any(p.state == "handed-back" for p in new) and (turn := self._once("insist")):
             return turn
-        if any(p.state == "refused" and p.part.kind == "done" for p in new) and (turn := self._once("other_way")):
+        if any(p.state == "refused" and p.part.kind == "done" for p in new) and (
+            turn := self._once("other_way")
+        ):
             return turn
         return UserTurn(self._request(new))
 
@@ -286,7 +306,9 @@ class NextTurn:
             return self.speaker.say("never", p=_asked_for(first.part))
         if first.part.kind == "done":
             text = _asked_for(first.part)
-            return self.speaker.say("ask_to" if first.part.ask and not _WH.match(text) else "ask_that", p=text)
+            return self.speaker.say(
+                "ask_to" if first.part.ask and not _WH.match(text) else "ask_that", p=text
+            )
         told = [p for p in new if p.part.kind == "told" and not p.part.never][:_MOST_ASKED]
         texts = [_asked_for(p.part) for p in told]
         wh = [t for t in texts if _WH.match(t)]

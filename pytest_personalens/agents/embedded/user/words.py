@@ -27,11 +27,15 @@ _BETWEEN: Final = re.compile(r"between (.+) and (.+)")
 _NUMBER: Final = re.compile(r"\w+")
 #: Preferences of which all values apply together, and those of which a person names one.
 _TOGETHER: Final = re.compile(
-    r"dietary|amenit|feature|genre|authors?|books|series|actors|media|artists|bands|albums|sports|team|sectors", re.IGNORECASE
+    r"dietary|amenit|feature|genre|authors?|books|series|actors|media|artists|bands|albums|sports|team|sectors",
+    re.IGNORECASE,
 )
-_ONE: Final = re.compile(r"time|days|season|frequency|recurring|duration|group size|price|timezone", re.IGNORECASE)
+_ONE: Final = re.compile(
+    r"time|days|season|frequency|recurring|duration|group size|price|timezone", re.IGNORECASE
+)
 _LIKES: Final = re.compile(
-    r"genre|authors?|books|series|actors|media|artists|bands|albums|sports|team|game name|sectors|event type|category|destination", re.IGNORECASE
+    r"genre|authors?|books|series|actors|media|artists|bands|albums|sports|team|game name|sectors|event type|category|destination",
+    re.IGNORECASE,
 )
 _USES: Final = re.compile(r"platform|app|airline|company|chain|source|brand", re.IGNORECASE)
 _SEATS: Final = {
@@ -62,13 +66,13 @@ def spoken(fact: Fact) -> str:
 
 
 def article(name: str, text: str) -> str:
-    """Return the words of a thing, with an article where it is one of a kind, and as a seat where it is one."""
+    """Return the words of a thing with an article where it is one of a kind: "a gym or a desk in the room"."""
+    if " or " in text:
+        return " or ".join(article(name, part) for part in text.split(" or "))
     folded = text.lower()
     if "seat" in name.lower() and folded in _SEATS:
         return _SEATS[folded]
-    if _THING.fullmatch(folded):
-        return f"an {text}" if folded[0] in "aeio" or folded == "suv" else f"a {text}"
-    return text
+    return f"{'an' if folded[0] in 'aeio' or folded == 'suv' else 'a'} {text}" if _THING.fullmatch(folded) else text
 
 
 def is_range(fact: Fact) -> bool:
