@@ -1,0 +1,123 @@
+"""Prints the measures of one or several datasets as one table, and what is wrong with them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Final
+
+from pytest_personalens.core.suite.data_check import DataCheck
+from pytest_personalens.core.text.safe_text import one_line
+from pytest_personalens.datasets.quality.rules import RULES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from pytest_personalens.datasets.quality.measures import Quality
+
+#: With fewer people, a share of them is chance, and has no goal.
+_COMPARABLE: Final = 30
+_OF_PEOPLE: Final = frozenset({"120 or more", "0.85 or more", "60% at most", "3 points at most"})
+#: The number of examples of each rule without --all.
+_EXAMPLES: Final = 3
+_Row = tuple[str, "Callable[[Quality], str]", str]
+
+
+def data_check(data: Quality) -> DataCheck:
+    """Return the quality of a dataset in the form that the command prints."""
+    few = data.users < _COMPARABLE
+    line = (
+        f"{data.users} of the {_COMPARABLE} people from which on shares and evenness say something, so these"
+        " have no goal here"
+    )
+    return DataCheck(
+        dataset=data.dataset,
+        rows=[(name, show(data), "" if few and goal in _OF_PEOPLE else goal) for name, show, goal in _ROWS],
+        summary=(line,) if few else (),
+        details=tuple(_details(data)),
+        findings=data.findings,
+        rules=len(RULES),
+        report=data.model_dump(mode="json"),
+    )
+
+
+def overview(checks: Sequence[DataCheck]) -> Iterator[str]:
+    """Yield one table of datasets that have the same measures, side by side."""
+    columns = [[one_line(check.dataset), *(value for _, value, _ in check.rows)] for check in checks]
+    widths = [max(map(len, column)) + 3 for column in columns]
+    labels = [("", "goal"), *((label, goal) for label, _, goal in checks[0].rows)]
+    for number, (label, goal) in enumerate(labels):
+        cells = "".join(column[number].ljust(width) for column, width in zip(columns, widths, strict=True))
+        yield one_line(f"{label:<34}{cells}{goal}".rstrip())
+
+
+def finding_lines(check: DataCheck, *, every: bool) -> Iterator[str]:
+    """Yield the findings by rule: a few examples of each, or `every` one."""
+    by_rule = defaultdict(list)
+    for problem in check.findings:
+        by_rule[problem.rule].append(problem)
+    if not by_rule:
+        yield one_line(f"{check.dataset}: no findings ({check.rules} rules)")
+    for rule, problems in by_rule.items():
+        yield one_line(f"{check.dataset}: {rule}: {len(problems):,}")
+        shown = problems if every else problems[:_EXAMPLES]
+        yield from (
+            one_line("  " + ": ".join(part for part in (p.file, p.field, p.message) if part)) for p in shown
+        )
+        if len(shown) < len(problems):
+            yield f"  and {len(problems) - len(shown)} more (--all shows them)"
+
+
+def _details(data: Quality) -> Iterator[str]:
+    yield f"{'domain':<16}{'users':>7}{'single':>8}{'multi':>7}{'scenarios':>11}"
+    for d in data.domains:
+        yield f"{d.domain:<16}{d.users:>7}{d.single_tasks:>8}{d.multi_tasks:>7}{d.scenarios:>11}"
+    yield ""
+    yield f"{'preference type':<46}{'users':>6}{'values':>8}{'evenness':>10}  commonest value"
+    for t in data.types:
+        name = f"{t.domain}: {t.name}{'' if t.categorical else ' (open)'}"
+        yield f"{name:<46}{t.users:>6}{t.distinct:>8}{t.evenness:>10.2f}  {t.top_value} ({t.top_share:.0%})"
+    yield ""
+    yield f"{'demographics':<50}{'here':>8}{'paper':>8}{'off by':>8}"
+    for s in data.demographics:
+        name = f"{s.attribute}: {s.category}"
+        if s.paper is None:
+            yield f"{name:<50}{s.share:>8.1%}{'-':>8}{'-':>8}"
+        elif s.share or s.paper >= 0.005:
+            yield f"{name:<50}{s.share:>8.1%}{s.paper:>8.1%}{100 * (s.share - s.paper):>+8.1f}"
+
+
+def _top(data: Quality) -> str:
+    return f"{data.top.top_value[:18]} {data.top.top_share:.0%}" if data.top else "none"
+
+
+def _farthest(data: Quality) -> str:
+    row = data.farthest
+    return f"{row.category[:17]} {100 * (row.share - (row.paper or 0)):+.1f}" if row else "none"
+
+
+def _words(data: Quality) -> str:
+    return f"{data.texts.words_mean:.0f} ({data.texts.words_min}-{data.texts.words_max})"
+
+
+_ROWS: Final[Sequence[_Row]] = (
+    ("users", lambda d: f"{d.users}", "120 or more"),
+    ("tasks (single, multi)", lambda d: f"{d.single_tasks}, {d.multi_tasks}", ""),
+    ("scenarios", lambda d: f"{d.scenarios}", ""),
+    ("facts a task (mean)", lambda d: "-" if d.facts_mean is None else f"{d.facts_mean:.1f}", "3 or more"),
+    (
+        "deeds that rest on a closed fact",
+        lambda d: "-" if d.deeds_on_facts is None else f"{d.deeds_on_facts:.0%}",
+        "90% or more",
+    ),
+    ("mean evenness, categorical", lambda d: f"{d.evenness_mean:.2f}", "0.85 or more"),
+    ("commonest categorical value", _top, "60% at most"),
+    ("farthest from Tables 6 and 7", _farthest, "3 points at most"),
+    ("words a summary (mean, range)", _words, "80-160"),
+    ("values named word for word", lambda d: f"{d.texts.verbatim:.0%}", "90% at most"),
+    ("words compared", lambda d: f"{d.texts.sample_words}", "the same number"),
+    ("Dist-1", lambda d: f"{d.texts.dist_1:.3f}", "higher is better"),
+    ("Dist-2", lambda d: f"{d.texts.dist_2:.3f}", "higher is better"),
+    ("Ent-4", lambda d: f"{d.texts.ent_4:.2f}", "higher is better"),
+    ("Self-BLEU", lambda d: f"{d.texts.self_bleu:.3f}", "lower is better"),
+    ("findings", lambda d: f"{len(d.findings)}", "0"),
+)
