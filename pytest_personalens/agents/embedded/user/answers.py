@@ -63,9 +63,15 @@ _WH: Final = re.compile(r"\b(?:where|when|who|whom|how (?:many|long|often|much))
 _GENERAL: Final = re.compile(
     r"\b(?:preferences?|tastes?|wish\w*|requirements?|particular|in mind|enjoy|prefer|like|love|favou?rites?|nicer|looking for|important|matters|kinds?|sorts?|types?)\b"
 )
-_DIET: Final = re.compile(r"\b(?:allerg\w+|diet\w*|restrictions?|intoleran\w+|avoid|eat|accessib\w+|requirements|special needs)\b")
-_HERE: Final = re.compile(r"\bwhere (?:are you|do you (?:live|stay|start|leave))\b|\byour (?:current )?location\b|\b(?:departure|leav|travel|fly|start|depart|setting off)\w*\b.*\bfrom\b|\bfrom (?:where|which (?:city|station|airport|stop))\b")
-_WHY: Final = re.compile(r"^\W*(?:and )?why\b|\bwhat(?:'s| is) the (?:reason|occasion)\b|\bfor what (?:reason|purpose)\b")
+_DIET: Final = re.compile(
+    r"\b(?:allerg\w+|diet\w*|restrictions?|intoleran\w+|avoid|eat|accessib\w+|requirements|special needs)\b"
+)
+_HERE: Final = re.compile(
+    r"\bwhere (?:are you|do you (?:live|stay|start|leave))\b|\byour (?:current )?location\b|\b(?:departure|leav|travel|fly|start|depart|setting off)\w*\b.*\bfrom\b|\bfrom (?:where|which (?:city|station|airport|stop))\b"
+)
+_WHY: Final = re.compile(
+    r"^\W*(?:and )?why\b|\bwhat(?:'s| is) the (?:reason|occasion)\b|\bfor what (?:reason|purpose)\b"
+)
 _DATES: Final = re.compile(r"\bdates\b|\bdays\b.*\band\b|\buntil when\b|\bhow long are you away\b")
 _FITS: Final = 0.95
 _SHORT: Final = 5
@@ -132,7 +138,11 @@ class Answers:
             return []
         first = ranked[0][2]
         if _DATES.search(folded) and first.kind == "date":
-            days = [f for f in self.scenario.task.facts if f.kind == "date" and f.known != "open" and "old" not in f.what]
+            days = [
+                f
+                for f in self.scenario.task.facts
+                if f.kind == "date" and f.known != "open" and "old" not in f.what
+            ]
             return [self._of_fact(f) for f in days[:2]]
         both = [f for s, _, f in ranked if {f.kind, first.kind} == {"date", "time"} and s >= score]
         return [self._of_fact(f) for f in (first, *both[:1]) if _is_told(f)]
@@ -141,8 +151,16 @@ class Answers:
         """Return one or two preferences that matter to the task: those of the domain that a question names."""
         relevant = [row for row in self._held if row[:2] in self.scenario.task.relevant]
         asked = _topic(folded)
-        named = [row for row in self._held if asked & _topic(plain(" ".join((row[0], *self._domain_words(row[0])))))]
-        taste = [row for row in named if re.search(r"genre|categor|kind|type|cuisine|sport|sector", row[1], re.IGNORECASE)]
+        named = [
+            row
+            for row in self._held
+            if asked & _topic(plain(" ".join((row[0], *self._domain_words(row[0])))))
+        ]
+        taste = [
+            row
+            for row in named
+            if re.search(r"genre|categor|kind|type|cuisine|sport|sector", row[1], re.IGNORECASE)
+        ]
         return [self._of_held(row, most=1) for row in (taste[:1] or relevant[:2])]
 
     def _domain_words(self, domain: str) -> tuple[str, ...]:
@@ -155,7 +173,11 @@ class Answers:
 
     def _of_held(self, row: Held, most: int = 2) -> Answer:
         said = words.preferred(row[1], row[2], most=most)
-        return Answer("free") if said.lower() == "no preference" else Answer(words.bank_of_preference(row[1]), said, row[1])
+        return (
+            Answer("free")
+            if said.lower() == "no preference"
+            else Answer(words.bank_of_preference(row[1]), said, row[1])
+        )
 
     def _score(self, fact: Fact, folded: str) -> float:
         """Return how well a question fits a fact: `_FITS` if only by the kind of its value, and more by its words."""
@@ -178,7 +200,9 @@ class Answers:
             # The name of the domain says little: "What should a hotel offer?"
             shared = sum(0.5 if w in _topic(plain(row[0])) else 1.0 for w in asked & about)
             score = max(score, shared * (0.9 if in_words else 1))
-            if not in_words and any(content(v) and content(v) <= content(folded) for v in (*row[2], *spec.values)):
+            if not in_words and any(
+                content(v) and content(v) <= content(folded) for v in (*row[2], *spec.values)
+            ):
                 score = max(score, 1.2)
             score += 0.2 * (row[:2] in self.scenario.task.relevant)
             if score >= 1 and (best is None or score > best[0]):
@@ -206,7 +230,14 @@ class Answers:
         listed = words.words_of(self.scenario, row[0], row[1]).values
         if not set(row[2]) & set(listed):
             return ""
-        return next((v for v in listed if v not in row[2] and not any(mentions(v, h) for h in row[2]) and mentions(v, text)), "")
+        return next(
+            (
+                v
+                for v in listed
+                if v not in row[2] and not any(mentions(v, h) for h in row[2]) and mentions(v, text)
+            ),
+            "",
+        )
 
     def _either(self, text: str, folded: str) -> Answer:
         """Return one of the alternatives, or what the user wants instead of all."""
@@ -242,7 +273,11 @@ class Answers:
 
 def _topic(folded: str) -> frozenset[str]:
     found = frozenset(_SAME.get(w, w) for w in stems(folded)) - _EMPTY
-    return found | {"people"} if re.search(r"\bhow many of (?:you|us)\b|\bhow many (?:people|guests)\b", folded) else found
+    return (
+        found | {"people"}
+        if re.search(r"\bhow many of (?:you|us)\b|\bhow many (?:people|guests)\b", folded)
+        else found
+    )
 
 
 def _is_told(fact: Fact) -> bool:

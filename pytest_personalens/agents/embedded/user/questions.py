@@ -130,7 +130,10 @@ def alternatives(question: str) -> list[str]:
     """
     body = re.split(r"\?|\s[-–—]\s", question.strip())[0]
     left, _, right = body.rpartition(" or ")
-    parts = [_LEAD.sub("", p.strip(" ,.\"'“”‘’:")) for p in (*_BEFORE.sub("", left).split(", "), *right.split(", "))]
+    parts = [
+        _LEAD.sub("", p.strip(" ,.\"'“”‘’:"))
+        for p in (*_BEFORE.sub("", left).split(", "), *right.split(", "))
+    ]
     kept = [part for part in parts if part and not _CLAUSE.match(part)]
     whole = len(kept) == len(parts) or len(kept) > 1
     return kept if whole and all(len(part.split()) <= _LONGEST for part in kept) else []

@@ -122,6 +122,10 @@ class Speaker:
                 return text
         raise SpeechlessError(bank)
 
+    def has_said(self, bank: str) -> bool:
+        """True if a phrase of a bank, one without values, was said."""
+        return any(not self.is_new(phrase) for phrase in phrases_for(bank, self.how))
+
     def is_new(self, text: str) -> bool:
         """True if no sentence of the text was said."""
         return all(_folded(sentence) not in self.said for sentence in sentences(text))

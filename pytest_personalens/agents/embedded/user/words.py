@@ -6,13 +6,11 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.embedded.reader.text import fold, stems
-from pytest_personalens.agents.embedded.reader.values import TYPED, Day, Time, values
 from pytest_personalens.agents.embedded.user.voice import lower_first
 from pytest_personalens.core.facts import RANGE
 from pytest_personalens.core.runtime.once import once
 from pytest_personalens.core.scenario import DOMAINS, PreferenceWords
 from pytest_personalens.datasets.embedded.embedded import EmbeddedDataset
-from pytest_personalens.datasets.world.values import ordinal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,31 +19,25 @@ if TYPE_CHECKING:
     from pytest_personalens.core.scenario import Scenario
 
 _HOW_MANY: Final = re.compile(
-    r"(?:for )?how many (?:more )?(?P<noun>people|guests|tickets|places|seats|nights|rooms|books|titles|hours|years|weeks|days|rides|members)\b"
+    r"(?:for )?how many (?:more )?(people|guests|tickets|places|seats|nights|rooms|books|titles|hours|years|weeks|days|rides|members)\b"
 )
-_BETWEEN: Final = re.compile(r"between (.+) and (.+)")
-_NUMBER: Final = re.compile(r"\w+")
-#: Preferences of which all values apply together, and those of which a person names one.
-_TOGETHER: Final = re.compile(
-    r"dietary|amenit|feature|genre|authors?|books|series|actors|media|artists|bands|albums|sports|team|sectors",
-    re.IGNORECASE,
+#: Preferences of which all values apply together, those of which a person names one, what one likes and uses.
+_TOGETHER, _ONE, _LIKES, _USES = (
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"dietary|amenit|feature|genre|authors?|books|series|actors|media|artists|bands|albums|sports|team|sectors",
+        r"time|days|season|frequency|recurring|duration|group size|price",
+        r"genre|authors?|books|series|actors|media|artists|bands|albums|sports|team|game name|sectors|event type|category|destination",
+        r"platform|app|airline|company|chain|source|brand",
+    )
 )
-_ONE: Final = re.compile(
-    r"time|days|season|frequency|recurring|duration|group size|price|timezone", re.IGNORECASE
-)
-_LIKES: Final = re.compile(
-    r"genre|authors?|books|series|actors|media|artists|bands|albums|sports|team|game name|sectors|event type|category|destination",
-    re.IGNORECASE,
-)
-_USES: Final = re.compile(r"platform|app|airline|company|chain|source|brand", re.IGNORECASE)
+#: Seats and other things of which one has one.
 _SEATS: Final = {
-    "window": "a window seat", "aisle": "an aisle seat", "front row": "the front row", "back row": "the back row", "middle row": "a middle row",
-    "upper deck": "the upper deck", "exit row": "the exit row",
+    "window": "a window seat", "aisle": "an aisle seat", "front row": "the front row", "back row": "the back row", "middle row": "a middle row", "exit row": "the exit row", "upper deck": "the upper deck",
 }  # fmt: skip
-#: Single things, which take an article.
 _THING: Final = re.compile(
-    r"(?:single|double|twin|family) room|shared dormitory|gym|pool|kitchenette|desk in the room|airport shuttle|multiplex|matinee|child seat|roof rack|automatic gearbox|"
-    r"power outlet|compact|estate|suv|minivan|pickup truck|convertible|recliner|balcony|reserved seat|single seat|family compartment|wheelchair space|prayer mat|bicycle space|small group|large group|sleeper"
+    r"(?:single|double|twin|family) room|shared dormitory|gym|pool|kitchenette|desk in the room|airport shuttle|multiplex|matinee|child seat|roof rack|automatic gearbox|power outlet|compact|estate|suv|minivan"
+    r"|pickup truck|convertible|recliner|balcony|reserved seat|single seat|family compartment|wheelchair space|prayer mat|bicycle space|small group|large group|sleeper"
 )
 _UPPER: Final = re.compile(r"[A-Z][^a-z]|.*[A-Z].*|.*\d")
 #: Words of a type's name that tell nothing of what it is.
@@ -56,9 +48,9 @@ def spoken(fact: Fact) -> str:
     """Return what a person says of a fact: ``three people``, ``Friday 10 April``."""
     text = fact.says or fact.example
     unit = _HOW_MANY.match(fact.what)
-    if fact.kind == "count" and unit and _NUMBER.fullmatch(text):
-        noun = unit["noun"]
-        return f"{text} {noun if text not in ('one', '1') else 'person' if noun == 'people' else noun.removesuffix('s')}"
+    if fact.kind == "count" and unit and re.fullmatch(r"\w+", text):
+        noun, one = unit[1], text in ("one", "1")
+        return f"{text} {'person' if one and noun == 'people' else noun.removesuffix('s') if one else noun}"
     if fact.kind == "count" and "percent" in fact.what:
         return f"{text} percent"
     named = fact.kind in ("person", "place", "provider", "text", "date") or _UPPER.match(text)
@@ -72,45 +64,16 @@ def article(name: str, text: str) -> str:
     folded = text.lower()
     if "seat" in name.lower() and folded in _SEATS:
         return _SEATS[folded]
-    return f"{'an' if folded[0] in 'aeio' or folded == 'suv' else 'a'} {text}" if _THING.fullmatch(folded) else text
+    return (
+        f"{'an' if folded[0] in 'aeio' or folded == 'suv' else 'a'} {text}"
+        if _THING.fullmatch(folded)
+        else text
+    )
 
 
 def is_range(fact: Fact) -> bool:
     """True for a fact that any value between two ends fits."""
     return len(fact.right) == 1 and RANGE in fact.right[0]
-
-
-def required(fact: Fact, was: str, scenario: Scenario) -> str:
-    """Return what a person insists on instead of what `was` said; of a range, the end that it lies beyond."""
-    ends = _BETWEEN.fullmatch(spoken(fact))
-    found = next((v for v in values(was, scenario.now) if v.kind == fact.kind), None)
-    if ends is None or not is_range(fact) or fact.kind not in TYPED:
-        return spoken(fact)
-    low, high = (ordinal(fact.kind, end) for end in fact.right[0].split(RANGE))
-    value = found.value if found else None
-    if isinstance(value, Time):
-        value = value.minutes
-    if isinstance(value, Day):
-        when = _ordinal_of(value, scenario)
-        value = when if when else None
-    if not isinstance(value, int | float) or low <= value <= high:
-        return spoken(fact)
-    if fact.kind in ("date", "time"):
-        return f"{ends[1]} or later" if value < low else f"{ends[2]} or earlier"
-    return f"at least {ends[1]}" if value < low else f"at most {ends[2]}"
-
-
-def _ordinal_of(day: Day, scenario: Scenario) -> int:
-    import datetime as dt
-
-    today = dt.date.fromisoformat(scenario.now.date) if scenario.now else None
-    if today is None or day.number is None or day.month is None:
-        return 0
-    year = day.year or today.year + (day.month < today.month)
-    try:
-        return dt.date(year, day.month, day.number).toordinal()
-    except ValueError:
-        return 0
 
 
 def bank_of(fact: Fact) -> str:
@@ -124,23 +87,16 @@ def bank_of(fact: Fact) -> str:
 
 def preferred(name: str, held: Sequence[str], *, most: int = 2) -> str:
     """Return the values of a preference as a person says them, at most two: "jazz and soul"."""
-    most = 1 if _ONE.search(name) else most
-    said = [_value(name, v) for v in held[:most]]
-    return (" and " if _TOGETHER.search(name) else " or ").join(dict.fromkeys(said))
-
-
-def _value(name: str, value: str) -> str:
     # Text in brackets explains a value and is not said: "10 minutes before (calls)".
-    text = re.sub(r"\s*\([^)]*\)", "", value).strip() or value
-    text = text if _UPPER.match(text) else lower_first(text)
-    if "quality" in name.lower() and " " not in text:
-        return f"{text} quality"
-    return article(name, text)
+    texts = [re.sub(r"\s*\([^)]*\)", "", v).strip() or v for v in held[: 1 if _ONE.search(name) else most]]
+    said = [article(name, text if _UPPER.match(text) else lower_first(text)) for text in texts]
+    said = [f"{text} quality" if "quality" in name.lower() and " " not in text else text for text in said]
+    return (" and " if _TOGETHER.search(name) else " or ").join(dict.fromkeys(said))
 
 
 def bank_of_preference(name: str) -> str:
     """Return the bank of phrases that tells a preference of a type."""
-    if re.search(r"dietary", name, re.IGNORECASE):
+    if "dietary" in name.lower():
         return "diet"
     return "prefer_like" if _LIKES.search(name) else "prefer_use" if _USES.search(name) else "prefer"
 
