@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pytest_personalens.results.values.results import Results
 
 
+_FACTS: Final = Dimension.FACTS
 _LEAST_P: Final = 0.001
 #: With two decimals, this and more is rounded to 1.
 _NEARLY_ONE: Final = 0.995
@@ -38,11 +39,9 @@ CAUSES: Final[Mapping[Cause, str]] = {
     "unevaluated": "the test ended before it was evaluated (skipped, failed on its own, or without check())",
     "budget": "the cap on calls or money was reached",
 }
-#: How far a verdict of the embedded judge can be trusted (docs/explanation/scores.md, "Live assistants").
-_TRUST: Final = (
-    "The embedded judge finds broken memory and drops of P; of its verdicts on task completion of live"
-    " assistants, about two in five are wrong, either way: trust a change of the rate, and read the dialogue."
-)
+#: What the embedded judge reads, and what it does not (docs/explanation/scores.md).
+_CHECKS: Final = "The embedded judge checks facts, tool calls, states and preferences; prose needs a model"
+_OPTION: Final = "--personalens-judge-model"
 #: What the simulated user did wrong, behind a number of dialogues.
 FAULTS: Final[Mapping[FaultCode, str]] = {
     "contradicted": "contradicted a fact",
@@ -66,8 +65,25 @@ NOT_GATED: Final = "not gated"
 
 
 def trust_note(results: Results) -> str:
-    """Return how far the verdicts can be trusted, if the embedded judge read task completion."""
-    return _TRUST if embedded_completion(results) else ""
+    """Return what the embedded judge read task completion from, if it did."""
+    if not embedded_completion(results):
+        return ""
+    dialogues = [i.evaluation.dialogue for i in results.own if i.evaluation.task_completed is not None]
+    held, acted = sum(d.state is not None for d in dialogues), sum(d.acts for d in dialogues)
+    if len(dialogues) not in (held, acted):
+        return f"{_CHECKS} ({_OPTION})."
+    exact = "what your system held after it" if held == len(dialogues) else "the tool calls that it shows"
+    return f"Task completion of each {results.of_suite.dialogue} was read from {exact}, value by value."
+
+
+def not_judged_note(results: Results) -> str:
+    """Return what readings would need that the judge does not give, with the number of their items."""
+    reasons = Counter(why for i in results.own for d, why in i.evaluation.not_judged.items() if d != _FACTS)
+    every = len(results.own)
+    return "; ".join(
+        f"{why}: not judged in {number:,} of {count(every, results.of_suite.item)}"
+        for why, number in reasons.items()
+    )
 
 
 def words_note(results: Results) -> str:

@@ -85,6 +85,10 @@ class Dimension(Measure, ReprEnum):
 
 add_measures(Dimension)
 
+#: What task completion is read from, in the words of every message about a reading without any of it.
+NEEDS_FACTS: Final = "task completion needs facts, tool calls, a state or a model"
+#: Why there is no share of facts.
+NO_FACTS: Final = "no part of the task has a fact with a right value"
 #: The six readings of a dialogue (paper, Table 3). There are four more: the share of facts that stand, P by
 #: turn (Figure 5), whether the simulated user states a preference in the opening, which would make P
 #: meaningless, and whether the assistant claims what no tool call did.

@@ -176,6 +176,8 @@ class ReplayJudge:
 
     def verdict(self, scenario: BaseScenario, dialogue: Dialogue, dimension: Measure) -> Verdict:
         """Return the stored verdict if all is equal, else the judge's; `NotJudged` is stored, too."""
+        if dimension in getattr(self._judge, "unrecorded", ()):
+            return self._judge.verdict(scenario, dialogue, dimension)
         digest = self._replay.evidence.of_reading(self.identity, dialogue, dimension)
 
         def find(record: Record) -> Verdict | None:

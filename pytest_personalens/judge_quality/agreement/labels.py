@@ -17,7 +17,7 @@ from pydantic import (
     model_validator,
 )
 
-from pytest_personalens.agents.language.text import sentences
+from pytest_personalens.agents.embedded.reader.text import sentences
 from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
 from pytest_personalens.core.dialogue.message import group_turns
 from pytest_personalens.core.errors import DataError

@@ -17,6 +17,7 @@ from pytest_personalens.reports.content.findings import (
 from pytest_personalens.reports.content.markup import figure
 from pytest_personalens.reports.content.slice_table import slice_lines
 from pytest_personalens.reports.terminal.comparison import low_lines, outcome_lines
+from pytest_personalens.results.reasons.limits import broken_limits
 from pytest_personalens.results.wording import (
     REPORT_ONLY,
     REPORTED_GATES,
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from pytest_personalens.results.values.results import Results
 
 _MOST_LISTED: Final = 20
+#: Broken limits that are named.
+_MOST_BROKEN: Final = 5
 #: A mean over fewer items says nothing of a domain.
 _LEAST_IN_A_DOMAIN: Final = 4
 #: So many smaller domains are shown all the same.
@@ -171,6 +174,12 @@ def _notes(
     for about, note in notes.items():
         # A note of several clauses.
         yield from textwrap.wrap(note, width, subsequent_indent="  ") if about == "user" else (note,)
+        if about == "limits":
+            broken = broken_limits(results)
+            shown = broken if verbose else broken[:_MOST_BROKEN]
+            yield from (f"  {line}" for line in shown)
+            if len(shown) < len(broken):
+                yield f"  and {len(broken) - len(shown)} more (-v lists them all)"
         cause = about.removeprefix("not scored: ")
         if cause != about and cause != "assistant":  # the summary lists the assistant's failures above
             yield from _such_as(results, cause)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.agents.language.text import stems
+from pytest_personalens.agents.embedded.reader.text import stems
 from pytest_personalens.datasets.draws import digest
 from pytest_personalens.suites.questions.values import Expected
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from pytest_personalens.agents.language import slots
-from pytest_personalens.agents.language.text import fold, stems
+from pytest_personalens.agents.embedded.reader.tables import NUMBER_WORD, is_day_word, number
+from pytest_personalens.agents.embedded.reader.text import fold, names, stems
 
 #: After the mark of a sentence's end, or the quotation mark behind it; "Dr." ends none.
 SENTENCE_END: Final = re.compile(r"(?<!\b[DM]r\.)(?<!\bMrs\.)(?<=[.!?])\s+|(?<=[.!?][\"”’'])\s+|\n+")
@@ -59,7 +59,7 @@ _GUESSES: Final = re.compile(
     r"|must have been|i(?:'ve| have)? (?:went with|gone with|picked|chose|chosen|took|ordered|used"
     r"|assumed))\b"
 )
-_NUMBER: Final = re.compile(rf"\d+|\b(?:{slots.NUMBER_WORD})\b")
+_NUMBER: Final = re.compile(rf"\d+|\b(?:{NUMBER_WORD})\b")
 _LIST_MARK: Final = re.compile(r"^\s*\d+[.)]\s+")
 #: Numbers that mean no value: one and two as words are articles, too, and 00 stands behind a full hour.
 _NO_VALUE: Final = frozenset((0, 1, 2))
@@ -92,7 +92,7 @@ def made_up(text: str, known: str) -> str | None:
         if (
             (_GUESSES.search(clause) and not re.search(_NO, clause))
             or any(not words.issuperset(stems(name)) for name in names)
-            or any(slots.is_day_word(word) and not words.issuperset(stems(word)) for word in clause.split())
+            or any(is_day_word(word) and not words.issuperset(stems(word)) for word in clause.split())
             or _numbers(clause) - numbers
         ):
             return clause
@@ -108,19 +108,19 @@ def _clauses(text: str) -> list[tuple[str, frozenset[str], bool]]:
     found = []
     for sentence in SENTENCE_END.split(text):
         # A short word in capitals is no name: PSN, PB, TV.
-        names = {
+        capitals = {
             name
-            for name in slots.names(sentence)
-            if not re.search(rf"\b{re.escape(name.upper())}\b", sentence)
+            for name in names(sentence)
+            if not is_day_word(name) and not re.search(rf"\b{re.escape(name.upper())}\b", sentence)
         }
         clauses = [
             c.strip() for c in _CLAUSE_END.split(fold(_LIST_MARK.sub("", sentence))) if c and c.strip()
         ]
         for number, clause in enumerate(clauses, 1):
             asked = number == len(clauses) and sentence.rstrip("\"”’' ").endswith("?")
-            found.append((clause, frozenset(n for n in names if fold(n) in clause), asked))
+            found.append((clause, frozenset(n for n in capitals if fold(n) in clause), asked))
     return found
 
 
 def _numbers(text: str) -> frozenset[int]:
-    return frozenset(slots.number(found) for found in _NUMBER.findall(fold(text))) - _NO_VALUE
+    return frozenset(number(found) for found in _NUMBER.findall(fold(text))) - _NO_VALUE
