@@ -9,7 +9,9 @@ from pytest_personalens.agents.embedded.reader.tables import NUMBER_WORD, is_day
 from pytest_personalens.agents.embedded.reader.text import fold, names, stems
 
 #: After the mark of a sentence's end, or the quotation mark behind it; "Dr." ends none.
-SENTENCE_END: Final = re.compile(r"(?<!\b[DM]r\.)(?<!\bMrs\.)(?<=[.!?])\s+|(?<=[.!?][\"”’'])\s+|\n+")
+SENTENCE_END: Final = re.compile(
+    r"(?<!\b[DM]r\.)(?<!\bMrs\.)(?<=[.!?])\s+|(?<=[.!?][\"\u201d\u2019'])\s+|\n+"
+)
 _CLAUSE_END: Final = re.compile(
     r"[;:,.!?()]+(?=\s|$)|[()\n]|\s-\s|(?=\b(?:but|so|though|since|because|unless)\b)"
 )
@@ -86,12 +88,12 @@ def admits(text: str) -> bool:
 def made_up(text: str, known: str) -> str | None:
     """Return the first clause that states a guess, or a name or number that `known` has not, or None."""
     words, numbers = frozenset(stems(known)), _numbers(known)
-    for clause, names, asked in _clauses(text):
+    for clause, capitals, asked in _clauses(text):
         if asked or _admitting(clause) or _ADVISES.search(clause):
             continue
         if (
             (_GUESSES.search(clause) and not re.search(_NO, clause))
-            or any(not words.issuperset(stems(name)) for name in names)
+            or any(not words.issuperset(stems(name)) for name in capitals)
             or any(is_day_word(word) and not words.issuperset(stems(word)) for word in clause.split())
             or _numbers(clause) - numbers
         ):
@@ -116,8 +118,8 @@ def _clauses(text: str) -> list[tuple[str, frozenset[str], bool]]:
         clauses = [
             c.strip() for c in _CLAUSE_END.split(fold(_LIST_MARK.sub("", sentence))) if c and c.strip()
         ]
-        for number, clause in enumerate(clauses, 1):
-            asked = number == len(clauses) and sentence.rstrip("\"”’' ").endswith("?")
+        for place, clause in enumerate(clauses, 1):
+            asked = place == len(clauses) and sentence.rstrip("\"\u201d\u2019' ").endswith("?")
             found.append((clause, frozenset(n for n in capitals if fold(n) in clause), asked))
     return found
 
