@@ -78,11 +78,15 @@ _AND: Final = re.compile(
 )
 
 
+#: What an assistant quotes, such as the text of a message.
+_QUOTE: Final = re.compile(r"[\"“„«][^\"”»“]{24,}[\"”»“]")
+
+
 @lru_cache(maxsize=512)
 def questions(reply: str) -> tuple[Question, ...]:
     """Return what a reply asks, in order."""
     found = []
-    for piece in pieces(reply):
+    for piece in pieces(_QUOTE.sub('"..."', reply)):
         folded = plain(piece)
         if piece.rstrip(" )\"'*_").endswith("?"):
             found += [

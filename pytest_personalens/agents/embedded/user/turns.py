@@ -37,6 +37,7 @@ _TURNS_DOWN: Final = re.compile(r"\b(?:not|no|wrong|mistake|change|instead|isn't
 _OFFERS: Final = re.compile(
     r"\b(?:shall|should|can|may|could|want me|like me|confirm\w*|proceed|go ahead|yes)\b"
 )
+_MEASURED: Final = re.compile(r"days|time|season|duration|group size|price", re.IGNORECASE)
 _BEFORE_KIND: Final = {"tell_date": "on ", "tell_time": "at "}
 
 

@@ -1,0 +1,108 @@
+"""Repeats what a request says and a reply leaves out, and takes corrections in the user's words."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+
+from helpbot.details import MONTH, NAME, NUMBER, later
+
+_DAY = r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day"
+#: Days, hours, sums, numbers with what they count, sizes, and names of people, places and titles.
+_DETAIL = re.compile(
+    rf"\b{_DAY}(?: \d+ {MONTH}| next week)?\b"
+    r"|\b\d\d:\d\d\b|(?:up to |at most |below )?\$\d+(?:,\d+)?\b|\bsize \w+\b|\bvolume \w+\b"
+    rf"|\b{NUMBER} (?:more )?(?:people|person|guests|tickets?|places|seats|rooms?|nights?)\b"
+    rf"|\b{NUMBER} (?:days?|weeks?|months?|hours?|minutes?|titles?|rides)\b"
+    rf"|(?<=[a-z,:] )(?!I\b|I'|{_DAY}|{MONTH}\b){NAME}"
+)
+#: The user asks whether a value is right: "That's two people, right?"
+_CHECK = re.compile(
+    r"(?:just to be sure: |(?:and |so )?(?:that's|it's|it is|is it) )?"
+    r"(?P<it>.+?)(?:, (?:right|yes|correct))?\?$",
+    re.IGNORECASE,
+)
+_IS_CHECK = re.compile(r"\b(?:right|yes|correct)\?$|^just to be sure\b|^is it\b", re.IGNORECASE)
+#: The user wants one thing and not another.
+_SWAPS = [
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"\bnot (?P<old>[^:.]+?)(?:: | for me, please: )(?:it has to be )?(?P<new>[^.]+)",
+        r"\bnot (?P<old>[^,.]+), please, (?P<new>[^.]+)",
+        r"\b(?P<old>[^.,]+?) isn't right, I need (?P<new>[^.]+)",
+        r"\b(?:should be|must be|need|meant|said:?|it's|prefer) (?P<new>[^.?]+?)(?:,| and)?"
+        r" (?:not|instead of|rather than) (?P<old>[^.?]+)",
+        r"\bchange that to (?P<new>[^?]+)\? It says (?P<old>[^.]+)",
+        r"\b(?:make (?:that|it)|have|like) (?P<new>[^.?]+?) (?:instead of|than|better than) (?P<old>[^.?]+)",
+    )
+]
+
+
+def details(request: str, reply: str) -> str:
+    """The details of a request that a reply leaves out, as a line of its own."""
+    found = dict.fromkeys(m[0].removesuffix(" I") for m in _DETAIL.finditer(request))
+    left = [d for d in found if d not in reply and not any(d in other for other in found if other != d)]
+    return f" Details: {', '.join(left)}." if left else ""
+
+
+def on_file(notes: str, reply: str) -> str:
+    """The booking on file that a reply speaks of."""
+    record = re.search(r"On file now: ([^;]+?)[;.](?: |$)", notes)
+    changes = re.search(
+        r"\b(?:changed|moved|cancelled|given|sent|arranged|exchanged|swapped|cleared)\b", reply
+    )
+    return f" It was about {record[1]}." if record and changes else ""
+
+
+def checked(last: str) -> str:
+    """An answer to a question whether a value is right; empty if the last message asks none."""
+    asked = _CHECK.search(last) if _IS_CHECK.search(last) else None
+    return f"Yes, {asked['it']}." if asked else ""
+
+
+def is_check(text: str) -> bool:
+    """True if a message asks whether a value is right."""
+    return bool(_IS_CHECK.search(text))
+
+
+def adapted(reply: str, said: list[str]) -> str:
+    """The reply with what the request says in place of the bot's own, and with the corrections since."""
+    reply = _fitted(reply, said[0])
+    for text in said[1:]:
+        for swap in _SWAPS:
+            found = swap.search(text)
+            old, new = (found["old"].strip(), found["new"].strip()) if found else ("", "")
+            if old and new.lower() not in reply.lower() and re.search(re.escape(old), reply, re.IGNORECASE):
+                # "window seat" becomes "aisle seat", also where the user says "an aisle seat".
+                new = re.sub(r"^(?:an?|the) ", "", new)
+                noun = re.escape(new.split()[-1])
+                reply = re.sub(
+                    rf"{re.escape(old)}(?: {noun}\b)?", new.replace("\\", ""), reply, flags=re.IGNORECASE
+                )
+                break
+    return reply
+
+
+def _fitted(reply: str, request: str) -> str:
+    """The reply with the numbers, limits, names and hours of the request in place of the bot's own."""
+    for number, noun in re.findall(rf"\b({NUMBER}) (rides|people|tickets|hours|titles)\b", request):
+        reply = re.sub(rf"\b{NUMBER} {noun}\b", f"{number} {noun}", reply)
+    if volume := re.search(r"\bvolume (\d+)", request):
+        reply = re.sub(r"\bvolume \w+", f"volume {int(volume[1]) + 1}", reply, flags=re.IGNORECASE)
+    if name := re.search(rf"\bcalled ({NAME})", request):
+        reply = re.sub(r"(playlist|list) '[^']*'", rf"\1 '{name[1]}'", reply)
+    if by := re.search(r"\bthere by (\d\d:\d\d)", request):
+        reply = re.sub(r"out at \d+:\d\d(?: \([\w ]+\))?", f"out at {later(by[1], -150)}", reply)
+    if most := re.search(r"\b(?:up to|at most) \$(\d+)", request):
+        limit = int(most[1])
+        reply = re.sub(r"\$(\d+)", lambda m: m[0] if int(m[1]) <= limit else f"${limit - limit // 10}", reply)
+    if unused := re.search(rf"({NAME}\+?) I have opened (\w+(?: times)?)", request):
+        reply = reply.replace(
+            "Paramount+: nothing watched for five months", f"{unused[1]}: opened {unused[2]} this year"
+        )
+    if up := re.search(r"fifteen minutes after you get up at (\d+):(\d\d)", reply):
+        reply = reply.replace(up[0], f"at {later(f'{int(up[1]):02}:{up[2]}', 15)}, {up[0]}")
+    if day := re.search(rf"\b({_DAY}) (\d+) ({MONTH})", request):
+        start = dt.datetime.strptime(f"2026 {day[2]} {day[3]}", "%Y %d %B") + dt.timedelta(days=7)
+        reply = re.sub(r"the week after, \w+day", f"the week after, {day[1]} {start.day} {start:%B}", reply)
+    return reply
