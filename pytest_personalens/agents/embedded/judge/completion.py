@@ -51,9 +51,12 @@ def task_completion(reading: Reading) -> Verdict:
     dialogue = reading.dialogue
     parts, notes = reading.parts, _BY_WORDS
     if dialogue.state is not None:
-        parts, notes = StoredWork(reading, dialogue.state).read(parts), _BY_STATE
+        parts, notes = StoredWork(reading, dialogue.state).read(_readable(parts)), _BY_STATE
     elif dialogue.acts:
-        parts, notes = Calls(reading, actions(reading.messages), has_state=False).read(parts), _BY_CALLS
+        parts, notes = (
+            Calls(reading, actions(reading.messages), has_state=False).read(_readable(parts)),
+            _BY_CALLS,
+        )
     elif not reading.facts.wanted or any(not part.known for part in parts):
         raise NotJudged(NEEDS_FACTS)
 
@@ -65,12 +68,17 @@ def task_completion(reading: Reading) -> Verdict:
     if reading.broken:
         first = reading.broken[0]
         why = f"breaks {first.limit.name} ({first.said}): {reading.scenario.who} must not have it"
-        evidence = tuple(Evidence.of(b.statement.turn, b.statement.text, f"breaks {b.limit.name}: {b.said}") for b in reading.broken)
+        evidence = tuple(
+            Evidence.of(b.statement.turn, b.statement.text, f"breaks {b.limit.name}: {b.said}")
+            for b in reading.broken
+        )
     elif ended:
         why, evidence = ended[0], (ended[1],)
     elif open_parts:
         why = "; ".join(
-            f"{'; '.join(part.details)}: {note(part)}" if part.details else f"{note(part)}: {part.part.text.rstrip('.')}"
+            f"{'; '.join(part.details)}: {note(part)}"
+            if part.details
+            else f"{note(part)}: {part.part.text.rstrip('.')}"
             for part in open_parts[:3]
         )
         evidence = _evidence(open_parts, notes)
@@ -83,9 +91,15 @@ def task_completion(reading: Reading) -> Verdict:
         justification=why,
         evidence=evidence[:_MOST_EVIDENCE],
         reasons=tuple(
-            Reason(code=part.state, part=part.part.text, turn=part.turn, detail="; ".join(part.details)) for part in parts
+            Reason(code=part.state, part=part.part.text, turn=part.turn, detail="; ".join(part.details))
+            for part in parts
         ),
     )
+
+
+def _readable(parts: tuple[PartReading, ...]) -> tuple[PartReading, ...]:
+    """Return the parts without those to be told that words cannot show; deeds are read by calls or a state."""
+    return tuple(part for part in parts if part.known or part.part.kind == "done")
 
 
 def _ended(reading: Reading) -> tuple[str, Evidence] | None:
@@ -93,7 +107,9 @@ def _ended(reading: Reading) -> tuple[str, Evidence] | None:
     dialogue, messages = reading.dialogue, reading.messages
     last = len(messages) - 1
     if dialogue.truncated:
-        return "the turn limit ended the dialogue before the user was served", Evidence.of(last, messages[last].content)
+        return "the turn limit ended the dialogue before the user was served", Evidence.of(
+            last, messages[last].content
+        )
     # Where a state shows that all is done, it does not matter that the user was not told so.
     if dialogue.end == "unserved" and dialogue.state is None:
         turn = max((n for n, m in enumerate(messages) if m.role == "user"), default=last)
@@ -101,7 +117,9 @@ def _ended(reading: Reading) -> tuple[str, Evidence] | None:
     return None
 
 
-def _evidence(parts: list[PartReading] | tuple[PartReading, ...], notes: Mapping[PartState, str]) -> tuple[Evidence, ...]:
+def _evidence(
+    parts: list[PartReading] | tuple[PartReading, ...], notes: Mapping[PartState, str]
+) -> tuple[Evidence, ...]:
     return tuple(
         dict.fromkeys(
             Evidence.of(p.turn, p.quote, (notes if p.part.kind == "done" else _BY_WORDS)[p.state])
@@ -126,7 +144,9 @@ def facts(reading: Reading) -> Verdict:
         dimension=Dimension.FACTS,
         score=Dimension.FACTS.on_grid(len(affirmed) / len(found)),
         justification=f"{len(affirmed)} of {len(found)} facts stand{': ' if others else ''}{why}{more}",
-        evidence=tuple(Evidence.of(r.turn, r.quote, f"{r.fact.what}: {r.said}") for r in others if r.turn is not None)[:_MOST_EVIDENCE],
+        evidence=tuple(
+            Evidence.of(r.turn, r.quote, f"{r.fact.what}: {r.said}") for r in others if r.turn is not None
+        )[:_MOST_EVIDENCE],
     )
 
 
@@ -148,4 +168,6 @@ def unbacked(reading: Reading) -> Verdict:
         what = "a tool call stands behind" if state is None else "the system holds"
         why = f"{what} everything that the assistant says it did"
     evidence = tuple(Evidence.of(s.turn, s.text, note) for s in claims)
-    return Verdict(dimension=Dimension.UNBACKED, score=int(bool(claims)), justification=why, evidence=evidence)
+    return Verdict(
+        dimension=Dimension.UNBACKED, score=int(bool(claims)), justification=why, evidence=evidence
+    )

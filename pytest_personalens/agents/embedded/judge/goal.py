@@ -26,11 +26,17 @@ _TOLD: Final = re.compile(
     r"|side by side|recommended|proposed|answer\w*|summar\w+|pointed out|laid out|mentioned|aware|understands?|sees?)\b"
 )
 _ASKED: Final[dict[Slot, re.Pattern[str]]] = {
-    "price": re.compile(r"\b(?:price|fare|costs?|charge|total|budget|fee|how much|money|rate|sum|amount|balance)\b"),
-    "time": re.compile(r"\b(?:hours?|times?|departures?|arrival|arrives|departs|leaves|starts?|begins?|clock|opens|closes|ends)\b"),
+    "price": re.compile(
+        r"\b(?:price|fare|costs?|charge|total|budget|fee|how much|money|rate|sum|amount|balance)\b"
+    ),
+    "time": re.compile(
+        r"\b(?:hours?|times?|departures?|arrival|arrives|departs|leaves|starts?|begins?|clock|opens|closes|ends)\b"
+    ),
     "day": re.compile(r"\b(?:days?|dates?|week|month|delivery)\b"),
     "seat": re.compile(r"\b(?:seats?|row|spot|place on board|cabin|table)\b"),
-    "number": re.compile(r"\b(?:number|reference|code|figures?|how many|scores?|results?|gate|size|length)\b"),
+    "number": re.compile(
+        r"\b(?:number|reference|code|figures?|how many|scores?|results?|gate|size|length)\b"
+    ),
 }
 #: Words of many goals that no assistant needs to say.
 _GENERIC: Final = content("suitable state learn agree accept clear fit desired know right user want")

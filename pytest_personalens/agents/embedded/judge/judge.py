@@ -38,7 +38,9 @@ class EmbeddedJudge:
         dialogue that is not in English, has no reply, or for a dimension that the judge does not give.
         """
         if dimension not in self.dimensions:
-            raise JudgeFault(f"the embedded judge gives no reading of {dimension.short}; a model as the judge does")
+            raise JudgeFault(
+                f"the embedded judge gives no reading of {dimension.short}; a model as the judge does"
+            )
         if not any(m.role == "assistant" for m in dialogue.messages):
             raise JudgeFault("the transcript has no turn of the assistant")
         # A replay needs no reading, and these imports would slow it down.
@@ -83,4 +85,3 @@ class EmbeddedJudge:
         return whole.model_copy(
             update={"dimension": Dimension.PERSONALIZATION_TURNS, "turns": (*scores, whole.score)}
         )
-

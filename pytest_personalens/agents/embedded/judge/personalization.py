@@ -45,7 +45,9 @@ _NAMES_ONLY: Final = re.compile(
 _BECAUSE: Final = re.compile(
     r"\b(?:so (?:that )?(?:you|your|it|there|no|the|she|he|they)|because|since|which leaves|in time for|well (?:before|after|within)|far from|away from|keep\w* clear|no clash|as (?:last|always|usual|before|you)|your usual|like last|this time|just in case|free for|without)\b"
 )
-_NAME: Final = re.compile(r"(?<![.!?:] )(?<!^)\b[A-ZÀ-ÞŁŚŽ][\w'’&.-]*(?:(?: (?:de|of|the|and|&|la|le|du|van|von|in|on|der|den))* [A-ZÀ-ÞŁŚŽ0-9][\w'’&.-]*)*")
+_NAME: Final = re.compile(
+    r"(?<![.!?:] )(?<!^)\b[A-ZÀ-ÞŁŚŽ][\w'’&.-]*(?:(?: (?:de|of|the|and|&|la|le|du|van|von|in|on|der|den))* [A-ZÀ-ÞŁŚŽ0-9][\w'’&.-]*)*"
+)
 _MOST_EVIDENCE: Final = 4
 _NOTES: Final[Mapping[PreferenceCode, str]] = {
     "contradicts": "goes against what is known",
@@ -71,7 +73,9 @@ class Use(NamedTuple):
     quote: str = ""
 
 
-def uses(scenario: Scenario, messages: Sequence[Message], said: Sequence[Statement], facts: Facts) -> list[Use]:
+def uses(
+    scenario: Scenario, messages: Sequence[Message], said: Sequence[Statement], facts: Facts
+) -> list[Use]:
     """Return the use of each preference that matters to the task, or of all if the task names none."""
     every = [(domain, kind) for domain in scenario.domains for kind in scenario.preferences.get(domain, {})]
     user = [(n, m.content) for n, m in enumerate(messages) if m.role == "user"]
@@ -84,7 +88,13 @@ def uses(scenario: Scenario, messages: Sequence[Message], said: Sequence[Stateme
 
 
 def _use(
-    scenario: Scenario, domain: str, kind: str, user: Sequence[tuple[int, str]], said: Sequence[Statement], facts: Facts, last: int
+    scenario: Scenario,
+    domain: str,
+    kind: str,
+    user: Sequence[tuple[int, str]],
+    said: Sequence[Statement],
+    facts: Facts,
+    last: int,
 ) -> Use:
     values = scenario.preferences[domain][kind]
 
@@ -113,7 +123,11 @@ def _use(
 
 
 def counted(
-    scenario: Scenario, messages: Sequence[Message], said: Sequence[Statement], found: Sequence[Use], readings: Mapping[str, FactReading]
+    scenario: Scenario,
+    messages: Sequence[Message],
+    said: Sequence[Statement],
+    found: Sequence[Use],
+    readings: Mapping[str, FactReading],
 ) -> dict[str, float]:
     """Return the twelve things by the names of `POINTS`."""
     codes, total = [use.code for use in found], max(1, len(found))
@@ -142,13 +156,22 @@ def counted(
     )
 
 
-def _past(scenario: Scenario, messages: Sequence[Message], said: Sequence[Statement]) -> tuple[int, int, bool]:
+def _past(
+    scenario: Scenario, messages: Sequence[Message], said: Sequence[Statement]
+) -> tuple[int, int, bool]:
     """Return how many details of the past are used, how many are only named, and if one of them is a reason.
 
     A detail is a name, a number or a long word of the past that neither the task nor the user said before.
     """
-    history = " ".join((*scenario.summaries.values(), *(v for types in scenario.preferences.values() for values in types.values() for v in values)))
-    rare = frozenset().union(*map(content, _NAME.findall(history)), (w for w in content(history) if w.isdigit() or len(w) > _LONG))
+    history = " ".join(
+        (
+            *scenario.summaries.values(),
+            *(v for types in scenario.preferences.values() for values in types.values() for v in values),
+        )
+    )
+    rare = frozenset().union(
+        *map(content, _NAME.findall(history)), (w for w in content(history) if w.isdigit() or len(w) > _LONG)
+    )
     rare -= content(scenario.name) | content(scenario.task.goal) | content(scenario.task.intent)
     heard: frozenset[str] = frozenset()
     spoken: dict[int, frozenset[str]] = {}
@@ -159,7 +182,11 @@ def _past(scenario: Scenario, messages: Sequence[Message], said: Sequence[Statem
     details: set[str] = set()
     for s in said:
         details |= (s.words & rare) - spoken[s.turn]
-    acting = [s for s in said if s.act in ("done", "offered") or (s.act == "told" and not _NAMES_ONLY.search(plain(s.text)))]
+    acting = [
+        s
+        for s in said
+        if s.act in ("done", "offered") or (s.act == "told" and not _NAMES_ONLY.search(plain(s.text)))
+    ]
     shown = {word for s in acting for word in s.words & details}
     reason = any(s.words & details and _BECAUSE.search(plain(s.text)) for s in said)
     return len(shown), len(details - shown), reason
@@ -170,17 +197,24 @@ def score(numbers: Mapping[str, float]) -> int:
     return max(1, min(4, round(START + sum(POINTS[name] * number for name, number in numbers.items()))))
 
 
-
 def verdict(reading: Reading) -> Verdict:
     """Return the verdict on personalization; an assistant that breaks a limit of the user has the lowest score."""
     found = _with_calls(reading, uses(reading.scenario, reading.messages, reading.said, reading.facts))
     numbers = counted(reading.scenario, reading.messages, reading.said, found, reading.readings)
     points = 1 if reading.broken else score(numbers)
     found.sort(key=lambda use: _ORDER.index(use.code))
-    evidence = [Evidence.of(b.statement.turn, b.statement.text, f"breaks {b.limit.name}: {b.said}") for b in reading.broken]
-    evidence += [Evidence.of(u.turn, u.quote, f"{_NOTES[u.code]}: {u.type}, {u.value}") for u in found if u.quote]
+    evidence = [
+        Evidence.of(b.statement.turn, b.statement.text, f"breaks {b.limit.name}: {b.said}")
+        for b in reading.broken
+    ]
+    evidence += [
+        Evidence.of(u.turn, u.quote, f"{_NOTES[u.code]}: {u.type}, {u.value}") for u in found if u.quote
+    ]
     reasons = [
-        Reason(code="limit-broken", type=b.limit.name, value=b.said, turn=b.statement.turn, detail=b.limit.text) for b in reading.broken
+        Reason(
+            code="limit-broken", type=b.limit.name, value=b.said, turn=b.statement.turn, detail=b.limit.text
+        )
+        for b in reading.broken
     ]
     reasons += [Reason(code=u.code, domain=u.domain, type=u.type, value=u.value, turn=u.turn) for u in found]
     return Verdict(
@@ -215,7 +249,9 @@ def _with_calls(reading: Reading, found: list[Use]) -> list[Use]:
         for value in reading.scenario.preferences[use.domain][use.type] if use.code == "ignores" else ():
             for action in made:
                 if said_in(value, action.text, "item", reading.facts.synonyms):
-                    return use._replace(code="applies", value=value, turn=action.call.turn, quote=repr(action.call))
+                    return use._replace(
+                        code="applies", value=value, turn=action.call.turn, quote=repr(action.call)
+                    )
         return use
 
     return [applied(use) for use in found]
@@ -236,5 +272,7 @@ def opening_leak(scenario: Scenario, dialogue: Dialogue) -> Verdict:
         dimension=Dimension.OPENING_LEAK,
         score=int(bool(leaks)),
         justification=f"states {named}" if leaks else "states no preference",
-        evidence=tuple(Evidence.of(0, opening, f"names {kind}: {value}") for kind, value in leaks[:_MOST_EVIDENCE]),
+        evidence=tuple(
+            Evidence.of(0, opening, f"names {kind}: {value}") for kind, value in leaks[:_MOST_EVIDENCE]
+        ),
     )

@@ -29,7 +29,11 @@ class Reading:
     def is_of(self, scenario: Scenario, dialogue: Dialogue) -> bool:
         """True if the reading is of this scenario and a dialogue with these messages, end and state."""
         mine = self.dialogue
-        same = mine is dialogue or (mine.messages, mine.end, mine.state) == (dialogue.messages, dialogue.end, dialogue.state)
+        same = mine is dialogue or (mine.messages, mine.end, mine.state) == (
+            dialogue.messages,
+            dialogue.end,
+            dialogue.state,
+        )
         return self.scenario is scenario and same
 
     @cached_property
@@ -45,9 +49,8 @@ class Reading:
     @cached_property
     def parts(self) -> tuple[PartReading, ...]:
         """The state of each part by words."""
-        user = " ".join(m.content for m in self.messages if m.role == "user")
-        known = f"{user} {self.scenario.name}"
-        return PartReader(self.parts_of_task, self.facts, self.said, self.readings, known).read()
+        user = [self.scenario.name, *(m.content for m in self.messages if m.role == "user")]
+        return PartReader(self.parts_of_task, self.facts, self.said, self.readings, user).read()
 
     @cached_property
     def broken(self) -> tuple[Broken, ...]:

@@ -23,7 +23,7 @@ _SAME: Final = tuple(
     for words in (
         "book booked reserve reserved buy bought purchase confirm confirmed hold held secured get got yours paid ticket",
         "set active ring rings wake wakes running on",
-        "send sent out write wrote posted forwarded delivered texted message messaged told know knows",
+        "send sent out write wrote written posted forwarded delivered texted message messaged told know knows",
         "save saved keep kept note noted store stored list add added put written",
         "order ordered way coming arrive",
         "cancel cancelled remove removed delete deleted off gone up",
@@ -35,18 +35,26 @@ _SAME: Final = tuple(
         "reminder remind reminds reminded remember",
     )
 )
+#: Words that stand for a deed and not for what it is done to.
+VERBS: Final = frozenset().union(*_SAME[:8])
 #: Stems of deeds. Alone, they say nothing of what a statement is about.
-DEEDS: Final = frozenset(stem(word) for word in re.sub(r"[^a-z|]", "", DONE.replace("ll?", "ll")).split("|")) | frozenset(
-    word for group in _SAME[:8] for word in group
+DEEDS: Final = (
+    frozenset(stem(word) for word in re.sub(r"[^a-z|]", "", DONE.replace("ll?", "ll")).split("|")) | VERBS
 )
 #: Deeds of every kind.
 ANY_DEED: Final = frozenset(
-    map(stem, "done arranged sorted confirmed completed placed finished set made active live place ready fixed changed corrected updated switched turned put".split())
+    map(
+        stem,
+        "done arranged sorted confirmed completed placed finished set made active live place ready fixed changed corrected updated switched turned put".split(),
+    )
 )
 
 
 #: Words for the same thing, beside those for the same deed.
-_SAME_THINGS: Final = (*_SAME[8:], *(frozenset(map(stem, words.split())) for words in ("price cost total fare", "user traveller person")))
+_SAME_THINGS: Final = (
+    *_SAME[8:],
+    *(frozenset(map(stem, words.split())) for words in ("price cost total fare", "user traveller person")),
+)
 
 
 def same_things(words: frozenset[str]) -> frozenset[str]:
@@ -84,7 +92,9 @@ class Topics:
             if fact.kind in TYPED:
                 said = any(v.kind == fact.kind and self._reader.fits(v, fact) for v in statement.values)
             else:
-                said = any(said_in(right, statement.text, fact.kind, self._reader.synonyms) for right in fact.right)
+                said = any(
+                    said_in(right, statement.text, fact.kind, self._reader.synonyms) for right in fact.right
+                )
             if said:
                 fit += 0.5 / sum(name in part.facts for part in self._parts)
         return fit
@@ -100,6 +110,10 @@ class Topics:
         """True if no part fits a statement better than this one."""
         scores = self.scores(statement)
         return scores[number] > 0 and scores[number] >= max(scores) - 0.01
+
+    def names_deed(self, statement: Statement) -> bool:
+        """True if a statement has a word or a value of a part that is to be done."""
+        return any(self.scores(statement)[n] for n in self._done)
 
     def does(self, number: int, statement: Statement) -> bool:
         """True if a statement may report the deed of a part."""

@@ -82,12 +82,21 @@ def read_statements(
             ):
                 state: FactState = "affirmed" if right else "contradicted"
                 readings[name] = FactReading(best.fact, state, best.said, statement.turn, statement.text)
+    _one_person(readings, facts, said)
     for reading in readings.values():
         # "Three or more things to do": an assistant lists them, and need not say how many.
         if reading.state == "not said" and reading.fact.kind == "count" and RANGE in reading.fact.right[0]:
             if listed := _listed(reading.fact, said):
                 readings[reading.fact.name] = listed
     return readings
+
+
+def _one_person(readings: dict[str, FactReading], facts: Facts, said: Sequence[Statement]) -> None:
+    """Affirm the counts of persons that are 1: a report of a deed that names no number is about one."""
+    deed = next((s for s in reversed(said) if s.act == "done"), None)
+    for name, reading in readings.items() if deed else ():
+        if reading.state == "not said" and "1" in reading.fact.right and facts.counts_persons(reading.fact):
+            readings[name] = FactReading(reading.fact, "affirmed", "one", deed.turn, deed.text)
 
 
 def _listed(fact: Fact, said: Sequence[Statement]) -> FactReading | None:

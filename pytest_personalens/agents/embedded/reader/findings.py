@@ -40,7 +40,9 @@ MOST: Final = re.compile(r"\b(?:most|longest|at most|may cost|may be paid|how mu
 #: Units of length, which counts of people and things do not count.
 _UNITS: Final = frozenset(map(stem, ("night", "day", "week", "month", "hour", "minute", "year")))
 _TICKETS: Final = frozenset(map(stem, ("ticket", "seat")))
-_NO_THINGS: Final = frozenset(map(stem, "table the for of how many on in a an is are at or and to per it".split()))
+_NO_THINGS: Final = frozenset(
+    map(stem, "table the for of how many on in a an is are at or and to per it".split())
+)
 _SHORTEST: Final = 3
 
 
@@ -96,6 +98,10 @@ class Facts:
         ranges = any(RANGE in right for right in fact.right)
         return not ranges or value.vague or not any(agrees(fact.kind, wrong, value) for wrong in fact.wrong)
 
+    def counts_persons(self, fact: Fact) -> bool:
+        """True for a count of persons, or of what each person has one of."""
+        return fact.kind == "count" and bool(self._things[fact.name] & PERSONS)
+
     def about(self, value: Value) -> list[Fact]:
         """Return the facts that a value may be about, by its kind and by what it counts."""
         facts = [f for f in self.all if f.kind == value.kind]
@@ -120,13 +126,21 @@ class Facts:
                 finding = Finding(fact, value.said, right=True, sure=not _loose(value, fact))
                 if finding.sure or fact.name not in rights:
                     rights[fact.name] = finding
-        wrong = list(self._wrong(folded, kept, found, of_user, deed, {name for name, f in rights.items() if f.sure}))
+        wrong = list(
+            self._wrong(folded, kept, found, of_user, deed, {name for name, f in rights.items() if f.sure})
+        )
         against = {f.fact.name for f in wrong}
         yield from (f for name, f in rights.items() if f.sure or name not in against)
         yield from wrong
 
     def _wrong(
-        self, folded: str, kept: str, found: Sequence[Value], of_user: Sequence[Value], deed: bool, rights: set[str]
+        self,
+        folded: str,
+        kept: str,
+        found: Sequence[Value],
+        of_user: Sequence[Value],
+        deed: bool,
+        rights: set[str],
     ) -> Iterator[Finding]:
         for value in found:
             about = self.about(value)
@@ -189,7 +203,10 @@ def _loose(value: Value, fact: Fact) -> bool:
         return False
     if re.match(r"to(?:day|night|morrow)", value.said):
         return True
-    return value.vague and all(RANGE in r and ordinal("date", range_ends(r)[1]) - ordinal("date", range_ends(r)[0]) >= 6 for r in fact.right)
+    return value.vague and all(
+        RANGE in r and ordinal("date", range_ends(r)[1]) - ordinal("date", range_ends(r)[0]) >= 6
+        for r in fact.right
+    )
 
 
 def synonyms_of(scenario: Scenario) -> dict[str, tuple[str, ...]]:

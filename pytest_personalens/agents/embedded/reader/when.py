@@ -23,8 +23,8 @@ _TH: Final = r"(?:st|nd|rd|th)"
 #: Two days, or one: "5 June", "from 5 to 7 June", "Friday, 5th of June 2026", "June 5-7", "Friday the 5th", "Fridays".
 _DAY: Final = re.compile(
     r"\b(?P<iso>(?P<y>\d{4})-(?P<m>\d\d)-(?P<d>\d\d))(?=t\d|\b)"
-    rf"|\b(?:{WEEKDAY},? )?(?:the )?(?P<d1>\d{{1,2}}){_TH}?(?: ?(?:-|to|until|till|and) ?(?:{WEEKDAY},? )?(?:the )?(?P<d2>\d{{1,2}}){_TH}?)?[ -](?:of )?(?P<m1>{MONTH})(?: (?P<y1>20\d\d)\b)?"
-    rf"|\b(?:{WEEKDAY},? )?(?P<m2>{MONTH}) (?:the )?(?P<d3>\d{{1,2}}){_TH}?\b(?![:.]\d)(?: ?(?:-|to|until|till|and) ?(?:(?P<m3>{MONTH}) )?(?P<d4>\d{{1,2}}){_TH}?\b(?![:.]\d| ?[ap]\.?m))?(?:,? (?P<y2>20\d\d)\b)?"
+    rf"|\b(?:(?P<w1>{WEEKDAY}),? )?(?:the )?(?P<d1>\d{{1,2}}){_TH}?(?: ?(?:-|to|until|till|and) ?(?:{WEEKDAY},? )?(?:the )?(?P<d2>\d{{1,2}}){_TH}?)?[ -](?:of )?(?P<m1>{MONTH})(?: (?P<y1>20\d\d)\b)?"
+    rf"|\b(?:(?P<w2>{WEEKDAY}),? )?(?P<m2>{MONTH}) (?:the )?(?P<d3>\d{{1,2}}){_TH}?\b(?![:.]\d)(?: ?(?:-|to|until|till|and) ?(?:(?P<m3>{MONTH}) )?(?P<d4>\d{{1,2}}){_TH}?\b(?![:.]\d| ?[ap]\.?m))?(?:,? (?P<y2>20\d\d)\b)?"
     rf"|\b(?P<w>{WEEKDAY})s?\b(?:,? (?:the )?(?P<d5>\d{{1,2}}){_TH}\b)?"
     rf"|\b(?:the )?(?P<d6>\d{{1,2}}){_TH}\b(?! (?:floor|row|time|birthday|place|street|anniversary|volume|book|part|episode|season|one|title|option|half|of (?:the )?(?:them|series)))"
     r"|\b(?P<d7>\d{1,2})/(?P<m7>\d\d)(?:/(?:20)?\d\d)?\b"
@@ -59,13 +59,14 @@ def days(folded: str, today: dt.date | None) -> Iterator[Value]:
         elif m["d1"]:
             year = int(m["y1"]) if m["y1"] else None
             found = [Day(None, month(m["m1"]), int(d), year) for d in (m["d1"], m["d2"]) if d]
+            found[0] = found[0]._replace(weekday=weekday(m["w1"]) if m["w1"] else None)
         elif m["m2"]:
             year = int(m["y2"]) if m["y2"] else None
-            found = [Day(None, month(m["m2"]), int(m["d3"]), year)]
+            found = [Day(weekday(m["w2"]) if m["w2"] else None, month(m["m2"]), int(m["d3"]), year)]
             if m["d4"]:
                 found.append(Day(None, month(m["m3"] or m["m2"]), int(m["d4"]), year))
         elif m["w"]:
-            found = [Day(None, None, int(m["d5"])) if m["d5"] else Day(weekday(m["w"]))]
+            found = [Day(weekday(m["w"]), None, int(m["d5"]) if m["d5"] else None)]
         elif m["d6"]:
             found = [Day(None, None, int(m["d6"]))]
         elif m["d7"]:

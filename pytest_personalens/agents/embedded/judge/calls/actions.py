@@ -53,7 +53,9 @@ _DONE_BY: Final = {
     "play": {"play", "make"},
 }
 #: Words of names and arguments that say nothing of what a call is about.
-_GENERAL: Final = frozenset(stems("the for and with tool function api call action new item data info details request type id user"))
+_GENERAL: Final = frozenset(
+    stems("the for and with tool function api call action new item data info details request type id user")
+)
 _WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d{1,2}:\d{2}|\d+")
 
 
@@ -87,7 +89,11 @@ class Action(NamedTuple):
     @property
     def text(self) -> str:
         """The arguments as lines that can be read like statements."""
-        return "\n".join(f"{name.replace('_', ' ')}: {value}" for name, one in self.call.arguments.items() for value in plain_values(one))
+        return "\n".join(
+            f"{name.replace('_', ' ')}: {value}"
+            for name, one in self.call.arguments.items()
+            for value in plain_values(one)
+        )
 
 
 def actions(messages: Sequence[Message]) -> tuple[Action, ...]:
@@ -126,9 +132,17 @@ def _action(call: Call) -> Action:
     keys = _stems(" ".join(_keys(call.arguments)))
     said = keys | _stems(" ".join(plain_values(dict(call.arguments))))
     begins_with_deed = bool(deeds_of(frozenset(map(stem, parts[:1]))))
-    looks_up = (bool(_LOOKS_UP & set(parts)) and not begins_with_deed) or (not deeds and bool(_TELLS & set(parts)))
+    looks_up = (bool(_LOOKS_UP & set(parts)) and not begins_with_deed) or (
+        not deeds and bool(_TELLS & set(parts))
+    )
     # A tool that makes something may send it to others too.
-    return Action(call, same_things((name | said) - _GENERAL), deeds | (deeds_of(keys) & {"send"}), looks_up, has_failed(call))
+    return Action(
+        call,
+        same_things((name | said) - _GENERAL),
+        deeds | (deeds_of(keys) & {"send"}),
+        looks_up,
+        has_failed(call),
+    )
 
 
 def _keys(arguments: Mapping[str, Any]) -> Iterator[str]:

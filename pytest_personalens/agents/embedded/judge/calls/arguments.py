@@ -41,7 +41,11 @@ class Held(NamedTuple):
         """Return those of a text."""
         found = values(text, now)
         dates = [v.value for v in found if isinstance(v.value, Day)]
-        counts = [v.value for v in found if v.kind == "count" and isinstance(v.value, int) and set(v.thing.split()) & _COUNTED]
+        counts = [
+            v.value
+            for v in found
+            if v.kind == "count" and isinstance(v.value, int) and set(v.thing.split()) & _COUNTED
+        ]
         return cls(
             [v.value for v in found if isinstance(v.value, Time)],
             {d.weekday for d in dates if d.weekday is not None},
@@ -68,7 +72,12 @@ class Held(NamedTuple):
     def only(self, kinds: Collection[str]) -> Held:
         """Return those of some kinds of detail, as parts name them: time, day, count."""
         day = "day" in kinds
-        return Held(self.times if "time" in kinds else (), self.weekdays if day else (), self.days if day else (), self.counts if "count" in kinds else ())
+        return Held(
+            self.times if "time" in kinds else (),
+            self.weekdays if day else (),
+            self.days if day else (),
+            self.counts if "count" in kinds else (),
+        )
 
     def clash(self, other: Held) -> bool:
         """True where both name a value of a kind and no two of them are the same."""
@@ -84,7 +93,9 @@ class Held(NamedTuple):
 
 def _same_time(some: Collection[Time], others: Collection[Time]) -> bool:
     return any(
-        a.minutes == b.minutes or ((a.either or b.either) and a.minutes % 720 == b.minutes % 720) for a in some for b in others
+        a.minutes == b.minutes or ((a.either or b.either) and a.minutes % 720 == b.minutes % 720)
+        for a in some
+        for b in others
     )
 
 

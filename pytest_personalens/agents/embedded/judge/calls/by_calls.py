@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.embedded.judge.calls.actions import Action, deeds_of, may_do
 from pytest_personalens.agents.embedded.judge.calls.arguments import Held, named_things
-from pytest_personalens.agents.embedded.judge.topics import DEEDS, same_things
+from pytest_personalens.agents.embedded.judge.topics import VERBS, same_things
 from pytest_personalens.agents.embedded.reader.findings import is_taste
-from pytest_personalens.agents.embedded.reader.statements import DONE
+from pytest_personalens.agents.embedded.reader.statements import DONE, FIRM
 from pytest_personalens.agents.embedded.reader.text import content, fold, names, stems
 from pytest_personalens.agents.embedded.reader.values import values
 from pytest_personalens.core.dialogue.tool_calls import call_line
@@ -46,33 +46,52 @@ class Calls:
         fitting = [a for a in self.actions if self._fits(part, a)]
         done = [a for a in fitting if a.did]
         if part.never:  # what must not happen is reached where no call does it
-            return _shown(words, "wrong", done[-1]) if done else words._replace(state="done", turn=None, quote="")
+            return (
+                _shown(words, "wrong", done[-1])
+                if done
+                else words._replace(state="done", turn=None, quote="")
+            )
         # A call with the values of the part did it, whatever its words are.
-        done = done or [a for a in self.actions if a.did and any(f.right and f.fact.name in part.facts for f in self._findings(a))]
-        if done:
+        done = done or [
+            a
+            for a in self.actions
+            if a.did and any(f.right and f.fact.name in part.facts for f in self._findings(a))
+        ]
+        failed = [a for a in fitting if a.failed]
+        if done and not (
+            failed and self._overlap(part, failed[-1]) > max(self._overlap(part, a) for a in done)
+        ):
             last = done[-1]
             if details := self._wrong(part, last):
                 return _shown(words, "wrong", last)._replace(details=details)
             if self._contradicts(part, last):
                 return _shown(words, "wrong", last)._replace(details=())
             return words if words.state == "wrong" else _shown(words, "done", last)._replace(details=())
-        if fitting:
-            failed = [a for a in fitting if a.failed]
-            return _shown(words, "refused", failed[-1]) if failed else words._replace(state="claimed")
-        return words._replace(state="claimed" if words.state in ("done", "wrong") else words.state, details=())
+        if failed:
+            return _shown(words, "refused", failed[-1])
+        return words._replace(
+            state="claimed" if words.state in ("done", "wrong") else words.state, details=()
+        )
 
     def _fits(self, part: GoalPart, action: Action) -> bool:
         """True for a call that does the kind of deed that the part asks for, to what the part is about."""
-        if action.looks_up or not may_do(deeds_of(frozenset(stems(part.text))), action.deeds):
+        wanted = deeds_of(frozenset(stems(part.text)))
+        if action.looks_up or not may_do(wanted, action.deeds) or (not wanted and action.deeds == {"stop"}):
             return False
-        things = same_things(content(part.text).union(*map(content, part.words)) - DEEDS)
+        things = same_things(content(part.text).union(*map(content, part.words)) - VERBS)
         if action.words & things:
             return True
         # A deed that shares no word with the part does it where nothing else can be meant.
         alone = sum(p.kind == "done" and not p.never for p in self._reading.parts_of_task) == 1
         scenario = self._reading.scenario
-        topic = content(" ".join((*scenario.domains, scenario.task.intent))) - DEEDS
+        domains = content(
+            " ".join((*scenario.domains, *(w for d in scenario.words.values() for w in d.words)))
+        )
+        topic = domains | (content(scenario.task.intent) - VERBS)
         return alone and bool(action.deeds) and bool(action.words & same_things(topic))
+
+    def _overlap(self, part: GoalPart, action: Action) -> int:
+        return len(action.words & content(part.text).union(*map(content, part.words)))
 
     def _findings(self, action: Action) -> tuple[Finding, ...]:
         """Return what the arguments of a call say of the facts."""
@@ -103,9 +122,13 @@ class Calls:
         kinds = part.slots if self._reading.scenario.task.parts else ("day", "count")
         if Held.of_text(part.text, self._now).only(kinds).clash(held):
             return True
-        claims = [s for s in self._reading.said if s.turn == action.call.turn and (s.act == "done" or _says_done(s))]
+        claims = [
+            s for s in self._reading.said if s.turn == action.call.turn and (s.act in FIRM or _says_done(s))
+        ]
         said = " . ".join(s.text for s in claims)
-        return bool(said) and (Held.of_text(said, self._now).clash(held) or self._about_another(action, claims))
+        return bool(said) and (
+            Held.of_text(said, self._now).clash(held) or self._about_another(action, claims)
+        )
 
     def _about_another(self, action: Action, claims: Sequence[Statement]) -> bool:
         """True where a call names a thing that nobody spoke of, and the claims name only other things."""
@@ -114,7 +137,8 @@ class Calls:
         if not things or any(fold(thing) in spoken for thing in things):
             return False
         called = fold(f"{action.call.text} {action.call.result or ''}")
-        said = frozenset[str]().union(*(names(f"x {s.text}") for s in claims))
+        keys = {fold(key) for key in action.call.arguments}  # a "hotel" is no name of one
+        said = frozenset[str]().union(*(names(f"x {s.text}") for s in claims)) - keys
         return bool(said) and not any(name in called for name in said)
 
     def unbacked(self) -> tuple[Statement, ...]:
@@ -128,7 +152,7 @@ class Calls:
         if s.act in _OPEN or s.act != "done":
             return _says_done(s) and s.act not in _OPEN
         parts = self._reading.parts_of_task
-        about = any(s.words & (content(p.text) - DEEDS) for p in parts if p.kind == "done" and not p.never)
+        about = any(s.words & (content(p.text) - VERBS) for p in parts if p.kind == "done" and not p.never)
         return about or bool(re.search(rf"\b{DONE}\b", fold(s.text)))
 
     def _stands(self, s: Statement) -> bool:
@@ -143,7 +167,9 @@ class Calls:
         fitting = [a for a in about if not self._about_another(a, [s])]
         right = [a for a in fitting if not said.clash(Held.of_call(a, self._now))]
         # Where one call has other values, only a call with one of those that are said stands behind it.
-        return bool(right) and (len(right) == len(fitting) or any(said.agrees(Held.of_call(a, self._now)) for a in right))
+        return bool(right) and (
+            len(right) == len(fitting) or any(said.agrees(Held.of_call(a, self._now)) for a in right)
+        )
 
 
 def _says_done(s: Statement) -> bool:

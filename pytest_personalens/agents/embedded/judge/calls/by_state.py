@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.agents.embedded.judge.calls.actions import Action, deeds_of, may_do, stored
 from pytest_personalens.agents.embedded.judge.calls.stored import StoredFacts, read_stored
-from pytest_personalens.agents.embedded.judge.topics import DEEDS, same_things
+from pytest_personalens.agents.embedded.judge.topics import VERBS, same_things
 from pytest_personalens.agents.embedded.reader.findings import MOST, is_taste
 from pytest_personalens.agents.embedded.reader.text import content, stems
 from pytest_personalens.core.facts import RANGE
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 #: Parts that are reached where something is gone, and those that a change reaches.
 _ENDS: Final = re.compile(r"\b(?:cancel\w*|given up|deleted|removed)\b")
-_CHANGES: Final = re.compile(r"\b(?:chang\w+|moved|rebooked|exchanged|swapped|replace\w*|new|another|in place of)\b")
+_CHANGES: Final = re.compile(
+    r"\b(?:chang\w+|moved|rebooked|exchanged|swapped|replace\w*|new|another|in place of)\b"
+)
 #: Parts that no stored thing shows.
 _SHOWS_NOTHING: Final = re.compile(r"^(?:nothing|nobody|no)\b")
 #: A longer text is no field of a value, but a sentence.
@@ -49,7 +51,8 @@ class Thing(NamedTuple):
         return [
             f
             for f in self.facts.findings
-            if f.finding.fact.name in part.facts and not (f.finding.right or is_taste(f.finding.fact) or f.finding.fact.name in right)
+            if f.finding.fact.name in part.facts
+            and not (f.finding.right or is_taste(f.finding.fact) or f.finding.fact.name in right)
         ]
 
 
@@ -60,7 +63,10 @@ class StoredWork:
         self._reading = reading
         #: The message at which the state is quoted.
         self.turn = max((n for n, m in enumerate(reading.messages) if m.role == "assistant"), default=0)
-        self._things = [Thing(*pair) for pair in zip(read_stored(state, reading.facts), stored(state, self.turn), strict=True)]
+        self._things = [
+            Thing(*pair)
+            for pair in zip(read_stored(state, reading.facts), stored(state, self.turn), strict=True)
+        ]
         self._facts = {fact.name: fact for fact in reading.facts.all}
 
     def read(self, words: Sequence[PartReading]) -> tuple[PartReading, ...]:
@@ -84,20 +90,28 @@ class StoredWork:
             return here._replace(state="wrong", details=tuple(dict.fromkeys(map(_said, wrong))))
         if missing := (*self._unchanged(part, thing), *self._missing(part, standing)):
             return here._replace(details=missing)
-        unlike = tuple(f"{fact.what}: {held!r} cannot be compared with {fact.right[0]!r}" for fact, held in thing.facts.unlike if fact.name in part.facts)
+        unlike = tuple(
+            f"{fact.what}: {held!r} cannot be compared with {fact.right[0]!r}"
+            for fact, held in thing.facts.unlike
+            if fact.name in part.facts
+        )
         return here._replace(state="done", details=unlike)
 
     def _settled(self, part: GoalPart) -> list[Fact]:
         """Return the facts of a part whose values are settled: no range, and nothing of taste."""
         facts = (self._facts[name] for name in part.facts if name in self._facts)
-        return [f for f in facts if f.right and not (is_taste(f) or MOST.search(f.what)) and not any(RANGE in r for r in f.right)]
+        return [
+            f
+            for f in facts
+            if f.right and not (is_taste(f) or MOST.search(f.what)) and not any(RANGE in r for r in f.right)
+        ]
 
     def _best(self, part: GoalPart, things: Sequence[Thing]) -> Thing | None:
         """Return the stored thing that the part is about, or None."""
         settled = {fact.name for fact in self._settled(part)}
         words = same_things(content(part.text).union(*map(content, part.words)))
         if settled:  # a deed's own word may stand for any deed
-            words -= DEEDS
+            words -= VERBS
         wanted = deeds_of(frozenset(stems(part.text)))
         best: tuple[tuple[bool, bool, int, int, int], Thing] | None = None
         for place, thing in enumerate(things):
@@ -144,13 +158,22 @@ class StoredWork:
     def _ended(self, words: PartReading) -> PartReading | None:
         """Return a part that is reached where something is gone, as far as the state shows it."""
         settled = {fact.name for fact in self._settled(words.part)}
-        about = [t for t in self._things if settled and settled <= {f.finding.fact.name for f in t.facts.findings if f.finding.right}]
+        about = [
+            t
+            for t in self._things
+            if settled and settled <= {f.finding.fact.name for f in t.facts.findings if f.finding.right}
+        ]
         if not about:
             return None
         standing = [thing for thing in about if not thing.action.failed]
         last = (standing or about)[-1]
         details = (f"{last.facts.record.path} still stands",) if standing else ()
-        return words._replace(state="claimed" if standing else "done", turn=self.turn, quote=last.facts.record.in_one_line(), details=details)
+        return words._replace(
+            state="claimed" if standing else "done",
+            turn=self.turn,
+            quote=last.facts.record.in_one_line(),
+            details=details,
+        )
 
 
 def _said(found: StoredFinding) -> str:

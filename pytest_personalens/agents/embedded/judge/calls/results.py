@@ -26,7 +26,9 @@ _FAILED: Final = re.compile(
 _NO_ERROR: Final = re.compile(r"\b(?:no|without|0|zero)[ _](?:error|failure|conflict)s?\b")
 #: Fields of a stored thing that say by a True that it does not stand, and words of its status that do.
 _ENDED: Final = ("cancelled", "canceled", "deleted")
-_GONE: Final = re.compile(r"\b(?:cancel+ed|deleted|removed|void|expired|failed|rejected|declined)\b", re.IGNORECASE)
+_GONE: Final = re.compile(
+    r"\b(?:cancel+ed|deleted|removed|void|expired|failed|rejected|declined)\b", re.IGNORECASE
+)
 #: From this status of HTTP's on, a call failed.
 _HTTP_ERROR: Final = 400
 #: So much of a result tells how it went.
@@ -58,7 +60,9 @@ def is_gone(fields: Mapping[str, Any]) -> bool:
 
 def _says_failed(result: Mapping[str, Any]) -> bool:
     fields = {name.lower(): value for name, value in result.items()}
-    if any(fields.get(name) for name in _BAD_IF_TRUE) or any(fields.get(name) is False for name in _BAD_IF_FALSE):
+    if any(fields.get(name) for name in _BAD_IF_TRUE) or any(
+        fields.get(name) is False for name in _BAD_IF_FALSE
+    ):
         return True
     code = fields.get("status", fields.get("code"))
     if isinstance(code, int) and not isinstance(code, bool) and code >= _HTTP_ERROR:

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from pytest_personalens.core.dialogue.state import Leaf, State, StoredRecord
     from pytest_personalens.core.facts import Fact, FactKind
 
-_MOMENT: Final = re.compile(r"\b(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2})(?::\d{2}(?:[.,]\d+)?)?(Z|z|[+-]\d{2}:?\d{2})?(?!\d)")
+_MOMENT: Final = re.compile(
+    r"\b(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2})(?::\d{2}(?:[.,]\d+)?)?(Z|z|[+-]\d{2}:?\d{2})?(?!\d)"
+)
 _SPAN: Final = re.compile(r"P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:\d+S)?)?")
 _NUMBER: Final = re.compile(r"-?\d{1,3}(?:,\d{3})+(?:\.\d+)?|-?\d+(?:\.\d+)?")
 _LONGEST: Final = 60
@@ -67,7 +69,11 @@ def read_stored(state: State, facts: Facts) -> tuple[StoredFacts, ...]:
             if leaf in mapped or (not mapped and leaf.value is not None and not isinstance(leaf.value, bool)):
                 names = mapped.get(leaf) or tuple(_counted(leaf, facts))
                 line = f"{leaf.keys[-1].replace('_', ' ')}: {text}"
-                of_leaf = _by_table(leaf.value, text, names, facts, unlike) if names else facts.findings(line, values(line, facts.now), deed=True)
+                of_leaf = (
+                    _by_table(leaf.value, text, names, facts, unlike)
+                    if names
+                    else facts.findings(line, values(line, facts.now), deed=True)
+                )
                 found += (StoredFinding(leaf, _in_words(leaf.value, text), one) for one in of_leaf)
         read.append(StoredFacts(record, tuple(found), bool(mapped), tuple(unlike)))
     return tuple(read)
@@ -102,11 +108,14 @@ def _counted(leaf: Leaf, facts: Facts) -> list[str]:
     return [
         fact.name
         for fact in facts.all
-        if fact.kind in ("count", "money") and (fact.name.rpartition(".")[2] == key or words & content(f"{fact.what} {fact.name}"))
+        if fact.kind in ("count", "money")
+        and (fact.name.rpartition(".")[2] == key or words & content(f"{fact.what} {fact.name}"))
     ]
 
 
-def _by_table(value: Any, text: str, names: Sequence[str], reader: Facts, unlike: list[tuple[Fact, str]]) -> Iterator[Finding]:
+def _by_table(
+    value: Any, text: str, names: Sequence[str], reader: Facts, unlike: list[tuple[Fact, str]]
+) -> Iterator[Finding]:
     for name in names:
         facts = [f for f in reader.all if name in (f.name, f.kind) and f.right]
         if value is None or value == "":
@@ -119,7 +128,11 @@ def _by_table(value: Any, text: str, names: Sequence[str], reader: Facts, unlike
         for fact in exact or fitting:
             yield Finding(fact, " and ".join(held[fact.name]), right=True)
         for fact in () if fitting else facts:
-            if fact.kind in TYPED or fact.kind in _NAMES or any(said_in(w, text, fact.kind, {}) for w in fact.wrong):
+            if (
+                fact.kind in TYPED
+                or fact.kind in _NAMES
+                or any(said_in(w, text, fact.kind, {}) for w in fact.wrong)
+            ):
                 yield Finding(fact, text[:_LONGEST], right=False)
             else:
                 unlike.append((fact, text[:_LONGEST]))
@@ -133,7 +146,10 @@ def _held(fact: Fact, value: Any, text: str, reader: Facts) -> list[str]:
     return [
         right
         for right in fact.right
-        if any(within_limit(v, fact) or reader.fits(v, fact.model_copy(update={"right": (right,)})) for v in found)
+        if any(
+            within_limit(v, fact) or reader.fits(v, fact.model_copy(update={"right": (right,)}))
+            for v in found
+        )
     ]
 
 
