@@ -63,7 +63,7 @@ def main(options: argparse.Namespace) -> int:
         paid_judge = PaidJudge(judge, options, prompts, prices)
         readings = list(labelled_readings(labelled, chosen))
         if options.idle:
-            readings += idle_readings(readings)
+            readings = [*readings, *idle_readings(readings)]
         unread = [(item, d) for item, d in readings if not paid_judge.has_recorded(item, d)]
         if options.estimate or (unread and judge.paid and options.live):
             paid_judge.print_estimate(unread)
