@@ -31,7 +31,7 @@ class Person:
     """One user: demographics, and the preferences and summaries of the domains of interest."""
 
     id: str
-    demographics: Mapping[str, str]
+    demographics: dict[str, str]
     preferences: dict[TypeName, tuple[str, ...]]
     summaries: dict[str, str]
 
@@ -131,9 +131,10 @@ def _read_folder(data: EmbeddedDataset, corpus: Corpus) -> None:
     for user in data.users():
         histories = {str(data.history_file(user, name)) for name in data.histories(user)}
         if not spoilt & {str(data.root / "profiles" / f"{user}.toml"), *histories}:
-            _read_user(corpus, user, ((ref, *place(ref)) for ref in data.refs(user)), data.load)
+            person = Person(user, {}, {}, {})
+            _read_user(corpus, person, ((ref, *place(ref)) for ref in data.refs(user)), data.load)
             # Without the sentence about what is on file, which a scenario adds.
-            corpus.people[-1].summaries.update({d: data.summary(user, d) for d in data.profile(user).domains})
+            person.summaries.update({d: data.summary(user, d) for d in data.profile(user).domains})
     _find_unused(corpus, files)
 
 
@@ -147,14 +148,14 @@ def _read_official(data: OfficialDataset, corpus: Corpus) -> None:
         }
     for user in data.users():
         with corpus.recording_errors():
+            # As in the paper: the values of all domains of a profile, with or without interest.
+            person = Person(user, {}, data.preferences(user), {})
             refs = data.refs(user)
-            _read_user(corpus, user, ((ref, *data.place(ref)) for ref in refs), data.load)
+            _read_user(corpus, person, ((ref, *data.place(ref)) for ref in refs), data.load)
             for ref in refs:
                 for name in data.unknown_types(ref):
                     problem = f"no preference type {name!r} in {' or '.join(ref.domains)}"
                     corpus.add("reference", *data.place(ref), problem)
-            # As in the paper: the values of all profiles that hold the type, with or without interest.
-            corpus.people[-1].preferences.update(data.preferences(user))
 
 
 def _read_offered(data: CheckedDataset, corpus: Corpus) -> None:
@@ -173,29 +174,28 @@ def _read_offered(data: CheckedDataset, corpus: Corpus) -> None:
                 return found
 
             places = ((ref, data.where, f"load({ref.user!r}, {ref.task!r})") for ref in refs)
-            _read_user(corpus, user, places, load)
+            _read_user(corpus, Person(user, {}, {}, {}), places, load)
 
 
 def _read_user(
     corpus: Corpus,
-    user: str,
+    person: Person,
     places: Iterable[tuple[ScenarioRef, str, str]],
     load: Callable[[ScenarioRef], Scenario | None],
 ) -> None:
-    """Add the scenarios of a user, each with its file and its field, and the person that they describe."""
-    person: Person | None = None
+    """Add the scenarios of a user, each with its file and its field, and the person as they describe them."""
     for ref, file, where in places:
         with corpus.recording_errors():
             if (scenario := load(ref)) is None:
                 continue
-            person = person or Person(user, scenario.demographics, {}, {})
+            person.demographics.update(scenario.demographics)
             for domain, types in scenario.preferences.items():
                 person.preferences.update({(domain, name): held for name, held in types.items()})
             person.summaries.update(scenario.summaries)
             _count(corpus, scenario)
             for rule, field_of, problem in scenario_findings(scenario):
                 corpus.add(rule, file, f"{where}{'.' if field_of else ''}{field_of}", problem)
-    if person is not None:
+    if person.preferences or person.demographics:
         corpus.people.append(person)
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 #: The rules, and what each demands.
 RULES: Final = {
     "unreadable": "the plugin can use every file and every answer of a dataset",
-    "reference": "a relevant preference type exists in a domain of its task",
+    "reference": "a relevant preference type exists in a domain of its task, and each domain has a summary",
     "leak": "no opening says a value of a preference that its task is about",
     "facts": "clock, facts and sessions of a scenario agree, and a reply can show each closed fact",
     "loose-fact": "a part, a text or another fact of the task names each closed fact",
@@ -34,7 +34,10 @@ _NAMED: Final = re.compile(r"[{@]([\w.]+)")
 
 
 def scenario_findings(scenario: Scenario) -> Iterator[tuple[str, str, str]]:
-    """Yield (rule, field, problem) for what a scenario shows: leaks, contradictions, facts without a form."""
+    """Yield (rule, field, problem) for what the scenario of one person shows."""
+    for domain in scenario.domains:
+        if not scenario.summaries.get(domain, "").strip():
+            yield "reference", f"summaries.{domain}", "the summary is missing"
     for problem in contradictions(scenario):
         yield "facts", "", problem
     for fact in scenario.task.facts:

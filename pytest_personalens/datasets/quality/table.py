@@ -33,7 +33,6 @@ def data_check(data: Quality) -> DataCheck:
         dataset=data.dataset,
         rows=[(name, show(data), "" if few and goal in _OF_PEOPLE else goal) for name, show, goal in _ROWS],
         summary=(line,) if few else (),
-        details=tuple(_details(data)),
         findings=data.findings,
         rules=len(RULES),
         report=data.model_dump(mode="json"),
@@ -65,25 +64,6 @@ def finding_lines(check: DataCheck, *, every: bool) -> Iterator[str]:
         )
         if len(shown) < len(problems):
             yield f"  and {len(problems) - len(shown)} more (--all shows them)"
-
-
-def _details(data: Quality) -> Iterator[str]:
-    yield f"{'domain':<16}{'users':>7}{'single':>8}{'multi':>7}{'scenarios':>11}"
-    for d in data.domains:
-        yield f"{d.domain:<16}{d.users:>7}{d.single_tasks:>8}{d.multi_tasks:>7}{d.scenarios:>11}"
-    yield ""
-    yield f"{'preference type':<46}{'users':>6}{'values':>8}{'evenness':>10}  commonest value"
-    for t in data.types:
-        name = f"{t.domain}: {t.name}{'' if t.categorical else ' (open)'}"
-        yield f"{name:<46}{t.users:>6}{t.distinct:>8}{t.evenness:>10.2f}  {t.top_value} ({t.top_share:.0%})"
-    yield ""
-    yield f"{'demographics':<50}{'here':>8}{'paper':>8}{'off by':>8}"
-    for s in data.demographics:
-        name = f"{s.attribute}: {s.category}"
-        if s.paper is None:
-            yield f"{name:<50}{s.share:>8.1%}{'-':>8}{'-':>8}"
-        elif s.share or s.paper >= 0.005:
-            yield f"{name:<50}{s.share:>8.1%}{s.paper:>8.1%}{100 * (s.share - s.paper):>+8.1f}"
 
 
 def _top(data: Quality) -> str:
