@@ -238,9 +238,9 @@ class Run:
                 continue
             needs = {self.suite.needs(settings, one, measure) for one in self._loaded.values()}
             if "" not in needs:
-                each = f"so it is for each {self.suite.item} of {self.dataset.name} {self.dataset.version}"
                 raise SpecError(
-                    f"--personalens-gate: {gate.name}: {needs.pop()}; {each}, and nothing would decide the gate"
+                    f"--personalens-gate: {gate.name}: {needs.pop()}; no {self.suite.item} of the draw has"
+                    " facts, so nothing would decide the gate"
                 )
 
     def scenario(self, case: ItemSpec) -> BaseScenario:
