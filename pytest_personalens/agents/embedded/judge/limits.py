@@ -38,7 +38,7 @@ def broken_limits(limits: Sequence[Limit], said: Sequence[Statement]) -> tuple[B
     for s in said if limits else ():
         if s.act in ("asked", "refused", "undone"):
             continue
-        clauses = [c for c in _CLAUSE.split(plain(s.text)) if c.strip() and not _AWAY.search(c)]
+        clauses = [c for c in _CLAUSE.split(plain(s.text)) if c.strip()]
         for limit in limits:
             if limit.name not in found and (word := _offered(limit, clauses)):
                 found[limit.name] = Broken(limit, word, s)
@@ -54,6 +54,6 @@ def _offered(limit: Limit, clauses: Sequence[str]) -> str:
             rest = clause.replace(name, " ")
             # "Trip" is no tripe.
             whole = len(row) > 1 or re.search(rf"\b{re.escape(plain(word).removesuffix('s'))}", rest)
-            if whole and mentions(word, rest) and row <= set(stems(rest)):
+            if whole and mentions(word, rest) and row <= set(stems(rest)) and not _AWAY.search(clause.replace(plain(word), " ")):
                 return word
     return ""

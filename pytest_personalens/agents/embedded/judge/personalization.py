@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.agents.embedded.reader.findings import is_taste
+from pytest_personalens.agents.embedded.reader.findings import is_taste, told_by
 from pytest_personalens.agents.embedded.reader.names import said_in
 from pytest_personalens.agents.embedded.reader.text import content, mentions, plain
 from pytest_personalens.core.judging.verdict import Dimension, Evidence, Reason, Verdict
@@ -126,11 +126,13 @@ def counted(
     scenario: Scenario,
     messages: Sequence[Message],
     said: Sequence[Statement],
+    facts: Facts,
     found: Sequence[Use],
     readings: Mapping[str, FactReading],
 ) -> dict[str, float]:
     """Return the twelve things by the names of `POINTS`."""
     codes, total = [use.code for use in found], max(1, len(found))
+    asked = "asks-known" in codes or _asks_past(scenario, messages, said, facts)
     shown, named, reason = _past(scenario, messages, said)
     tastes = [r for r in readings.values() if is_taste(r.fact)]
     questions = sum(s.act == "asked" and s.turn <= 1 for s in said)
@@ -140,7 +142,7 @@ def counted(
             (
                 codes.count("applies") / total,
                 float("applies" in codes),
-                float("asks-known" in codes),
+                float(asked),
                 float("contradicts" in codes),
                 float("recites" in codes),
                 codes.count("ignores") / total,
@@ -154,6 +156,21 @@ def counted(
             strict=True,
         )
     )
+
+
+def _asks_past(scenario: Scenario, messages: Sequence[Message], said: Sequence[Statement], facts: Facts) -> bool:
+    """True if the user has to answer a question with a fact that the history tells, such as the reference of a booking."""
+    known = {fact.name for fact in facts.all if fact.known == "history"}
+    heard = set(told_by(scenario.task.intent, facts))
+    for turn, message in enumerate(messages):
+        if message.role == "user":
+            told = set(told_by(message.content, facts))
+            if turn and told & known - heard and any(s.turn == turn - 1 and s.act == "asked" for s in said):
+                return True
+            heard |= told
+        else:
+            heard |= set(told_by(message.content, facts))
+    return False
 
 
 def _past(
@@ -200,7 +217,7 @@ def score(numbers: Mapping[str, float]) -> int:
 def verdict(reading: Reading) -> Verdict:
     """Return the verdict on personalization; an assistant that breaks a limit of the user has the lowest score."""
     found = _with_calls(reading, uses(reading.scenario, reading.messages, reading.said, reading.facts))
-    numbers = counted(reading.scenario, reading.messages, reading.said, found, reading.readings)
+    numbers = counted(reading.scenario, reading.messages, reading.said, reading.facts, found, reading.readings)
     points = 1 if reading.broken else score(numbers)
     found.sort(key=lambda use: _ORDER.index(use.code))
     evidence = [
