@@ -84,7 +84,7 @@ def _needs(settings: Mapping[str, Any], scenario: Scenario, measure: Measure) ->
 
 
 def _audit(scenario: Scenario, dialogue: Dialogue) -> tuple[UserFault, ...]:
-    from pytest_personalens.agents.reading.user_faults import user_faults
+    from pytest_personalens.agents.embedded.audit import user_faults
 
     return user_faults(scenario, dialogue)
 
