@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.scenario import Situation as Situation
     from pytest_personalens.core.scenario import Task as Task
     from pytest_personalens.datasets.base import Dataset as Dataset
-    from pytest_personalens.models.base import Completion as Completion
+    from pytest_personalens.models.answer import Answer as Answer
     from pytest_personalens.models.base import Model as Model
     from pytest_personalens.models.base import Request as Request
     from pytest_personalens.plugin.fixtures.fixture import Personalens as Personalens
@@ -78,7 +78,8 @@ _PUBLIC: Final = {
     "core.dialogue.tool_calls": ("Call", "called"),
     "core.judging.verdict": ("Dimension", "Evidence", "Judge", "Reason", "Verdict"),
     "datasets.base": ("Dataset",),
-    "models.base": ("Completion", "Model", "Request"),
+    "models.answer": ("Answer",),
+    "models.base": ("Model", "Request"),
     "plugin.fixtures.fixture": ("Personalens",),
     "reports.html.page": ("write_html",),
     "results.values.results": ("Results", "read_results"),

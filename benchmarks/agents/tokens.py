@@ -23,7 +23,7 @@ from pytest_personalens.core.judging.evaluation import evaluate
 from pytest_personalens.core.judging.verdict import READINGS
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.datasets import draw, open_dataset
-from pytest_personalens.models import Completion, Request
+from pytest_personalens.models import Answer, Request
 from pytest_personalens.models.meter import Meter
 
 OFFICIAL = 18_100
@@ -48,7 +48,7 @@ class Counter:
         self._seen: list[list[int]] = []
         self.full = self.cached = 0
 
-    def complete(self, request: Request) -> Completion:
+    def complete(self, request: Request) -> Answer:
         text = "\n".join([request.system, *(t for _, t in request.history), request.prompt])
         tokens = ENCODING.encode(text)
         common = max((_common(tokens, earlier) for earlier in self._seen), default=0)
@@ -62,13 +62,14 @@ class Counter:
         if request.answer is not None:
             score = request.answer["properties"]["score"]
             value = True if score["type"] == "boolean" else 3
-            return Completion(
-                "", data={"evidence": [{"turn": 0, "quote": WORDS[0]}], "justification": "so", "score": value}
+            return Answer(
+                data={"evidence": [{"turn": 0, "quote": WORDS[0]}], "justification": "so", "score": value}
             )
         size = 40 if self.name == "user" else 110
         words = [str(self._calls), *(WORDS[i % len(WORDS)] for i in range(size - 1))]
-        return Completion(
-            " ".join(words) + (END_SIGNAL if self.name == "user" and self._calls == self._rounds else "")
+        return Answer(
+            text=" ".join(words)
+            + (f" {END_SIGNAL}" if self.name == "user" and self._calls == self._rounds else "")
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_personalens.models.base import Completion, Model, Request
+from pytest_personalens.models.answer import Answer
+from pytest_personalens.models.base import Model, Request
 
-__all__ = ["Completion", "Model", "Request"]
+__all__ = ["Answer", "Model", "Request"]

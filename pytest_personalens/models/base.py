@@ -9,6 +9,8 @@ from pytest_personalens.core.errors import ModelError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from pytest_personalens.models.answer import Answer
+
 
 class Conversation(NamedTuple):
     """What a service is sent that is the assistant under test: the messages so far, and whose they are.
@@ -30,9 +32,9 @@ class Request(NamedTuple):
     `history` holds the earlier turns as (role, text); the first of them is a turn of the user. `prompt` is
     the text that the model answers now. Other calls of the same dialogue repeat its first `shared`
     characters, so a provider may cache the prompt up to there. `answer` is the JSON schema of the wanted
-    answer. A model that can bind its output to a schema returns `Completion.data`. Any other model returns
-    the text form that the prompt asks for. `temperature` is a number from 0 to 2. `max_tokens` limits the
-    output. `conversation` is set for a service that is the assistant under test.
+    answer. A model that can bind its output to a schema returns `Answer.data`. Any other model returns
+    the text form that the prompt asks for, or the object as JSON. `temperature` is a number from 0 to 2.
+    `max_tokens` limits the output. `conversation` is set for a service that is the assistant under test.
     """
 
     system: str
@@ -45,21 +47,19 @@ class Request(NamedTuple):
     conversation: Conversation | None = None
 
 
-class Completion(NamedTuple):
-    """The answer of a model and the tokens that it cost.
-
-    The provider billed `input_tokens` at full price. It read `cached_tokens` from its cache and wrote
-    `written_tokens` to it. A count is 0 where the model does not report it. `data` is set when the model
-    filled in the schema of `Request.answer`. `reply` is that of a service.
-    """
-
-    text: str
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cached_tokens: int = 0
-    written_tokens: int = 0
-    data: Mapping[str, Any] | None = None
-    reply: object = None
+def with_system_in_first_message(request: Request) -> Request:
+    """Return the request with the system text at the start of the first message, for a model without one."""
+    if not request.system:
+        return request
+    head = request.system if request.system.endswith("\n") else f"{request.system}\n\n"
+    if not request.history:
+        return request._replace(
+            system="",
+            prompt=head + request.prompt,
+            shared=len(head) + request.shared if request.shared else 0,
+        )
+    (role, text), *later = request.history
+    return request._replace(system="", history=((role, head + text), *later))
 
 
 def timeout_error(timeout: float) -> ModelError:
@@ -90,8 +90,8 @@ class Model(Protocol):
     name: str
     paid: bool
 
-    def complete(self, request: Request) -> Completion:
-        """Return the completion of `request`. Several threads call this at once in a concurrent run.
+    def complete(self, request: Request) -> Answer:
+        """Return the answer to `request`. Several threads call this at once in a concurrent run.
 
         Raise `ModelBusy` for a failure that may pass within a moment; the caller tries again. The plugin
         reports any other error as the fault of the role that the model plays.

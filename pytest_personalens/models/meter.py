@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 from pytest_personalens.core.errors import BudgetSpent, PersonalensError
 from pytest_personalens.core.files.numbered_lines import append_line
 from pytest_personalens.core.judging.usage import Price, Usage, price_of
+from pytest_personalens.models.forms import finished
 from pytest_personalens.models.retry import Reliable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from pytest_personalens.models.base import Completion, Model, Request
+    from pytest_personalens.models.answer import Answer
+    from pytest_personalens.models.base import Model, Request
 
 
 class Budget:
@@ -111,41 +113,49 @@ class Meter:
         purpose: str,
         *,
         fault: type[PersonalensError] = PersonalensError,
-    ) -> Completion:
+        partial: bool = False,
+    ) -> Answer:
         """Return the answer of `model` to `request`.
 
-        An error of the model is raised as a `fault` of the role that the model plays. `BudgetSpent` is raised
-        unchanged when the budget is spent, because no role is to blame for it.
+        An error of the model is raised as a `fault` of the role that the model plays, and so is an answer
+        that is empty, cut, filtered or refused. With `partial`, such an answer is returned if it holds
+        anything, or if nothing says why it is empty. `BudgetSpent` is raised unchanged when the budget is
+        spent, because no role is to blame for it.
         """
         self._before()
         if self._budget is not None:
             self._budget.reserve()
 
-        def count_empty(nothing: Completion, /, *, again: bool) -> None:
+        def count_empty(nothing: Answer, /) -> None:
             self._count(model, nothing, purpose)
-            if again and self._budget is not None:
+            if self._budget is not None:
                 self._budget.reserve()
 
         try:
             if isinstance(model, Reliable):
-                completion = model.complete(request, on_empty=count_empty)
+                answer = model.complete(request, on_empty=count_empty)
             else:
-                completion = model.complete(request)
+                answer = finished(model.complete(request), request.answer)
         except BudgetSpent:
             raise
         except PersonalensError as error:
             raise fault(f"{model.name}: {error}") from error
-        self._count(model, completion, purpose)
-        return completion
+        self._count(model, answer, purpose)
+        usable = not answer.problem or (
+            partial and (not answer.is_empty or (answer.end in ("end", "tool") and not answer.thinks))
+        )
+        if not usable:
+            raise fault(f"{model.name}: {answer.problem}")
+        return answer
 
-    def _count(self, model: Model, completion: Completion, purpose: str) -> None:
+    def _count(self, model: Model, answer: Answer, purpose: str) -> None:
         """Count one answer that the provider billed."""
         used = Usage(
             calls=1,
-            input_tokens=completion.input_tokens,
-            output_tokens=completion.output_tokens,
-            cached_tokens=completion.cached_tokens,
-            written_tokens=completion.written_tokens,
+            input_tokens=answer.input_tokens,
+            output_tokens=answer.output_tokens,
+            cached_tokens=answer.cached_tokens,
+            written_tokens=answer.written_tokens,
         )
         with self._lock:
             self._usage[purpose] = self._usage.get(purpose, Usage()) + used

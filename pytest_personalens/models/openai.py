@@ -7,18 +7,28 @@ import os
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import ModelBusy, ModelError
-from pytest_personalens.models.base import Completion, Request
+from pytest_personalens.models.base import Request, with_system_in_first_message
+from pytest_personalens.models.events import json_or_text
 from pytest_personalens.models.http import HttpClient, from_environment, problem_in, short
+from pytest_personalens.models.learnt import Learnt, limited, named_in
+from pytest_personalens.models.reading import read_body
 from pytest_personalens.models.specs import NO_PASSWORD, holds_password
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from pytest_personalens.models.answer import Answer
     from pytest_personalens.models.specs import Spec
 
 _TOOL: Final = "answer"
 _OPENAI: Final = "https://api.openai.com/v1"
 _HEADERS: Final = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
+#: The parts of a request that a server may refuse.
+_PARTS: Final = (
+    *("stream", "max_tokens", "max_completion_tokens", "temperature", "tools", "tool_choice", "system"),
+)
+#: Statuses that say nothing of what was sent.
+_NO_REFUSAL: Final = (401, 429)
 
 
 class OpenAI(HttpClient):
@@ -26,7 +36,7 @@ class OpenAI(HttpClient):
 
     The address of the server is ``?base_url=``, else OPENAI_BASE_URL, else that of OpenAI. The class makes
     the one call that every such server knows (POST chat/completions). It honours proxies, SSL_CERT_FILE,
-    OPENAI_ORG_ID and OPENAI_PROJECT_ID.
+    OPENAI_ORG_ID and OPENAI_PROJECT_ID. A part of the request that the server refuses is not sent again.
 
     The class uses urllib3, which boto3 installs, and not the package openai. The import of openai takes half
     a second, and each call takes four times the processor time. With thirty dialogues side by side this is
@@ -35,44 +45,40 @@ class OpenAI(HttpClient):
 
     paid = True
 
-    def __init__(self, spec: Spec, *, connections: int = 64) -> None:
+    def __init__(self, spec: Spec, *, connections: int = 64, learnt: Learnt | None = None) -> None:
         super().__init__("the server", connections)
         self.name, self._spec = spec.name, spec
         self._url, self._headers = "", dict[str, str]()
         self.timeout: float = spec.parameters.get("timeout", 120.0)
         self._tools = spec.parameters.get("tools", True)
-        self._limit_name = "max_tokens"
-        self._temperature = True
+        self.learnt = learnt or Learnt()
 
-    def complete(self, request: Request) -> Completion:
+    def complete(self, request: Request) -> Answer:
         """Make one call. Raise `ModelBusy` for what may pass, and `ModelError` for what will not."""
         import urllib3
 
         pool = self._connect()
-        body = json.dumps(self._body(request)).encode()
-        try:
-            answer = pool.request(
-                "POST", self._url, body=body, headers=self._headers, retries=False, redirect=False
-            )
-        except urllib3.exceptions.HTTPError as error:
-            raise ModelBusy(f"no answer from the server: {short(str(error))}") from error
-        try:
-            data = json.loads(answer.data)
-        except ValueError as error:
+        while True:
+            body, tokens = self._body(request, self.learnt.parts())
+            try:
+                answer = pool.request(
+                    "POST",
+                    self._url,
+                    body=json.dumps(body).encode(),
+                    headers=self._headers,
+                    retries=False,
+                    redirect=False,
+                )
+            except urllib3.exceptions.HTTPError as error:
+                raise ModelBusy(f"no answer from the server: {short(str(error))}") from error
             if answer.status < 300:
-                raise ModelBusy(f"the server's answer could not be read: {error}") from error
-            data = answer.data.decode("utf-8", "replace")
-        if answer.status >= 300:
+                read = read_body(answer.data, answer.headers.get("Content-Type", ""), self._server)
+                return read.model_copy(update={"limit": tokens})
+            data = json_or_text(answer.data.decode("utf-8", "replace"))
             problem = problem_in(data)
-            if answer.status == 400 and self._adapt(problem.lower()):
-                return self.complete(request)
-            raise self._error(answer.status, problem, answer.headers)
-        try:
-            return self._read(data)
-        except (AttributeError, TypeError, KeyError, IndexError) as error:
-            # The answer is no chat completion: for example the page of a proxy, or an empty list of choices.
-            problem = f"{type(error).__name__}: {error}"
-            raise ModelBusy(f"the server's answer could not be read ({problem})") from error
+            sent = [part for part in _PARTS if part in body or (part == "system" and _has_system(body))]
+            if answer.status in _NO_REFUSAL or not self.learnt.learn(named_in(data, problem), sent, tokens):
+                raise self._error(answer.status, problem, answer.headers)
 
     def check_ready(self) -> None:
         """Raise `ModelError` if a key is needed and none is set, without any call."""
@@ -96,8 +102,12 @@ class OpenAI(HttpClient):
                 self._pool = self._open(self._url, self.timeout)
             return self._pool
 
-    def _body(self, request: Request) -> dict[str, Any]:
+    def _body(self, request: Request, refused: frozenset[str]) -> tuple[dict[str, Any], int]:
+        """Return the body of a call without what the server refuses, and its limit of tokens."""
         p = self._spec.parameters
+        if "system" in refused:
+            request = with_system_in_first_message(request)
+        tokens = limited(p.get("max_tokens", request.max_tokens), refused)
         body: dict[str, Any] = {
             "model": self._spec.model,
             "messages": [
@@ -105,47 +115,19 @@ class OpenAI(HttpClient):
                 *({"role": role, "content": text} for role, text in request.history),
                 {"role": "user", "content": request.prompt},
             ],
-            self._limit_name: p.get("max_tokens", request.max_tokens),
+            "max_tokens": tokens,
+            "temperature": p.get("temperature", request.temperature),
+            "stream": False,  # some gateways stream unless they are told not to
         }
-        if self._temperature:
-            body["temperature"] = p.get("temperature", request.temperature)
+        if "max_tokens" in refused and "max_completion_tokens" not in refused:
+            body["max_completion_tokens"] = tokens
         if request.answer is not None and self._tools:
             function = {"name": _TOOL, "description": "Give the answer.", "parameters": request.answer}
             body["tools"] = [{"type": "function", "function": function}]
             body["tool_choice"] = {"type": "function", "function": {"name": _TOOL}}
-        return body
-
-    def _read(self, answer: Mapping[str, Any]) -> Completion:
-        choice = answer["choices"][0]
-        if choice.get("finish_reason") == "content_filter":
-            raise ModelError("the answer was blocked by a content filter (content_filter)")
-        data = None
-        for call in choice["message"].get("tool_calls") or ():
-            try:
-                data = json.loads(call["function"]["arguments"])
-            except ValueError:
-                data = None  # the text form counts instead; without one, the call is tried again
-        usage = answer.get("usage") or {}
-        cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0
-        return Completion(
-            text=choice["message"].get("content") or "",
-            input_tokens=usage.get("prompt_tokens", 0) - cached,
-            output_tokens=usage.get("completion_tokens", 0),
-            cached_tokens=cached,
-            data=data if isinstance(data, dict) else None,
-        )
-
-    def _adapt(self, problem: str) -> bool:
-        """Change or drop a parameter that this model refuses, each once; True if a new call may help."""
-        if self._limit_name == "max_tokens" and "max_completion_tokens" in problem:
-            self._limit_name = "max_completion_tokens"
-        elif self._temperature and "temperature" in problem:
-            self._temperature = False
-        elif self._tools and "tool" in problem:
-            self._tools = False
-        else:
-            return False
-        return True
+        if "tools" in refused:
+            body.pop("tool_choice", None)
+        return {name: value for name, value in body.items() if name not in refused}, tokens
 
     def _error(self, status: int, problem: str, headers: Mapping[str, str]) -> Exception:
         if status == 429 and "insufficient_quota" in problem:
@@ -161,3 +143,7 @@ class OpenAI(HttpClient):
             )
         common = self._common_error(status, problem, headers)
         return common or ModelError(f"the server refuses the call: {problem}")
+
+
+def _has_system(body: Mapping[str, Any]) -> bool:
+    return any(message["role"] == "system" for message in body["messages"])

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import random
 import time
-from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol
 
 from pytest_personalens.core.errors import ModelBusy, ModelError
 from pytest_personalens.core.runtime.threads import ThreadBeside
 from pytest_personalens.models.base import timeout_error
+from pytest_personalens.models.forms import finished
 from pytest_personalens.models.rate_limit import Limiter
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pytest_personalens.models.base import Completion, Model, Request
+    from pytest_personalens.models.answer import Answer
+    from pytest_personalens.models.base import Model, Request
 
 #: The number of attempts of one call, and the longest wait before an attempt in seconds.
 ATTEMPTS: Final = 8
@@ -27,9 +28,9 @@ _BESIDE: Final = ThreadBeside()
 
 
 class OnEmpty(Protocol):
-    """A callback for each empty answer, which is billed too; `again` if the model is asked again."""
+    """A callback for each empty answer that is thrown away, and is billed too."""
 
-    def __call__(self, completion: Completion, /, *, again: bool) -> None:
+    def __call__(self, answer: Answer, /) -> None:
         """Count the empty answer. Raise a `PersonalensError` to prevent a further attempt."""
 
 
@@ -64,16 +65,18 @@ class Reliable:
         self.retries = 0
         self._answered = self._given_up = False
 
-    def complete(
-        self, request: Request, *, on_empty: OnEmpty = lambda completion, *, again: None
-    ) -> Completion:
-        """Return the completion, or raise `ModelError`. `on_empty` is called for each answer of nothing."""
+    def complete(self, request: Request, *, on_empty: OnEmpty = lambda answer, /: None) -> Answer:
+        """Return the answer, or raise `ModelError`.
+
+        An answer of nothing is asked for again, and `on_empty` called, where chance may give another one. An
+        answer that ended for a reason is returned as it is, whatever it holds.
+        """
         attempts = 1 if self._given_up and not self._answered else ATTEMPTS
         for attempt in range(attempts):
             try:
                 with self.limiter.slot():
                     self._before()
-                    completion = self._attempt(request, partial(on_empty, again=attempt < attempts - 1))
+                    answer = self._attempt(request)
             except ModelBusy as busy:
                 if attempt == attempts - 1:
                     self._given_up = self._given_up or not busy.throttled
@@ -83,7 +86,11 @@ class Reliable:
                 self.retries += 1
                 self._sleep(self._wait(attempt, busy.retry_after))
             else:
-                return completion
+                if not _may_differ(answer, request) or attempt == attempts - 1:
+                    return answer
+                on_empty(answer)
+                self.retries += 1
+                self._sleep(self._wait(attempt, None))
         raise AssertionError("unreachable")  # pragma: no cover
 
     def check_ready(self) -> None:
@@ -94,23 +101,20 @@ class Reliable:
         """Close the connections of the model, if it has a method for that."""
         getattr(self.model, "close", lambda: None)()
 
-    def _attempt(self, request: Request, on_empty: Callable[[Completion], None]) -> Completion:
+    def _attempt(self, request: Request) -> Answer:
         try:
-            completion = self._complete(request)
+            answer = finished(self._complete(request), request.answer)
         except ModelBusy as busy:
             if busy.throttled:
                 self.limiter.record_throttling()
             else:
                 self.limiter.record_failure()
             raise
-        if not completion.text.strip() and completion.data is None and completion.reply is None:
-            on_empty(completion)
-            raise ModelBusy("the model answered nothing")
         self._answered = True
         self.limiter.record_success()
-        return completion
+        return answer
 
-    def _complete(self, request: Request) -> Completion:
+    def _complete(self, request: Request) -> Answer:
         talk = request.conversation
         timeout = talk.timeout if talk is not None else self._timeout
         if timeout is None:
@@ -122,9 +126,14 @@ class Reliable:
             raise timeout_error(timeout)
         if answer is None:
             raise ModelBusy(f"no whole answer within {timeout:g} s (?timeout=)")
-        completion: Completion = answer.result()
-        return completion
+        given: Answer = answer.result()
+        return given
 
     def _wait(self, attempt: int, seconds: float | None) -> float:
         drawn = self._chance() * min(LONGEST_WAIT, FIRST_WAIT * 2.0**attempt)
         return min(LONGEST_WAIT, max(drawn, seconds or 0.0))
+
+
+def _may_differ(answer: Answer, request: Request) -> bool:
+    """True for an answer of nothing that ended for no reason, to a call whose answers differ by chance."""
+    return answer.is_empty and answer.end in ("end", "tool") and not answer.thinks and request.temperature > 0

@@ -6,6 +6,7 @@ import hashlib
 from typing import TYPE_CHECKING, Final, Literal
 
 from pytest_personalens.agents.by_model.prompts import Prompts, conversation_text, values_of_context
+from pytest_personalens.core.dialogue.message import Cut
 from pytest_personalens.core.errors import AssistantFault
 from pytest_personalens.models import Model, Request
 from pytest_personalens.models.meter import Meter
@@ -18,6 +19,17 @@ if TYPE_CHECKING:
 #: a natural, engaging and personal way.
 Setting = Literal["base", "vanilla"]
 _TEMPERATURE: Final = 0.0
+
+
+def played_reply(model: Model, meter: Meter, request: Request) -> object:
+    """Return what a model that plays the assistant replies, as `Cut` if it is not whole.
+
+    Raise `AssistantFault` if the model gives no reply.
+    """
+    answer = meter.complete(model, request, "assistant", fault=AssistantFault, partial=True)
+    if answer.is_empty:
+        raise AssistantFault(f"{model.name}: {answer.problem}")
+    return Cut(answer.text, answer.cut) if answer.cut else answer.text
 
 
 class ModelAssistant:
@@ -46,15 +58,15 @@ class ModelAssistant:
         self.identity = f"{model.name} {setting} {digest}"
         self.paid = model.paid
 
-    def __call__(self, messages: list[dict[str, str]]) -> str:
-        """Return the reply.
+    def __call__(self, messages: list[dict[str, str]]) -> object:
+        """Return the reply, as `Cut` if it is not whole.
 
         Raise `AssistantFault` if the model gives none.
         """
         system, prompt = self._texts(conversation_text(messages))
         history = () if self._message else tuple((m["role"], m["content"]) for m in messages[:-1])
         request = Request(system, prompt or messages[-1]["content"], _TEMPERATURE, history=history)
-        return self._meter.complete(self._model, request, "assistant", fault=AssistantFault).text
+        return played_reply(self._model, self._meter, request)
 
     def _texts(self, conversation: str) -> tuple[str, str]:
         """Return the system text, and the one message that holds everything.

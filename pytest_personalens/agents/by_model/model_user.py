@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -21,6 +22,17 @@ if TYPE_CHECKING:
 
 #: The word that ends the dialogue in the text of a model (the convention of the official code).
 END_SIGNAL: Final = "TERMINATE"
+#: The signal as a word of its own, with the marks that models put around it; in any case, alone at the end.
+_SIGNAL: Final = re.compile(
+    rf"[*_`\[({{<\"']*\b{END_SIGNAL}\b[*_`\])}}>\"'.!]*|(?:(?<=[.!?])|^)[\s*_`\[(]*\b(?i:{END_SIGNAL})\W*\Z",
+    re.MULTILINE,
+)
+#: The speaker's name before a message.
+_SPEAKER: Final = re.compile(r"\A\s*[*_]*(?:user|person|me|customer)[*_]*\s*:[*_]*\s*", re.IGNORECASE)
+_QUOTED: Final = re.compile(
+    r"\A[\"\u201c\u201e\u00ab]([^\"\u201c\u201d\u201e\u00ab\u00bb]+)[\"\u201d\u201c\u00bb]\Z"
+)
+_FIELDS: Final = ("message", "content", "text", "reply", "user")
 _TEMPERATURE: Final = 0.5
 #: The text that the model writes before each message: nothing, its reasoning, or the state of the user
 #: (paper, section 4.1).
@@ -67,7 +79,11 @@ class ModelUserAgent:
         text = self._message(request)
         # Before the opening nobody has answered, so there is no dialogue to end. The signal is a mistake of
         # the model there.
-        turn = UserTurn(text.replace(END_SIGNAL, "").strip(), bool(transcript) and END_SIGNAL in text)
+        if self._paper:
+            turn = UserTurn(text.replace(END_SIGNAL, "").strip(), bool(transcript) and END_SIGNAL in text)
+        else:
+            said, signals = _SIGNAL.subn("", bare_message(text))
+            turn = UserTurn(bare_message(said), bool(transcript) and signals > 0)
         problem = "" if self._paper else out_of_role(turn, scenario, transcript)
         if problem:
             raise UserAgentFault(f"{self._model.name} {problem}")
@@ -101,6 +117,28 @@ class ModelUserAgent:
         if len(parts) == 1:
             raise UserAgentFault(f"{self._model.name} wrote no line 'Message:'")
         return parts[-1].strip()
+
+
+def bare_message(text: str) -> str:
+    """Return a message without what some models put around it: the speaker's name, quotation marks, JSON.
+
+    >>> bare_message('User: "Is it booked?"')
+    'Is it booked?'
+    """
+    text = _SPEAKER.sub("", text.strip())
+    if text.startswith("{"):
+        try:
+            data = json.loads(text)
+        except ValueError:
+            data = None
+        told = (
+            [data[name] for name in _FIELDS if isinstance(data.get(name), str)]
+            if isinstance(data, dict)
+            else []
+        )
+        text = told[0].strip() if len(told) == 1 else text
+    quoted = _QUOTED.match(text)
+    return quoted[1].strip() if quoted else text
 
 
 def out_of_role(turn: UserTurn, scenario: Scenario, transcript: Sequence[Message]) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.agents.by_model.model_judge import again_text, verdict_of
+from pytest_personalens.agents.by_model.model_judge import again_text, unread
 from pytest_personalens.agents.by_model.prompts import Prompts, values_of
+from pytest_personalens.agents.by_model.verdict_reading import verdict_of
 from pytest_personalens.core.errors import JudgeFault
 from pytest_personalens.core.judging.verdict import Dimension, Verdict
 from pytest_personalens.models import Model, Request
@@ -56,13 +57,13 @@ class PaperJudge:
         for _ in range(2):
             request = Request(system, prompt + again, self._temperature, 4000)
             answer = self._meter.complete(
-                self._model, request, f"judge {dimension.short}", fault=JudgeFault
-            ).text
+                self._model, request, f"judge {dimension.short}", fault=JudgeFault, partial=True
+            )
             try:
-                return read_sections(answer, dimension, replies)
+                return read_sections(answer.text, dimension, replies)
             except ValueError as error:
-                problem = str(error)
-                again = again_text(problem)
+                problem = unread(self._model, answer, error)
+                again = again_text(str(error))
         raise JudgeFault(f"{self._model.name}: unreadable verdict on {dimension.short}: {problem}")
 
 

@@ -9,7 +9,7 @@ import json
 import re
 from typing import Any, Final
 
-from pytest_personalens.models import Completion, Request
+from pytest_personalens.models import Answer, Request
 
 #: Characters of English prose for each token. Tokenizers differ: o200k has about 5.3, and Claude's 4.6. The
 #: smaller number is the safer one.
@@ -41,7 +41,7 @@ class Placeholder:
         self.name, self.paid, self._role = name, True, role
         self._whole = whole and role == "assistant"
 
-    def complete(self, request: Request) -> Completion:
+    def complete(self, request: Request) -> Answer:
         """Return filler, or a verdict that can be parsed."""
         sent = len(request.system) + len(request.prompt) + sum(len(text) for _, text in request.history)
         if request.answer is not None and self._role != "assistant":
@@ -52,12 +52,13 @@ class Placeholder:
                 else score["type"] == "boolean" or score["enum"][0]
             )
             data = {"evidence": [_quote(request)], "justification": "so", "score": value}
-            return Completion("", round(sent / CHARS), 0, data=data)
+            return Answer(data=data, input_tokens=round(sent / CHARS))
         if self._role == "judge":
-            return Completion(_readable(request.prompt), round(sent / CHARS))
+            return Answer(text=_readable(request.prompt), input_tokens=round(sent / CHARS))
         length = ASSISTANT if request.history or self._whole else USER
         begin = "Message: " if self._role == "user agent" else ""
-        return Completion(f"{begin}{sent} " + "word " * round(length * CHARS / 5), round(sent / CHARS))
+        text = f"{begin}{sent} " + "word " * round(length * CHARS / 5)
+        return Answer(text=text, input_tokens=round(sent / CHARS))
 
 
 def _readable(prompt: str) -> str:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.scenario import Scenario
     from pytest_personalens.datasets.base import Dataset
-    from pytest_personalens.models import Completion, Request
+    from pytest_personalens.models import Answer, Request
 
 _ROLES: Final = ("user", "assistant", "judge")
 #: A placeholder for the dialogue: its first two turns.
@@ -45,7 +45,7 @@ class _Listener:
         self.name = name
         self.requests: list[Request] = []
 
-    def complete(self, request: Request) -> Completion:
+    def complete(self, request: Request) -> Answer:
         self.requests.append(request)
         raise _Seen("taken down")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -32,6 +32,13 @@ class ToolCall(Frozen):
     function: Function
 
 
+class Cut(NamedTuple):
+    """A reply that is not whole, and how it was cut or spoilt, such as "cut off at 4,000 tokens"."""
+
+    reply: object
+    cut: str
+
+
 class Message(Sparse):
     """One turn of a dialogue, or one step of the assistant before a turn.
 
@@ -43,7 +50,8 @@ class Message(Sparse):
     list with nothing else in it; the assistant then states that it called no tool. `left_out` is the number
     of calls that were not kept because there were too many.
 
-    Fields for tools are not stored if they hold nothing.
+    `cut` says of a reply that is not whole how it was cut. Fields that are rarely used are not stored if they
+    hold nothing.
     """
 
     role: Role
@@ -52,6 +60,9 @@ class Message(Sparse):
     tool_call_id: Text = ""
     steps: tuple[Message, ...] | None = None
     left_out: int = Field(default=0, ge=0)
+    cut: Text = Field(
+        default="", description="How the reply was cut or spoilt, such as 'cut off at 4,000 tokens'."
+    )
     session: Text = Field(
         default="", description="The session in which it is said, where a dialogue has several."
     )
@@ -62,6 +73,7 @@ class Message(Sparse):
         "tool_call_id": "",
         "steps": None,
         "left_out": 0,
+        "cut": "",
         "session": "",
     }
 
@@ -88,14 +100,15 @@ class Message(Sparse):
         """The turn as the user hears it, without the calls."""
         if not self.acts:
             return self
-        return Message(role=self.role, content=self.content, session=self.session)
+        return Message(role=self.role, content=self.content, cut=self.cut, session=self.session)
 
     def returned(self) -> object:
         """Return what an assistant may have returned: a text, a message, or a list of messages."""
-        if not self.acts:
-            return self.content
-        messages = [_plain(message) for message in self.path]
-        return messages[-1] if self.steps is None else messages
+        whole: object = self.content
+        if self.acts:
+            messages = [_plain(message) for message in self.path]
+            whole = messages[-1] if self.steps is None else messages
+        return Cut(whole, self.cut) if self.cut else whole
 
 
 def _plain(message: Message) -> dict[str, Any]:
@@ -135,8 +148,12 @@ def group_turns(messages: Iterable[Message]) -> list[Message]:
     """
     turns: list[Message] = []
     steps: list[Message] = []
-    for message in messages:
-        if message.role == "tool" or (message.tool_calls and not message.content.strip()):
+    listed = list(messages)
+    for place, message in enumerate(listed):
+        after = listed[place + 1] if place + 1 < len(listed) else None
+        # Words beside a call whose result follows are a step: the turn is what the assistant says after it.
+        goes_on = after is not None and after.role == "tool"
+        if message.role == "tool" or (message.tool_calls and (goes_on or not message.content.strip())):
             steps.append(message)
         elif steps and message.role == "user":
             break

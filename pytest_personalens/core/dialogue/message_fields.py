@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
+
+#: The types of the parts of a content that hold what a model thought, and not what it says.
+_THOUGHTS: Final = ("thinking", "redacted_thinking", "reasoning", "reasoning_text", "summary_text", "thought")
 
 
 def is_message(value: object) -> bool:
@@ -37,6 +40,18 @@ def text_of(content: object) -> str | None:
     return None
 
 
+def has_thoughts(content: object) -> bool:
+    """True if parts of a content hold what a model thought."""
+    return isinstance(content, (list, tuple)) and any(map(_is_thought, content))
+
+
 def text_of_part(part: object) -> str:
+    """Return the text of a part of a content; empty for a thought."""
+    if _is_thought(part):
+        return ""
     text = part if isinstance(part, str) else field(part, "text") or field(part, "refusal")
     return text if isinstance(text, str) else ""
+
+
+def _is_thought(part: object) -> bool:
+    return not isinstance(part, str) and (field(part, "type") in _THOUGHTS or field(part, "thought") is True)

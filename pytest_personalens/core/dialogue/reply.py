@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from pytest_personalens.core.dialogue.message import AssistantMessages, Function, Message, ToolCall
+from pytest_personalens.core.dialogue.message import AssistantMessages, Cut, Function, Message, ToolCall
 from pytest_personalens.core.dialogue.message_fields import field, has, is_message, text_of, text_of_part
 from pytest_personalens.core.errors import AssistantFault, short_repr
 from pytest_personalens.core.frozen import clean
@@ -39,6 +39,8 @@ def read_reply(reply: object) -> Reply:
     A list may begin with the conversation that the assistant received. Only the messages after the last user
     message count. Raise `AssistantFault` for a value that is no text, message or list of messages.
     """
+    if isinstance(reply, Cut):
+        return _read_cut(reply)
     if isinstance(reply, str):
         text = _spoken(reply)
         return Reply(Message(role="assistant", content=text), [{"role": "assistant", "content": text}])
@@ -52,6 +54,14 @@ def read_reply(reply: object) -> Reply:
         new_messages = _after_what_was_given(reply)
         return Reply(_turn(new_messages, listed=True), [_whole_message(message) for message in new_messages])
     raise AssistantFault(_problem_of(reply))
+
+
+def _read_cut(reply: Cut) -> Reply:
+    try:
+        read = read_reply(reply.reply)
+    except AssistantFault as fault:
+        raise AssistantFault(f"{fault}; the reply was {reply.cut}") from fault
+    return read._replace(turn=read.turn.model_copy(update={"cut": reply.cut}))
 
 
 def spoken_turns(messages: AssistantMessages) -> list[tuple[str, str]]:

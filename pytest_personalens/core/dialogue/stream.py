@@ -1,16 +1,22 @@
-"""Reads a reply in pieces: texts, or deltas in OpenAI's streaming format."""
+"""Reads a reply in pieces: texts, deltas in OpenAI's format, or events of other streams."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, Iterator
 from typing import Any, Final
 
-from pytest_personalens.core.dialogue.message_fields import field, has, is_message, text_of
+from pytest_personalens.core.dialogue.endings import BROKEN_OFF, cut_text, end_of
+from pytest_personalens.core.dialogue.events import delta_in, error_in
+from pytest_personalens.core.dialogue.message import Cut
+from pytest_personalens.core.dialogue.message_fields import field, has, has_thoughts, is_message, text_of
 from pytest_personalens.core.dialogue.reply import MAX_REPLY_CHARS
-from pytest_personalens.core.errors import AssistantFault, PersonalensError, error_text
+from pytest_personalens.core.errors import AssistantFault, PersonalensError, error_text, short_repr
 
 #: Highest number of characters of arguments in a stream; a longer stream is a fault.
 _MOST_ARGUMENTS: Final = 10_000_000
+_THOUGHTS: Final = ("reasoning_content", "reasoning", "thinking", "reasoning_details")
+#: The text that ends a stream of OpenAI's protocol.
+_LAST: Final = "[DONE]"
 
 
 def read_stream(reply: object) -> object:
@@ -36,7 +42,11 @@ async def await_reply(reply: Any) -> object:
 
 
 class Stream:
-    """The pieces of a reply so far; a result of a tool ends the message before it."""
+    """The pieces of a reply so far; a result of a tool ends the message before it.
+
+    `word` says why the stream ended, in its own word, `usage` what it cost, `is_over` if it said that it is
+    at its end, `in_chunks` if it is of a kind that says so, and `thinks` if it held thoughts.
+    """
 
     def __init__(self) -> None:
         self._messages: list[object] = []
@@ -44,6 +54,8 @@ class Stream:
         self._calls: dict[object, dict[str, Any]] = {}
         self._chars = 0
         self._arguments = 0
+        self.word, self.usage = "", dict[str, Any]()
+        self.is_over = self.in_chunks = self.thinks = False
 
     def add(self, piece: object) -> None:
         """Add a piece; raise `AssistantFault` if it is no text and no delta, or makes the stream too long."""
@@ -58,6 +70,15 @@ class Stream:
             ) from error
 
     def reply(self) -> object:
+        """Return the pieces as one text, one message or a list of messages, as `Cut` if they were cut off."""
+        whole, cut = self.joined(), cut_text(end_of(self.word), self.word, 0)
+        return Cut(whole, cut) if cut else whole
+
+    def word_at_end(self) -> str:
+        """Return why a stream ended that was read as its server sent it, so it must say that it is over."""
+        return self.word or (BROKEN_OFF if self.in_chunks and not self.is_over else "")
+
+    def joined(self) -> object:
         """Return the pieces as one text, one message, or a list of messages."""
         if not self._messages and not self._calls:
             return "".join(self._text)
@@ -65,14 +86,36 @@ class Stream:
         self._end_message()
         return self._messages if several else self._messages[0]
 
+    def message(self) -> dict[str, Any]:
+        """Return the pieces as one message, for a stream of one model."""
+        self._end_message()
+        last = self._messages[-1] if self._messages else None
+        return last if isinstance(last, dict) else {"role": "assistant", "content": ""}
+
     def _add(self, piece: object) -> None:
         if isinstance(piece, str):
-            self._say(piece)
+            if piece == _LAST:
+                self.is_over = True
+            else:
+                self._say(piece)
             return
-        delta = _delta(piece)
-        if delta is None:
+        if piece is None:
             return
-        if not is_message(delta) and not has(delta, "role"):
+        if (error := error_in(piece)) is not None:
+            raise AssistantFault(f"the assistant's stream ends with an error: {short_repr(error, 200)}")
+        found = delta_in(piece)
+        self.in_chunks = self.in_chunks or found.in_chunk
+        self.word, self.is_over = found.word or self.word, self.is_over or found.is_last or bool(found.word)
+        self.usage |= found.usage
+        self.thinks = self.thinks or found.thinks
+        if found.delta is not None:
+            self._add_delta(piece, found.delta, in_chunk=found.in_chunk)
+
+    def _add_delta(self, piece: object, delta: object, *, in_chunk: bool) -> None:
+        if isinstance(delta, str):
+            self._say(delta)
+            return
+        if not is_message(delta) and not has(delta, "role") and not in_chunk:
             raise AssistantFault(
                 f"the assistant's stream yielded {type(piece).__name__}; it must yield text or deltas"
             )
@@ -80,10 +123,13 @@ class Stream:
             self._end_message()
             self._messages.append(delta)
             return
-        text = text_of(field(delta, "content"))
+        content = field(delta, "content")
+        text = text_of(content)
         if text is None:
             raise AssistantFault("the assistant's stream yielded a delta whose content is no text")
-        self._say(text)
+        refusal = field(delta, "refusal")
+        self._say(text or (refusal if isinstance(refusal, str) else ""))
+        self.thinks = self.thinks or has_thoughts(content) or any(field(delta, name) for name in _THOUGHTS)
         for call in field(delta, "tool_calls") or ():
             self._call(call)
 
@@ -125,13 +171,3 @@ class Stream:
             message: dict[str, Any] = {"role": "assistant", "content": text}
             self._messages.append(message | ({"tool_calls": calls} if calls else {}))
         self._text, self._calls = [], {}
-
-
-def _delta(piece: object) -> object | None:
-    """Return the delta of a chunk, None if it has none, and a piece that is no chunk as it is."""
-    if piece is None:
-        return None
-    if has(piece, "choices"):
-        choices = field(piece, "choices")
-        return field(choices[0], "delta") if choices else None
-    return field(piece, "delta") if has(piece, "delta") else piece

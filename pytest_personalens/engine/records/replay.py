@@ -228,7 +228,7 @@ class ReplayAssistant:
         self.identity, self.paid = assistant.identity, assistant.paid
         self._assistant, self._replay, self._session = assistant, replay, session
 
-    def __call__(self, messages: AssistantMessages) -> str:
+    def __call__(self, messages: AssistantMessages) -> object:
         """Return the stored reply if all that the assistant saw is equal, else its reply."""
 
         def find(record: Record) -> Message | None:
@@ -236,7 +236,7 @@ class ReplayAssistant:
             return _stored_reply(record.dialogue, messages, self._session) if same else None
 
         if (stored := self._replay.stored(find, paid=self.paid)) is not None:
-            return stored.content
+            return stored.said.returned()
         self._replay.admit(paid=self.paid, what=f"the assistant's turn {len(messages)} is not in it")
         return self._assistant(messages)
 

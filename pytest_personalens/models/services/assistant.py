@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from typing import TYPE_CHECKING, Final
 
+from pytest_personalens.core.dialogue.message import Cut
 from pytest_personalens.core.errors import AssistantFault
 from pytest_personalens.models.base import Conversation, Request
 
@@ -41,4 +42,5 @@ class ServiceAssistant:
         """Return the reply. Raise `AssistantFault` if there is none within `timeout` seconds."""
         talk = Conversation(messages, self._context.user, self._session, self._context.text(), timeout)
         request = Request("", messages[-1]["content"], conversation=talk)
-        return self._meter.complete(self._service, request, "assistant", fault=AssistantFault).reply
+        answer = self._meter.complete(self._service, request, "assistant", fault=AssistantFault, partial=True)
+        return Cut(answer.reply, answer.cut) if answer.cut else answer.reply

@@ -10,9 +10,10 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import ModelError
+from pytest_personalens.models.answer import Answer
 from pytest_personalens.models.aws import PATIENCE, AwsClient
-from pytest_personalens.models.base import Completion, Request
-from pytest_personalens.models.services.answer import MOST_BYTES, Answer
+from pytest_personalens.models.base import Request
+from pytest_personalens.models.services.replies import MOST_BYTES, ReplyReader
 from pytest_personalens.models.services.trace import Trace
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class BedrockAgent(AwsClient):
             "bedrock-agent-runtime", "Bedrock", parameters, timeout=PATIENCE, connections=connections
         )
 
-    def complete(self, request: Request) -> Completion:
+    def complete(self, request: Request) -> Answer:
         """Make one call. Raise `ModelBusy` for what may pass, and `ModelError` for what will not."""
         assert request.conversation is not None
         said = request.conversation
@@ -61,7 +62,7 @@ class BedrockAgent(AwsClient):
             with closing(answer["completion"]) as events:
                 for event in events:
                     trace.add(event)
-        return Completion("", reply=trace.reply())
+        return Answer(reply=trace.reply())
 
     def refusal(self, code: str, message: str) -> ModelError:
         """Return the error to raise for an error of this service alone."""
@@ -82,7 +83,13 @@ class AgentCore(AwsClient):
     paid = False
 
     def __init__(
-        self, arn: str, template: Template, answer: Answer, parameters: Mapping[str, Any], *, connections: int
+        self,
+        arn: str,
+        template: Template,
+        answer: ReplyReader,
+        parameters: Mapping[str, Any],
+        *,
+        connections: int,
     ) -> None:
         self.name = f"agentcore:{arn}"
         self.tells_context = template.tells_context
@@ -98,7 +105,7 @@ class AgentCore(AwsClient):
             region=match["region"] if match is not None else None,
         )
 
-    def complete(self, request: Request) -> Completion:
+    def complete(self, request: Request) -> Answer:
         """Make one call. Raise `ModelBusy` for what may pass, and `ModelError` for what will not."""
         assert request.conversation is not None
         with self.convert_errors():
@@ -114,7 +121,7 @@ class AgentCore(AwsClient):
                 body = response.read(MOST_BYTES + 1)
         if len(body) > MOST_BYTES:
             raise ModelError(f"the agent's answer has more than {MOST_BYTES:,} bytes, which is the limit")
-        return Completion("", reply=self._answer.reply(body, answer.get("contentType", "")))
+        return self._answer.read(body, answer.get("contentType", ""))
 
     def refusal(self, code: str, message: str) -> ModelError:
         """Return the error to raise for an error of this service alone."""

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import ModelBusy, ModelError, SpecError
 from pytest_personalens.core.text.redaction import add_secret
-from pytest_personalens.models.base import Completion, Request, timeout_error
+from pytest_personalens.models.answer import Answer
+from pytest_personalens.models.base import Request, timeout_error
+from pytest_personalens.models.events import json_or_text
 from pytest_personalens.models.http import HttpClient, problem_in, short
 from pytest_personalens.models.services import FLAG
-from pytest_personalens.models.services.answer import MOST_BYTES, Answer, json_or_text
+from pytest_personalens.models.services.replies import MOST_BYTES, ReplyReader
 from pytest_personalens.models.services.template import REQUEST as TEMPLATE
 from pytest_personalens.models.services.template import Template
 from pytest_personalens.models.specs import holds_password
@@ -34,7 +36,13 @@ class HttpService(HttpClient):
     paid = False
 
     def __init__(
-        self, url: str, template: Template, answer: Answer, headers: Mapping[str, str], *, connections: int
+        self,
+        url: str,
+        template: Template,
+        answer: ReplyReader,
+        headers: Mapping[str, str],
+        *,
+        connections: int,
     ) -> None:
         super().__init__("the service", connections)
         self.name = url
@@ -42,7 +50,7 @@ class HttpService(HttpClient):
         self._url, self._template, self._answer = url, template, answer
         self._headers = {"Content-Type": "application/json", "Accept": "*/*", **headers}
 
-    def complete(self, request: Request) -> Completion:
+    def complete(self, request: Request) -> Answer:
         """Make one POST. Raise `ModelBusy` for what may pass, and `ModelError` for what will not."""
         import urllib3
 
@@ -67,7 +75,7 @@ class HttpService(HttpClient):
         if answer.status >= 300:
             problem = problem_in(json_or_text(body.decode("utf-8", "replace")))
             raise self._error(answer.status, problem, answer.headers)
-        return Completion("", reply=self._answer.reply(body, answer.headers.get("Content-Type", "")))
+        return self._answer.read(body, answer.headers.get("Content-Type", ""))
 
     def _connect(self) -> Any:
         with self._lock:

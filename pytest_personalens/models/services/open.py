@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.models.services import FLAG, ServiceSettings
-from pytest_personalens.models.services.answer import REPLY, Answer
 from pytest_personalens.models.services.aws_agents import ARN, AgentCore, BedrockAgent
 from pytest_personalens.models.services.aws_agents import REQUEST as TO_AGENTCORE
 from pytest_personalens.models.services.http import HEADERS, HttpService, read_headers, read_url
 from pytest_personalens.models.services.http import REQUEST as TO_HTTP
+from pytest_personalens.models.services.replies import REPLY, ReplyReader
 from pytest_personalens.models.services.template import REQUEST as TEMPLATE
 from pytest_personalens.models.services.template import Template
 from pytest_personalens.models.specs import SERVICES, read_spec
@@ -37,7 +37,7 @@ def open_service(
     if url is not None:
         template = Template(settings.request or TO_HTTP)
         headers = read_headers(settings.headers)
-        return HttpService(url, template, Answer(settings.reply), headers, connections=connections)
+        return HttpService(url, template, ReplyReader(settings.reply), headers, connections=connections)
     spec = read_spec(text, SERVICES)
     if spec is None:
         return None
@@ -58,5 +58,5 @@ def open_service(
         raise SpecError(
             f"{FLAG}: expected agentcore:ARN, an arn:aws:bedrock-agentcore:...:runtime/..., not {text!r}"
         )
-    template, answer = Template(settings.request or TO_AGENTCORE), Answer(settings.reply)
+    template, answer = Template(settings.request or TO_AGENTCORE), ReplyReader(settings.reply)
     return AgentCore(spec.model, template, answer, parameters, connections=connections)

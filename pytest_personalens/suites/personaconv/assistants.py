@@ -6,6 +6,7 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any, Final
 
+from pytest_personalens.core.dialogue.message import Cut
 from pytest_personalens.core.errors import AssistantFault, DataError
 from pytest_personalens.core.files.json_lines import read_json_lines
 from pytest_personalens.core.files.json_stream import read_object
@@ -49,7 +50,7 @@ class ModelPredictor:
         self.identity = f"{model.name} personaconv {'official' if official else 'fixed'} {digest}"
         self.paid = model.paid
 
-    def __call__(self, messages: list[dict[str, str]]) -> str:
+    def __call__(self, messages: list[dict[str, str]]) -> object:
         """Return the answer as text or as a JSON object. Raise `AssistantFault` if the model gives none."""
         request = Request(self._known, messages[-1]["content"])
         if self._official:
@@ -64,10 +65,12 @@ class ModelPredictor:
                 "additionalProperties": False,
             }
             request = request._replace(answer=schema)
-        completion = self._meter.complete(self._model, request, "assistant", fault=AssistantFault)
-        if completion.data is None:
-            return completion.text
-        return json.dumps(dict(completion.data), ensure_ascii=False)
+        answer = self._meter.complete(self._model, request, "assistant", fault=AssistantFault, partial=True)
+        if answer.is_empty:
+            raise AssistantFault(f"{self._model.name}: {answer.problem}")
+        reply = answer.text if answer.data is None else json.dumps(answer.data, ensure_ascii=False)
+        # The limits of the official scripts cut most texts, which is how those are meant.
+        return Cut(reply, answer.cut) if answer.cut and not self._official else reply
 
 
 class StoredOutputs:

@@ -8,11 +8,12 @@ import tomllib
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.agents.by_model.model_judge import again_text
+from pytest_personalens.agents.by_model.model_judge import again_text, unread
 from pytest_personalens.agents.by_model.prompts import transcript_text
+from pytest_personalens.agents.by_model.verdict_reading import plain_score
 from pytest_personalens.core.errors import JudgeFault
 from pytest_personalens.core.judging.verdict import Verdict
-from pytest_personalens.models import Completion, Model, Request
+from pytest_personalens.models import Answer, Model, Request
 from pytest_personalens.suites.questions.embedded_judge import ChoiceReader
 from pytest_personalens.suites.questions.values import CHOICE, PREF
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 _TOML: Final = files(__package__).joinpath("prompts.toml").read_text(encoding="utf-8")
 _PROMPTS: Final = tomllib.loads(_TOML)
-_LINE: Final = r"^\W*{}\W*[:=][ \t]*(.+?)\s*$"
+_LINE: Final = r"^[ \t>*_`#-]*{}[*_`]*[ \t]*[:=\uff1a][ \t]*(.+?)\s*$"
 
 
 class QuestionsModelJudge(ChoiceReader):
@@ -54,13 +55,13 @@ class QuestionsModelJudge(ChoiceReader):
         problem = again = ""
         for _ in range(2):
             request = Request(system, prompt + again, self._temperature, answer=_schema(faults))
-            completion = self._meter.complete(
-                self._model, request, f"judge {dimension.short}", fault=JudgeFault
+            answer = self._meter.complete(
+                self._model, request, f"judge {dimension.short}", fault=JudgeFault, partial=True
             )
             try:
-                return _read(completion, dimension, faults)
+                return _read(answer, dimension, faults)
             except ValueError as error:
-                problem, again = str(error), again_text(str(error))
+                problem, again = unread(self._model, answer, error), again_text(str(error))
         raise JudgeFault(f"{self._model.name}: unreadable verdict on {dimension.short}: {problem}")
 
 
@@ -73,21 +74,25 @@ def _schema(faults: Mapping[str, str]) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": list(properties)}
 
 
-def _read(completion: Completion, dimension: Measure, faults: Mapping[str, str]) -> Verdict:
+def _read(answer: Answer, dimension: Measure, faults: Mapping[str, str]) -> Verdict:
     """Return the verdict in a model's answer. Raise ValueError for faults and a score that disagree."""
-    if completion.data is not None:
-        data = completion.data
-        listed, why, score = data.get("faults", []), data.get("justification"), str(data.get("score")).lower()
+    if answer.data is not None:
+        data = answer.data
+        listed, why, score = data.get("faults") or [], data.get("justification"), str(data.get("score"))
+        listed = [part.strip() for part in listed.split(",")] if isinstance(listed, str) else listed
     else:
+        flags = re.IGNORECASE | re.MULTILINE
         found = {
-            name: re.findall(_LINE.format(name), completion.text, re.IGNORECASE | re.MULTILINE)
+            name: list(dict.fromkeys(re.findall(_LINE.format(name), answer.text, flags)))
             for name in ("faults", "justification", "score")
         }
         if missing := next((name for name, lines in found.items() if len(lines) != 1), ""):
             raise ValueError(f"expected one line '{missing.capitalize()}: ...'")
-        text = found["faults"][0].strip("*_`[]()\"'. ").lower()
-        listed = [] if text == "none" else [part.strip() for part in text.split(",")]
-        why, score = found["justification"][0], found["score"][0].strip("*_`. ").lower()
+        listed = [part.strip() for part in found["faults"][0].strip("*_`[]()\"'. ").lower().split(",")]
+        why, score = found["justification"][0].strip("*_` "), found["score"][0]
+    score = plain_score(score, dimension)
+    score = {"1": "true", "yes": "true", "0": "false", "no": "false"}.get(score, score)
+    listed = [] if listed in (["none"], [""]) else listed
     if not isinstance(listed, list) or not all(name in faults for name in listed):
         raise ValueError(f"expected faults among {', '.join(faults)}, or none")
     if not isinstance(why, str) or not why.strip():

@@ -10,11 +10,10 @@ from pytest_personalens.agents.by_model.model_assistant import ModelAssistant
 from pytest_personalens.agents.by_model.model_judge import (
     ModelJudge,
     answer_schema,
-    parse_answer,
-    read_answer,
 )
 from pytest_personalens.agents.by_model.model_user import ModelUserAgent, out_of_role
 from pytest_personalens.agents.by_model.prompts import Prompts
+from pytest_personalens.agents.by_model.verdict_reading import read_lines, read_verdict
 from pytest_personalens.agents.by_model.votes import VotingJudge
 from pytest_personalens.core.dialogue.dialogue import Dialogue, Message, UserTurn
 from pytest_personalens.core.errors import (
@@ -27,7 +26,7 @@ from pytest_personalens.core.errors import (
 from pytest_personalens.core.judging.usage import Usage
 from pytest_personalens.core.judging.verdict import READINGS, Dimension, Reason, Verdict
 from pytest_personalens.core.scenario import Scenario
-from pytest_personalens.models import Completion, Request
+from pytest_personalens.models import Answer, Request
 from pytest_personalens.models.meter import Meter
 
 TALK = Dialogue(
@@ -46,12 +45,12 @@ class FakeModel:
     def __init__(self, *answers: Any) -> None:
         self.answers, self.requests = list(answers), []  # type: ignore[var-annotated]
 
-    def complete(self, request: Request) -> Completion:
+    def complete(self, request: Request) -> Answer:
         self.requests.append(request)
         answer = self.answers[min(len(self.requests), len(self.answers)) - 1]
         if isinstance(answer, Exception):
             raise answer
-        return answer if isinstance(answer, Completion) else Completion(answer, 10, 2)
+        return answer if isinstance(answer, Answer) else Answer(text=answer, input_tokens=10, output_tokens=2)
 
 
 def user(model: FakeModel, meter: Meter | None = None) -> ModelUserAgent:
@@ -118,7 +117,7 @@ def test_a_transcript_cannot_close_its_section(scenario: Scenario) -> None:
     ],
 )
 def test_readable_scores(answer: str, score: int) -> None:
-    assert parse_answer(answer, Dimension.PERSONALIZATION, 2).score == score
+    assert read_lines(answer, Dimension.PERSONALIZATION, 2).score == score
 
 
 @pytest.mark.parametrize(
@@ -145,9 +144,11 @@ def test_unreadable_answers_are_asked_again_once_and_then_an_error(scenario: Sce
     assert meter.usage["judge p"].calls == 2
 
 
-def quoting(*quotes: tuple[int, str], score: int = 3) -> Completion:
+def quoting(*quotes: tuple[int, str], score: int = 3) -> Answer:
     evidence = [{"turn": turn, "quote": quote} for turn, quote in quotes]
-    return Completion("", 10, 2, data={"evidence": evidence, "justification": "a", "score": score})
+    return Answer(
+        input_tokens=10, output_tokens=2, data={"evidence": evidence, "justification": "a", "score": score}
+    )
 
 
 SAID = Dialogue(
@@ -190,7 +191,7 @@ def test_quotes_are_looked_up_in_the_transcript(
     "first", [quoting((0, "never said")), quoting()], ids=["an invented quote", "no quote"]
 )
 def test_a_verdict_without_a_quote_that_is_found_is_asked_for_once_more(
-    scenario: Scenario, first: Completion
+    scenario: Scenario, first: Answer
 ) -> None:
     model, meter = FakeModel(first, quoting((1, "for two"), score=2)), Meter()
     verdict = judge(model, meter).verdict(scenario, SAID, Dimension.PERSONALIZATION)
@@ -212,7 +213,7 @@ def test_what_was_readable_once_is_kept_where_the_second_answer_is_not(scenario:
 
 
 def test_an_opening_that_leaks_nothing_has_nothing_to_quote(scenario: Scenario) -> None:
-    model = FakeModel(Completion("", data={"evidence": [], "justification": "a", "score": False}))
+    model = FakeModel(Answer(data={"evidence": [], "justification": "a", "score": False}))
     assert not judge(model).verdict(scenario, SAID, Dimension.OPENING_LEAK).unsupported
     assert len(model.requests) == 1
 
@@ -226,13 +227,13 @@ def test_what_hardly_a_verdict_has_is_in_no_record_without_it(scenario: Scenario
 
 @pytest.mark.parametrize(("answer", "score"), [("true", 1), ("False", 0), ("**True**", 1), ("yes.", 1)])
 def test_task_completion_is_true_or_false(answer: str, score: int) -> None:
-    assert parse_answer(f"Justification: a\nScore: {answer}", Dimension.TASK_COMPLETION, 2).score == score
+    assert read_lines(f"Justification: a\nScore: {answer}", Dimension.TASK_COMPLETION, 2).score == score
     with pytest.raises(ValueError, match="expected the score true or false"):
-        parse_answer("Justification: a\nScore: 3", Dimension.TASK_COMPLETION, 2)
+        read_lines("Justification: a\nScore: 3", Dimension.TASK_COMPLETION, 2)
 
 
 def test_evidence_of_turns_that_do_not_exist_is_left_out() -> None:
-    verdict = parse_answer(
+    verdict = read_lines(
         'Evidence: turn 1: "Booked"\nEvidence: turn 9: "Invented"\nJustification: a\nScore: 3',
         Dimension.PERSONALIZATION,
         2,
@@ -283,23 +284,21 @@ def test_an_answer_through_a_tool_is_read_as_strictly_as_a_text() -> None:
         "justification": "so",
         "score": 3,
     }
-    verdict = read_answer(Completion("", data=good), Dimension.PERSONALIZATION, 2, 1)
+    verdict = read_verdict(Answer(data=good), Dimension.PERSONALIZATION, 2, 1)
     assert (verdict.score, [e.turn for e in verdict.evidence]) == (3, [1])
-    assert (
-        read_answer(Completion("", data={**good, "score": True}), Dimension.TASK_COMPLETION, 2, 1).score == 1
-    )
-    assert read_answer(
-        Completion("", data={**good, "score": [1, 4]}), Dimension.PERSONALIZATION_TURNS, 4, 2
+    assert read_verdict(Answer(data={**good, "score": True}), Dimension.TASK_COMPLETION, 2, 1).score == 1
+    assert read_verdict(
+        Answer(data={**good, "score": [1, 4]}), Dimension.PERSONALIZATION_TURNS, 4, 2
     ).turns == (1, 4)
     for dimension, score in (
         (Dimension.PERSONALIZATION, 7), (Dimension.PERSONALIZATION, 3.5), (Dimension.PERSONALIZATION, None), (Dimension.PERSONALIZATION, True),
-        (Dimension.TASK_COMPLETION, 1), (Dimension.TASK_COMPLETION, "maybe"), (Dimension.PERSONALIZATION_TURNS, [1]),
+        (Dimension.TASK_COMPLETION, 2), (Dimension.TASK_COMPLETION, "maybe"), (Dimension.PERSONALIZATION_TURNS, [1]),
         (Dimension.PERSONALIZATION, [3, 4]),
     ):  # fmt: skip
         with pytest.raises(ValueError, match="expected"):
-            read_answer(Completion("", data={**good, "score": score}), dimension, 4, 2)
+            read_verdict(Answer(data={**good, "score": score}), dimension, 4, 2)
     with pytest.raises(ValueError, match="expected a justification"):
-        read_answer(Completion("", data={**good, "justification": ""}), Dimension.PERSONALIZATION, 2, 1)
+        read_verdict(Answer(data={**good, "justification": ""}), Dimension.PERSONALIZATION, 2, 1)
 
 
 def test_the_reasons_of_an_answer_are_codes() -> None:
@@ -319,17 +318,17 @@ def test_the_reasons_of_an_answer_are_codes() -> None:
         Reason(code="applies", domain="Restaurants", type="Cuisine", value="Thai", turn=1),
         Reason(code="ignores", type="Seating", value="outside"),
     )
-    assert parse_answer(text, Dimension.PERSONALIZATION, 2).reasons == expected
-    assert read_answer(Completion("", data=data), Dimension.PERSONALIZATION, 2, 1).reasons == expected
+    assert read_lines(text, Dimension.PERSONALIZATION, 2).reasons == expected
+    assert read_verdict(Answer(data=data), Dimension.PERSONALIZATION, 2, 1).reasons == expected
 
 
 def test_the_reasons_of_task_completion_are_parts_of_the_goal() -> None:
     text = "Justification: half\nReason: done | the table: booked for two | turn 3\nReason: handed-back | the taxi | turn 9\nScore: false"
-    assert parse_answer(text, Dimension.TASK_COMPLETION, 4).reasons == (
+    assert read_lines(text, Dimension.TASK_COMPLETION, 4).reasons == (
         Reason(code="done", part="the table: booked for two", turn=3),
         Reason(code="handed-back", part="the taxi"),
     )
-    assert parse_answer(text.replace("false", "4"), Dimension.NATURALNESS_USER, 4).reasons == ()
+    assert read_lines(text.replace("false", "4"), Dimension.NATURALNESS_USER, 4).reasons == ()
 
 
 @pytest.mark.parametrize(
@@ -407,7 +406,7 @@ class FixedJudge:
         self.scores = list(scores)
 
     def verdict(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> Any:
-        return parse_answer(f"Justification: v{self.scores[0]}\nScore: {self.scores.pop(0)}", dimension, 2)
+        return read_lines(f"Justification: v{self.scores[0]}\nScore: {self.scores.pop(0)}", dimension, 2)
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from pytest_personalens.core.dialogue.dialogue import Dialogue, Message, convers
 from pytest_personalens.core.judging.verdict import READINGS, Dimension
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.datasets import open_dataset
-from pytest_personalens.models import Completion, Request
+from pytest_personalens.models import Answer, Request
 from pytest_personalens.models.meter import Meter
 from tests.agents.by_model.test_official_prompts import ANSWERS
 from tests.support.datasets.official_tree import write_data
@@ -71,9 +71,9 @@ class Scripted:
     def __init__(self, name: str, said: tuple[str, ...], requests: list[Request]) -> None:
         self.name, self.said, self.requests = f"bedrock:{name}", said, requests
 
-    def complete(self, request: Request) -> Completion:
+    def complete(self, request: Request) -> Answer:
         self.requests.append(request)
-        return Completion(self.said[(len(self.requests) - 1) % len(self.said)])
+        return Answer(text=self.said[(len(self.requests) - 1) % len(self.said)])
 
 
 def sent(body: dict[str, Any]) -> tuple[Any, ...]:

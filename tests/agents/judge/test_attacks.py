@@ -22,7 +22,7 @@ from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.datasets.embedded.files import data_folder
 from pytest_personalens.judge_quality import read_labels
 from pytest_personalens.judge_quality.agreement.labels import Labelled
-from pytest_personalens.models import Completion, Request
+from pytest_personalens.models import Answer, Request
 from pytest_personalens.models.meter import Meter
 from tests.support.attacks.attacks import ATTACKS, MORE_ATTACKS, Attack, Kind
 
@@ -129,9 +129,9 @@ class RecordingModel:
     def __init__(self) -> None:
         self.requests: list[Request] = []
 
-    def complete(self, request: Request) -> Completion:
+    def complete(self, request: Request) -> Answer:
         self.requests.append(request)
-        return Completion("Justification: fits\nScore: 3", 10, 2)
+        return Answer(text="Justification: fits\nScore: 3", input_tokens=10, output_tokens=2)
 
 
 @each_attack

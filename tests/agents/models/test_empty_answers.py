@@ -7,13 +7,13 @@ import pytest
 from tests.support.repository import Repository
 from tests.support.servers.endpoint import Endpoint, Reply, play
 
-ARGS = ["--personalens-sample=1", "--personalens-judge-model=openai:small", "--personalens-record=live"]
+ARGS = ["--personalens-sample=1", "--personalens-user-model=openai:small", "--personalens-record=live"]
 ARGS += ("--personalens-report", "r.json")
 
 
 @pytest.fixture
 def silent(repo: Repository, endpoint: Endpoint) -> Repository:
-    """A judge that answers nothing to its first call."""
+    """A user that says nothing at its first call."""
     endpoint.replies = [Reply("")]
     endpoint.answer = play
     return repo
@@ -28,7 +28,7 @@ def calls(repo: Repository) -> tuple[int, int]:
 
 def test_an_empty_answer_counts(silent: Repository, endpoint: Endpoint) -> None:
     silent.run(*ARGS)
-    assert len(endpoint.calls) == 3, "two readings, one of them asked for twice"
+    assert len(endpoint.calls) == 3, "two turns, one of them asked for twice"
     assert calls(silent)[0] == 3
     assert calls(silent)[1] > 0
 

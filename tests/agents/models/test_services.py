@@ -212,7 +212,7 @@ def test_what_may_pass_is_asked_again(told: Repository, service: Service) -> Non
         (Answer([b"<html>Sign in</html>"], "text/html"), "answers with a page (text/html)"),
         (json_answer(""), "the assistant returned an empty text"),
         (Answer([], "application/json"), "the assistant returned an empty text"),
-        (events({"error": {"message": "out of tokens"}}), "stream ends with an error: out of tokens"),
+        (events({"error": {"message": "out of tokens"}}), "the service sent a stream with an error in it: out of tokens"),
         (events(), "stream has no event in it"),
         (json_answer([{"role": "tool", "tool_call_id": "c1", "content": "QX77"}]), "ends with a tool message"),
     ],

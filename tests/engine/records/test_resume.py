@@ -23,7 +23,7 @@ from tests.support.repository import Repository
 CONFTEST = """
     import hashlib, os, time
     import pytest
-    from pytest_personalens.models import Completion
+    from pytest_personalens.models import Answer
 
     def call(who, what):
         key = who + hashlib.sha256(what.encode()).hexdigest()[:12]
@@ -47,8 +47,8 @@ CONFTEST = """
             call(self.name, request.prompt)
             if request.answer is not None:
                 yes = request.answer["properties"]["score"]["type"] == "boolean"
-                return Completion("", 9, 9, data={"evidence": [{"turn": 0, "quote": "I need"}], "justification": "It fits.", "score": True if yes else 3})
-            return Completion("Thanks! TERMINATE" if "<transcript>" in request.prompt else f"I need something done, {hash_of(request)}.", 9, 9)
+                return Answer(input_tokens=9, output_tokens=9, data={"evidence": [{"turn": 0, "quote": "I need"}], "justification": "It fits.", "score": True if yes else 3})
+            return Answer(text="Thanks! TERMINATE" if "<transcript>" in request.prompt else f"I need something done, {hash_of(request)}.", input_tokens=9, output_tokens=9)
 
     def hash_of(request):
         return hashlib.sha256(request.prompt.encode()).hexdigest()[:8]

@@ -21,7 +21,7 @@ OWN_SNAPSHOT = "def test_own(snapshot):\n    assert {} == snapshot\n"
 #: A model that plays user and judge, and writes down each call.
 MODEL = """
     import os, pytest
-    from pytest_personalens.models import Completion
+    from pytest_personalens.models import Answer
 
     class Model:
         name, paid = "m", True
@@ -31,8 +31,8 @@ MODEL = """
             os.close(fd)
             if request.answer is not None:
                 yes = request.answer["properties"]["score"]["type"] == "boolean"
-                return Completion("", 9, 9, data={"evidence": [{"turn": 0, "quote": "I need"}], "justification": "It fits.", "score": True if yes else 3})
-            return Completion("Thanks! TERMINATE" if "<transcript>" in request.prompt else "I need something done.", 9, 9)
+                return Answer(input_tokens=9, output_tokens=9, data={"evidence": [{"turn": 0, "quote": "I need"}], "justification": "It fits.", "score": True if yes else 3})
+            return Answer(text="Thanks! TERMINATE" if "<transcript>" in request.prompt else "I need something done.", input_tokens=9, output_tokens=9)
 
     def pytest_personalens_model(spec, config):
         return Model() if spec == "m" else None

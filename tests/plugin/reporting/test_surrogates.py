@@ -28,14 +28,14 @@ WAYS = {
 #: A model's verdict, cut within an escaped emoji.
 MODEL = """
     import pytest
-    from pytest_personalens import Completion
+    from pytest_personalens import Answer
 
     class Model:
         name, paid = "half:x", False
         def complete(self, request):
             yes = request.answer["properties"]["score"]["type"] == "boolean"
             quotes = [{"turn": 0, "quote": "so \\udc00"}]
-            return Completion("", data={"evidence": quotes, "justification": "fine \\ud83d", "score": True if yes else 1})
+            return Answer(data={"evidence": quotes, "justification": "fine \\ud83d", "score": True if yes else 1})
 
     def pytest_personalens_model(spec, config):
         return Model() if spec == "half:x" else None

@@ -20,7 +20,7 @@ CONFTEST: Final = f"""
     import os, sys
     import pytest
     from pytest_personalens import UserTurn, Verdict
-    from pytest_personalens.models import Completion
+    from pytest_personalens.models import Answer
 
     sys.path.insert(0, {str(ROOT / "example_project")!r})
     GOOD = os.environ["FUZZ"] == "good"
@@ -49,11 +49,11 @@ CONFTEST: Final = f"""
         name, paid = "acme:x", True
         def complete(self, request):
             if request.answer is None:
-                return Completion("Thanks! TERMINATE" if "<transcript>" in request.prompt else "I want something.", 1000, 100)
+                return Answer(text="Thanks! TERMINATE" if "<transcript>" in request.prompt else "I want something.", input_tokens=1000, output_tokens=100)
             kind = request.answer["properties"]["score"]["type"]
             score = {{"boolean": GOOD, "array": [4 if GOOD else 1]}}.get(kind, 4 if GOOD else 1)
             quotes = [{{"turn": 1, "quote": "cannot"}}]
-            return Completion("", 1000, 100, data={{"evidence": quotes, "justification": "told", "score": score}})
+            return Answer(input_tokens=1000, output_tokens=100, data={{"evidence": quotes, "justification": "told", "score": score}})
 
     def pytest_personalens_user_agent(spec):
         return {{"told": User(), "paid": PaidUser()}}.get(spec)

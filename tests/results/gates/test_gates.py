@@ -236,7 +236,7 @@ def test_a_run_that_stops_early_reports_what_there_is_and_gates_nothing(
 
 HOOKS = """
     import pytest
-    from pytest_personalens.models import Completion
+    from pytest_personalens.models import Answer
     from pytest_personalens.datasets import EmbeddedDataset
 
     class Echo:
@@ -244,8 +244,8 @@ HOOKS = """
         def complete(self, request):
             if "Score:" in request.system:
                 text = 'Evidence: turn 1: "fine"\\nJustification: as asked\\nScore: ' + ("true" if "completed" in request.prompt else "3")
-                return Completion(text, 100, 10)
-            return Completion("Please book it. TERMINATE" if "<transcript>" in request.prompt else "Please book it.", 50, 5)
+                return Answer(text=text, input_tokens=100, output_tokens=10)
+            return Answer(text="Please book it. TERMINATE" if "<transcript>" in request.prompt else "Please book it.", input_tokens=50, output_tokens=5)
 
     class Small(EmbeddedDataset):
         def __init__(self):

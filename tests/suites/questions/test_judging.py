@@ -98,7 +98,7 @@ MODEL = """
 import json
 import pathlib
 import pytest
-from pytest_personalens import Completion
+from pytest_personalens import Answer
 
 class Model:
     name, paid = "scripted", True
@@ -109,7 +109,7 @@ class Model:
         file = pathlib.Path("says.json")
         first, *rest = json.loads(file.read_text())
         file.write_text(json.dumps(rest or [first]))
-        return Completion(first, 0, 0) if isinstance(first, str) else Completion("", 0, 0, data=first)
+        return Answer(text=first, input_tokens=0, output_tokens=0) if isinstance(first, str) else Answer(input_tokens=0, output_tokens=0, data=first)
 
 def pytest_personalens_model(spec):
     return Model() if spec == "scripted" else None

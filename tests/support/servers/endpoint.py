@@ -124,7 +124,7 @@ class Endpoint:
                     if reply.status == 200
                     else _error(call, reply)
                 )
-                payload = b"<html>not json" if reply.fault == "garbage" else json.dumps(content).encode()
+                payload = b"{not json" if reply.fault == "garbage" else json.dumps(content).encode()
                 self.send_response(reply.status)
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(payload)))

@@ -8,6 +8,8 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Final
 
+from pytest_personalens.agents.by_model.model_assistant import played_reply
+from pytest_personalens.agents.by_model.model_judge import unread
 from pytest_personalens.agents.by_model.model_user import END_SIGNAL
 from pytest_personalens.agents.by_model.official.checkout import JUDGED
 from pytest_personalens.agents.by_model.official.filling import OfficialPrompts, family_of
@@ -15,7 +17,7 @@ from pytest_personalens.agents.by_model.official.reading import read_official
 from pytest_personalens.agents.by_model.prompts import MAX_SHOWN
 from pytest_personalens.core.dialogue.dialogue import UserTurn
 from pytest_personalens.core.dialogue.tool_calls import call_lines
-from pytest_personalens.core.errors import AssistantFault, JudgeFault, UserAgentFault
+from pytest_personalens.core.errors import JudgeFault, UserAgentFault
 from pytest_personalens.models import Model, Request
 from pytest_personalens.models.meter import Meter
 
@@ -81,12 +83,12 @@ class OfficialJudge:
         mended, problem = self._prompts.mended, ""
         for _ in range(2 if ("verdict" if dimension.scale.high == 1 else "score") in mended else 1):
             answer = self._meter.complete(
-                self._model, request, f"judge {dimension.short}", fault=JudgeFault
-            ).text
+                self._model, request, f"judge {dimension.short}", fault=JudgeFault, partial=True
+            )
             try:
-                return read_official(answer, dimension, replies, mended)
+                return read_official(answer.text, dimension, replies, mended)
             except ValueError as error:
-                problem = str(error)
+                problem = unread(self._model, answer, error)
         raise JudgeFault(f"{self._model.name}: unreadable verdict on {dimension.short}: {problem}")
 
 
@@ -105,15 +107,13 @@ class OfficialAssistant:
         self.identity = f"{model.name} {setting} {prompts.version} {self._family.lower()} {digest}"
         self.paid = model.paid
 
-    def __call__(self, messages: list[dict[str, str]]) -> str:
-        """Return the reply.
+    def __call__(self, messages: list[dict[str, str]]) -> object:
+        """Return the reply, as `Cut` if it is not whole.
 
         Raise `AssistantFault` if the model gives none.
         """
         system, prompt = self._texts([(m["role"], m["content"]) for m in messages])
-        return self._meter.complete(
-            self._model, Request(system, prompt), "assistant", fault=AssistantFault
-        ).text
+        return played_reply(self._model, self._meter, Request(system, prompt))
 
     def _texts(self, transcript: Sequence[tuple[str, str]]) -> tuple[str, str]:
         return self._prompts.assistant(self._family, self._setting, self._context, transcript)

@@ -206,10 +206,10 @@ _AGENTS: Final = {
 }
 _ANSWERS: Final = (
     *_BODIES, "return UserTurn(None)", "return UserTurn(5, done='x')", "return UserTurn('', done=True)", "return UserTurn('\\ud83d')", "return UserTurn('x' * 200_000)",
-    "return UserTurn('hello', done=None)", "return UserTurn(type('T', (str,), {})('bye'), done=1)", "return ('hello', True)", "return Completion(None)",
-    "return Completion('')", "return Completion('{\"score\": 1e400}')", "return Completion('', data={})", "return Completion('', data=[])", "return Completion('', data={'score': None})",
-    "return Completion('', data={'score': 'x', 'evidence': 5, 'justification': None})", "return Completion('x', -1, 'a')", "return Completion('', float('nan'), 0, data={'score': 1, 'justification': 'x', 'evidence': []})",
-    "return Completion('[' * 100_000)", "return Completion('{\"score\": ' + '9' * 5000 + '}')", "return Completion('', data={'score': 0, 'justification': 'x', 'evidence': [{'turn': 10**30, 'quote': 5}]})",
+    "return UserTurn('hello', done=None)", "return UserTurn(type('T', (str,), {})('bye'), done=1)", "return ('hello', True)", "return Answer(text=None)",
+    "return Answer(text='')", "return Answer(text='{\"score\": 1e400}')", "return Answer(data={})", "return Answer(data=[])", "return Answer(data={'score': None})",
+    "return Answer(data={'score': 'x', 'evidence': 5, 'justification': None})", "return Answer(text='x', input_tokens=-1, output_tokens='a')", "return Answer(input_tokens=float('nan'), output_tokens=0, data={'score': 1, 'justification': 'x', 'evidence': []})",
+    "return Answer(text='[' * 100_000)", "return Answer(text='{\"score\": ' + '9' * 5000 + '}')", "return Answer(data={'score': 0, 'justification': 'x', 'evidence': [{'turn': 10**30, 'quote': 5}]})",
     "return Verdict.model_construct(dimension=None, score=None)", "return Verdict.model_construct(dimension=args[-1], score=99, justification=None)",
     "return Verdict.model_construct(dimension=args[-1], score='1', justification='x', evidence=(), reasons=(), turns=(), votes=())", "return args[-1]",
 )  # fmt: skip

@@ -5,10 +5,17 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
+from pytest_personalens.core.dialogue.endings import end_of
+from pytest_personalens.core.dialogue.events import error_in as stream_error
+from pytest_personalens.core.dialogue.events import is_event
 from pytest_personalens.core.dialogue.message_fields import is_message
 from pytest_personalens.core.dialogue.stream import Stream
 from pytest_personalens.core.errors import ModelBusy, ModelError
-from pytest_personalens.models.http import problem_in, short
+from pytest_personalens.core.text.thoughts import without_thoughts
+from pytest_personalens.models.answer import Answer
+from pytest_personalens.models.events import read_events, read_lines
+from pytest_personalens.models.http import short
+from pytest_personalens.models.reading import error_in, read_answer
 
 #: The ini key that holds the path of the reply.
 REPLY: Final = "personalens_assistant_reply"
@@ -20,11 +27,13 @@ _LINES: Final = (
     "application/x-jsonlines",
     "application/json-seq",
 )
-_END: Final = "[DONE]"
+#: The fields of an object that says that something failed.
+_FAILURES: Final = ("error", "errors", "detail")
+_FAILED: Final = ("error", "failed", "failure")
 
 
-class Answer:
-    """Reads answers. `path` leads to the reply by keys and numbers, such as ``data.0.text``.
+class ReplyReader:
+    """Reads what a service answered. `path` leads to the reply by keys and numbers, such as ``data.0.text``.
 
     If it is empty, the reply is the answer itself, or what a chat completion says.
     """
@@ -33,57 +42,73 @@ class Answer:
         self._path = path.strip()
         self._steps = [step for step in self._path.split(".") if step]
 
-    def reply(self, body: bytes, content_type: str) -> object:
-        """Return the reply: a text, a message, or a list of messages.
+    def read(self, body: bytes, content_type: str) -> Answer:
+        """Return the answer, with the reply: a text, a message, or a list of messages.
 
         Raise `ModelBusy` for what cannot be read, and `ModelError` if the path leads nowhere.
         """
         kind = content_type.partition(";")[0].strip().lower()
         text = body.decode("utf-8", "replace")
         if kind == "text/event-stream":
-            return self._of_stream(_events(text))
+            return self._of_stream(read_events(text))
         if kind in _LINES:
-            return self._of_stream([json_or_text(line) for line in text.splitlines() if line.strip()])
+            return self._of_stream(read_lines(text))
         if not text.strip():
-            return ""
+            return Answer(reply="")
         if kind == "text/html":
             raise ModelError(
                 f"the service answers with a page (text/html): {short(text)[:80]}; check the address"
             )
         if kind.startswith("text/") and not self._steps:
-            return text
+            return Answer(reply=text)
         try:
             data = json.loads(text)
         except ValueError as error:
             raise ModelBusy(f"the service's answer could not be read: {error}") from error
         return self._of_whole(data)
 
-    def _of_whole(self, data: Any) -> object:
+    def _of_whole(self, data: Any) -> Answer:
         if self._steps:
             reply = _at(data, self._steps)
+            if reply is None and _says_failure(data):
+                raise error_in(data, "the service")
             if reply is None:
                 raise ModelError(f"the answer has nothing at {self._path!r} ({REPLY}): it is {_shape(data)}")
-            return reply
+            return Answer(reply=reply)
         if isinstance(data, dict) and data.get("choices"):
-            return _at(data, ["choices", "0", "message"])
+            answer = read_answer(data, "the service")
+            message = {**_at(data, ["choices", "0", "message"]), "content": without_thoughts(answer.text)}
+            return answer.model_copy(update={"text": "", "calls": (), "reply": message})
         if isinstance(data, (str, list)) or is_message(data):
-            return data
+            return Answer(reply=data)
+        if _says_failure(data):
+            raise error_in(data, "the service")
         raise ModelError(f"the service's answer is {_shape(data)}; say by {REPLY} where the reply is in it")
 
-    def _of_stream(self, pieces: list[Any]) -> object:
+    def _of_stream(self, pieces: list[Any]) -> Answer:
         """Put the pieces together. One without anything at the path is about something else."""
         stream, has_part = Stream(), False
+        events = [piece for piece in pieces if piece != "[DONE]"]
         for piece in pieces:
-            if isinstance(piece, dict) and piece.get("error"):
-                raise ModelError(f"the service's stream ends with an error: {problem_in(piece)}")
-            part = _at(piece, self._steps)
-            has_part = has_part or part is not None
+            if (error := stream_error(piece)) is not None:
+                raise error_in(error, "the service", "a stream")
+            # An event whose type tells what it holds is read by that: a path would take thoughts for words.
+            part = piece if is_event(piece) or piece == "[DONE]" else _at(piece, self._steps)
+            has_part = has_part or (part is not None and piece != "[DONE]")
             stream.add(part)
         if not has_part:
-            nothing = f"nothing at {self._path!r} ({REPLY})" if pieces else "no event in it"
-            last = f"; its last event is {_shape(pieces[-1])}" if pieces else ""
+            nothing = f"nothing at {self._path!r} ({REPLY})" if events else "no event in it"
+            last = f"; its last event is {_shape(events[-1])}" if events else ""
             raise ModelError(f"the service's stream has {nothing}{last}")
-        return stream.reply()
+        word = stream.word_at_end()
+        return Answer(reply=stream.joined(), end=end_of(word), word=word)
+
+
+def _says_failure(data: Any) -> bool:
+    """True for an object that says that something failed, and not what the assistant replies."""
+    return isinstance(data, dict) and (
+        any(data.get(name) for name in _FAILURES) or str(data.get("status")).lower() in _FAILED
+    )
 
 
 def _at(data: Any, steps: list[str]) -> Any:
@@ -96,27 +121,6 @@ def _at(data: Any, steps: list[str]) -> Any:
         else:
             return None
     return data
-
-
-def _events(text: str) -> list[Any]:
-    """Return the data of each server-sent event, as JSON or as text."""
-    events = []
-    for block in "\n".join(text.splitlines()).split("\n\n"):
-        lines = (line.removeprefix("data:") for line in block.split("\n") if line.startswith("data:"))
-        data = "\n".join(line.removeprefix(" ") for line in lines)
-        if data.strip() == _END:
-            break
-        if data:
-            events.append(json_or_text(data))
-    return events
-
-
-def json_or_text(text: str) -> Any:
-    """Return the data of a JSON text, and any other text as it is."""
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
 
 
 def _shape(data: Any) -> str:

@@ -1,0 +1,235 @@
+"""Reads a verdict in an answer: a filled form, or lines of text. No score is ever guessed."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any, Final, get_args
+
+from pytest_personalens.core.judging.verdict import (
+    Dimension,
+    Evidence,
+    PartState,
+    PreferenceCode,
+    Reason,
+    Verdict,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_personalens.core.judging.measure import Measure
+    from pytest_personalens.models import Answer
+
+#: What may stand before a name in a line: marks of lists and of emphasis, no quotation marks of JSON.
+_MARKS: Final = r"^[ \t]*(?:[-*•>#]+[ \t]*)?(?:\d+[.)][ \t]*)?[*_`]*"
+_SCORE: Final = re.compile(
+    rf"{_MARKS}score[*_`]*\s*[:=：][ \t]*[*_`]*[ \t]*\n?[ \t]*(\S.*?)\s*$", re.IGNORECASE | re.MULTILINE
+)
+_WHY: Final = re.compile(rf"{_MARKS}justification[*_`]*\s*[:=：]\s*(.+)$", re.IGNORECASE | re.MULTILINE)
+_EVIDENCE: Final = re.compile(
+    rf"{_MARKS}evidence[*_`]*\s*[:=：]\W*turn\s+(\d+)\W+(.+)$", re.IGNORECASE | re.MULTILINE
+)
+_REASON: Final = re.compile(
+    rf"{_MARKS}reason[*_`]*\s*[:=：]\W*([a-z-]+)\s*\|([^|\n]+?)(?:\|\W*turn\s+(\d+).*)?$",
+    re.IGNORECASE | re.MULTILINE,
+)
+#: Marks that models put around a score, such as those of emphasis and ``</answer>``.
+_AROUND: Final = "*_`[](){}\"'. "
+_TAG: Final = re.compile(r"</?\w+>")
+#: The codes of the reasons of a reading. The other readings have no reasons. Only a judge that reads what
+#: a system stores tells a claim from what is missing.
+CODES: Final[dict[Measure, tuple[str, ...]]] = {
+    Dimension.TASK_COMPLETION: tuple(code for code in get_args(PartState) if code != "claimed"),
+    Dimension.PERSONALIZATION: get_args(PreferenceCode),
+}
+_WORDS: Final = {"true": 1, "yes": 1, "1": 1, "false": 0, "no": 0, "0": 0}
+_OR: Final = re.compile(r"\W*(?:or\b|/)")
+
+
+def read_verdict(answer: Answer, dimension: Measure, turns: int, replies: int) -> Verdict:
+    """Return the verdict in a model's answer, from its form or its text.
+
+    Raise ValueError, which says what is wrong. The function never guesses a score.
+    """
+    if answer.data is not None:
+        return _of_form(answer.data, dimension, turns, replies)
+    return read_lines(answer.text, dimension, turns, replies)
+
+
+def _of_form(data: Mapping[str, Any], dimension: Measure, turns: int, replies: int) -> Verdict:
+    why = data.get("justification")
+    why = (
+        " ".join(filter(None, why)) if isinstance(why, list) and all(isinstance(w, str) for w in why) else why
+    )
+    if not isinstance(why, str) or not why.strip():
+        raise ValueError("expected a justification")
+    evidence = [
+        Evidence(turn=turn, quote=str(quote["quote"]))
+        for quote in map(_quote, _listed(data.get("evidence")))
+        if (turn := _whole(quote.get("turn", 0))) is not None and 0 <= turn < turns and quote.get("quote")
+    ]
+    reasons = [_reason(r, dimension, turns) for r in _listed(data.get("reasons")) if isinstance(r, dict)]
+    raw = data.get("score")
+    if isinstance(raw, str) and dimension is Dimension.PERSONALIZATION_TURNS:
+        raw = raw.strip("[] ").split(",")
+    words = [_score_word(each, dimension) for each in (raw if isinstance(raw, list) else [raw])]
+    return verdict_of(words, dimension, why, evidence, [r for r in reasons if r is not None], replies)
+
+
+def _listed(value: Any) -> list[Any]:
+    """Return a list for a list, for one object in its place, and for either as JSON."""
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            return [value]
+    return value if isinstance(value, list) else [value] if isinstance(value, dict) else []
+
+
+def _quote(value: Any) -> dict[str, Any]:
+    """A quote with its turn. One without a turn is looked for in all turns later."""
+    if isinstance(value, dict):
+        return value
+    found = re.match(r"\s*turn\s+(\d+)\W+(.+)", str(value), re.IGNORECASE | re.DOTALL)
+    return {"turn": found[1], "quote": found[2].strip(" \"'")} if found else {"quote": str(value)}
+
+
+def _whole(value: Any) -> int | None:
+    """Return the number that a value can only mean, such as 3.0, "3" or "turn 3"."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, str) and (found := re.fullmatch(r"\s*(?:turn\s*)?(\d+)\s*", value, re.IGNORECASE)):
+        return int(found[1])
+    return int(value) if isinstance(value, (int, float)) and value == int(value) else None
+
+
+def _score_word(value: Any, dimension: Measure) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return plain_score(value, dimension) if isinstance(value, str) else str(value)
+
+
+def plain_score(text: str, dimension: Measure) -> str:
+    """Return the score that a text can only mean, such as the 2 of "2/4" or "2 - a reason"; else the text.
+
+    >>> plain_score("2 or 3", Dimension.PERSONALIZATION)
+    '2 or 3'
+    """
+    text = _TAG.sub("", text).strip(_AROUND).lower()
+    high = dimension.scale.high
+    if high == 1:
+        found = re.match(r"(true|yes|false|no|1|0)\b(.*)", text, re.DOTALL)
+        against = "false" if found and _WORDS[found[1]] else "true"
+        return (
+            text
+            if found is None or _OR.match(found[2]) or re.search(rf"\b{against}\b", found[2])
+            else found[1]
+        )
+    found = re.match(
+        rf"(\d+)(?:\.0+)?(?:\s*\(?(?:/|out of|of)\s*{high}\b\)?)?(?=$|[^\w./])(.*)", text, re.DOTALL
+    )
+    # Another number would be a second reading.
+    return text if found is None or _OR.match(found[2]) or re.search(r"\d", found[2]) else found[1]
+
+
+def _reason(data: Mapping[str, Any], dimension: Measure, turns: int) -> Reason | None:
+    """Return the reason, or None if its code does not belong to the reading.
+
+    A reason is not part of the score, so the judge does not ask again because of it.
+    """
+    if data.get("code") not in CODES.get(dimension, ()):
+        return None
+    about = {
+        name: " ".join(data[name].split())
+        for name in ("domain", "type", "value", "part")
+        if isinstance(data.get(name), str)
+    }
+    turn = _whole(data.get("turn"))
+    return Reason(code=data["code"], turn=turn if turn is not None and 0 <= turn < turns else None, **about)
+
+
+def read_lines(text: str, dimension: Measure, turns: int, replies: int = 0) -> Verdict:
+    r"""Return the verdict in the text form of an answer.
+
+    >>> answer = "Evidence: turn 1: 'a window seat'\nJustification: unasked\nScore: 3"
+    >>> read_lines(answer, Dimension.PERSONALIZATION, 4).score
+    3
+    """
+    scores = list(dict.fromkeys(_SCORE.findall(text)))
+    if len(scores) != 1:
+        shown = f": {', '.join(map(repr, scores[:3]))}" if scores else ""
+        raise ValueError(f"expected one line 'Score: ...', found {len(scores)}{shown}")
+    by_turn = dimension is Dimension.PERSONALIZATION_TURNS
+    given = _TAG.sub("", scores[0]).strip(_AROUND)
+    words = [plain_score(word, dimension) for word in (given.split(",") if by_turn else [given])]
+    why = _WHY.search(text)
+    if why is None:
+        raise ValueError("expected a line 'Justification: ...'")
+    evidence = [
+        Evidence(turn=int(t), quote=q.strip().strip("'\""))
+        for t, q in _EVIDENCE.findall(text)
+        if int(t) < turns
+    ]
+    reasons = [
+        _reason(_reason_fields(code, about, turn, dimension), dimension, turns)
+        for code, about, turn in _REASON.findall(text)
+    ]
+    justification = why[1].strip().strip("*_`").strip()
+    return verdict_of(
+        words, dimension, justification, evidence, [r for r in reasons if r is not None], replies
+    )
+
+
+def _reason_fields(code: str, about: str, turn: str, dimension: Measure) -> dict[str, Any]:
+    """Return the fields of a line `Reason: code | about | turn`.
+
+    `about` is a part of the goal, or "Domain, type: value".
+    """
+    fields: dict[str, Any] = {"code": code.lower(), "turn": int(turn) if turn else None}
+    if dimension is Dimension.TASK_COMPLETION:
+        return fields | {"part": about}
+    place, _, value = about.partition(":")
+    domain, _, kind = place.rpartition(",")
+    return fields | {"domain": domain, "type": kind, "value": value}
+
+
+def verdict_of(
+    words: list[str],
+    dimension: Measure,
+    why: str,
+    evidence: list[Evidence],
+    reasons: list[Reason],
+    replies: int,
+) -> Verdict:
+    """Return the verdict with the scores in `words`.
+
+    Raise ValueError for a wrong number of scores, or for a score off the scale.
+    """
+    expected = replies if dimension is Dimension.PERSONALIZATION_TURNS else 1
+    if len(words) != expected:
+        raise ValueError(
+            f"expected {'one score' if expected == 1 else f'{expected} scores'}, found {len(words)}"
+        )
+    low, high = dimension.scale
+    scores = []
+    for word in words:
+        if high == 1:
+            if word not in _WORDS:
+                raise ValueError(f"expected the score true or false, found {word[:80]!r}")
+            scores.append(_WORDS[word])
+        elif not re.fullmatch(r"\d", word) or not low <= int(word) <= high:
+            raise ValueError(f"expected a whole score from {low} to {high}, found {word[:80]!r}")
+        else:
+            scores.append(int(word))
+    turns = tuple(scores) if dimension is Dimension.PERSONALIZATION_TURNS else ()
+    return Verdict(
+        dimension=dimension,
+        score=scores[-1],
+        justification=why.strip(),
+        evidence=tuple(evidence),
+        reasons=tuple(reasons),
+        turns=turns,
+    )

@@ -1,0 +1,156 @@
+"""The pieces of streams: chunks of OpenAI's protocol, and events of Anthropic, the Responses API, Bedrock and
+the AI SDK.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+from pytest_personalens.core.dialogue.message_fields import field, has
+
+#: The events that begin a part, hold some of it, or are about something else, by the beginning of their type.
+_EVENTS: Final = (
+    *("response.", "message_", "content_block_", "text-", "reasoning-", "tool-input-", "tool-output-"),
+    *("start-step", "finish-step", "data-"),
+)
+_ALONE: Final = ("ping", "error", "start", "finish", "abort")
+_TEXTS: Final = ("response.output_text.delta", "response.refusal.delta", "text-delta")
+_LAST: Final = ("message_stop", "response.completed", "response.incomplete", "finish")
+#: Bedrock's stream names the kind of an event by its only key.
+_BEDROCK: Final = (
+    "messageStart",
+    "contentBlockStart",
+    "contentBlockDelta",
+    "contentBlockStop",
+    "messageStop",
+    "metadata",
+)
+
+
+class Delta(NamedTuple):
+    """What a piece of a stream adds: a text or a part of a message; why the stream ends; tokens."""
+
+    delta: object = None
+    word: str = ""
+    usage: dict[str, Any] = {}  # noqa: RUF012 (nobody changes it)
+    is_last: bool = False
+    in_chunk: bool = False
+    thinks: bool = False
+
+
+def is_event(piece: object) -> bool:
+    """True for an event whose type tells what it holds."""
+    kind = field(piece, "type") if not isinstance(piece, str) else None
+    if isinstance(kind, str) and (kind.startswith(_EVENTS) or kind in _ALONE):
+        return True
+    return isinstance(piece, dict) and any(name in piece for name in _BEDROCK)
+
+
+def error_in(piece: object) -> object | None:
+    """Return the error that a piece of a stream tells, or None."""
+    if isinstance(piece, str) or piece is None:
+        return None
+    kind = field(piece, "type")
+    if kind == "response.failed":
+        return field(field(piece, "response"), "error") or "the response failed"
+    if kind in ("error", "abort"):
+        found = (field(piece, name) for name in ("error", "errorText", "message"))
+        return next((each for each in found if each), "no message")
+    if isinstance(piece, dict) and len(piece) == 1 and (name := next(iter(piece))).endswith("Exception"):
+        return {"code": name, "message": field(piece[name], "message") or name}
+    error = field(piece, "error") if not has(piece, "content") else None
+    choices = field(piece, "choices")
+    if not error and isinstance(choices, (list, tuple)) and choices:
+        error = field(choices[0], "error")
+        if not error and field(choices[0], "finish_reason") == "error":
+            error = "the model failed (finish_reason error)"
+    return error or None
+
+
+def delta_in(piece: object) -> Delta:
+    """Return what a piece adds; a piece of no known kind is its own delta."""
+    if has(piece, "choices"):
+        return _of_chunk(piece)
+    if isinstance(piece, dict) and any(name in piece for name in _BEDROCK):
+        return _of_bedrock(piece)
+    if is_event(piece):
+        return _of_event(piece, str(field(piece, "type")))
+    if has(piece, "done") and has(piece, "message"):  # Ollama's own form
+        return Delta(field(piece, "message"), str(field(piece, "done_reason") or ""), in_chunk=True)
+    if has(piece, "delta"):
+        return Delta(field(piece, "delta"))
+    return Delta(piece)
+
+
+def _of_chunk(piece: object) -> Delta:
+    choices, usage = field(piece, "choices"), _plain(field(piece, "usage"))
+    if not choices:
+        return Delta(usage=usage, in_chunk=True)
+    first = choices[0]
+    delta = field(first, "delta") or field(first, "message") or field(first, "text")
+    return Delta(delta, str(field(first, "finish_reason") or ""), usage, in_chunk=True)
+
+
+def _of_event(piece: object, kind: str) -> Delta:
+    if kind in _TEXTS:
+        text = field(piece, "delta") or field(piece, "textDelta") or field(piece, "text")
+        return Delta(text, "refusal" if "refusal" in kind else "", in_chunk=True)
+    delta, index = field(piece, "delta"), field(piece, "index")
+    if kind == "content_block_delta":
+        if field(delta, "type") == "text_delta":
+            return Delta(field(delta, "text"), in_chunk=True)
+        part = field(delta, "partial_json")
+        return Delta(
+            None if part is None else _call(index, None, None, part),
+            in_chunk=True,
+            thinks=field(delta, "type") == "thinking_delta",
+        )
+    if kind == "content_block_start":
+        block = field(piece, "content_block")
+        if field(block, "type") == "tool_use":
+            return Delta(_call(index, field(block, "id"), field(block, "name"), ""), in_chunk=True)
+        return Delta(field(block, "text") if field(block, "type") == "text" else None, in_chunk=True)
+    if kind == "response.output_item.done" and field(field(piece, "item"), "type") == "function_call":
+        item = field(piece, "item")
+        index = field(piece, "output_index")
+        return Delta(
+            _call(index, field(item, "call_id"), field(item, "name"), field(item, "arguments")), in_chunk=True
+        )
+    if kind == "tool-input-available":
+        name = field(piece, "toolCallId")
+        return Delta(_call(name, name, field(piece, "toolName"), field(piece, "input")), in_chunk=True)
+    response = field(piece, "response") or field(piece, "message")
+    usage = _plain(field(piece, "usage")) | _plain(field(response, "usage"))
+    word = (
+        field(delta, "stop_reason")
+        or field(field(response, "incomplete_details"), "reason")
+        or field(piece, "finishReason")
+    )
+    return Delta(None, str(word or ""), usage, kind in _LAST, in_chunk=True, thinks="reasoning" in kind)
+
+
+def _of_bedrock(piece: dict[str, Any]) -> Delta:
+    delta = field(field(piece, "contentBlockDelta"), "delta")
+    index = field(field(piece, "contentBlockDelta") or field(piece, "contentBlockStart"), "contentBlockIndex")
+    used = field(field(field(piece, "contentBlockStart"), "start"), "toolUse")
+    if used is not None:
+        return Delta(_call(index, field(used, "toolUseId"), field(used, "name"), ""), in_chunk=True)
+    if field(delta, "toolUse") is not None:
+        return Delta(_call(index, None, None, field(field(delta, "toolUse"), "input")), in_chunk=True)
+    word, usage = (
+        field(field(piece, "messageStop"), "stopReason"),
+        _plain(field(field(piece, "metadata"), "usage")),
+    )
+    return Delta(
+        field(delta, "text"), str(word or ""), usage, in_chunk=True, thinks=has(delta, "reasoningContent")
+    )
+
+
+def _call(index: object, name: object, called: object, arguments: object) -> dict[str, Any]:
+    """A part of a tool call in OpenAI's form."""
+    call = {"index": index, "id": name, "function": {"name": called, "arguments": arguments}}
+    return {"content": None, "tool_calls": [call]}
+
+
+def _plain(usage: object) -> dict[str, Any]:
+    return {str(name): value for name, value in usage.items()} if isinstance(usage, dict) else {}
