@@ -135,14 +135,6 @@ def test_the_labelled_dialogues_are_whole() -> None:
     assert {d for i in labelled for d in i.scenario.domains} == set(DOMAINS)
 
 
-def test_the_dialogues_over_embedded_scenarios_come_in_threes() -> None:
-    labelled = read_labels(LABELS.with_name("embedded.jsonl"))
-    groups = {i.group for i in labelled}
-    assert len(labelled) == 3 * len(groups)
-    assert {i.majority(Dimension.PERSONALIZATION) for i in labelled} == {1, 2, 3, 4}
-    assert {i.majority(Dimension.TASK_COMPLETION) for i in labelled} == {0, 1}
-
-
 ENTRY: dict[str, Any] = {
     "id": "one",
     "scenario": {
