@@ -127,8 +127,11 @@ class OfficialDataset:
     def unknown_types(self, ref: ScenarioRef) -> list[str]:
         """Return the preference types to which a task refers and which none of its domains has."""
         preferences = {d: types for d, types in self._affinities(ref.user).items() if d in ref.domains}
-        names = self._tasks(ref.user)[ref][1].get("Relevant Affinity Types")
-        return [name for name in names or () if not _resolve(name, preferences)]
+        file, raw = self._tasks(ref.user)[ref]
+        names = texts_in(
+            file, raw.get("Relevant Affinity Types"), f"{raw['task_id']}: Relevant Affinity Types"
+        )
+        return [name for name in names if not _resolve(name, preferences)]
 
     def preferences(self, user: str) -> dict[tuple[str, str], tuple[str, ...]]:
         """Return all that a profile holds, by domain and type, also of domains without interest."""

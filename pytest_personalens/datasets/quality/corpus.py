@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pytest_personalens.core.errors import DataError
-from pytest_personalens.core.scenario import PreferenceWords
 from pytest_personalens.core.suite.data_check import Finding
 from pytest_personalens.datasets.checked_dataset import CheckedDataset
 from pytest_personalens.datasets.embedded.embedded import EmbeddedDataset
@@ -17,7 +16,7 @@ from pytest_personalens.datasets.open import open_dataset
 from pytest_personalens.datasets.quality.rules import scenario_findings, task_findings, type_findings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator
 
     from pytest_personalens.core.scenario import Scenario, ScenarioRef
     from pytest_personalens.datasets.base import Dataset
@@ -51,8 +50,8 @@ class TaskFacts:
 class Corpus:
     """A whole dataset.
 
-    `tasks` is keyed by the task's name. `types` holds each preference type that the dataset lists,
-    `possible` the number of its values if these are a list. `scenarios` counts those of each domain.
+    `tasks` is keyed by the task's name. `categorical` holds the types whose values come from a list, and
+    `possible` the number of these values. `scenarios` counts those of each domain.
     """
 
     name: str
@@ -61,7 +60,7 @@ class Corpus:
     tasks: dict[str, TaskFacts] = field(default_factory=dict)
     scenarios: Counter[str] = field(default_factory=Counter)
     total: int = 0
-    types: dict[TypeName, PreferenceWords] = field(default_factory=dict)
+    categorical: set[TypeName] = field(default_factory=set)
     possible: dict[TypeName, int] = field(default_factory=dict)
     found: dict[tuple[str, str, str, str], Finding] = field(default_factory=dict)
 
@@ -98,9 +97,6 @@ def read_corpus(spec: str, *, offered: Callable[[str], Dataset | None] = lambda 
         _read_official(dataset, corpus)
     else:
         _read_offered(dataset if isinstance(dataset, CheckedDataset) else CheckedDataset(dataset), corpus)
-    for task in corpus.tasks.values():
-        for key in task.relevant:
-            corpus.types.setdefault(key, PreferenceWords())
     return corpus
 
 
@@ -112,12 +108,12 @@ def _read_folder(data: EmbeddedDataset, corpus: Corpus) -> None:
     corpus.domains = data.domains()
     for name in corpus.domains:
         file = str(data.domain_file(name))
-        for kind, words in data.domain(name).as_said().types.items():
-            corpus.types[name, kind] = words
-            if words.values:
-                corpus.possible[name, kind] = len(words.values)
-            for where, problem in type_findings(kind, data.domain(name).preferences[kind]):
+        for kind, spec in data.domain(name).preferences.items():
+            if spec.values:
+                corpus.possible[name, kind] = len(spec.values)
+            for where, problem in type_findings(kind, spec):
                 corpus.add("synonyms", file, where, problem)
+    corpus.categorical = set(corpus.possible)
     files = {name: str(data.domain_file(name)) for name in corpus.domains}
     tasks = [(files[name], task) for name in corpus.domains for task in data.domain(name).tasks]
     for file, task in (*tasks, *((str(data.multi_file), task) for task in data.multi().tasks)):
@@ -135,7 +131,13 @@ def _read_folder(data: EmbeddedDataset, corpus: Corpus) -> None:
             _read_user(corpus, person, ((ref, *place(ref)) for ref in data.refs(user)), data.load)
             # Without the sentence about what is on file, which a scenario adds.
             person.summaries.update({d: data.summary(user, d) for d in data.profile(user).domains})
-    _find_unused(corpus, files)
+    used = {key for task in corpus.tasks.values() for key in task.relevant}
+    held = {key for person in corpus.people for key, values in person.preferences.items() if values}
+    for name in corpus.domains if corpus.people else ():
+        for kind in data.domain(name).preferences:
+            if (name, kind) not in used & held:
+                why = "no task names it" if (name, kind) not in used else "nobody has a value of it"
+                corpus.add("unusable", files[name], f"preferences.{kind}", f"{why}, so it tests nothing")
 
 
 def _read_official(data: OfficialDataset, corpus: Corpus) -> None:
@@ -143,9 +145,7 @@ def _read_official(data: OfficialDataset, corpus: Corpus) -> None:
     with corpus.recording_errors():
         listed = data.catalogue()
         corpus.possible = {key: count for key, count in listed.items() if count is not None}
-        corpus.types = {
-            key: PreferenceWords(values=("",) if count is not None else ()) for key, count in listed.items()
-        }
+        corpus.categorical = set(corpus.possible)
     for user in data.users():
         with corpus.recording_errors():
             # As in the paper: the values of all domains of a profile, with or without interest.
@@ -156,6 +156,13 @@ def _read_official(data: OfficialDataset, corpus: Corpus) -> None:
                 for name in data.unknown_types(ref):
                     problem = f"no preference type {name!r} in {' or '.join(ref.domains)}"
                     corpus.add("reference", *data.place(ref), problem)
+    if not corpus.categorical:  # without a catalogue: those that are so in the benchmark of this package
+        ours = EmbeddedDataset()
+        kinds = {(d, t): spec.kind for d in ours.domains() for t, spec in ours.domain(d).preferences.items()}
+        every = {key for person in corpus.people for key in person.preferences}
+        corpus.categorical = {
+            (d, t) for d, t in every if kinds.get((d, t.replace("Favourite", "Favorite"))) == "categorical"
+        }
 
 
 def _read_offered(data: CheckedDataset, corpus: Corpus) -> None:
@@ -204,8 +211,7 @@ def _count(corpus: Corpus, scenario: Scenario) -> None:
     corpus.total += 1
     corpus.scenarios.update(scenario.domains)
     for domain, words in scenario.words.items():
-        for name, said in words.types.items():
-            corpus.types.setdefault((domain, name), said)
+        corpus.categorical |= {(domain, name) for name, said in words.types.items() if said.values}
     if task.id not in corpus.tasks:
         closed = {fact.name for fact in task.facts if fact.right}
         deeds = [part for part in task.parts if part.kind == "done" and not part.never]
@@ -213,13 +219,3 @@ def _count(corpus: Corpus, scenario: Scenario) -> None:
         corpus.tasks[task.id] = TaskFacts(
             scenario.domains, task.relevant, len(task.facts), len(deeds), resting
         )
-
-
-def _find_unused(corpus: Corpus, files: Mapping[str, str]) -> None:
-    """Find each preference type that no task names, or whose people all have no value of it."""
-    used = {key for task in corpus.tasks.values() for key in task.relevant}
-    held = {key for person in corpus.people for key, values in person.preferences.items() if values}
-    for domain, name in corpus.types:
-        problem = "no task names it" if (domain, name) not in used else "nobody has a value of it"
-        if corpus.people and (domain, name) not in used & held:
-            corpus.add("unusable", files[domain], f"preferences.{name}", f"{problem}, so it tests nothing")

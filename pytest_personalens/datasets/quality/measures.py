@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -12,12 +12,9 @@ from pytest_personalens.datasets.quality import demography, diversity
 from pytest_personalens.datasets.quality.demography import Share
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from pytest_personalens.datasets.quality.corpus import Corpus, TypeName
-
-#: The demographic attributes in which a dataset should be like the paper's.
-_HELD: Final = ("age", "gender", "region", "religion", "employment_status", "education")
 
 
 class _Part(BaseModel):
@@ -51,29 +48,13 @@ class TypeSpread(_Part):
     top_share: float
 
 
-class Texts(_Part):
-    """The summaries; `verbatim` is the share of the values that they name word for word, from 0 to 1.
-
-    The diversity is that of `sample_words` words of them.
-    """
-
-    summaries: int
-    words_mean: float
-    words_min: int
-    words_max: int
-    verbatim: float
-    sample_words: int
-    dist_1: float
-    dist_2: float
-    ent_4: float
-    self_bleu: float
-
-
 class Quality(_Part):
     """All measures of a dataset, in shares from 0 to 1, and what is wrong with it.
 
     `facts_mean` is the number of facts of a task, and `deeds_on_facts` the share of deeds that rest on a
-    closed one; both are None where the tasks have no facts.
+    closed one; both are None where the tasks have no facts. `words_range` and `words_mean` count the words
+    of a summary, and `verbatim` is the share of the values that the summaries name word for word. Dist-n,
+    Ent-4 and Self-BLEU are those of `sample_words` words of them.
     """
 
     schema_version: Literal["personalens-quality/2"] = "personalens-quality/2"
@@ -85,22 +66,18 @@ class Quality(_Part):
     facts_mean: float | None
     deeds_on_facts: float | None
     evenness_mean: float
-    texts: Texts
+    words_mean: float
+    words_range: tuple[int, int]
+    verbatim: float
+    sample_words: int
+    dist_1: float
+    dist_2: float
+    ent_4: float
+    self_bleu: float
     domains: tuple[DomainCount, ...]
     types: tuple[TypeSpread, ...]
     demographics: tuple[Share, ...]
     findings: tuple[Finding, ...]
-
-    @property
-    def top(self) -> TypeSpread | None:
-        """The categorical type with the value that the largest share of users has."""
-        return max((t for t in self.types if t.categorical), key=lambda t: t.top_share, default=None)
-
-    @property
-    def farthest(self) -> Share | None:
-        """The demographic category (5 % or more in the paper) that differs most from the paper."""
-        rows = [s for s in self.demographics if (s.paper or 0) >= 0.05 and s.attribute in _HELD]
-        return max(rows, key=lambda s: abs(s.share - (s.paper or 0)), default=None)
 
 
 def assess(corpus: Corpus, *, words: int = 50_000) -> Quality:
@@ -110,6 +87,16 @@ def assess(corpus: Corpus, *, words: int = 50_000) -> Quality:
     facts = [task.facts for task in tasks if task.facts]
     deeds = sum(task.deeds for task in tasks if task.facts)
     categorical = [t.evenness for t in types if t.categorical]
+    texts = {f"{p.id}\x1f{domain}": text for p in corpus.people for domain, text in p.summaries.items()}
+    lengths = [len(text.split()) for text in texts.values()] or [0]
+    sample = diversity.within_words(texts, words)
+    named = [
+        diversity.verbatim(value, person.summaries[domain])
+        for person in corpus.people
+        for (domain, _), held in person.preferences.items()
+        if domain in person.summaries
+        for value in held
+    ]
     return Quality(
         dataset=corpus.name,
         users=len(corpus.people),
@@ -119,7 +106,14 @@ def assess(corpus: Corpus, *, words: int = 50_000) -> Quality:
         facts_mean=sum(facts) / len(facts) if facts else None,
         deeds_on_facts=sum(t.deeds_on_facts for t in tasks) / deeds if deeds else None,
         evenness_mean=sum(categorical) / max(1, len(categorical)),
-        texts=_texts(corpus, words),
+        words_mean=sum(lengths) / len(lengths),
+        words_range=(min(lengths), max(lengths)),
+        verbatim=sum(named) / max(1, len(named)),
+        sample_words=sum(map(len, sample)),
+        dist_1=diversity.distinct(sample, 1),
+        dist_2=diversity.distinct(sample, 2),
+        ent_4=diversity.entropy(sample, 4),
+        self_bleu=diversity.self_bleu(sample),
         domains=tuple(_domains(corpus)),
         types=types,
         demographics=tuple(demography.marginals(corpus.people)),
@@ -154,7 +148,7 @@ def _types(corpus: Corpus) -> Iterator[TypeSpread]:
         yield TypeSpread(
             domain=key[0],
             name=key[1],
-            categorical=key in corpus.types and bool(corpus.types[key].values),
+            categorical=key in corpus.categorical,
             users=users[key],
             possible=corpus.possible.get(key),
             distinct=len(values[key]),
@@ -162,32 +156,3 @@ def _types(corpus: Corpus) -> Iterator[TypeSpread]:
             top_value=value,
             top_share=count / users[key],
         )
-
-
-def _texts(corpus: Corpus, limit: int) -> Texts:
-    texts = {f"{p.id}\x1f{domain}": text for p in corpus.people for domain, text in p.summaries.items()}
-    lengths = [len(t.split()) for t in texts.values()] or [0]
-    named = [
-        diversity.verbatim(value, person.summaries[domain])
-        for person in corpus.people
-        for (domain, _), held in person.preferences.items()
-        if domain in person.summaries
-        for value in held
-    ]
-    sample = diversity.within_words(texts, limit)
-    return Texts(
-        summaries=len(texts),
-        words_mean=sum(lengths) / len(lengths),
-        words_min=min(lengths),
-        words_max=max(lengths),
-        verbatim=_share(named),
-        sample_words=sum(map(len, sample)),
-        dist_1=diversity.distinct(sample, 1),
-        dist_2=diversity.distinct(sample, 2),
-        ent_4=diversity.entropy(sample, 4),
-        self_bleu=diversity.self_bleu(sample),
-    )
-
-
-def _share(hits: Sequence[bool]) -> float:
-    return sum(hits) / max(1, len(hits))

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 #: With fewer people, a share of them is chance, and has no goal.
 _COMPARABLE: Final = 30
 _OF_PEOPLE: Final = frozenset({"120 or more", "0.85 or more", "60% at most", "3 points at most"})
+#: The demographic attributes in which a dataset should be like the paper's.
+_HELD: Final = ("age", "gender", "region", "religion", "employment_status", "education")
 #: The number of examples of each rule without --all.
 _EXAMPLES: Final = 3
 _Row = tuple[str, "Callable[[Quality], str]", str]
@@ -67,16 +69,15 @@ def finding_lines(check: DataCheck, *, every: bool) -> Iterator[str]:
 
 
 def _top(data: Quality) -> str:
-    return f"{data.top.top_value[:18]} {data.top.top_share:.0%}" if data.top else "none"
+    held = [(t.top_share, t.top_value) for t in data.types if t.categorical]
+    return "{1:.18} {0:.0%}".format(*max(held)) if held else "none"
 
 
 def _farthest(data: Quality) -> str:
-    row = data.farthest
-    return f"{row.category[:17]} {100 * (row.share - (row.paper or 0)):+.1f}" if row else "none"
-
-
-def _words(data: Quality) -> str:
-    return f"{data.texts.words_mean:.0f} ({data.texts.words_min}-{data.texts.words_max})"
+    """Return the category (5 % or more in the paper) whose share differs most from the paper."""
+    rows = [s for s in data.demographics if (s.paper or 0) >= 0.05 and s.attribute in _HELD]
+    off = {s.category: 100 * (s.share - (s.paper or 0)) for s in rows}
+    return "{:.17} {:+.1f}".format(*max(off.items(), key=lambda row: abs(row[1]))) if off else "none"
 
 
 _ROWS: Final[Sequence[_Row]] = (
@@ -92,12 +93,16 @@ _ROWS: Final[Sequence[_Row]] = (
     ("mean evenness, categorical", lambda d: f"{d.evenness_mean:.2f}", "0.85 or more"),
     ("commonest categorical value", _top, "60% at most"),
     ("farthest from Tables 6 and 7", _farthest, "3 points at most"),
-    ("words a summary (mean, range)", _words, "80-160"),
-    ("values named word for word", lambda d: f"{d.texts.verbatim:.0%}", "90% at most"),
-    ("words compared", lambda d: f"{d.texts.sample_words}", "the same number"),
-    ("Dist-1", lambda d: f"{d.texts.dist_1:.3f}", "higher is better"),
-    ("Dist-2", lambda d: f"{d.texts.dist_2:.3f}", "higher is better"),
-    ("Ent-4", lambda d: f"{d.texts.ent_4:.2f}", "higher is better"),
-    ("Self-BLEU", lambda d: f"{d.texts.self_bleu:.3f}", "lower is better"),
+    (
+        "words a summary (mean, range)",
+        lambda d: "{:.0f} ({}-{})".format(d.words_mean, *d.words_range),
+        "80-160",
+    ),
+    ("values named word for word", lambda d: f"{d.verbatim:.0%}", "90% at most"),
+    ("words compared", lambda d: f"{d.sample_words}", "the same number"),
+    ("Dist-1", lambda d: f"{d.dist_1:.3f}", "higher is better"),
+    ("Dist-2", lambda d: f"{d.dist_2:.3f}", "higher is better"),
+    ("Ent-4", lambda d: f"{d.ent_4:.2f}", "higher is better"),
+    ("Self-BLEU", lambda d: f"{d.self_bleu:.3f}", "lower is better"),
     ("findings", lambda d: f"{len(d.findings)}", "0"),
 )
