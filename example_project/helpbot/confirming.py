@@ -30,8 +30,8 @@ _SWAPS = [
         r"\bnot (?P<old>[^:.]+?)(?:: | for me, please: )(?:it has to be )?(?P<new>[^.]+)",
         r"\bnot (?P<old>[^,.]+), please, (?P<new>[^.]+)",
         r"\b(?P<old>[^.,]+?) isn't right, I need (?P<new>[^.]+)",
-        r"\b(?:should be|must be|need|meant|said:?|it's|prefer) (?P<new>[^.?]+?)(?:,| and)?"
-        r" (?:not|instead of|rather than) (?P<old>[^.?]+)",
+        r"\b(?:should|must) be (?P<new>[^.?]+?)(?:,| and)? not (?P<old>[^.?]+)",
+        r"\b(?:need|meant|said:?|it's|prefer) (?P<new>[^.?]+?)(?:,| and)? not (?P<old>[^.?]+)",
         r"\bchange that to (?P<new>[^?]+)\? It says (?P<old>[^.]+)",
         r"\b(?:make (?:that|it)|have|like) (?P<new>[^.?]+?) (?:instead of|than|better than) (?P<old>[^.?]+)",
     )

@@ -58,7 +58,10 @@ class _Secret:
     """The preferences, which an opening may not name, and the facts that it must tell."""
 
     def __init__(self, scenario: Scenario) -> None:
-        self._values = [v for types in scenario.preferences.values() for vs in types.values() for v in vs]
+        held = [v for types in scenario.preferences.values() for vs in types.values() for v in vs]
+        # Where a task has facts, its wish says what they make the user say, and leaks nothing.
+        forgiven = scenario.task.intent if scenario.task.facts else ""
+        self._values = [v for v in held if not mentions(v, forgiven)]
         facts = [f for f in scenario.task.facts if f.known == "said"]
         forms = ("", *values.FORMS)
         said = {values.say(f.kind, value, form) for f in facts for value in f.right for form in forms}

@@ -134,10 +134,10 @@ def alternatives(question: str) -> list[str]:
     """
     body = re.split(r"\?|\s[-–—]\s", question.strip())[0]
     left, _, right = body.rpartition(" or ")
-    parts = [
-        _LEAD.sub("", p.strip(" ,.\"'“”‘’:"))
-        for p in (*_BEFORE.sub("", left).split(", "), *right.split(", "))
-    ]
+    if (before := _LEAD.match(f"{right} ")) and f" {before[0]}" in left:
+        left = left.rpartition(f" {before[0]}")[2]
+    texts = re.split(r", (?:or )?| or ", f"{_BEFORE.sub('', left)}, {right}")
+    parts = [_LEAD.sub("", text.strip(" ,.\"'“”‘’:")) for text in texts]
     kept = [part for part in parts if part and not _CLAUSE.match(part)]
     whole = len(kept) == len(parts) or len(kept) > 1
     return kept if whole and all(len(part.split()) <= _LONGEST for part in kept) else []
@@ -146,8 +146,8 @@ def alternatives(question: str) -> list[str]:
 _LEAD: Final = re.compile(r"^(?:or|rather|maybe|perhaps|more of|in|at|on|by|with|for|read) ")
 _LONGEST: Final = 6
 _BEFORE: Final = re.compile(
-    r"^.*\b(?:would you (?:like|prefer|rather|take)(?: have| take| go| sit| travel)?(?: in| on| with| by| to)?|do you (?:want|prefer|need|like)(?: to \w+(?: it)?)?|do you (?:usually )?(?:read|travel|play|watch|listen|sit|stay|eat|pay|go|fly|drive)|should (?:it|i|that|this) (?:be|go for|take|use|book|make it)|shall (?:it|i) (?:be|take|use|book|make it)|is (?:it|that|this)|are you|will (?:it|that) be|want(?: to \w+(?: it)?)?|prefer|make it|for you|either|between|go with|rather)\s+|^.*[:;]\s+|^(?:and|so|then|ok|okay|hi|hello)[, ]+"
+    r"^.*\b(?:would you (?:like|prefer|rather|take)(?: have| take| go| sit| travel)?(?: in| on| with| by| to)?|do you (?:want|prefer|need|like)(?: to \w+(?: it)?)?|do you (?:usually )?(?:read|travel|play|watch|listen|sit|stay|eat|pay|go|fly|drive)|should (?:it|i|that|this) (?:be|go for|take|use|book|make it)|shall (?:it|i) (?:be|take|use|book|make it)|is (?:it|that|this)|are you|will (?:it|that) be|want(?: to \w+(?: it)?)?|prefer|make it|for you|either|between|go with|rather(?: have| take)?)\s+|^.*[:;]\s+|^(?:and|so|then|ok|okay|hi|hello)[, ]+"
 )
 _CLAUSE: Final = re.compile(
-    r"(?:which|what|when|where|who|whom|why|how|do|does|did|is|are|was|will|would|should|shall|can|could|may|has|have|had|it|i|you|your|there|that|if|also|and|so|not|let|tell|leave|keep)\b"
+    r"(?:which|what|when|where|who|whom|why|how|do|does|did|is|are|was|will|would|should|shall|can|could|may|has|have|had|it|i|you|your|there|that|if|also|and|so|not|let|tell|leave|keep|don't|doesn't)\b"
 )
