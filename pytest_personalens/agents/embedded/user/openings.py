@@ -6,14 +6,8 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.embedded.reader.text import mentions, sentences
-from pytest_personalens.agents.embedded.user.voice import (
-    drawn_number,
-    first_person,
-    lower_first,
-    manner,
-    phrases_for,
-    upper_first,
-)
+from pytest_personalens.agents.embedded.user import voice
+from pytest_personalens.agents.embedded.user.voice import drawn_number, first_person, lower_first, upper_first
 from pytest_personalens.datasets.world import values
 
 if TYPE_CHECKING:
@@ -38,11 +32,14 @@ _ASIDE: Final = re.compile(
 )
 
 
-def opening(scenario: Scenario) -> str:
-    """Return the opening: the wish of the intent, as short as a person would write it."""
+def opening(scenario: Scenario, first: int = 0) -> str:
+    """Return the opening: the wish of the intent, as short as a person would write it.
+
+    Another number `first` gives other words, for a user who says the wish again.
+    """
     secret = _Secret(scenario)
     wishes = [s for sentence in sentences(_plain(scenario.task.intent)) if (s := _told_of(sentence, secret))]
-    for attempt in range(_TRIES if wishes else 0):
+    for attempt in range(first, first + _TRIES if wishes else 0):
         text = _composed(scenario, wishes[:2], secret, str(attempt))
         if not secret.told_by(text):
             return text
@@ -78,24 +75,6 @@ class _Secret:
         return bool(re.search(r"\d|\b[A-Z]\w", text)) or any(mentions(words, text) for words in self._said)
 
 
-def request(scenario: Scenario) -> str:
-    """Return the wish as words that follow "to", for a user who says it again; empty where there is none."""
-    secret = _Secret(scenario)
-    for sentence in sentences(_plain(scenario.task.intent)):
-        text = _told_of(sentence, secret).rstrip(".")
-        match = _WANT.match(text)
-        rest = (
-            text[match.end() :]
-            if match
-            else ""
-            if re.match(r"you", text, re.IGNORECASE)
-            else lower_first(text)
-        )
-        if rest:
-            return first_person(_REASON.sub("", rest))
-    return ""
-
-
 def _plain(intent: str) -> str:
     if re.match(r"you\b", intent, re.IGNORECASE):
         return intent
@@ -114,7 +93,7 @@ def _told_of(sentence: str, secret: _Secret) -> str:
 
 
 def _composed(scenario: Scenario, wishes: list[str], secret: _Secret, attempt: str) -> str:
-    how, key = manner(scenario), (scenario.user, scenario.task.id, attempt)
+    how, key = voice.manner(scenario), (scenario.user, scenario.task.id, attempt)
     brief = drawn_number(*key, "brief") % 4 > 0
     first, *rest = wishes
     reason = _REASON.search(first)
@@ -126,14 +105,14 @@ def _composed(scenario: Scenario, wishes: list[str], secret: _Secret, attempt: s
     if match:
         x = first_person(first[match.end() :])
         helped = _HELPABLE.match(x) and ": " not in x and len(x) < 120
-        choices = [*phrases_for("want", how), *(phrases_for("help", how) if helped else [])]
+        choices = [*voice.phrases_for("want", how), *(voice.phrases_for("help", how) if helped else [])]
     elif re.match(r"you\b|your\b", first, re.IGNORECASE):
         x, choices = first_person(first), ["{X}."]
     else:
         x = first_person(lower_first(first))
-        choices = phrases_for("order" if _ORDER.match(x) else "want", how)
+        choices = voice.phrases_for("order" if _ORDER.match(x) else "want", how)
     text = choices[drawn_number(*key, "frame") % len(choices)].format(x=x, X=upper_first(x))
-    greetings = phrases_for("greeting", how)
+    greetings = voice.phrases_for("greeting", how)
     greeting = greetings[drawn_number(*key, "greeting") % len(greetings)]
     if greeting.endswith(", "):
         text = lower_first(text)

@@ -82,40 +82,30 @@ _AND: Final = re.compile(
 _QUOTE: Final = re.compile(r"[\"“„«][^\"”»“]{24,}[\"”»“]")
 
 
+#: The patterns in the order in which they are tried. What none of them finds wants a yes.
+_READS: Final[tuple[tuple[Wants, re.Pattern[str]], ...]] = (
+    ("start", _START), ("more", _CLOSER), ("either", _EITHER), ("private", _PRIVATE), ("detail", _DETAIL), ("consent", _CONSENT), ("detail", _ALSO_DETAIL), ("any", _ANY),
+)  # fmt: skip
+
+
 @lru_cache(maxsize=512)
 def questions(reply: str) -> tuple[Question, ...]:
     """Return what a reply asks, in order."""
     found = []
     for piece in pieces(_QUOTE.sub('"..."', reply)):
-        folded = plain(piece)
         if piece.rstrip(" )\"'*_").endswith("?"):
-            found += [
-                Question(part, _wants(plain(part), reply)) for part in _AND.split(piece) if len(part) > 1
-            ]
-        elif _REQUEST.search(folded):
-            wants = _wants(folded, reply)
-            found.append(Question(piece, wants))
+            found += [Question(p, _wants(plain(p), reply)) for p in _AND.split(piece) if len(p) > 1]
+        elif _REQUEST.search(plain(piece)):
+            found.append(Question(piece, _wants(plain(piece), reply)))
     return tuple(found)
 
 
 def _wants(folded: str, reply: str) -> Wants:
-    if _START.search(folded):
-        return "start"
-    if _CLOSER.search(folded):
-        return "more"
-    if _CHOOSES.search(folded) and len(options(reply)) > 1:
+    if _CHOOSES.search(folded) and not _CLOSER.search(folded) and len(options(reply)) > 1:
         return "list"
-    if _EITHER.search(folded) and alternatives(folded):
-        return "either"
-    if _PRIVATE.search(folded) and not _CONSENT.search(folded):
-        return "private"
-    if _DETAIL.search(folded):
-        return "detail"
-    if _CONSENT.search(folded):
-        return "consent"
-    if _ALSO_DETAIL.search(folded):
-        return "detail"
-    return "any" if _ANY.search(folded) else "consent"
+    found = (wants for wants, pattern in _READS if pattern.search(folded))
+    first: Wants = next((w for w in found if w != "either" or alternatives(folded)), "consent")
+    return "consent" if first == "private" and _CONSENT.search(folded) else first
 
 
 def options(reply: str) -> list[str]:

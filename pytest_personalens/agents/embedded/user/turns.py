@@ -14,7 +14,7 @@ from pytest_personalens.agents.embedded.reader.statements import FIRM, Statement
 from pytest_personalens.agents.embedded.reader.text import fold, mentions, plain
 from pytest_personalens.agents.embedded.user import words
 from pytest_personalens.agents.embedded.user.answers import Answer, Answers
-from pytest_personalens.agents.embedded.user.openings import request
+from pytest_personalens.agents.embedded.user.openings import opening
 from pytest_personalens.agents.embedded.user.questions import questions
 from pytest_personalens.agents.embedded.user.voice import Speaker, SpeechlessError, first_person, manner
 from pytest_personalens.core.dialogue.dialogue import UserTurn
@@ -37,6 +37,8 @@ _TURNS_DOWN: Final = re.compile(r"\b(?:not|no|wrong|mistake|change|instead|isn't
 _OFFERS: Final = re.compile(
     r"\b(?:shall|should|can|may|could|want me|like me|confirm\w*|proceed|go ahead|yes)\b"
 )
+#: Wordings of a wish to try when it is said again.
+_TRIES: Final = 8
 _MEASURED: Final = re.compile(r"days|time|season|duration|group size|price", re.IGNORECASE)
 _BEFORE_KIND: Final = {"tell_date": "on ", "tell_time": "at "}
 
@@ -188,8 +190,8 @@ class NextTurn:
         if "consent" in wants or (not asked and self._proposes):
             return [self.speaker.say("yes")]
         if "start" in wants:
-            wish = request(self.scenario)
-            return [self.speaker.say("again_wish", x=wish) if wish else self.speaker.say("nudge")]
+            texts = (opening(self.scenario, len(self.mine) + n) for n in range(_TRIES))
+            return [next((t for t in texts if self.speaker.is_new(t)), "") or self.speaker.say("nudge")]
         return []
 
     def _told(self, told: Sequence[Answer]) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.scenario import Scenario
 
-#: How a person speaks. A person who knows little English is "simple".
+#: How a person speaks; "simple" is one who knows little English.
 Manner = Literal["casual", "plain", "formal", "simple"]
 
 _OBJECT: Final = (
@@ -45,13 +45,12 @@ def first_person(text: str) -> str:
     'I want my alarm back, so that it wakes me on time.'
     """
     for pattern, replacement in _SWAPS:
-
-        def swap(match: re.Match[str], replacement: str = replacement) -> str:
-            new = match.expand(replacement)
-            return upper_first(new) if match[0][0].isupper() else new
-
-        text = pattern.sub(swap, text)
+        text = pattern.sub(lambda m, new=replacement: _as_start(m, m.expand(new)), text)  # type: ignore[misc]
     return text
+
+
+def _as_start(match: re.Match[str], text: str) -> str:
+    return upper_first(text) if match[0][0].isupper() else text
 
 
 def upper_first(text: str) -> str:
