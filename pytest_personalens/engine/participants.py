@@ -172,7 +172,8 @@ class Participants:
             return judge
 
         by_reading = {self._suite.measure(name): one(who) for name, who in judges.items() if name}
-        others, free = one(judges[""]), dict[Measure, Judge]()
+        others = one(judges[""])
+        free: dict[Measure, Judge] = {}
         if judges[""] is not None:
             given = {*by_reading, *getattr(others, "dimensions", ())}
             read = settings.get("dimensions") or ()
