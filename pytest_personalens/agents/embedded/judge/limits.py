@@ -53,7 +53,9 @@ def _offered(limit: Limit, clauses: Sequence[str]) -> str:
         for clause in clauses:
             rest = clause.replace(name, " ")
             # "Trip" is no tripe.
+            if not row <= set(stems(rest)) or not mentions(word, rest):
+                continue
             whole = len(row) > 1 or re.search(rf"\b{re.escape(plain(word).removesuffix('s'))}", rest)
-            if whole and mentions(word, rest) and row <= set(stems(rest)) and not _AWAY.search(clause.replace(plain(word), " ")):
+            if whole and not _AWAY.search(clause.replace(plain(word), " ")):
                 return word
     return ""

@@ -118,8 +118,9 @@ class PartReader:
             said,
             readings,
         )
+        self._whole = {id(s) for s in said if _WHOLE.search(fold(s.text))}
         self._firm = [s for s in said if s.act in facts.telling]
-        self._told = {name for text in user for name in told_by(text, facts)}
+        self._user, self._reader = user, facts
         known = content(" ".join(user))
         self._new = [
             s for s in self._firm if any(not content(name) <= known for name in names(f"x {s.text}"))
@@ -141,7 +142,7 @@ class PartReader:
         wrong = [
             r
             for r in named
-            if r.state == "contradicted" and (not is_taste(r.fact) or r.fact.name in self._told)
+            if r.state == "contradicted" and (not is_taste(r.fact) or self._is_named(r.fact.name))
         ]
         if wrong:
             last = max(wrong, key=lambda r: r.turn or 0)
@@ -171,6 +172,10 @@ class PartReader:
             return PartReading(part, "done", last.turn, last.quote)
         shown = next((s for s in reversed(self._firm) if self.topics.belongs(number, s)), None)
         return PartReading(part, "done", *((shown.turn, shown.text) if shown else ()))
+
+    def _is_named(self, fact: str) -> bool:
+        """True if the user has said the right value of a fact."""
+        return any(fact in told_by(text, self._reader) for text in self._user)
 
     def _never(self, number: int, part: GoalPart) -> PartReading:
         words = self.topics.words[number]
@@ -213,7 +218,7 @@ class PartReader:
         return found
 
     def _may_do(self, number: int, s: Statement) -> bool:
-        if not _WHOLE.search(fold(s.text)):
+        if id(s) not in self._whole:
             return self.topics.does(number, s)
         before = (t for t in self._firm if t.turn <= s.turn and t is not s)
         about = self.topics.things[number] | self.topics.deeds[number]

@@ -161,15 +161,12 @@ def counted(
 def _asks_past(scenario: Scenario, messages: Sequence[Message], said: Sequence[Statement], facts: Facts) -> bool:
     """True if the user has to answer a question with a fact that the history tells, such as the reference of a booking."""
     known = {fact.name for fact in facts.all if fact.known == "history"}
-    heard = set(told_by(scenario.task.intent, facts))
+    questions = {s.turn for s in said if s.act == "asked"}
     for turn, message in enumerate(messages):
-        if message.role == "user":
-            told = set(told_by(message.content, facts))
-            if turn and told & known - heard and any(s.turn == turn - 1 and s.act == "asked" for s in said):
+        if turn - 1 in questions and (told := known & told_by(message.content, facts).keys()):
+            before = (scenario.task.intent, *(m.content for m in messages[:turn]))
+            if not all(any(name in told_by(text, facts) for text in before) for name in told):
                 return True
-            heard |= told
-        else:
-            heard |= set(told_by(message.content, facts))
     return False
 
 

@@ -41,8 +41,8 @@ _ADVICE: Final = "the embedded judge reads English; use a model as the judge (--
 def require_english(messages: Sequence[Message]) -> None:
     """Raise `JudgeFault` in one line if the assistant's replies are in another language than English."""
     text = "\n".join(m.content for m in messages if m.role == "assistant")
-    letters = [c for c in text if c.isalpha()]
-    latin = sum(unicodedata.name(c, "").startswith(("LATIN", "FULLWIDTH LATIN")) for c in letters)
+    letters = [c for c in text if c.isalpha()] if not text.isascii() else []
+    latin = sum(c.isascii() or unicodedata.name(c, "").startswith("LATIN") for c in letters)
     if letters and latin < _LATIN * len(letters):
         raise JudgeFault(f"could not read the replies: most letters are not Latin; {_ADVICE}")
     words = _WORD.findall(plain(_NAME.sub(" ", text)))  # names are the same in every language

@@ -28,6 +28,8 @@ _MONEY: Final = re.compile(
     rf"{CURRENCY_BEFORE} ?(?P<first>\d[\d,.]*\d|\d)|(?<![\d.,])(?P<last>\d[\d,.]*\d|\d) ?{CURRENCY_BEHIND}"
     rf"|\b(?P<word>{NUMBER_WORD}) (?:us )?(?:dollars|bucks|euros|pounds)\b"
 )
+#: What costs nothing.
+_FREE: Final = re.compile(r"\b(?:free of charge|for free|(?:is|are|it's|entry) free|no (?:extra |additional |further )?(?:costs?|charge|fee)|nothing (?:extra|more|to pay)|costs? nothing)\b")
 _LENGTH: Final = re.compile(
     rf"\b(?P<whole>(?:a )?(?:{'|'.join(LENGTHS)}))\b"
     rf"|\b(?P<one>an?|one) (?P<unit>minute|hour|day|week|month|year)\b(?P<half> and a half)?"
@@ -165,6 +167,8 @@ def money(folded: str) -> Iterator[Value]:
                 continue
         dollars = DOLLARS.match(m[0]) or m[0].endswith(("dollars", "bucks"))
         yield Value("money", amount, m.start(), m.end(), m[0], "" if dollars else "other")
+    for m in _FREE.finditer(folded):
+        yield Value("money", 0.0, m.start(), m.end(), m[0], "free")
 
 
 def lengths(folded: str) -> Iterator[Value]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.agents.embedded.reader.names import (
@@ -27,9 +28,10 @@ if TYPE_CHECKING:
 
 #: A value that is put aside: the old one, one of another matter, one that is turned down.
 _PUT_ASIDE: Final = re.compile(
-    r"\b(?:untouched|unchanged|not touched|left alone|none touches|stays? (?:as|exactly|just|where)|remains?|before:?|old)\b[^.;!?]{0,40}|[^,.;!?|]{0,60}\b(?:untouched|unchanged|not touched|left alone|as (?:it|they) (?:was|were)|stays as)\b"
+    r"\b(?:untouched|unchanged|not touched|left alone|none touches|stays? (?:as|exactly|just|where)|remains?|before:?|old)\b[^.;!?]{0,40}"
     r"|\b(?:not|instead of|rather than|never|except|other than|(?:it|that|this|which) (?:was|were|had)|the old|used to|no longer|replaces?|replacing|originally|previous(?:ly)?|you said|you asked|you wanted)\b[^,.;!?:]{0,40}"
 )
+_ASIDE_BEFORE: Final = re.compile(r"[^,.;!?|]{0,60}\b(?:untouched|unchanged|not touched|left alone|as (?:it|they) (?:was|were)|stays as)\b")
 #: Clauses about something beside the deed: how it is paid, until when it can be changed.
 _BESIDE: Final = re.compile(
     r"\b(?:until|expires?|refund\w*|cancel\w*|posted|ships?|shipped|since|due|paid|charged|because|reminder|reminds?|rain\w*|forecast|also|extra|spare|other|as of|usual"
@@ -58,6 +60,17 @@ class Finding(NamedTuple):
     sure: bool = True
 
 
+@lru_cache(maxsize=8192)
+def _without_aside(folded: str) -> str:
+    if "touch" in folded or "change" in folded or "alone" in folded or "as " in folded:
+        folded = _ASIDE_BEFORE.sub(_blank, folded)
+    return _PUT_ASIDE.sub(_blank, folded)
+
+
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match[0])
+
+
 def is_taste(fact: Fact) -> bool:
     """True for a fact of taste, which the history tells: what goes against it concerns personalization."""
     return fact.known == "history" and "." not in fact.name
@@ -75,6 +88,8 @@ class Facts:
         #: The closed facts that a part names. The others are no part of the task.
         self.wanted = tuple(f for f in self.all if f.right and f.name in self.named)
         self.synonyms = synonyms_of(scenario)
+        #: What texts of the user were found to tell.
+        self.told: dict[str, dict[str, str]] = {}
         #: What affirms a fact. Where nothing is to be done, a proposal tells what was asked for.
         self.telling = FIRM if any(p.kind == "done" and not p.never for p in parts) else TELLS
         self._things = {f.name: _things(f, scenario) for f in self.all if f.kind == "count"}
@@ -88,7 +103,7 @@ class Facts:
         a report of a deed, whose values are those of the deed.
         """
         folded = plain(text)
-        kept = _PUT_ASIDE.sub(lambda m: " " * len(m[0]), folded)
+        kept = _without_aside(folded)
         return (*self._typed(folded, kept, found, of_user, deed), *self._named(text, kept))
 
     def fits(self, value: Value, fact: Fact) -> bool:
@@ -144,7 +159,7 @@ class Facts:
     ) -> Iterator[Finding]:
         for value in found:
             about = self.about(value)
-            if kept[value.start : value.end].isspace() or value.thing == "other":
+            if kept[value.start : value.end].isspace() or value.thing in ("other", "free"):
                 continue
             if any(not f.right or self.fits(value, f) for f in about) or any(
                 value.same(one) for one in of_user
@@ -221,8 +236,10 @@ def synonyms_of(scenario: Scenario) -> dict[str, tuple[str, ...]]:
 
 def told_by(text: str, facts: Facts) -> dict[str, str]:
     """Return the facts of which a text says a right value, by name, with the words that say it."""
-    found = facts.findings(text, values(text, facts.now))
-    return {f.fact.name: f.said for f in found if f.right}
+    if text not in facts.told:
+        found = facts.findings(text, values(text, facts.now))
+        facts.told[text] = {f.fact.name: f.said for f in found if f.right}
+    return facts.told[text]
 
 
 def within_limit(value: Value, fact: Fact) -> bool:

@@ -12,6 +12,7 @@ from pytest_personalens.agents.embedded.reader.values import values
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from pytest_personalens.agents.embedded.reader.kinds import Value
     from pytest_personalens.core.facts import FactKind
 
 #: A shorter value is a size or a letter, and is found as it is written.
@@ -50,7 +51,7 @@ def says(value: str, text: str, kind: FactKind = "text") -> bool:
         return bool(re.search(rf"(?<![\w'’]){re.escape(value)}(?![\w'’])", text))
     if mentions(value, text):
         return True
-    if kind in ("item", "text") and (wanted := [v for v in values(value) if v.kind == "duration"]):
+    if kind in ("item", "text") and (wanted := _lengths(value)):
         # "two hours before" is "120 minutes before".
         return any(v.kind == "duration" and v.value == wanted[0].value for v in values(text)) and content(
             value
@@ -69,9 +70,16 @@ _LENGTH_WORDS: Final = content("minutes hours days before half quarter") | froze
 )
 
 
+@lru_cache(maxsize=8192)
+def _lengths(value: str) -> list[Value]:
+    return [v for v in values(value) if v.kind == "duration"]
+
+
 def said_in(value: str, text: str, kind: FactKind, synonyms: Mapping[str, Sequence[str]]) -> str:
     """Return the way in which a text says a value, itself or a synonym of it; empty if it does not."""
-    return next((way for way in (value, *synonyms.get(value, ())) if says(way, text, kind)), "")
+    if says(value, text, kind):
+        return value
+    return next((way for way in synonyms.get(value, ()) if says(way, text, kind)), "")
 
 
 def first_name(name: str) -> str:

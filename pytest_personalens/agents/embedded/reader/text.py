@@ -14,6 +14,11 @@ _MARKUP: Final = re.compile(r"\*\*|__|`|~~")
 _ENDINGS: Final = (("'s", ""), ("ies", "y"), ("sses", "ss"), ("ing", ""), ("ed", ""), ("es", ""), ("s", ""), ("ly", ""))  # fmt: skip
 _NAME: Final = re.compile(r"(?<![.!?:\"“*#>|\n]\s)(?<!^)(?<![.!?:\"“*#>|\n])\b([A-ZÀ-ÝŁŚŽČŠ][\w'’\-À-ÿ]+)")
 
+_PLAIN: Final = str.maketrans({"\u2019": "'", "\u2018": "'", "\u2013": "-", "\u2014": " - ", "\u2026": "...", "\u201c": '"', "\u201d": '"', "\xa0": " ", "\u202f": " "})
+
+#: Accents, and characters that are not seen.
+_INVISIBLE: Final = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u20d0-\u20ff\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]")
+
 #: Words without a topic of their own. A match on one of these shows nothing.
 STOPWORDS: Final = frozenset(
     """
@@ -37,15 +42,10 @@ STOPWORDS: Final = frozenset(
 @lru_cache(maxsize=8192)
 def fold(text: str) -> str:
     """Return the text in lower case, without accents and control characters, with plain quotes and dashes."""
+    text = text.translate(_PLAIN)
     if text.isascii() and text.replace("\n", "").isprintable():
         return text.lower()
-    text = text.replace("\u2019", "'").replace("\u2018", "'").replace("\u2013", "-").replace("\u2014", " - ")
-    kept = (
-        c
-        for c in unicodedata.normalize("NFKD", text)
-        if not unicodedata.combining(c) and (c in "\n\t" or unicodedata.category(c)[0] != "C")
-    )
-    return "".join(kept).lower()
+    return _INVISIBLE.sub("", unicodedata.normalize("NFKD", text)).lower()
 
 
 @lru_cache(maxsize=8192)
@@ -76,6 +76,12 @@ def stem(word: str) -> str:
 def stems(text: str) -> tuple[str, ...]:
     """Return the stems of all words, in order; times are written ``6:15``."""
     return tuple(stem(w.replace(".", ":") if w[0].isdigit() else w) for w in _WORD.findall(fold(text)))
+
+
+@lru_cache(maxsize=16_384)
+def _row(text: str) -> str:
+    """Return the stems in a row, each between spaces."""
+    return f" {' '.join(stems(text))} "
 
 
 @lru_cache(maxsize=8192)
@@ -118,10 +124,10 @@ def names(text: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=16_384)
-def _needle(phrase: str) -> tuple[tuple[str, ...], frozenset[str]]:
+def _needle(phrase: str) -> tuple[str, frozenset[str]]:
     # Text in brackets explains a value: "10 minutes before (calls)".
     core = re.sub(r"\([^)]*\)", " ", phrase).strip() or phrase
-    return stems(core), content(core)
+    return _row(core), content(core)
 
 
 @lru_cache(maxsize=32_768)
@@ -136,18 +142,16 @@ def mentions(phrase: str, text: str) -> bool:
     False
     """
     row, words = _needle(phrase)
-    if not row:
+    if not row.strip():
         return False
-    hay, hay_words = stems(text), _stem_set(text)
-    width = len(row)
-    if row[0] in hay_words and any(hay[i : i + width] == row for i in range(len(hay) - width + 1)):
+    if row in _row(text):
         return True
     if len(words) < 2:
         return False
-    present = words & hay_words
+    present = words & _stem_set(text)
     if len(words) == 2:
-        return present == words and _span(hay, words) <= 5
-    return len(present) / len(words) > 0.66 and _span(hay, present) <= 3 * len(words)
+        return present == words and _span(stems(text), words) <= 5
+    return len(present) / len(words) > 0.66 and _span(stems(text), present) <= 3 * len(words)
 
 
 def _span(hay: tuple[str, ...], words: frozenset[str]) -> int:

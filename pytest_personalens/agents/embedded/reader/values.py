@@ -9,24 +9,25 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.embedded.reader.amounts import counts, lengths, money
 from pytest_personalens.agents.embedded.reader.kinds import Day, Time, Value
-from pytest_personalens.agents.embedded.reader.tables import NUMBER_WORD, PERSONS
+from pytest_personalens.agents.embedded.reader.tables import CURRENCY_BEFORE, CURRENCY_BEHIND, NUMBER_WORD, ORDINALS, PERSONS
 from pytest_personalens.agents.embedded.reader.text import plain
 from pytest_personalens.agents.embedded.reader.when import days, times
 from pytest_personalens.core.facts import RANGE
 from pytest_personalens.datasets.world.values import ordinal
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from pytest_personalens.core.facts import Clock, FactKind
 
 __all__ = ["PERSONS", "TYPED", "Day", "Time", "Value", "agrees", "values"]
 
 #: The kinds of facts whose values are found by their form. The others are found by their words.
 TYPED: Final = frozenset[str](("count", "date", "time", "duration", "money"))
-#: What every typed value has: a digit, or one of some words.
-_ANY: Final = re.compile(
-    rf"\d|\b(?:{NUMBER_WORD}|today|tomorrow|tonight|yesterday|this (?:morning|afternoon|evening)|noon|midday|midnight|both|once|twice|half|quarter|hour|day|week|month|fortnight"
-    r"|a (?:couple|pair|dozen)|volume|book|part|episode|season|row)\b|(?:mon|tues|wednes|thurs|fri|satur|sun)day|\b(?:tues?|wed|thu(?:rs?)?|fri)\b"
-)
+#: What every number, length and time has, what every sum has besides, and what every day has.
+_NUMBER: Final = re.compile(rf"\d|\b(?:{NUMBER_WORD}|noon|midday|midnight|both|once|twice|half|quarter|hour|day|week|month|fortnight|a (?:couple|pair|dozen))\b|\b(?:{'|'.join(ORDINALS)}) [a-z]")
+_CURRENCY: Final = re.compile(rf"{CURRENCY_BEFORE} ?\d|\d ?{CURRENCY_BEHIND}|dollars|bucks|euros|pounds|free\b|no (?:\w+ )?c|nothing")
+_DATE: Final = re.compile(r"\d|day|tonight|tomorrow|this (?:morning|afternoon|evening)|\b(?:tues?|wed|thu(?:rs?)?|fri)\b")
 #: The most days of a range that is compared day by day.
 _LONGEST: Final = 400
 
@@ -41,24 +42,21 @@ def values(text: str, now: Clock | None = None) -> list[Value]:
 
 @lru_cache(maxsize=8192)
 def _values(folded: str, today: str) -> tuple[Value, ...]:
-    if not _ANY.search(folded):
-        return ()
-    found: list[Value] = []
+    numbers, found = _NUMBER.search(folded) is not None, list[Value]()
 
-    def free(value: Value) -> bool:
-        return not any(v.start < value.end and value.start < v.end for v in before)
+    def free(candidates: Iterable[Value], taken: Sequence[Value]) -> list[Value]:
+        return [c for c in candidates if not any(v.start < c.end and c.start < v.end for v in taken)]
 
-    before: list[Value] = []
-    found += money(folded)
-    before = list(found)
-    found += filter(free, lengths(folded))
-    before = list(found)
-    found += filter(free, days(folded, dt.date.fromisoformat(today) if today else None))
-    before = list(found)
-    found += filter(free, times(folded))
-    # A number of nights or weeks is a count of them, too.
-    before = [v for v in found if v.kind != "duration"]
-    found += filter(free, counts(folded))
+    if _CURRENCY.search(folded):
+        found += money(folded)
+    if numbers:
+        found += free(lengths(folded), found)
+    if _DATE.search(folded):
+        found += free(days(folded, dt.date.fromisoformat(today) if today else None), found)
+    if numbers:
+        found += free(times(folded), found)
+        # A number of nights or weeks is a count of them, too.
+        found += free(counts(folded), [v for v in found if v.kind != "duration"])
     return tuple(sorted(found, key=lambda v: v.start))
 
 
