@@ -132,7 +132,7 @@ class Helpbot:
 
     def deed(self, skill: Skill, said: list[str]) -> str:
         """What was done, with what the user has corrected since."""
-        return corrected(self.fill(skill.reply, said), said[1:])
+        return corrected(self.fill(skill.reply, said), [text for text in said[1:] if not is_check(text)])
 
     def fill(self, template: str, said: list[str]) -> str:
         """The template with the choices in their places; [a|b] is b where a has a place that stays open."""
@@ -187,7 +187,7 @@ class Helpbot:
         spoken = (
             options
             for turn in reversed(range(len(said)))
-            if not (turn and is_check(said[turn]))
+            if not (turn and is_check(said[turn]) and re.search(r"\b(?:days?|weeks?|months?)\b", said[turn]))
             if (options := named(choice.options if turn else plain, said[turn]))
         )
         options = next(spoken, []) or self.memory.find(self.user, choice.topic, choice.options)

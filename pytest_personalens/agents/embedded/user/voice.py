@@ -32,7 +32,7 @@ _SWAPS: Final = tuple(
         (r"\byou've\b", "I've"), (r"\byou'd\b", "I'd"), (r"\byou'll\b", "I'll"), (r"\byours\b", "mine"), (r"\byourself\b", "myself"),
         (r"\b(two|three|four|five|six|seven|eight|nine|ten|\d+) of you\b", r"\1 of us"),
         (r"\byour\b", "my"), (r"\b(\w+) you(?=[.,;!?]|$)", r"\1 me"),
-        (rf"\b({_OBJECT}) you\b", r"\1 me"),
+        (rf"\b({_OBJECT}) you\b(?! (?:will|can|could|would|have|need|want|must)\b)", r"\1 me"),
         (r"\byou\b", "I"),
     )
 )  # fmt: skip
