@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from pytest_personalens.core.judging.dimensions import Dimension
 from pytest_personalens.core.options.gate import VALID_FLOOR
-from pytest_personalens.core.scenario import DOMAINS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,7 +27,6 @@ _LEAST_P: Final = 0.001
 #: With two decimals, this and more is rounded to 1.
 _NEARLY_ONE: Final = 0.995
 _LONGEST_FAULT: Final = 300
-_MOST_DOMAINS: Final = 5
 #: The reason why an item has no scores, as the end of a sentence.
 CAUSES: Final[Mapping[Cause, str]] = {
     "assistant": "the assistant failed",
@@ -66,7 +64,7 @@ NOT_GATED: Final = "not gated"
 
 def trust_note(results: Results) -> str:
     """Return what the embedded judge read task completion from, if it did."""
-    if not embedded_completion(results):
+    if not _embedded_completion(results):
         return ""
     dialogues = [i.evaluation.dialogue for i in results.own if i.evaluation.task_completed is not None]
     held, acted = sum(d.state is not None for d in dialogues), sum(d.acts for d in dialogues)
@@ -86,21 +84,7 @@ def not_judged_note(results: Results) -> str:
     )
 
 
-def words_note(results: Results) -> str:
-    """Return the domains of the tasks that the embedded judge has no words for, and what to do."""
-    if not embedded_completion(results):
-        return ""
-    tasks = [s for s in results.scenarios.values() if not any(part.words for part in s.task.parts)]
-    if not (unknown := sorted({domain for s in tasks for domain in s.domains}.difference(DOMAINS))):
-        return ""
-    named = ", ".join(unknown[:_MOST_DOMAINS]) + (", ..." if len(unknown) > _MOST_DOMAINS else "")
-    return (
-        f"the embedded judge has no words for the tasks of {named}, and may misread them: write `parts`"
-        " with `words` in the dataset, or name a model with --personalens-judge-model"
-    )
-
-
-def embedded_completion(results: Results) -> bool:
+def _embedded_completion(results: Results) -> bool:
     """True if the embedded judge read task completion."""
     read = (verdict.dimension for item in results.own for verdict in item.evaluation.verdicts)
     return results.settings.get("judge_model") == "embedded" and Dimension.TASK_COMPLETION in read

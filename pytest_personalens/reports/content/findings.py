@@ -27,7 +27,6 @@ from pytest_personalens.results.wording import (
     trust_note,
     unread_note,
     user_note,
-    words_note,
 )
 
 if TYPE_CHECKING:
@@ -219,7 +218,6 @@ def _notes(results: Results) -> Iterator[tuple[str, Sentence]]:
         ("unread", unread_note),
         ("not judged", not_judged_note),
         ("limits", limits_note),
-        ("words", words_note),
         ("user", user_note),
     ):
         if text := note(results):
