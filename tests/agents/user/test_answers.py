@@ -44,7 +44,9 @@ def said(scenario: Scenario, reply: str) -> str:
 
 
 def any_with(task: str) -> Scenario:
-    refs: list[ScenarioRef] = [ref for user in EMBEDDED.users() for ref in EMBEDDED.refs(user) if ref.task == task]
+    refs: list[ScenarioRef] = [
+        ref for user in EMBEDDED.users() for ref in EMBEDDED.refs(user) if ref.task == task
+    ]
     return EMBEDDED.load(refs[0])
 
 
@@ -105,7 +107,9 @@ def test_a_listed_option_is_chosen_by_what_the_user_likes() -> None:
 
 
 def test_who_has_no_allergy_has_nothing_to_tell_and_who_has_one_tells_it() -> None:
-    people = [EMBEDDED.load(r) for u in EMBEDDED.users() for r in EMBEDDED.refs(u) if r.task == "restaurants-1"]
+    people = [
+        EMBEDDED.load(r) for u in EMBEDDED.users() for r in EMBEDDED.refs(u) if r.task == "restaurants-1"
+    ]
     for person in people[:40]:
         text = said(person, "Is there anything you cannot eat?").lower()
         diet = [v.lower() for v in person.preferences["Restaurants"].get("Dietary Restrictions", ())]

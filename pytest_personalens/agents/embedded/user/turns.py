@@ -78,9 +78,13 @@ class NextTurn:
         return [s for s in said if s.turn == len(self.messages) - 1]
 
     @cached_property
+    def _parts(self) -> tuple[PartReading, ...]:
+        return read_parts(self.scenario, self.messages)
+
+    @property
     def _open(self) -> list[PartReading]:
         """The parts of the task that do not stand."""
-        return [p for p in read_parts(self.scenario, self.messages) if p.state != "done"]
+        return [p for p in self._parts if p.state != "done"]
 
     @property
     def _tells(self) -> bool:
@@ -91,8 +95,11 @@ class NextTurn:
         """True if every part stands; one that words cannot show stands once it was asked for and answered."""
         if broken_limits(self.scenario.limits, self._now):
             return False
-        excused = all(not p.known and self._was_asked(p.part) and self._tells for p in self._open)
-        return excused and (bool(self.scenario.task.parts) or self._tells)
+        if not self._parts:
+            return self._tells
+        unclear = [p for p in self._open if not p.known and self._was_asked(p.part) and self._tells]
+        shown = any(p.turn is not None for p in self._parts if p.state == "done")
+        return len(unclear) == len(self._open) and (shown or not unclear)
 
     @cached_property
     def _is_tired(self) -> bool:
