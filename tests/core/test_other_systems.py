@@ -200,14 +200,14 @@ def test_a_reader_that_closed_the_pipe_ends_a_command_on_windows_too(
 ) -> None:
     """There it is an invalid argument, and no broken pipe."""
 
-    @command.command("agreement")
+    @command.command("explain")
     def main(_: object) -> int:
         raise OSError(errno.EINVAL, "Invalid argument")
 
     with (tmp_path / "out").open("w", encoding="utf-8") as out:
         monkeypatch.setattr(sys, "stdout", out)
         with pytest.raises(SystemExit) as ended:
-            command.run(lambda: main(["labels.jsonl"]))
+            command.run(lambda: main(["PL201"]))
     assert ended.value.code == 1
     assert capfd.readouterr().err == ""
 
