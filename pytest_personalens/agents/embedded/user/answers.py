@@ -17,7 +17,6 @@ from pytest_personalens.agents.embedded.user.voice import drawn_number, first_pe
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_personalens.agents.embedded.reader.findings import Finding
     from pytest_personalens.agents.embedded.user.questions import Question
     from pytest_personalens.core.facts import Fact
     from pytest_personalens.core.scenario import Scenario
@@ -73,6 +72,8 @@ _WHY: Final = re.compile(
     r"^\W*(?:and )?why\b|\bwhat(?:'s| is) the (?:reason|occasion)\b|\bfor what (?:reason|purpose)\b"
 )
 _DATES: Final = re.compile(r"\bdates\b|\bdays\b.*\band\b|\buntil when\b|\bhow long are you away\b")
+#: The types of preferences that say what somebody likes in a domain.
+_TASTE: Final = re.compile(r"genre|categor|kind|type|cuisine|sport|sector", re.IGNORECASE)
 _FITS: Final = 0.95
 _SHORT: Final = 5
 _ASKING: Final = frozenset(stems("what which do you would like of the a an to is"))
@@ -138,33 +139,24 @@ class Answers:
             return []
         first = ranked[0][2]
         if _DATES.search(folded) and first.kind == "date":
-            days = [
-                f
-                for f in self.scenario.task.facts
-                if f.kind == "date" and f.known != "open" and "old" not in f.what
-            ]
-            return [self._of_fact(f) for f in days[:2]]
+            days = [f for _, closed, f in ranked if closed and f.kind == "date" and "old" not in f.what]
+            return [self._of_fact(f) for f in sorted(days[:2], key=lambda f: f.right)]
         both = [f for s, _, f in ranked if {f.kind, first.kind} == {"date", "time"} and s >= score]
         return [self._of_fact(f) for f in (first, *both[:1]) if _is_told(f)]
 
     def _wishes(self, folded: str) -> list[Answer]:
         """Return one or two preferences that matter to the task: those of the domain that a question names."""
         relevant = [row for row in self._held if row[:2] in self.scenario.task.relevant]
-        asked = _topic(folded)
-        named = [
-            row
-            for row in self._held
-            if asked & _topic(plain(" ".join((row[0], *self._domain_words(row[0])))))
-        ]
-        taste = [
-            row
-            for row in named
-            if re.search(r"genre|categor|kind|type|cuisine|sport|sector", row[1], re.IGNORECASE)
-        ]
-        return [self._of_held(row, most=1) for row in (taste[:1] or relevant[:2])]
-
-    def _domain_words(self, domain: str) -> tuple[str, ...]:
-        return self.scenario.words[domain].words if domain in self.scenario.words else ()
+        words_of = {
+            d: self.scenario.words[d].words for d in self.scenario.domains if d in self.scenario.words
+        }
+        named = {
+            d
+            for d in self.scenario.domains
+            if _topic(folded) & _topic(plain(" ".join((d, *words_of.get(d, ())))))
+        }
+        tastes = [row for row in self._held if row[0] in named and _TASTE.search(row[1])]
+        return [self._of_held(row, most=1) for row in (tastes[:1] or relevant[:2])]
 
     def _of_fact(self, fact: Fact) -> Answer:
         text = first_person(words.spoken(fact))
@@ -173,11 +165,8 @@ class Answers:
 
     def _of_held(self, row: Held, most: int = 2) -> Answer:
         said = words.preferred(row[1], row[2], most=most)
-        return (
-            Answer("free")
-            if said.lower() == "no preference"
-            else Answer(words.bank_of_preference(row[1]), said, row[1])
-        )
+        bank = "free" if said.lower() == "no preference" else words.bank_of_preference(row[1])
+        return Answer(bank, said, "" if bank == "free" else row[1])
 
     def _score(self, fact: Fact, folded: str) -> float:
         """Return how well a question fits a fact: `_FITS` if only by the kind of its value, and more by its words."""
@@ -200,9 +189,8 @@ class Answers:
             # The name of the domain says little: "What should a hotel offer?"
             shared = sum(0.5 if w in _topic(plain(row[0])) else 1.0 for w in asked & about)
             score = max(score, shared * (0.9 if in_words else 1))
-            if not in_words and any(
-                content(v) and content(v) <= content(folded) for v in (*row[2], *spec.values)
-            ):
+            named = (*row[2], *spec.values) if not in_words else ()
+            if any(content(v) and content(v) <= content(folded) for v in named):
                 score = max(score, 1.2)
             score += 0.2 * (row[:2] in self.scenario.task.relevant)
             if score >= 1 and (best is None or score > best[0]):
@@ -211,7 +199,7 @@ class Answers:
 
     def fit(self, text: str) -> tuple[int, Answer | None]:
         """Return how well a choice suits the user, and what of the user's it goes against, if it does."""
-        found = self._findings(text)
+        found = self.facts.findings(text, values(text, self.scenario.now), deed=True)
         good, bad = sum(f.right for f in found), sum(not f.right for f in found)
         against = next((self._of_fact(f.fact) for f in found if not f.right), None)
         for row in self._held:
@@ -228,16 +216,8 @@ class Answers:
     def other(self, row: Held, text: str) -> str:
         """Return another value of the preference's list that a text says; empty if there is none."""
         listed = words.words_of(self.scenario, row[0], row[1]).values
-        if not set(row[2]) & set(listed):
-            return ""
-        return next(
-            (
-                v
-                for v in listed
-                if v not in row[2] and not any(mentions(v, h) for h in row[2]) and mentions(v, text)
-            ),
-            "",
-        )
+        others = [v for v in listed if not any(v == h or mentions(v, h) for h in row[2])]
+        return next((v for v in others if mentions(v, text)), "") if len(others) < len(listed) else ""
 
     def _either(self, text: str, folded: str) -> Answer:
         """Return one of the alternatives, or what the user wants instead of all."""
@@ -245,9 +225,9 @@ class Answers:
         fits = [self.fit(choice) for choice in choices]
         best = max(range(len(choices)), key=lambda n: (fits[n][0], drawn_number(self.key, choices[n])))
         against = fits[best][1]
-        if fits[best][0] <= 0 and against is not None:
+        if fits[best][0] <= 0 and against is not None and against.value != "no preference":
             return Answer("instead", against.value, against.of)
-        if re.search(r"don't (?:you )?mind|doesn't matter|no preference", folded) and fits[best][0] <= 0:
+        if fits[best][0] <= 0 and (against or re.search(r"don't (?:you )?mind|doesn't matter", folded)):
             return Answer("either_way")
         match = re.search(re.escape(choices[best]), text, re.IGNORECASE)
         return Answer("option", lower_first(match[0]) if match else choices[best])
@@ -257,27 +237,21 @@ class Answers:
         fits = [self.fit(option)[0] for option in listed]
         best = max(range(len(listed)), key=lambda n: (fits[n], -n))
         name = re.split(r"\s+[-–—|]\s+|\s*[:(;]|,\s", listed[best].replace("*", "").strip())[0].strip(" .\"'")
-        if 0 < len(name.split()) <= _SHORT and re.search(r"[^\W\d_]{3}", name):
-            return Answer("option", name)
-        return Answer("option", f"the {_ORDINALS[best]} one" if best < len(_ORDINALS) else "the last one")
-
-    def _findings(self, text: str) -> tuple[Finding, ...]:
-        return self.facts.findings(text, values(text, self.scenario.now), deed=True)
+        named = len(name.split()) <= _SHORT and re.search(r"[^\W\d_]{3}", name)
+        return Answer(
+            "option", name if named else f"the {[*_ORDINALS, 'last'][min(best, len(_ORDINALS))]} one"
+        )
 
     def corrections(self, text: str) -> Iterator[tuple[Fact, str]]:
         """Yield the facts that a text has wrong, with the words that are wrong, and none that it has right too."""
-        found = self._findings(text)
+        found = self.facts.findings(text, values(text, self.scenario.now), deed=True)
         right = {f.fact.name for f in found if f.right}
         yield from ((f.fact, f.said) for f in found if not f.right and f.sure and f.fact.name not in right)
 
 
 def _topic(folded: str) -> frozenset[str]:
     found = frozenset(_SAME.get(w, w) for w in stems(folded)) - _EMPTY
-    return (
-        found | {"people"}
-        if re.search(r"\bhow many of (?:you|us)\b|\bhow many (?:people|guests)\b", folded)
-        else found
-    )
+    return found | {"people"} if re.search(r"\bhow many (?:of (?:you|us)|people)\b", folded) else found
 
 
 def _is_told(fact: Fact) -> bool:
