@@ -30,7 +30,8 @@ _FOLDER: Final = Path(__file__).parent / "templates"
 #: The readings whose rubrics every judge is given. The one of claims without a call is asked for by itself,
 #: so that the prompts for assistants of text, and the identities of judges, are what they were.
 RUBRICS: Final = tuple(d for d in Dimension if d is not Dimension.UNBACKED)
-_READINGS: Final = tuple(f"judge_{d.value}" for d in Dimension)
+#: No model is asked for facts: typed values are compared.
+_READINGS: Final = tuple(f"judge_{d.value}" for d in Dimension if d is not Dimension.FACTS)
 #: Characters of a call's arguments, and of its result, that a judge is shown.
 MAX_SHOWN: Final = 1_000
 #: Characters of a state that a judge is shown.
