@@ -156,7 +156,7 @@ class Helpbot:
     def value(self, name: str, number: int, said: list[str]) -> str | None:
         """What to put in a place: a choice of the user's, or a thing that goes with such a choice."""
         if name in DETAILS:
-            return told(name, number, said)
+            return told(name, number, [text for text in said if not is_check(text)])
         if name in ("old_hour", "new_hour", "after"):
             return self.moved_hour(name, said)
         if name in THINGS:

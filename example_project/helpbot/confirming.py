@@ -62,9 +62,7 @@ def on_file(notes: str, reply: str) -> str:
 
 def checked(last: str) -> str:
     """An answer to a question whether a value is right; empty if the last message asks none."""
-    asked = _CHECK.search(last) if _IS_CHECK.search(last) else None
-    told = asked["it"] if asked else ""
-    return f"Yes, {re.sub('^(A|An|The|On|At|For|In|By) ', lambda m: m[0].lower(), told)}." if told else ""
+    return "Yes, that's right." if is_check(last) else ""
 
 
 def is_check(text: str) -> bool:
@@ -103,6 +101,9 @@ def _with_told(reply: str, told: str) -> str:
     """The reply with a place, a title or a mood that the user has named, in place of the bot's own."""
     if re.match(r"(?:at|in|under|by) (?:my|the) ", told):
         reply = re.sub(r"come to my place|meet at the fountain|at the fountain", f"meet {told}", reply)
+    if not re.search(r"\d|day\b", told) and told[1:].islower():
+        told = told[0].lower() + told[1:]
+        reply = re.sub(r"put your [\w ]+ into the calendar", f"put {told} into the calendar", reply)
     reply = re.sub(r"going by '[^']*'", f"going by '{told}'", reply)
     return re.sub(r"dancing at the end, just the mood we agreed on", f"{told} all along", reply)
 
@@ -115,7 +116,7 @@ def _fitted(reply: str, request: str) -> str:
         singles = 4 * int(rides[1])
         cheaper = "the pass is" if singles > _PASS else "single tickets are"
         told = f"for {rides[1]} rides in four weeks. Single tickets come to ${singles}, the pass is ${_PASS}"
-        reply = re.sub(r"for [^.]*? a month.*", f"{told}: {cheaper} cheaper.", reply)
+        reply = re.sub(r"for \w+ rides? a month.*", f"{told}: {cheaper} cheaper.", reply)
     if titles := re.search(rf"\b({NUMBER}) titles", request):
         named = list(dict.fromkeys([*re.findall(r"'[^']+'", reply), *_MORE_TITLES]))[: _NUMBERS[titles[1]]]
         listed = f"{', '.join(named[:-1])} and {named[-1]}, all of them on"
