@@ -47,10 +47,10 @@ def compare_with_baseline(
     """Return how the scores of `results` changed from `baseline`, whose file is `name`.
 
     The main measures of the suite (in PersonaLens, task completion, personalization and facts) and all
-    measures with a margin are tested for a drop. The tests are corrected together (Holm 1979), so that a run
-    without a change fails with a probability of at most `level`. A measure regressed if its drop is significant and
-    larger than its margin. If low scores are good, a drop is a rise. For each measure in `bounded`, the
-    comparison also holds the largest drop that is not excluded.
+    measures with a margin are tested for a drop. The tests are corrected together (Holm 1979), so that a
+    run without a change fails with a probability of at most `level`. A measure regressed if its drop is
+    significant and larger than its margin. If low scores are good, a drop is a rise. For each measure in
+    `bounded`, the comparison also holds the largest drop that is not excluded.
     """
     own, suite = results.own, results.of_suite
     known, asked_now = {entry.key for entry in baseline.entries}, {item.scenario_key for item in own}
