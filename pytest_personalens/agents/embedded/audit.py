@@ -16,50 +16,27 @@ if TYPE_CHECKING:
     from pytest_personalens.core.scenario import Scenario
 
 #: A message of the user that only an assistant would write.
-AS_ASSISTANT: Final = re.compile(
-    r"^\W*(?:assistant|\[?assistant\]?)\s*:|^\s*\[?user\]?\s*:.*^\W*assistant\s*:|\bas an ai\b|\bas a language model\b|\bi'?m (?:just )?an ai\b|\bhow (?:can|may) i (?:help|assist) you\b",
-    re.IGNORECASE | re.MULTILINE | re.DOTALL,
-)
+AS_ASSISTANT: Final = re.compile(r"^\W*(?:assistant|\[?assistant\]?)\s*:|^\s*\[?user\]?\s*:.*^\W*assistant\s*:|\bas an ai\b|\bas a language model\b|\bi'?m (?:just )?an ai\b|\bhow (?:can|may) i (?:help|assist) you\b", re.IGNORECASE | re.MULTILINE | re.DOTALL)  # fmt: skip
 #: Further offers of help, and deeds that are reported to "you".
-_SERVES: Final = re.compile(
-    r"\banything else (?:that )?i can\b|\bglad (?:i could|to have) help(?:ed)?\b|\blet me know if (?:you need|there is|there's) anything else\b(?! from)"
-    r"|\bi(?:'ve| have) (?:now |just |already )*(?:booked|reserved|ordered|scheduled|cancell?ed|rebooked|purchased) (?:your?\b|[^.!?]*\bfor you\b)",
-    re.IGNORECASE,
-)
+_SERVES: Final = re.compile(r"\banything else (?:that )?i can\b|\bglad (?:i could|to have) help(?:ed)?\b|\blet me know if (?:you need|there is|there's) anything else\b(?! from)"
+    r"|\bi(?:'ve| have) (?:now |just |already )*(?:booked|reserved|ordered|scheduled|cancell?ed|rebooked|purchased) (?:your?\b|[^.!?]*\bfor you\b)", re.IGNORECASE)  # fmt: skip
 _SENTENCES: Final = re.compile(r"(?<=[.!?])\s+|\n+")
 _WORD: Final = re.compile(r"[\w'’]+")
 #: A sentence of fewer words may be said twice.
 _SHORTEST: Final = 5
 #: The user says that nothing more is wanted, goes away without what it wanted, or takes an offer.
-_CLOSES: Final = re.compile(
-    r"\b(?:that(?:'s| is| was| will be)(?: really| about)? (?:all|it|everything)|nothing else|no more|all (?:set|done|good)|i'?m (?:good|done)|(?:all|everything|what) (?:i|we) (?:wanted|needed)|(?:good)?bye|for now)\b",
-    re.IGNORECASE,
-)
+_CLOSES: Final = re.compile(r"\b(?:that(?:'s| is| was| will be)(?: really| about)? (?:all|it|everything)|nothing else|no more|all (?:set|done|good)|i'?m (?:good|done)|(?:all|everything|what) (?:i|we) (?:wanted|needed)|(?:good)?bye|for now)\b", re.IGNORECASE)  # fmt: skip
 _THANKS: Final = re.compile(r"\b(?:thanks?|thank you|thx|cheers|much appreciated)\b", re.IGNORECASE)
-_GIVES_UP: Final = re.compile(
-    r"\b(?:never ?mind|myself|on my own|forget it|give up|giving up|pity|shame|unfortunate\w*|anyway|for (?:trying|looking)|oh dear|sorry|elsewhere|leave it|too bad|no use|later|wait|think about|look (?:into|forward))\b",
-    re.IGNORECASE,
-)
-_ANSWERS: Final = re.compile(
-    r"\?|\d|\b(?:yes|yeah|yep|yup|sure|please|go ahead|do (?:it|that|so)|go for|sounds|works|let'?s|book|take|send|the (?:first|second|third|last|other)|either|whichever|decide|you (?:pick|choose)|i'?d|i would|i want|make it)\b",
-    re.IGNORECASE,
-)
+_GIVES_UP: Final = re.compile(r"\b(?:never ?mind|myself|on my own|forget it|give up|giving up|pity|shame|unfortunate\w*|anyway|for (?:trying|looking)|oh dear|sorry|elsewhere|leave it|too bad|no use|later|wait|think about|look (?:into|forward))\b", re.IGNORECASE)  # fmt: skip
+_ANSWERS: Final = re.compile(r"\?|\d|\b(?:yes|yeah|yep|yup|sure|please|go ahead|do (?:it|that|so)|go for|sounds|works|let'?s|book|take|send|the (?:first|second|third|last|other)|either|whichever|decide|you (?:pick|choose)|i'?d|i would|i want|make it)\b", re.IGNORECASE)  # fmt: skip
 #: An approval, which may be a yes to the last question: "Great, thanks!" to "Shall I book it?".
-_APPROVES: Final = re.compile(
-    r"\b(?:great|perfect|lovely|good|wonderful|excellent|brilliant|fine|ok|okay|right|nice|amazing|awesome|cool|super)\b",
-    re.IGNORECASE,
-)
+_APPROVES: Final = re.compile(r"\b(?:great|perfect|lovely|good|wonderful|excellent|brilliant|fine|ok|okay|right|nice|amazing|awesome|cool|super)\b", re.IGNORECASE)  # fmt: skip
 _OPEN_QUESTION: Final = re.compile(r"\b(?:which|what|when|where|who|whose|how)\b[^?]*\?", re.IGNORECASE)
 _MOST_WORDS: Final = 14
 #: A text that may hold a typed value; a quick test.
-_VALUE: Final = re.compile(
-    r"\d|day\b|\b(?:today|tomorrow|tonight|noon|midnight|two|three|four|five|six|seven|eight|nine|ten|twelve|half|fortnight)\b|[a-z,] [A-Z]"
-)
+_VALUE: Final = re.compile(r"\d|day\b|\b(?:today|tomorrow|tonight|noon|midnight|two|three|four|five|six|seven|eight|nine|ten|twelve|half|fortnight)\b|[a-z,] [A-Z]")  # fmt: skip
 #: A sentence that repeats what it was told, or speaks of something beside.
-_NO_CLAIM: Final = re.compile(
-    r"\b(?:says?|said|thought|you have|unless|already|usual\w*|every|each|ago|old|last|maybe|or)\b",
-    re.IGNORECASE,
-)
+_NO_CLAIM: Final = re.compile(r"\b(?:says?|said|thought|you have|unless|already|usual\w*|every|each|ago|old|last|maybe|or)\b", re.IGNORECASE)  # fmt: skip
 
 
 def user_faults(scenario: Scenario, dialogue: Dialogue) -> tuple[UserFault, ...]:

@@ -59,18 +59,10 @@ _SAME: Final = {
     for word in row.split()
 }  # fmt: skip
 _WH: Final = re.compile(r"\b(?:where|when|who|whom|how (?:many|long|often|much))\b")
-_GENERAL: Final = re.compile(
-    r"\b(?:preferences?|tastes?|wish\w*|requirements?|particular|in mind|enjoy|prefer|like|love|favou?rites?|nicer|looking for|important|matters|kinds?|sorts?|types?)\b"
-)
-_DIET: Final = re.compile(
-    r"\b(?:allerg\w+|diet\w*|restrictions?|intoleran\w+|avoid|eat|accessib\w+|requirements|special needs)\b"
-)
-_HERE: Final = re.compile(
-    r"\bwhere (?:are you|do you (?:live|stay|start|leave))\b|\byour (?:current )?location\b|\b(?:departure|leav|travel|fly|start|depart|setting off)\w*\b.*\bfrom\b|\bfrom (?:where|which (?:city|station|airport|stop))\b"
-)
-_WHY: Final = re.compile(
-    r"^\W*(?:and )?why\b|\bwhat(?:'s| is) the (?:reason|occasion)\b|\bfor what (?:reason|purpose)\b"
-)
+_GENERAL: Final = re.compile(r"\b(?:preferences?|tastes?|wish\w*|requirements?|particular|in mind|enjoy|prefer|like|love|favou?rites?|nicer|looking for|important|matters|kinds?|sorts?|types?)\b")  # fmt: skip
+_DIET: Final = re.compile(r"\b(?:allerg\w+|diet\w*|restrictions?|intoleran\w+|avoid|eat|accessib\w+|requirements|special needs)\b")  # fmt: skip
+_HERE: Final = re.compile(r"\bwhere (?:are you|do you (?:live|stay|start|leave))\b|\byour (?:current )?location\b|\b(?:departure|leav|travel|fly|start|depart|setting off)\w*\b.*\bfrom\b|\bfrom (?:where|which (?:city|station|airport|stop))\b")  # fmt: skip
+_WHY: Final = re.compile(r"^\W*(?:and )?why\b|\bwhat(?:'s| is) the (?:reason|occasion)\b|\bfor what (?:reason|purpose)\b")  # fmt: skip
 _DATES: Final = re.compile(r"\bdates\b|\bdays\b.*\band\b|\buntil when\b|\bhow long are you away\b")
 #: The types of preferences that say what somebody likes in a domain.
 _TASTE: Final = re.compile(r"genre|categor|kind|type|cuisine|sport|sector", re.IGNORECASE)

@@ -16,20 +16,14 @@ if TYPE_CHECKING:
 _TRIES: Final = 12
 _WANT: Final = re.compile(r"you (?:want|would like|wish|'d like|need|have) to ", re.IGNORECASE)
 #: Actions that another person can help with. Nobody needs help to "hear what is on".
-_HELPABLE: Final = re.compile(
-    r"(?:book|find|compare|set|plan|change|move|cancel|choose|make|put|sort|swap|exchange|rent|prepare|get|replace|return|organi[sz]e|surprise|write|invite|pick|buy|fix)\b"
-)
+_HELPABLE: Final = re.compile(r"(?:book|find|compare|set|plan|change|move|cancel|choose|make|put|sort|swap|exchange|rent|prepare|get|replace|return|organi[sz]e|surprise|write|invite|pick|buy|fix)\b")  # fmt: skip
 #: Actions that an assistant does by itself, so that a user can order them.
-_ORDER: Final = re.compile(
-    r"(?:find|book|set|create|plan|reserve|schedule|organi[sz]e|recommend|compare|send|modify|reschedule|purchase|rent|mute|locate|search|play|update|cancel|arrange|make|suggest|change|move)\b"
-)
+_ORDER: Final = re.compile(r"(?:find|book|set|create|plan|reserve|schedule|organi[sz]e|recommend|compare|send|modify|reschedule|purchase|rent|mute|locate|search|play|update|cancel|arrange|make|suggest|change|move)\b")  # fmt: skip
 #: A clause that only says why.
 _REASON: Final = re.compile(r",? (?:because|since|so that) (?P<why>[^:;]+)$")
 #: Official intents describe preferences. Nobody says that about themselves.
-_ASIDE: Final = re.compile(
-    r"\s*\([^)]*\)|,? (?:(?:while |by )?(?:also )?(?:considering|prioriti[sz]ing|accounting for|taking|ensuring|factoring)|based on|according to|tailored to|with a focus"
-    r"|aligning|(?:that|which) (?:best )?(?:match|fit|suit|align|meet|cater)(?:e?s)?|matching|suited|(?:at|in|from|with|within) your (?:preferred|favou?rite|desired|specified))\b.*"
-)
+_ASIDE: Final = re.compile(r"\s*\([^)]*\)|,? (?:(?:while |by )?(?:also )?(?:considering|prioriti[sz]ing|accounting for|taking|ensuring|factoring)|based on|according to|tailored to|with a focus"
+    r"|aligning|(?:that|which) (?:best )?(?:match|fit|suit|align|meet|cater)(?:e?s)?|matching|suited|(?:at|in|from|with|within) your (?:preferred|favou?rite|desired|specified))\b.*")  # fmt: skip
 
 
 def opening(scenario: Scenario, first: int = 0) -> str:

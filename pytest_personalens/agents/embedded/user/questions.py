@@ -23,59 +23,33 @@ class Question(NamedTuple):
 
 
 #: A request without a question mark.
-_REQUEST: Final = re.compile(
-    r"^\W*(?:[^,:;?]{1,40}[,:;] ?)?(?:(?:please|kindly|just|simply|so|now|then|and|do) )*(?:reply|respond|answer|say|confirm|specify|state|provide|indicate|choose|pick|select|approve|authori[sz]e|tell me|let me know|give me|send me|share|type|press|enter|name|advise|clarify|accept|agree|nod|sign off)\b"
+_REQUEST: Final = re.compile(r"^\W*(?:[^,:;?]{1,40}[,:;] ?)?(?:(?:please|kindly|just|simply|so|now|then|and|do) )*(?:reply|respond|answer|say|confirm|specify|state|provide|indicate|choose|pick|select|approve|authori[sz]e|tell me|let me know|give me|send me|share|type|press|enter|name|advise|clarify|accept|agree|nod|sign off)\b"
     r"|\b(?:please|kindly) (?:reply|respond|answer|say|confirm|specify|state|provide|indicate|choose|pick|select|approve|authori[sz]e|tell|let me know|give|type|press|enter|name|advise|accept|acknowledge|sign)\b"
     r"|\b(?:let me know|tell me|say the word|say so|say yes|say when|yes or no|y/n|thumbs[- ]up|green light|go-ahead|your (?:approval|confirmation|consent|permission|ok|okay|yes|blessing|agreement|nod|call|say-so|word|decision|choice|answer|reply|response|instructions?))\b"
     r"|\b(?:need|require|miss|like|want|have|missing|depends on|wonder)(?:ing)? (?:only |just )?(?:to (?:know|learn|ask|check|confirm)\b|your\b)|\bi(?:'d| would| do| also| still| just| only)*(?:'ll)? need (?:the|a|some) [\w ]+? (?:first|from you|to (?:proceed|continue|book|go on|do))\b"
-    r"|\b(?:hear(?:ing)? (?:back )?from you|up to you to confirm|confirm to|tap (?:yes|ok|confirm))\b|\b(?:once|when|as soon as|whenever|until|unless|if) you(?:'re|'ve|'d| are| have| would| do| just| only)* (?:say|confirm|approve|agree|ok|okay|give|reply|respond|happy|fine|ready|accept|consent|sign|nod|answer|tell|let me know|want me to|like me to)\b"
-)
+    r"|\b(?:hear(?:ing)? (?:back )?from you|up to you to confirm|confirm to|tap (?:yes|ok|confirm))\b|\b(?:once|when|as soon as|whenever|until|unless|if) you(?:'re|'ve|'d| are| have| would| do| just| only)* (?:say|confirm|approve|agree|ok|okay|give|reply|respond|happy|fine|ready|accept|consent|sign|nod|answer|tell|let me know|want me to|like me to)\b")  # fmt: skip
 #: Closing words that want nothing.
-_CLOSER: Final = re.compile(
-    r"\b(?:any|some|no)(?:thing|body|one)? (?:else|more|further)\b|\b(?:any|some)thing (?:i can|(?:you(?:'d| would) (?:like|want) )?(?:me )?to (?:change|add|adjust))\b|\bwhat else\b|\belse (?:can|could|may) i\b|\bneed (?:any(?:thing)?|some|more)\b|\b(?:other|further|more) (?:\w+ )?(?:questions?|requests?|wishes|help|assistance|changes)\b|\bany (?:questions|changes)\b"
+_CLOSER: Final = re.compile(r"\b(?:any|some|no)(?:thing|body|one)? (?:else|more|further)\b|\b(?:any|some)thing (?:i can|(?:you(?:'d| would) (?:like|want) )?(?:me )?to (?:change|add|adjust))\b|\bwhat else\b|\belse (?:can|could|may) i\b|\bneed (?:any(?:thing)?|some|more)\b|\b(?:other|further|more) (?:\w+ )?(?:questions?|requests?|wishes|help|assistance|changes)\b|\bany (?:questions|changes)\b"
     r"|\bfeel free\b|\b(?:do not|don't) hesitate\b|\b(?:if|should) you(?:'d| would)? (?:want|like|wish|need|prefer|ever|require|have|change your mind)\b.{0,30}\b(?:change\w*|adjust|tweak|different|another|anything|something|other|mind|any)\b|\b(?:any (?:problems?|trouble|issues?)|if that (?:doesn't|does not)|in case)\b"
-    r"|\b(?:if|should) (?:you need|anything|something)\b|\bhow (?:did|was) (?:it|that|i)\b|\b(?:want|like) me to (?:change|adjust|tweak|add|do) (?:any|some)thing\b"
-)
-_START: Final = re.compile(
-    r"\b(?:how|what) (?:can|may|could|should) i (?:help|assist|do)(?: (?:you|for you))?\b(?! (?:with )?(?:it|that|them|the\b))|\bwhat (?:do|would|did) you (?:need|want|like)(?: me)?(?: to do| help with| done)?(?: today| now| next| exactly)?\W*$|\bwhat(?: is|'s| can) (?:it|this) about\b"
-    r"|\b(?:tell me|say) (?:a bit |a little )?more\b|\bwhat are you looking for\b|\b(?:clarify|rephrase|elaborate)\b|\bwhat (?:exactly )?do you mean\b|\bwhat brings you\b|\bwhich of (?:these|those) is it\b|\bwhere (?:shall|should|do) we (?:start|begin)\b"
-)
-_PRIVATE: Final = re.compile(
-    r"\b(?:booking|confirmation|account|card|phone|passport|policy|customer|member\w*|loyalty|contact|credit|telephone|mobile) (?:number|code|details?)\b|\be-?mail(?: address)?\b(?! or\b)|\bpassword\b|\bdate of birth\b|\b(?:post|zip)(?: ?code)\b|\b(?:your|billing|home) (?:full )?(?:address|name)\b|\bpassport\b|\bpayment (?:details|method)\b"
-)
+    r"|\b(?:if|should) (?:you need|anything|something)\b|\bhow (?:did|was) (?:it|that|i)\b|\b(?:want|like) me to (?:change|adjust|tweak|add|do) (?:any|some)thing\b")  # fmt: skip
+_START: Final = re.compile(r"\b(?:how|what) (?:can|may|could|should) i (?:help|assist|do)(?: (?:you|for you))?\b(?! (?:with )?(?:it|that|them|the\b))|\bwhat (?:do|would|did) you (?:need|want|like)(?: me)?(?: to do| help with| done)?(?: today| now| next| exactly)?\W*$|\bwhat(?: is|'s| can) (?:it|this) about\b"
+    r"|\b(?:tell me|say) (?:a bit |a little )?more\b|\bwhat are you looking for\b|\b(?:clarify|rephrase|elaborate)\b|\bwhat (?:exactly )?do you mean\b|\bwhat brings you\b|\bwhich of (?:these|those) is it\b|\bwhere (?:shall|should|do) we (?:start|begin)\b")  # fmt: skip
+_PRIVATE: Final = re.compile(r"\b(?:booking|confirmation|account|card|phone|passport|policy|customer|member\w*|loyalty|contact|credit|telephone|mobile) (?:number|code|details?)\b|\be-?mail(?: address)?\b(?! or\b)|\bpassword\b|\bdate of birth\b|\b(?:post|zip)(?: ?code)\b|\b(?:your|billing|home) (?:full )?(?:address|name)\b|\bpassport\b|\bpayment (?:details|method)\b")  # fmt: skip
 #: Words that ask for something in particular, where they lead a question or follow a verb of asking.
 _LED: Final = r"(?:(?:on|at|for|in|from|to|by|with|under|until|since|around|about|of|up to) )?(?:what|which|when|where|who|whom|whose|how (?!(?:does|do|would|is|about) (?:that|this|it|these|those|everything)\b))"
-_DETAIL: Final = re.compile(
-    rf"^\W*(?:[^,:;?]{{1,40}}[,:;] ?)?(?:(?:and|so|but|then|now|also|ok|okay|just) )*{_LED}\b"
-    rf"|\b(?:ask|know|tell me|say|wonder\w*|sure|confirm|specify|state|indicate|clarify|decide|remind me|advise|choose|pick|unclear|:) ?(?:you )?{_LED}\b|\bwhat about (?:the|your)\b|\?.*\bwhich\b"
-)
-_ALSO_DETAIL: Final = re.compile(
-    r"\b(?:specify|state|provide|indicate|name|give me|send me|share|advise|select|choose|enter|clarify|tell me|need|require|know|confirm|missing|about)(?: to know)?(?: me)? (?:the|your|a|an|some|any)\b(?! (?:word|go-ahead|ok|okay|yes|nod|booking|order|green|final))"
-)
+_DETAIL: Final = re.compile(rf"^\W*(?:[^,:;?]{{1,40}}[,:;] ?)?(?:(?:and|so|but|then|now|also|ok|okay|just) )*{_LED}\b"
+    rf"|\b(?:ask|know|tell me|say|wonder\w*|sure|confirm|specify|state|indicate|clarify|decide|remind me|advise|choose|pick|unclear|:) ?(?:you )?{_LED}\b|\bwhat about (?:the|your)\b|\?.*\bwhich\b")  # fmt: skip
+_ALSO_DETAIL: Final = re.compile(r"\b(?:specify|state|provide|indicate|name|give me|send me|share|advise|select|choose|enter|clarify|tell me|need|require|know|confirm|missing|about)(?: to know)?(?: me)? (?:the|your|a|an|some|any)\b(?! (?:word|go-ahead|ok|okay|yes|nod|booking|order|green|final))")  # fmt: skip
 #: A question whether there is anything to know: "Do you have a favourite airline?", "Any allergies?".
-_ANY: Final = re.compile(
-    r"^\W*(?:[^,:;?]{1,40}[,:;] ?)?(?:(?:and|so|also|ok) )*(?:do|did|have|has|are|is|was|were|would|does|any)\b.*\b(?:any|preferences?|preferred|favou?rites?|prefer|particular|special|specific|allerg\w+|diet\w*|restrictions?|requirements?|usual(?:ly)?|in mind|remember|know|mind|not eat|n't eat)\b|\bis there (?:an?|any|some)(?:thing)? .*\byou\b|^\W*(?:(?:and|also|so) )*any\b"
-)
+_ANY: Final = re.compile(r"^\W*(?:[^,:;?]{1,40}[,:;] ?)?(?:(?:and|so|also|ok) )*(?:do|did|have|has|are|is|was|were|would|does|any)\b.*\b(?:any|preferences?|preferred|favou?rites?|prefer|particular|special|specific|allerg\w+|diet\w*|restrictions?|requirements?|usual(?:ly)?|in mind|remember|know|mind|not eat|n't eat)\b|\bis there (?:an?|any|some)(?:thing)? .*\byou\b|^\W*(?:(?:and|also|so) )*any\b")  # fmt: skip
 #: A question for a yes, whatever else it names.
-_CONSENT: Final = re.compile(
-    r"\b(?:shall|should|may|might|can|could|must) (?:i|we)\b(?! (?:ask|know|have (?:the|your)|get (?:the|your))\b)|\b(?:want|like|prefer|need|allow|wish|authori[sz]e|permit) (?:for )?(?:me|us) to\b|\b(?:ok|okay|fine|all right|alright|good|happy|comfortable|ready|right) (?:if|for me|with me|to (?:go|book|proceed|send|order|place|confirm|continue|finali[sz]e))\b|\b(?:go ahead|go-ahead|proceed|approve|authori[sz]e|green light|say the word|say so|say yes|yes or no|y/n)\b"
-    r"|\bconfirm\b(?! (?:the|your|which|what|when|how|who|where|whether)\b)|\bmind if i\b|\b(?:i|we) (?:have|got) your (?:ok|okay|permission|approval|consent|go-ahead|blessing)\b|\bdo (?:i|we) have (?:your|permission)\b|\bhow (?:does|do|would|is) (?:that|this|it|these|those|everything)\b|\b(?:does|do|is|are|will|would) (?:that|this|it|these|those|everything|all (?:of )?(?:that|this)) (?:all )?(?:work|suit|sound|look|fit|ok|okay|fine|good|right|correct|alright|all right|do|be (?:ok|okay|fine|all right))\b"
-)
-_EITHER: Final = re.compile(
-    r"\bor\b(?! (?:not|so|something|anything|whatever|other\w*|any|more|less|no|is there|should i|shall i|would you (?:rather|like|prefer) (?:me|to)|do you want me|wait|leave|hold|change|later on)\b)"
-)
-_CHOOSES: Final = re.compile(
-    r"\b(?:which|choose|pick|select|prefer|favou?rite|reply|type|press|answer|your (?:choice|pick)|one of (?:these|those|them)|any of (?:these|those|them)|either of|appeals?|suits?|sounds? (?:best|good))\b"
-)
+_CONSENT: Final = re.compile(r"\b(?:shall|should|may|might|can|could|must) (?:i|we)\b(?! (?:ask|know|have (?:the|your)|get (?:the|your))\b)|\b(?:want|like|prefer|need|allow|wish|authori[sz]e|permit) (?:for )?(?:me|us) to\b|\b(?:ok|okay|fine|all right|alright|good|happy|comfortable|ready|right) (?:if|for me|with me|to (?:go|book|proceed|send|order|place|confirm|continue|finali[sz]e))\b|\b(?:go ahead|go-ahead|proceed|approve|authori[sz]e|green light|say the word|say so|say yes|yes or no|y/n)\b"
+    r"|\bconfirm\b(?! (?:the|your|which|what|when|how|who|where|whether)\b)|\bmind if i\b|\b(?:i|we) (?:have|got) your (?:ok|okay|permission|approval|consent|go-ahead|blessing)\b|\bdo (?:i|we) have (?:your|permission)\b|\bhow (?:does|do|would|is) (?:that|this|it|these|those|everything)\b|\b(?:does|do|is|are|will|would) (?:that|this|it|these|those|everything|all (?:of )?(?:that|this)) (?:all )?(?:work|suit|sound|look|fit|ok|okay|fine|good|right|correct|alright|all right|do|be (?:ok|okay|fine|all right))\b")  # fmt: skip
+_EITHER: Final = re.compile(r"\bor\b(?! (?:not|so|something|anything|whatever|other\w*|any|more|less|no|is there|should i|shall i|would you (?:rather|like|prefer) (?:me|to)|do you want me|wait|leave|hold|change|later on)\b)")  # fmt: skip
+_CHOOSES: Final = re.compile(r"\b(?:which|choose|pick|select|prefer|favou?rite|reply|type|press|answer|your (?:choice|pick)|one of (?:these|those|them)|any of (?:these|those|them)|either of|appeals?|suits?|sounds? (?:best|good))\b")  # fmt: skip
 _ITEM: Final = re.compile(r"^\s*(?:[-*•]|\(?(?:\d|[a-dA-D])[.):])\s*(.+)$", re.MULTILINE)
-_INLINE: Final = re.compile(
-    r"(?:^|\s)\(?(?:\d|[a-dA-D])[.)]\s+(.+?)(?=[,;.]?\s+(?:or |and )?\(?(?:\d|[a-dA-D])[.)]\s|[.?!;]?\s*$|[?!]\s)",
-    re.MULTILINE,
-)
-_AND: Final = re.compile(
-    rf"(?:,? (?:and|also),? |, )(?={_LED}\b(?! (?:is|are|has|have|was|were|will) (?:the|it|you)\b)|(?:do|would|shall|should|is|are|will|can|could|may) (?:you|i|we|it|this|that|there)\b|any\b)",
-    re.IGNORECASE,
-)
+_INLINE: Final = re.compile(r"(?:^|\s)\(?(?:\d|[a-dA-D])[.)]\s+(.+?)(?=[,;.]?\s+(?:or |and )?\(?(?:\d|[a-dA-D])[.)]\s|[.?!;]?\s*$|[?!]\s)", re.MULTILINE)  # fmt: skip
+_AND: Final = re.compile(rf"(?:,? (?:and|also),? |, )(?={_LED}\b(?! (?:is|are|has|have|was|were|will) (?:the|it|you)\b)|(?:do|would|shall|should|is|are|will|can|could|may) (?:you|i|we|it|this|that|there)\b|any\b)", re.IGNORECASE)  # fmt: skip
 
 
 #: What an assistant quotes, such as the text of a message.
@@ -135,9 +109,5 @@ def alternatives(question: str) -> list[str]:
 
 _LEAD: Final = re.compile(r"^(?:or|rather|maybe|perhaps|more of|in|at|on|by|with|for|read) ")
 _LONGEST: Final = 6
-_BEFORE: Final = re.compile(
-    r"^.*\b(?:would you (?:like|prefer|rather|take)(?: have| take| go| sit| travel)?(?: in| on| with| by| to)?|do you (?:want|prefer|need|like)(?: to \w+(?: it)?)?|do you (?:usually )?(?:read|travel|play|watch|listen|sit|stay|eat|pay|go|fly|drive)|should (?:it|i|that|this) (?:be|go for|take|use|book|make it)|shall (?:it|i) (?:be|take|use|book|make it)|is (?:it|that|this)|are you|will (?:it|that) be|want(?: to \w+(?: it)?)?|prefer|make it|for you|either|between|go with|rather(?: have| take)?)\s+|^.*[:;]\s+|^(?:and|so|then|ok|okay|hi|hello)[, ]+"
-)
-_CLAUSE: Final = re.compile(
-    r"(?:which|what|when|where|who|whom|why|how|do|does|did|is|are|was|will|would|should|shall|can|could|may|has|have|had|it|i|you|your|there|that|if|also|and|so|not|let|tell|leave|keep|don't|doesn't)\b"
-)
+_BEFORE: Final = re.compile(r"^.*\b(?:would you (?:like|prefer|rather|take)(?: have| take| go| sit| travel)?(?: in| on| with| by| to)?|do you (?:want|prefer|need|like)(?: to \w+(?: it)?)?|do you (?:usually )?(?:read|travel|play|watch|listen|sit|stay|eat|pay|go|fly|drive)|should (?:it|i|that|this) (?:be|go for|take|use|book|make it)|shall (?:it|i) (?:be|take|use|book|make it)|is (?:it|that|this)|are you|will (?:it|that) be|want(?: to \w+(?: it)?)?|prefer|make it|for you|either|between|go with|rather(?: have| take)?)\s+|^.*[:;]\s+|^(?:and|so|then|ok|okay|hi|hello)[, ]+")  # fmt: skip
+_CLAUSE: Final = re.compile(r"(?:which|what|when|where|who|whom|why|how|do|does|did|is|are|was|will|would|should|shall|can|could|may|has|have|had|it|i|you|your|there|that|if|also|and|so|not|let|tell|leave|keep|don't|doesn't)\b")  # fmt: skip

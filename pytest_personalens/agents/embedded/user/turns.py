@@ -40,9 +40,7 @@ _MOST_ANSWERS, _MOST_OBJECTIONS, _MOST_ASKED, _TRIES = 4, 2, 2, 8
 _WH: Final = re.compile(r"(?:what|which|who|whom|whose|when|where|how|if|whether|why)\b")
 _TURNS_DOWN: Final = re.compile(r"\b(?:not|no|wrong|mistake|change|instead|isn't|doesn't|rather)\b|\?")
 #: A question that still wants something, and not only to hear that all is well.
-_OFFERS: Final = re.compile(
-    r"\b(?:shall|should|can|may|could|(?:want|like) me|confirm\w*|proceed|ahead|yes)\b"
-)
+_OFFERS: Final = re.compile(r"\b(?:shall|should|can|may|could|(?:want|like) me|confirm\w*|proceed|ahead|yes)\b")  # fmt: skip
 #: What is no matter of taste where a task says it.
 _MEASURED: Final = re.compile(r"days|time|season|duration|group size|price", re.IGNORECASE)
 _BEFORE_KIND: Final = {"tell_date": "on ", "tell_time": "at "}

@@ -18,9 +18,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.facts import Fact
     from pytest_personalens.core.scenario import Scenario
 
-_HOW_MANY: Final = re.compile(
-    r"(?:for )?how many (?:more )?(people|guests|tickets|places|seats|nights|rooms|books|titles|hours|years|weeks|days|rides|members)\b"
-)
+_HOW_MANY: Final = re.compile(r"(?:for )?how many (?:more )?(people|guests|tickets|places|seats|nights|rooms|books|titles|hours|years|weeks|days|rides|members)\b")  # fmt: skip
 #: Preferences of which all values apply together, those of which a person names one, what one likes and uses.
 _TOGETHER, _ONE, _LIKES, _USES = (
     re.compile(pattern, re.IGNORECASE)
@@ -35,10 +33,8 @@ _TOGETHER, _ONE, _LIKES, _USES = (
 _SEATS: Final = {
     "window": "a window seat", "aisle": "an aisle seat", "front row": "the front row", "back row": "the back row", "middle row": "a middle row", "exit row": "the exit row", "upper deck": "the upper deck",
 }  # fmt: skip
-_THING: Final = re.compile(
-    r"(?:single|double|twin|family) room|shared dormitory|gym|pool|kitchenette|desk in the room|airport shuttle|multiplex|matinee|child seat|roof rack|automatic gearbox|power outlet|compact|estate|suv|minivan"
-    r"|pickup truck|convertible|recliner|balcony|reserved seat|single seat|family compartment|wheelchair space|prayer mat|bicycle space|small group|large group|sleeper"
-)
+_THING: Final = re.compile(r"(?:single|double|twin|family) room|shared dormitory|gym|pool|kitchenette|desk in the room|airport shuttle|multiplex|matinee|child seat|roof rack|automatic gearbox|power outlet|compact|estate|suv|minivan"
+    r"|pickup truck|convertible|recliner|balcony|reserved seat|single seat|family compartment|wheelchair space|prayer mat|bicycle space|small group|large group|sleeper")  # fmt: skip
 _UPPER: Final = re.compile(r"[A-Z][^a-z]|.*[A-Z].*|.*\d")
 #: Words of a type's name that tell nothing of what it is.
 _FILLER: Final = frozenset(stems("preferred preference favorite favourite frequent type kind"))
