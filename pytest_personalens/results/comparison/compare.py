@@ -59,13 +59,14 @@ def compare_with_baseline(
     scored = {dimension: (_then(baseline, dimension), scores_of(now, dimension)) for dimension in suite.gated}
     pairs = _pairs(scored)
     tested = [dimension for dimension in suite.gated if dimension in suite.main or dimension in margins]
+    others = any(dimension in pairs for dimension in tested if dimension not in suite.free)
     gated = [
         dimension
         for dimension in tested
         if dimension in pairs
         # A free measure beside the others is tested where it can be decided, or where it was asked for.
         and (
-            dimension not in suite.free
+            not (others and dimension in suite.free)
             or dimension in margins
             or _decidable(pairs[dimension], dimension, level / len(tested))
         )
