@@ -57,14 +57,16 @@ def task_completion(reading: Reading) -> Verdict:
             Calls(reading, actions(reading.messages), has_state=False).read(_readable(parts)),
             _BY_CALLS,
         )
-    elif not reading.facts.wanted or any(not part.known for part in parts):
+    open_parts = [part for part in parts if part.state != "done"]
+    ended = _ended(reading)
+    by_words = dialogue.state is None and not dialogue.acts
+    fails = ended or reading.broken or any(part.known for part in open_parts)
+    if by_words and (not reading.facts.wanted or (open_parts and not fails)):
         raise NotJudged(NEEDS_FACTS)
 
     def note(part: PartReading) -> str:
         return (notes if part.part.kind == "done" else _BY_WORDS)[part.state]
 
-    open_parts = [part for part in parts if part.state != "done"]
-    ended = _ended(reading)
     if reading.broken:
         first = reading.broken[0]
         why = f"breaks {first.limit.name} ({first.said}): {reading.scenario.who} must not have it"
@@ -90,10 +92,21 @@ def task_completion(reading: Reading) -> Verdict:
         score=int(not (reading.broken or ended or open_parts)),
         justification=why,
         evidence=evidence[:_MOST_EVIDENCE],
-        reasons=tuple(
+        reasons=broken_reasons(reading)
+        + tuple(
             Reason(code=part.state, part=part.part.text, turn=part.turn, detail="; ".join(part.details))
             for part in parts
         ),
+    )
+
+
+def broken_reasons(reading: Reading) -> tuple[Reason, ...]:
+    """Return a reason for each limit that is broken."""
+    return tuple(
+        Reason(
+            code="limit-broken", type=b.limit.name, value=b.said, turn=b.statement.turn, detail=b.limit.text
+        )
+        for b in reading.broken
     )
 
 

@@ -9,7 +9,6 @@ from pytest_personalens.agents.embedded.judge.topics import ANY_DEED, DEEDS, Top
 from pytest_personalens.agents.embedded.reader.facts import read_statements
 from pytest_personalens.agents.embedded.reader.findings import Facts, is_taste, told_by
 from pytest_personalens.agents.embedded.reader.statements import statements
-
 from pytest_personalens.agents.embedded.reader.text import content, fold, names
 
 if TYPE_CHECKING:
@@ -122,9 +121,7 @@ class PartReader:
         self._firm = [s for s in said if s.act in facts.telling]
         self._user, self._reader = user, facts
         known = content(" ".join(user))
-        self._new = [
-            s for s in self._firm if any(not content(name) <= known for name in names(f"x {s.text}"))
-        ]
+        self._new = [s for s in self._firm if any(not content(name) <= known for name in _names(s.text))]
         self._lists = {s.turn for s in said if sum(t.turn == s.turn and _is_option(t) for t in said) > 1}
 
     def read(self) -> tuple[PartReading, ...]:
@@ -252,6 +249,12 @@ class PartReader:
         if name and self._new:
             return None
         return PartReading(part, "missing", known=name)
+
+
+def _names(text: str) -> frozenset[str]:
+    """Return the names of a statement; a single first word with a capital letter is none."""
+    text = text.replace(": ", " ")
+    return names(f"x {text}" if re.match(r"[^\W\d_]+,? (?:[A-ZÀ-Þ]|\d)", text) else text)
 
 
 def _is_option(s: Statement) -> bool:

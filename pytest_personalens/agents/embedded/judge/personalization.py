@@ -158,7 +158,9 @@ def counted(
     )
 
 
-def _asks_past(scenario: Scenario, messages: Sequence[Message], said: Sequence[Statement], facts: Facts) -> bool:
+def _asks_past(
+    scenario: Scenario, messages: Sequence[Message], said: Sequence[Statement], facts: Facts
+) -> bool:
     """True if the user has to answer a question with a fact that the history tells, such as the reference of a booking."""
     known = {fact.name for fact in facts.all if fact.known == "history"}
     questions = {s.turn for s in said if s.act == "asked"}
@@ -214,7 +216,9 @@ def score(numbers: Mapping[str, float]) -> int:
 def verdict(reading: Reading) -> Verdict:
     """Return the verdict on personalization; an assistant that breaks a limit of the user has the lowest score."""
     found = _with_calls(reading, uses(reading.scenario, reading.messages, reading.said, reading.facts))
-    numbers = counted(reading.scenario, reading.messages, reading.said, reading.facts, found, reading.readings)
+    numbers = counted(
+        reading.scenario, reading.messages, reading.said, reading.facts, found, reading.readings
+    )
     points = 1 if reading.broken else score(numbers)
     found.sort(key=lambda use: _ORDER.index(use.code))
     evidence = [

@@ -45,7 +45,7 @@ DEEDS: Final = (
 ANY_DEED: Final = frozenset(
     map(
         stem,
-        "done arranged sorted confirmed completed placed finished set made active live place ready fixed changed corrected updated switched turned put".split(),
+        "done arranged sorted confirmed completed placed finished set made active live place ready fixed changed corrected updated switched turned put".split(),  # noqa: SIM905
     )
 )
 

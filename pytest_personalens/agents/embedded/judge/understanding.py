@@ -28,7 +28,7 @@ _OTHERS: Final = frozenset(
     jest nie na do sie i z w ze pana pani dla od po czy prosze
     och det att som har inte for er jeg ikke til ja kyll
     bir ve bu icin ile
-    """.split()
+    """.split()  # noqa: SIM905
 )
 #: Fewer words do not show the language.
 _FEWEST: Final = 8

@@ -29,7 +29,9 @@ _MONEY: Final = re.compile(
     rf"|\b(?P<word>{NUMBER_WORD}) (?:us )?(?:dollars|bucks|euros|pounds)\b"
 )
 #: What costs nothing.
-_FREE: Final = re.compile(r"\b(?:free of charge|for free|(?:is|are|it's|entry) free|no (?:extra |additional |further )?(?:costs?|charge|fee)|nothing (?:extra|more|to pay)|costs? nothing)\b")
+_FREE: Final = re.compile(
+    r"\b(?:free of charge|for free|(?:is|are|it's|entry) free|no (?:extra |additional |further )?(?:costs?|charge|fee)|nothing (?:extra|more|to pay)|costs? nothing)\b"
+)
 _LENGTH: Final = re.compile(
     rf"\b(?P<whole>(?:a )?(?:{'|'.join(LENGTHS)}))\b"
     rf"|\b(?P<one>an?|one) (?P<unit>minute|hour|day|week|month|year)\b(?P<half> and a half)?"
@@ -40,104 +42,12 @@ _LASTS: Final = re.compile(
     r"(?:\b(?:for|in|of|within|about|over|takes?|lasts?|least|most|after|every|than|is|runs?|to|by)|:) $|^$"
 )
 _LINK: Final = frozenset(
-    [
-        "the",
-        "an",
-        "a",
-        "of",
-        "for",
-        "and",
-        "or",
-        "my",
-        "your",
-        "our",
-        "to",
-        "in",
-        "on",
-        "at",
-        "by",
-        "with",
-        "is",
-        "are",
-        "per",
-        "give",
-        "gives",
-        "want",
-        "need",
-        "please",
-        "past",
-        "percent",
-        "from",
-        "that",
-        "which",
-        "who",
-        "they",
-        "you",
-        "all",
-        "each",
-        "will",
-        "was",
-        "were",
-        "has",
-        "have",
-        "be",
-        "left",
-        "now",
-        "as",
-        "if",
-        "so",
-        "it",
-        "its",
-        "than",
-        "until",
-        "till",
-        "before",
-        "after",
-        "more",
-        "other",
-        "less",
-        "we",
-        "i",
-        "he",
-        "she",
-        "may",
-        "there",
-        "this",
-        "only",
-        "also",
-        "am",
-        "pm",
-        "o'clock",
-        "euro",
-        "euros",
-        "dollar",
-        "dollars",
-        "pound",
-        "pounds",
-        "cent",
-        "cents",
-        "usd",
-        "eur",
-        "gbp",
-        "january",
-        "february",
-        "march",
-        "april",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-        "monday",
-        "tuesday",
-        "wednesday",
-        "thursday",
-        "friday",
-        "saturday",
-        "sunday",
-    ]
+    """
+    the an a of for and or my your our to in on at by with is are per give gives want need please past percent from that which who they you all each will
+    was were has have be left now as if so it its than until till before after more other less we i he she may there this only also am pm o'clock euro
+    euros dollar dollars pound pounds cent cents usd eur gbp january february march april june july august september october november december monday
+    tuesday wednesday thursday friday saturday sunday
+    """.split()  # noqa: SIM905
 )
 _COUNT: Final = re.compile(
     rf"(?<![:.\d$€£/-])(?<!\d,)\b(?P<number>{NUMBER}|both|a couple of|a pair of|a dozen)(?:[ -](?P<of>of (?:us|you)\b)|[ -](?P<things>[a-z]{{3,}}(?:[ -][a-z']{{2,}}){{0,3}}))"

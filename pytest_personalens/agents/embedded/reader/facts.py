@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from pytest_personalens.agents.embedded.reader.findings import Facts, Finding
 from pytest_personalens.agents.embedded.reader.names import said_in
-from pytest_personalens.agents.embedded.reader.statements import TELLS, Statement, pieces, statements
+from pytest_personalens.agents.embedded.reader.statements import Statement, pieces, statements
 from pytest_personalens.agents.embedded.reader.text import fold
-from pytest_personalens.agents.embedded.reader.values import TYPED, Value, agrees, values
-from pytest_personalens.core.facts import RANGE
+from pytest_personalens.agents.embedded.reader.values import TYPED, Value, values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,10 +23,6 @@ FactState = Literal["affirmed", "contradicted", "not said"]
 _YES: Final = re.compile(
     r"^\W*(?:oh |ah )?(?:yes|yep|yeah|correct|exactly|that's (?:right|correct)|indeed|right|it is|they are|it does|confirmed)\b(?! now)"
 )
-
-
-#: Between the items of a list in a sentence.
-_ITEM: Final = re.compile(r",(?: and| or)? |;(?: and)? | and ")
 
 
 class FactReading(NamedTuple):
@@ -83,32 +78,17 @@ def read_statements(
                 state: FactState = "affirmed" if right else "contradicted"
                 readings[name] = FactReading(best.fact, state, best.said, statement.turn, statement.text)
     _one_person(readings, facts, said)
-    for reading in readings.values():
-        # "Three or more things to do": an assistant lists them, and need not say how many.
-        if reading.state == "not said" and reading.fact.kind == "count" and RANGE in reading.fact.right[0]:
-            if listed := _listed(reading.fact, said):
-                readings[reading.fact.name] = listed
     return readings
 
 
 def _one_person(readings: dict[str, FactReading], facts: Facts, said: Sequence[Statement]) -> None:
     """Affirm the counts of persons that are 1: a report of a deed that names no number is about one."""
     deed = next((s for s in reversed(said) if s.act == "done"), None)
-    for name, reading in readings.items() if deed else ():
+    if deed is None:
+        return
+    for name, reading in readings.items():
         if reading.state == "not said" and "1" in reading.fact.right and facts.counts_persons(reading.fact):
             readings[name] = FactReading(reading.fact, "affirmed", "one", deed.turn, deed.text)
-
-
-def _listed(fact: Fact, said: Sequence[Statement]) -> FactReading | None:
-    """Return a fact as affirmed if a reply lists a number of things that is right."""
-    for turn in sorted({s.turn for s in said}, reverse=True):
-        here = [s for s in said if s.turn == turn and s.act in TELLS]
-        lists = [(sum(s.listed for s in here), here), *((1 + len(_ITEM.findall(s.text)), [s]) for s in here)]
-        for number, of in sorted(lists, key=lambda one: -one[0]):
-            value = Value("count", number, 0, 0, f"a list of {number}")
-            if number > 1 and agrees("count", fact.right[0], value):
-                return FactReading(fact, "affirmed", value.said, turn, of[0].text)
-    return None
 
 
 def _findings(

@@ -31,7 +31,9 @@ _PUT_ASIDE: Final = re.compile(
     r"\b(?:untouched|unchanged|not touched|left alone|none touches|stays? (?:as|exactly|just|where)|remains?|before:?|old)\b[^.;!?]{0,40}"
     r"|\b(?:not|instead of|rather than|never|except|other than|(?:it|that|this|which) (?:was|were|had)|the old|used to|no longer|replaces?|replacing|originally|previous(?:ly)?|you said|you asked|you wanted)\b[^,.;!?:]{0,40}"
 )
-_ASIDE_BEFORE: Final = re.compile(r"[^,.;!?|]{0,60}\b(?:untouched|unchanged|not touched|left alone|as (?:it|they) (?:was|were)|stays as)\b")
+_ASIDE_BEFORE: Final = re.compile(
+    r"[^,.;!?|]{0,60}\b(?:untouched|unchanged|not touched|left alone|as (?:it|they) (?:was|were)|stays as)\b"
+)
 #: Clauses about something beside the deed: how it is paid, until when it can be changed.
 _BESIDE: Final = re.compile(
     r"\b(?:until|expires?|refund\w*|cancel\w*|posted|ships?|shipped|since|due|paid|charged|because|reminder|reminds?|rain\w*|forecast|also|extra|spare|other|as of|usual"
@@ -43,7 +45,7 @@ MOST: Final = re.compile(r"\b(?:most|longest|at most|may cost|may be paid|how mu
 _UNITS: Final = frozenset(map(stem, ("night", "day", "week", "month", "hour", "minute", "year")))
 _TICKETS: Final = frozenset(map(stem, ("ticket", "seat")))
 _NO_THINGS: Final = frozenset(
-    map(stem, "table the for of how many on in a an is are at or and to per it".split())
+    map(stem, "table the for of how many on in a an is are at or and to per it".split())  # noqa: SIM905
 )
 _SHORTEST: Final = 3
 

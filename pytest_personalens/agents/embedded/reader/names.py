@@ -20,25 +20,7 @@ _SHORTEST: Final = 3
 #: The share of a name's words by which it is said.
 _MOST: Final = 0.6
 _TITLES: Final = frozenset(
-    [
-        "the",
-        "your",
-        "my",
-        "aunt",
-        "auntie",
-        "uncle",
-        "cousin",
-        "mrs",
-        "mr",
-        "ms",
-        "dr",
-        "father",
-        "mother",
-        "grandma",
-        "grandpa",
-        "don",
-        "dona",
-    ]
+    "the your my aunt auntie uncle cousin mrs mr ms dr father mother grandma grandpa don dona".split()  # noqa: SIM905
 )
 #: Before the place that somebody leaves, or that is named for another reason.
 _LEAVES: Final = re.compile(r"\b(?:from|via|leav\w*|home|near|live\w*|based)\b[^,.;]{0,16}$")

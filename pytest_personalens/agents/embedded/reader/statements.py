@@ -26,17 +26,13 @@ TELLS: Final = frozenset[Act](("done", "told", "offered"))
 
 
 class Statement(NamedTuple):
-    """One statement of the assistant in message number `turn`: what it does, its values and content words.
-
-    `listed` is true for an item of a list.
-    """
+    """One statement of the assistant in message number `turn`: what it does, its values and content words."""
 
     turn: int
     text: str
     act: Act
     values: tuple[Value, ...]
     words: frozenset[str]
-    listed: bool = False
 
 
 #: Participles of deeds.
@@ -106,20 +102,16 @@ def statements(messages: Sequence[Message], now: Clock | None = None) -> tuple[S
 
 @lru_cache(maxsize=2048)
 def _of_reply(text: str, now: Clock | None) -> tuple[Statement, ...]:
-    return tuple(
-        Statement(0, s, act_of(s), tuple(values(s, now)), content(s), listed)
-        for line in text.split("\n")
-        if not _RULE.fullmatch(line)
-        for listed in (_MARK.match(line) is not None,)
-        for s in pieces(line)
-        if not _COURTESY.match(plain(s))
-    )
+    said = (s for s in pieces(text) if not _COURTESY.match(plain(s)))
+    return tuple(Statement(0, s, act_of(s), tuple(values(s, now)), content(s)) for s in said)
 
 
 def pieces(text: str) -> list[str]:
     """Return the sentences and lines of a text, without marks of lists."""
     found: list[str] = []
     for line in text.split("\n"):
+        if _RULE.fullmatch(line):
+            continue
         found += (s.strip() for s in _END.split(_ABBREVIATED.sub(r"\1 ", _MARK.sub("", line))))
     return [s for s in found if s]
 

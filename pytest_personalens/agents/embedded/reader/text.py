@@ -14,10 +14,24 @@ _MARKUP: Final = re.compile(r"\*\*|__|`|~~")
 _ENDINGS: Final = (("'s", ""), ("ies", "y"), ("sses", "ss"), ("ing", ""), ("ed", ""), ("es", ""), ("s", ""), ("ly", ""))  # fmt: skip
 _NAME: Final = re.compile(r"(?<![.!?:\"“*#>|\n]\s)(?<!^)(?<![.!?:\"“*#>|\n])\b([A-ZÀ-ÝŁŚŽČŠ][\w'’\-À-ÿ]+)")
 
-_PLAIN: Final = str.maketrans({"\u2019": "'", "\u2018": "'", "\u2013": "-", "\u2014": " - ", "\u2026": "...", "\u201c": '"', "\u201d": '"', "\xa0": " ", "\u202f": " "})
+_PLAIN: Final = str.maketrans(
+    {
+        "\u2019": "'",
+        "\u2018": "'",
+        "\u2013": "-",
+        "\u2014": " - ",
+        "\u2026": "...",
+        "\u201c": '"',
+        "\u201d": '"',
+        "\xa0": " ",
+        "\u202f": " ",
+    }
+)
 
 #: Accents, and characters that are not seen.
-_INVISIBLE: Final = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u20d0-\u20ff\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]")
+_INVISIBLE: Final = re.compile(
+    "[\u0300-\u036f\u1ab0-\u1aff\u20d0-\u20ff\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]"
+)
 
 #: Words without a topic of their own. A match on one of these shows nothing.
 STOPWORDS: Final = frozenset(

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.embedded.reader.amounts import counts, lengths, money
 from pytest_personalens.agents.embedded.reader.kinds import Day, Time, Value
-from pytest_personalens.agents.embedded.reader.tables import CURRENCY_BEFORE, CURRENCY_BEHIND, NUMBER_WORD, ORDINALS, PERSONS
+from pytest_personalens.agents.embedded.reader.tables import (
+    CURRENCY_BEFORE,
+    CURRENCY_BEHIND,
+    NUMBER_WORD,
+    ORDINALS,
+    PERSONS,
+)
 from pytest_personalens.agents.embedded.reader.text import plain
 from pytest_personalens.agents.embedded.reader.when import days, times
 from pytest_personalens.core.facts import RANGE
@@ -25,9 +31,15 @@ __all__ = ["PERSONS", "TYPED", "Day", "Time", "Value", "agrees", "values"]
 #: The kinds of facts whose values are found by their form. The others are found by their words.
 TYPED: Final = frozenset[str](("count", "date", "time", "duration", "money"))
 #: What every number, length and time has, what every sum has besides, and what every day has.
-_NUMBER: Final = re.compile(rf"\d|\b(?:{NUMBER_WORD}|noon|midday|midnight|both|once|twice|half|quarter|hour|day|week|month|fortnight|a (?:couple|pair|dozen))\b|\b(?:{'|'.join(ORDINALS)}) [a-z]")
-_CURRENCY: Final = re.compile(rf"{CURRENCY_BEFORE} ?\d|\d ?{CURRENCY_BEHIND}|dollars|bucks|euros|pounds|free\b|no (?:\w+ )?c|nothing")
-_DATE: Final = re.compile(r"\d|day|tonight|tomorrow|this (?:morning|afternoon|evening)|\b(?:tues?|wed|thu(?:rs?)?|fri)\b")
+_NUMBER: Final = re.compile(
+    rf"\d|\b(?:{NUMBER_WORD}|noon|midday|midnight|both|once|twice|half|quarter|hour|day|week|month|fortnight|a (?:couple|pair|dozen))\b|\b(?:{'|'.join(ORDINALS)}) [a-z]"
+)
+_CURRENCY: Final = re.compile(
+    rf"{CURRENCY_BEFORE} ?\d|\d ?{CURRENCY_BEHIND}|dollars|bucks|euros|pounds|free\b|no (?:\w+ )?c|nothing"
+)
+_DATE: Final = re.compile(
+    r"\d|day|tonight|tomorrow|this (?:morning|afternoon|evening)|\b(?:tues?|wed|thu(?:rs?)?|fri)\b"
+)
 #: The most days of a range that is compared day by day.
 _LONGEST: Final = 400
 

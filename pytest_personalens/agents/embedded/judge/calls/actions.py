@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 #: Verbs of tools that change nothing, and names of tools that have no verb and tell something.
 _LOOKS_UP: Final = frozenset(
-    "search find get list lookup look check query fetch read show view retrieve recommend suggest browse compare calculate compute estimate quote describe count"
+    "search find get list lookup look check query fetch read show view retrieve recommend suggest browse compare calculate compute estimate quote describe count"  # noqa: SIM905
     " validate verify recall load see inspect locate".split()
 )
 _TELLS: Final = frozenset(
-    "availability status info information details catalogue catalog menu timetable fixtures events forecast weather history options price prices inventory"
+    "availability status info information details catalogue catalog menu timetable fixtures events forecast weather history options price prices inventory"  # noqa: SIM905
     " listing map seatmap profile preferences memory results news".split()
 )
 #: Kinds of deeds, each with the verbs that tools and goals have for it.

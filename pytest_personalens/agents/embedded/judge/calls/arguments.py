@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 #: Keys of arguments that count what people count, and keys that name what a call is about.
 _OF_COUNTS: Final = frozenset(
-    "people person persons guests guest party party_size size count number quantity qty seats tickets places num passengers adults rooms nights copies".split()
+    "people person persons guests guest party party_size size count number quantity qty seats tickets places num passengers adults rooms nights copies".split()  # noqa: SIM905
 )
 _OF_THINGS: Final = frozenset(
-    "title name book restaurant hotel venue event product film movie show song track album artist game recipient to stylist company airline destination".split()
+    "title name book restaurant hotel venue event product film movie show song track album artist game recipient to stylist company airline destination".split()  # noqa: SIM905
 )
 _COUNTED: Final = PERSONS | {stem("nights"), stem("rooms"), stem("copies"), stem("places")}
 _NAME: Final = re.compile(r"[A-ZÀ-Þ].{2,}")
