@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.embedded.judge.limits import broken_limits
-from pytest_personalens.agents.embedded.judge.parts import PartReading, read_parts
-from pytest_personalens.agents.embedded.reader.facts import FactReading, read_facts
+from pytest_personalens.agents.embedded.judge.parts import PartReader, PartReading
+from pytest_personalens.agents.embedded.reader.facts import FactReading, read_statements
 from pytest_personalens.agents.embedded.reader.findings import MOST, is_taste
 from pytest_personalens.agents.embedded.reader.statements import FIRM, Statement, statements
 from pytest_personalens.agents.embedded.reader.text import fold, mentions, plain
@@ -75,10 +75,13 @@ class NextTurn:
             return UserTurn(left[0] if left else "", done=True, served=False)
 
     @cached_property
+    def _said(self) -> tuple[Statement, ...]:
+        return statements(self.messages, self.scenario.now)
+
+    @cached_property
     def _now(self) -> list[Statement]:
         """The statements of the last reply."""
-        said = statements(self.messages, self.scenario.now)
-        return [s for s in said if s.turn == len(self.messages) - 1]
+        return [s for s in self._said if s.turn == len(self.messages) - 1]
 
     @cached_property
     def _tells(self) -> bool:
@@ -86,11 +89,13 @@ class NextTurn:
 
     @cached_property
     def _facts(self) -> dict[str, FactReading]:
-        return read_facts(self.scenario, self.messages)
+        return read_statements(self.answers.facts, self.messages, self._said)
 
     @cached_property
     def _parts(self) -> tuple[PartReading, ...]:
-        return read_parts(self.scenario, self.messages)
+        known = [self.scenario.name, *self.mine]
+        parts = self.scenario.task.parts
+        return PartReader(parts, self.answers.facts, self._said, self._facts, known).read()
 
     @cached_property
     def _open(self) -> list[PartReading]:
