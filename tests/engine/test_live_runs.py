@@ -67,7 +67,7 @@ def test_who_sees_what_on_the_wire(repo: Repository, endpoint: Endpoint) -> None
     judges = {c.prompt.rsplit(": ", 1)[1]: c for c in endpoint.calls if c.protocol == "openai"}
     assert len(users) == 2
     assert len(judges) == 8
-    goal = re.search(r"What counts as completed:\n(.+)", judges["Task completion."].prompt)
+    goal = re.search(r"What counts as completed:\n<goal>\n(.+)", judges["Task completion."].prompt)
     assert goal
     for call in [*users, *(c for name, c in judges.items() if name != "Task completion.")]:
         assert goal[1] not in call.prompt

@@ -17,6 +17,15 @@ _HOW_KNOWN: Final = {
     "told": "tell it when you are asked",
     "history": "the assistant may know it from before; tell it when you are asked",
 }
+#: How the assistant can know a fact, for a judge.
+_SOURCE: Final = {
+    "said": "the person says it at once",
+    "told": "the person tells it when asked",
+    "history": "known from before",
+    "open": "open to the assistant",
+}
+#: How many of its words a judge is told of each limit.
+_WORDS: Final = 6
 #: How many wrong values a judge is told of each fact.
 _WRONG: Final = 3
 
@@ -43,6 +52,17 @@ def with_knowledge(scenario: Scenario) -> str:
     return "\n".join(lines)
 
 
+def fact_sources(scenario: Scenario) -> list[str]:
+    """Return a line for each fact of the task: its value, and how the assistant can know it."""
+    return [
+        *_moment(scenario),
+        *(
+            f"- {fact.what}: {fact.says or 'any value will do'} ({_SOURCE[fact.known]})"
+            for fact in scenario.task.facts
+        ),
+    ]
+
+
 def with_values(scenario: Scenario) -> str:
     """Return the goal, and what counts as right as values; the goal alone without facts."""
     if not scenario.task.facts:
@@ -60,7 +80,8 @@ def with_limits(profile: str, scenario: Scenario) -> str:
     """Return the profile, and what must never happen to this person."""
     if not scenario.limits:
         return profile
-    return "\n".join([profile, "", "Never acceptable:", *(f"- {limit.text}" for limit in scenario.limits)])
+    lines = [f"- {x.text} (such as: {', '.join(x.words[:_WORDS])})" for x in scenario.limits]
+    return "\n".join([profile, "", "Never acceptable:", *lines])
 
 
 def _moment(scenario: Scenario) -> Iterator[str]:

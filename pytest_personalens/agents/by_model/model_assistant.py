@@ -5,7 +5,12 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Final, Literal
 
-from pytest_personalens.agents.by_model.prompts import Prompts, conversation_text, values_of_context
+from pytest_personalens.agents.by_model.prompts import (
+    Prompts,
+    conversation_text,
+    framed,
+    values_of_context,
+)
 from pytest_personalens.core.dialogue.message import Cut
 from pytest_personalens.core.errors import AssistantFault
 from pytest_personalens.models import Model, Request
@@ -44,7 +49,9 @@ class ModelAssistant:
         self, model: Model, meter: Meter, prompts: Prompts, *, setting: Setting, context: Context
     ) -> None:
         self._model, self._meter, self._prompts = model, meter, prompts
-        self._values = values_of_context(context)
+        #: The paper's prompts hold the texts as they are.
+        self._frames = prompts.protocol != "paper"
+        self._values = values_of_context(context, frames=self._frames)
         knows = ("assistant_context",) if setting == "base" and context.text() else ()
         self._system: tuple[str, ...] = ("assistant",) if setting == "base" else ()
         self._message: tuple[str, ...] = ()
@@ -73,7 +80,8 @@ class ModelAssistant:
 
         The message is empty under a protocol that does not use one.
         """
-        values = {**self._values, "transcript": conversation}
+        said = framed("transcript", conversation) if self._frames and conversation else conversation
+        values = {**self._values, "transcript": said}
         system, message = (
             "\n\n".join(self._prompts.fill(name, **values) for name in names)
             for names in (self._system, self._message)

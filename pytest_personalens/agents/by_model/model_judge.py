@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.agents.by_model.prompts import RUBRICS, Prompts, state_text, values_of
+from pytest_personalens.agents.by_model.prompts import RUBRICS, Prompts, state_text, values_of_judge
 from pytest_personalens.agents.by_model.quotes import with_found_quotes
 from pytest_personalens.agents.by_model.verdict_reading import CODES, read_verdict
 from pytest_personalens.core.errors import JudgeFault
@@ -63,8 +63,7 @@ class ModelJudge:
         All readings of the dialogue have the shared text.
         """
         values = {
-            **values_of(scenario, dialogue.messages, facts=True),
-            "intent": scenario.task.intent,  # what the user alone knows is no matter of the judge's
+            **values_of_judge(scenario, dialogue.messages),
             "rubrics": self._rubrics,
         }
         name = f"judge_{dimension.value}"
@@ -139,7 +138,9 @@ def _material(values: Mapping[str, str], dimension: Dimension) -> str:
     if dimension is Dimension.TASK_COMPLETION:
         return f"What counts as completed:\n{values['goal']}\n\n"
     if dimension in (Dimension.PERSONALIZATION, Dimension.PERSONALIZATION_TURNS):
-        return f"The person:\n{values['profile']}\n\nWhere they are:\n{values['situation']}\n\n{intent}\n\n"
+        facts = f"The facts of the task:\n{values['facts']}\n\n" if values["facts"] else ""
+        person = f"The person:\n{values['profile']}\n\nWhere they are:\n{values['situation']}"
+        return f"{person}\n\n{intent}\n\n{facts}"
     if dimension is Dimension.OPENING_LEAK:
         return f"{values['preferences']}\n\n{intent}\n\n"
     return ""

@@ -12,7 +12,12 @@ from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Final, Literal
 
-from pytest_personalens.agents.by_model.fact_texts import with_knowledge, with_limits, with_values
+from pytest_personalens.agents.by_model.fact_texts import (
+    fact_sources,
+    with_knowledge,
+    with_limits,
+    with_values,
+)
 from pytest_personalens.core.dialogue.tool_calls import call_texts
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.files.devices import no_device
@@ -178,11 +183,11 @@ def _templates_in(folder: Path) -> list[Path]:
 def values_of(scenario: Scenario, messages: Sequence[Message], *, facts: bool) -> dict[str, str]:
     """Return the text of each placeholder, for roles that may see the whole scenario.
 
-    With `facts`, the intent, the goal and the profile hold what the scenario knows as values. The paper's
-    prompts have none.
+    With `facts`, the intent, the goal and the profile hold what the scenario knows as values, and each text
+    stands between tags that nothing in it can close. The paper's prompts have neither.
     """
     profile = profile_text(scenario)
-    return {
+    values = {
         "profile": with_limits(profile, scenario) if facts else profile,
         "demographics": _lines(scenario.demographics),
         "preferences": "\n\n".join(preferences_text(scenario, d) for d in scenario.domains),
@@ -190,18 +195,30 @@ def values_of(scenario: Scenario, messages: Sequence[Message], *, facts: bool) -
         "situation": situation_text(scenario.situation),
         "intent": with_knowledge(scenario) if facts else scenario.task.intent,
         "goal": with_values(scenario) if facts else scenario.task.goal,
-        "transcript": transcript_text(messages) + calls_note(messages),
+    }
+    if facts:
+        values = {name: framed(name, text) for name, text in values.items()}
+    return {**values, "transcript": transcript_text(messages) + calls_note(messages)}
+
+
+def values_of_judge(scenario: Scenario, messages: Sequence[Message]) -> dict[str, str]:
+    """Return the text of each placeholder for a judge, under the default protocol, and the task's facts."""
+    return {
+        **values_of(scenario, messages, facts=True),
+        "intent": framed("intent", scenario.task.intent),  # what the user alone knows is no matter of theirs
+        "facts": framed("facts", "\n".join(lines)) if (lines := fact_sources(scenario)) else "",
     }
 
 
-def values_of_context(context: Context) -> dict[str, str]:
-    """Return the text of each placeholder for the assistant, from what it may know."""
-    return {
+def values_of_context(context: Context, *, frames: bool) -> dict[str, str]:
+    """Return the text of each placeholder for the assistant, from what it may know, with `frames` in tags."""
+    values = {
         "context": context.text(),
         "demographics": _lines(context.demographics),
         "summaries": _summaries(context.interactions),
         "situation": situation_text(context.situation) if context.situation is not None else "",
     }
+    return {name: framed(name, text) if text else "" for name, text in values.items()} if frames else values
 
 
 #: Characters that could close the section, and characters that a reader of the prompt would not see:
@@ -210,6 +227,17 @@ _UNSAFE: Final = re.compile(
     "[<\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
     "\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff]"
 )
+
+
+#: Line ends but for the plain one, and control characters, which a text of a dataset may hold.
+_LINE_ENDS: Final = re.compile(r"\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+_CONTROLS: Final = re.compile(r"[\x00-\x08\x0e-\x1f]")
+
+
+def framed(tag: str, text: str) -> str:
+    """Return a text of others between tags. It may have lines, and cannot close the tag or hide anything."""
+    text = _CONTROLS.sub(_escaped, _LINE_ENDS.sub("\n", text))
+    return f"<{tag}>\n{_UNSAFE.sub(_escaped, text)}\n</{tag}>"
 
 
 def transcript_text(messages: Sequence[Message]) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.by_model.model_agents import ModelAgents
 from pytest_personalens.agents.by_model.model_judge import quoted_verdict
-from pytest_personalens.agents.by_model.prompts import transcript_text
+from pytest_personalens.agents.by_model.prompts import framed, transcript_text
 from pytest_personalens.models import Model, Request
 from pytest_personalens.suites.memory.roles import MEMORY, read_task
 
@@ -46,11 +46,10 @@ class ArcModelJudge:
         )
         prompt = _PROMPTS["prompt"].format(
             transcript=transcript_text(dialogue.messages),
-            session=scenario.last_session,
-            user=scenario.user,
+            last=framed("last", f"{scenario.last_session}\n{scenario.user}"),
             rule=_PROMPTS["rules"][scenario.kind],
-            right=right,
-            wrong=wrong,
+            right=framed("right", right),
+            wrong=framed("wrong", wrong),
         )
         request = Request(_PROMPTS["system"].strip(), prompt.strip(), self._temperature)
         return quoted_verdict(self._model, self._meter, request, dialogue, dimension)

@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.agents.by_model.model_judge import again_text, unread
-from pytest_personalens.agents.by_model.prompts import transcript_text
+from pytest_personalens.agents.by_model.prompts import framed, transcript_text
 from pytest_personalens.agents.by_model.verdict_reading import plain_score
 from pytest_personalens.core.errors import JudgeFault
 from pytest_personalens.core.judging.verdict import Verdict
@@ -51,7 +51,8 @@ class QuestionsModelJudge(ChoiceReader):
         listed = "\n".join(f"- {name}: {meaning}" for name, meaning in faults.items())
         system = _PROMPTS["system"].format(faults=listed, rules="\n".join(filter(None, rules))).strip()
         what = "The preference that the person stated before" if dimension == PREF else "What is expected"
-        prompt = f"{transcript_text(dialogue.messages)}\n\n{what}: {scenario.expected.answer}"
+        expected = framed("expected", scenario.expected.answer)
+        prompt = f"{transcript_text(dialogue.messages)}\n\n{what}:\n{expected}"
         problem = again = ""
         for _ in range(2):
             request = Request(system, prompt + again, self._temperature, answer=_schema(faults))

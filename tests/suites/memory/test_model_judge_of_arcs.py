@@ -47,9 +47,11 @@ def test_a_model_is_told_the_rule_the_values_and_the_sessions(
     for line in (
         '{"turn": 0, "session": "2026-01-05", "role": "user", "content": "Put tea on the list, I drink rooibos."}',
         '{"turn": 7, "session": "2026-02-01", "role": "assistant", "content": "reply 1"}',
-        "The last session is 2026-02-01; the person in it is ada.",
-        "Right values: rooibos | redbush",
-        "Wrong values: none",
+        "2026-02-01",
+        "ada",
+        "</last>",
+        "rooibos | redbush",
+        "none",
     ):
         assert line in call.prompt.splitlines()
     assert "every right value, which the person told in an earlier session" in call.prompt

@@ -43,7 +43,7 @@ def test_a_model_says_the_written_messages_in_their_sessions(one_arc: Repository
         ("rooibos", "none", "none", "none"),
         strict=True,
     ):
-        assert f"{written}\nWords that your message must have: {words}" in call.prompt
+        assert f"{written}\n</message>\nWords that your message must have:\n<words>\n{words}\n" in call.prompt
     # It sees the session that it is in, and no value of the test in the last one.
     assert ["rooibos" in call.prompt.lower() for call in endpoint.calls] == [True, True, False, False]
     one_arc.inline(*RUN)

@@ -141,7 +141,7 @@ def test_a_model_names_the_faults_of_a_preference(empty_repo: Repository, tmp_pa
     prompt = (empty_repo.path / "prompts.txt").read_text(encoding="utf-8")
     for fault in ("unaware", "contradicts", "invents", "unhelpful"):
         assert f"- {fault}: " in prompt
-    assert "The preference that the person stated before: I never want topic_a number" in prompt
+    assert "The preference that the person stated before:\n<expected>\nI never want topic_a number" in prompt
     assert prompt.count("</transcript> ") == 2  # in our own words of each prompt, and never in a reply
 
 
