@@ -37,11 +37,13 @@ class Person:
 
 @dataclass(frozen=True)
 class TaskFacts:
-    """One task: its domains, the number of its facts, and how many of its deeds rest on a closed one."""
+    """One task: facts, closed ones, those that a part names; deeds, and those that rest on a closed fact."""
 
     domains: tuple[str, ...]
     relevant: tuple[TypeName, ...]
     facts: int
+    closed: int
+    named: int
     deeds: int
     deeds_on_facts: int
 
@@ -214,8 +216,9 @@ def _count(corpus: Corpus, scenario: Scenario) -> None:
         corpus.categorical |= {(domain, name) for name, said in words.types.items() if said.values}
     if task.id not in corpus.tasks:
         closed = {fact.name for fact in task.facts if fact.right}
+        named = closed & {name for part in task.parts for name in part.facts}
         deeds = [part for part in task.parts if part.kind == "done" and not part.never]
         resting = sum(not closed.isdisjoint(part.facts) for part in deeds)
         corpus.tasks[task.id] = TaskFacts(
-            scenario.domains, task.relevant, len(task.facts), len(deeds), resting
+            scenario.domains, task.relevant, len(task.facts), len(closed), len(named), len(deeds), resting
         )

@@ -51,10 +51,10 @@ class TypeSpread(_Part):
 class Quality(_Part):
     """All measures of a dataset, in shares from 0 to 1, and what is wrong with it.
 
-    `facts_mean` is the number of facts of a task, and `deeds_on_facts` the share of deeds that rest on a
-    closed one; both are None where the tasks have no facts. `words_range` and `words_mean` count the words
-    of a summary, and `verbatim` is the share of the values that the summaries name word for word. Dist-n,
-    Ent-4 and Self-BLEU are those of `sample_words` words of them.
+    `facts_mean` is the number of facts of a task, `deeds_on_facts` the share of deeds that rest on a closed
+    one, and `facts_named` that of closed facts that a part names; all are None without facts. `words_range`
+    and `words_mean` count the words of a summary, and `verbatim` is the share of the values that the
+    summaries name word for word. Dist-n, Ent-4 and Self-BLEU are those of `sample_words` words of them.
     """
 
     schema_version: Literal["personalens-quality/2"] = "personalens-quality/2"
@@ -65,6 +65,7 @@ class Quality(_Part):
     scenarios: int
     facts_mean: float | None
     deeds_on_facts: float | None
+    facts_named: float | None
     evenness_mean: float
     words_mean: float
     words_range: tuple[int, int]
@@ -86,6 +87,7 @@ def assess(corpus: Corpus, *, words: int = 50_000) -> Quality:
     tasks = corpus.tasks.values()
     facts = [task.facts for task in tasks if task.facts]
     deeds = sum(task.deeds for task in tasks if task.facts)
+    closed = sum(task.closed for task in tasks)
     categorical = [t.evenness for t in types if t.categorical]
     texts = {f"{p.id}\x1f{domain}": text for p in corpus.people for domain, text in p.summaries.items()}
     lengths = [len(text.split()) for text in texts.values()] or [0]
@@ -105,6 +107,7 @@ def assess(corpus: Corpus, *, words: int = 50_000) -> Quality:
         scenarios=corpus.total,
         facts_mean=sum(facts) / len(facts) if facts else None,
         deeds_on_facts=sum(t.deeds_on_facts for t in tasks) / deeds if deeds else None,
+        facts_named=sum(t.named for t in tasks) / closed if closed else None,
         evenness_mean=sum(categorical) / max(1, len(categorical)),
         words_mean=sum(lengths) / len(lengths),
         words_range=(min(lengths), max(lengths)),

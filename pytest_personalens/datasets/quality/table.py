@@ -90,6 +90,11 @@ _ROWS: Final[Sequence[_Row]] = (
         lambda d: "-" if d.deeds_on_facts is None else f"{d.deeds_on_facts:.0%}",
         "90% or more",
     ),
+    (
+        "closed facts that a part names",
+        lambda d: "-" if d.facts_named is None else f"{d.facts_named:.0%}",
+        "",
+    ),
     ("mean evenness, categorical", lambda d: f"{d.evenness_mean:.2f}", "0.85 or more"),
     ("commonest categorical value", _top, "60% at most"),
     ("farthest from Tables 6 and 7", _farthest, "3 points at most"),
