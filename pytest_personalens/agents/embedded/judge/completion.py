@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from pytest_personalens.agents.embedded.judge.calls.actions import actions, stored
 from pytest_personalens.agents.embedded.judge.calls.by_calls import Calls
 from pytest_personalens.agents.embedded.judge.calls.by_state import StoredWork
+from pytest_personalens.agents.embedded.reader.findings import is_taste
 from pytest_personalens.core.errors import NotJudged
 from pytest_personalens.core.judging.dimensions import NEEDS_FACTS, NO_FACTS
 from pytest_personalens.core.judging.verdict import Dimension, Evidence, Reason, Verdict
@@ -143,8 +144,11 @@ def _evidence(
 
 
 def facts(reading: Reading) -> Verdict:
-    """Return the share of the closed facts that a part names and that stand affirmed; raise `NotJudged` without any."""
-    found = list(reading.readings.values())
+    """Return the share of the closed facts of the parts that stand affirmed; raise `NotJudged` without any.
+
+    Facts of taste are left out: they concern personalization.
+    """
+    found = [r for r in reading.readings.values() if not is_taste(r.fact)]
     if not found:
         raise NotJudged(NO_FACTS)
     affirmed = [r for r in found if r.state == "affirmed"]

@@ -9,6 +9,7 @@ from pytest_personalens.agents.embedded.judge.topics import ANY_DEED, DEEDS, Top
 from pytest_personalens.agents.embedded.reader.facts import read_statements
 from pytest_personalens.agents.embedded.reader.findings import Facts, is_taste, told_by
 from pytest_personalens.agents.embedded.reader.statements import statements
+from pytest_personalens.agents.embedded.reader.tables import is_day_word
 from pytest_personalens.agents.embedded.reader.text import content, fold, names
 
 if TYPE_CHECKING:
@@ -254,7 +255,8 @@ class PartReader:
 def _names(text: str) -> frozenset[str]:
     """Return the names of a statement; a single first word with a capital letter is none."""
     text = text.replace(": ", " ")
-    return names(f"x {text}" if re.match(r"[^\W\d_]+,? (?:[A-ZÀ-Þ]|\d)", text) else text)
+    found = names(f"x {text}" if re.match(r"[^\W\d_]+,? (?:[A-ZÀ-Þ]|\d)", text) else text)
+    return frozenset(name for name in found if not is_day_word(name))
 
 
 def _is_option(s: Statement) -> bool:

@@ -53,7 +53,7 @@ _COUNT: Final = re.compile(
     rf"(?<![:.\d$€£/-])(?<!\d,)\b(?P<number>{NUMBER}|both|a couple of|a pair of|a dozen)(?:[ -](?P<of>of (?:us|you)\b)|[ -](?P<things>[a-z]{{3,}}(?:[ -][a-z']{{2,}}){{0,3}}))"
     r"|\b(?:for|party of|table of|table for|we are|we'll be|all|us) (?:the )?(?P<party>"
     + NUMBER
-    + r")\b(?! ?[%$€£:.,/-]?\d| ?[a-z]{2,}(?<!\bat)(?<!\bon)(?<!\bby)(?<!\bin)(?<!\bfrom)(?<!\band)(?<!\bwith)(?<!\bunder)|:)"
+    + r")\b(?! ?[%$€£:.,/-]?\d| ?[a-z]{2,}(?<!\bat)(?<!\bon)(?<!\bby)(?<!\bin)(?<!\bfrom)(?<!\band)(?<!\bwith)(?<!\bunder)(?<!\bis)|:)"
     rf"|\b(?P<label>[a-z]{{2,}}(?: [a-z]+){{0,3}})(?: \(\w+\))? ?[:|=][ *_|]{{0,5}}(?P<value>{NUMBER})\b(?![:.,/]\d)(?=\W*$|[,;!)|]|\.(?!\d)| ?\(|\n| (?:and|at|on|in|for|of)\b)"
     rf"|\bnumber of (?P<counted>[a-z]+)[^.,;:\d]{{0,34}}? (?:to|is|at|of|now) (?P<many>{NUMBER})\b(?![:.]\d)"
     rf"|\b(?P<ticket>tickets?|guests?|people|nights|age|aged) (?P<after>{NUMBER})\b(?![:.,/]\d)"
