@@ -10,6 +10,7 @@ from pytest_personalens.agents.embedded.reader.names import said_in
 from pytest_personalens.agents.embedded.reader.statements import Statement, pieces, statements
 from pytest_personalens.agents.embedded.reader.text import fold
 from pytest_personalens.agents.embedded.reader.values import TYPED, Value, values
+from pytest_personalens.core.facts import RANGE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -105,10 +106,14 @@ def _findings(
                     found = facts.findings(asked, values(asked, facts.now))
                     yield statement._replace(text=asked), tuple(f for f in found if f.right)
         if statement.act in facts.telling:
-            yield (
-                statement,
-                facts.findings(statement.text, statement.values, of_user, deed=statement.act == "done"),
+            found = facts.findings(statement.text, statement.values, of_user, deed=statement.act == "done")
+            # "Our office is open from nine to five" has an hour of a range, and is about nothing of the task.
+            idle = (
+                statement.act == "told"
+                and len({f.fact.name for f in found}) == 1
+                and not statement.words & facts.topic
             )
+            yield statement, tuple(f for f in found if not (idle and any(RANGE in r for r in f.fact.right)))
 
 
 def _values_said(fact: Fact, facts: Facts, text: str) -> set[str]:

@@ -14,7 +14,7 @@ from pytest_personalens.agents.embedded.reader.names import (
     says,
 )
 from pytest_personalens.agents.embedded.reader.statements import FIRM, TELLS
-from pytest_personalens.agents.embedded.reader.text import fold, mentions, plain, stem, stems
+from pytest_personalens.agents.embedded.reader.text import content, fold, mentions, plain, stem, stems
 from pytest_personalens.agents.embedded.reader.values import PERSONS, TYPED, agrees, values
 from pytest_personalens.core.facts import RANGE
 from pytest_personalens.datasets.world.values import ordinal, range_ends
@@ -90,6 +90,16 @@ class Facts:
         #: The closed facts that a part names. The others are no part of the task.
         self.wanted = tuple(f for f in self.all if f.right and f.name in self.named)
         self.synonyms = synonyms_of(scenario)
+        #: The stems of what the task is about.
+        self.topic = content(
+            " ".join(
+                (
+                    scenario.task.intent,
+                    *(f.what for f in self.all),
+                    *(w for p in parts for w in (p.text, *p.words)),
+                )
+            )
+        )
         #: What texts of the user were found to tell.
         self.told: dict[str, dict[str, str]] = {}
         #: What affirms a fact. Where nothing is to be done, a proposal tells what was asked for.
