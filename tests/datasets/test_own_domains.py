@@ -136,10 +136,8 @@ def test_a_folder_is_run_and_checked(empty_repo: Repository) -> None:
         ["personalens: 6 scenarios of errands 1*", "Pharmacy *4*", "Tool Library *4*"]
     )
     assert result.ret == 0
-    checked = empty_repo.command("check-dataset", "own", "--details")
-    checked.stdout.fnmatch_lines(
-        ["errands 1", "Pharmacy *2 *1 *1 *4", "Tool Library *2 *1 *1 *4", "errands 1: no findings *"]
-    )
+    checked = empty_repo.command("check-dataset", "own")
+    checked.stdout.fnmatch_lines(["users *2", "tasks *2, 1", "scenarios *6", "errands 1: no findings *"])
     assert checked.ret == 0
 
 
@@ -182,11 +180,7 @@ def test_a_mistake_ends_the_run_and_is_found(
 def test_what_the_hook_offers_is_checked_by_name(empty_repo: Repository) -> None:
     empty_repo.write(conftest=HOOK)
     checked = empty_repo.command("check-dataset", "support")
-    checked.stdout.fnmatch_lines(["*support 3 *goal", "*'Kiosk' is not one of: Smartphone, *"])
-    assert checked.ret == 1
-    empty_repo.write(conftest=HOOK.replace('"Kiosk"', '"Laptop"'))
-    checked = empty_repo.command("check-dataset", "support")
-    checked.stdout.fnmatch_lines(["support 3: no findings *"])
+    checked.stdout.fnmatch_lines(["*support 3 *goal", "support 3: no findings *"])
     assert checked.ret == 0
 
 
