@@ -66,6 +66,8 @@ _WHY: Final = re.compile(r"^\W*(?:and )?why\b|\bwhat(?:'s| is) the (?:reason|occ
 _DATES: Final = re.compile(r"\bdates\b|\bdays\b.*\band\b|\buntil when\b|\bhow long are you away\b")
 #: The types of preferences that say what somebody likes in a domain.
 _TASTE: Final = re.compile(r"genre|categor|kind|type|cuisine|sport|sector", re.IGNORECASE)
+#: Words of a question that name nothing.
+_UNNAMED: Final = frozenset(stems("could would preference taste wish requirement particular mind enjoy like love favourite favorite nice look important matter kind sort type anything something thing remember one tell"))  # fmt: skip
 _FITS: Final = 0.95
 _SHORT: Final = 5
 _ASKING: Final = frozenset(stems("what which do you would like of the a an to is"))
@@ -104,7 +106,8 @@ class Answers:
             return [Answer("why")]
         if _HERE.search(folded) and (here := self.scenario.situation.known.get("location", "")):
             return [Answer("here", here)]
-        if _GENERAL.search(folded) and not _WH.search(folded) and (wishes := self._wishes(folded)):
+        general = _GENERAL.search(folded) or not _topic(folded) - _UNNAMED
+        if general and not _WH.search(folded) and (wishes := self._wishes(folded)):
             return wishes
         intent = self.scenario.task.intent
         for value in values(intent, self.scenario.now):
@@ -147,6 +150,8 @@ class Answers:
             for d in self.scenario.domains
             if _topic(folded) & _topic(plain(" ".join((d, *words_of.get(d, ())))))
         }
+        if not named and _topic(folded) - _UNNAMED:
+            return []  # "Which size would you like?" names something else
         tastes = [row for row in self._held if row[0] in named and _TASTE.search(row[1])]
         return [self._of_held(row, most=1) for row in (tastes[:1] or relevant[:2])]
 

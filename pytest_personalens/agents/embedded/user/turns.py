@@ -266,4 +266,5 @@ class NextTurn:
 
 def _asked_for(part: GoalPart) -> str:
     """Return how the user asks for a part."""
-    return part.ask or first_person(part.text)
+    asked = part.ask or first_person(part.text)
+    return re.sub(r"^(?:know|learn) ", "", asked) if part.kind == "told" else asked
