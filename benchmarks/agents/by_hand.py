@@ -1,8 +1,9 @@
 """How the embedded judge reads assistants whose replies were written live, by kind of assistant.
 
-``python benchmarks/agents/by_hand.py [FILE.jsonl ...]`` reads ``by-hand-held``, ``by-hand-user5`` and
-``by-hand-user6`` of ``data/agreement``. Their dialogues were written by authors who know neither user agent nor judge, and labelled by two annotators, all
-of them language models. TC of the annotators is 1 where both say so, and P the lower of the two medians.
+``python benchmarks/agents/by_hand.py [FILE.jsonl ...]`` reads ``by-hand-held``, ``by-hand-user5`` and ``by-
+hand-user6`` of ``data/agreement``. Their dialogues were written by authors who know neither user agent nor
+judge, and labelled by two annotators, all of them language models. TC of the annotators is 1 where both say
+so, and P the lower of the two medians.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Row(NamedTuple):
-    """A dialogue: its assistant, the planned mistake, and what annotators and judge say; None is not judged."""
+    """A dialogue: its assistant, the planned mistake, and what annotators and judge say."""
 
     assistant: str
     mistake: str
@@ -66,7 +67,7 @@ def share(rows: list[Row]) -> str:
 
 
 def order(groups: dict[tuple[str, str], list[Row]], wanted: int, of: Callable[[Row], float | None]) -> str:
-    """Return how many pairs of assistants, which the annotators set apart by 0.1, a figure orders right."""
+    """Return how many pairs of assistants that annotators set apart by 0.1 a figure orders right."""
     right, pairs = 0.0, 0
     for one, other in combinations(sorted(groups), 2):
         apart = mean(r.wanted[wanted] for r in groups[one]) - mean(r.wanted[wanted] for r in groups[other])

@@ -1,7 +1,7 @@
 """What a verdict of the embedded judge costs: milliseconds of CPU a dialogue for TC and P.
 
-``python benchmarks/agents/judge.py [DIALOGUES]`` reads ``data/agreement/by-hand-held.jsonl``. To compare two builds, run it with each
-in front of ``PYTHONPATH``, one after the other on the same machine.
+``python benchmarks/agents/judge.py [DIALOGUES]`` reads ``data/agreement/by-hand-held.jsonl``. To compare
+two builds, run it with each in front of ``PYTHONPATH``, one after the other on the same machine.
 """
 
 from __future__ import annotations
