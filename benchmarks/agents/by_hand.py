@@ -103,10 +103,12 @@ def main() -> None:
     p_pairs = [(row.wanted[1], row.judged[1]) for row in rows]
     print(f"P, weighted kappa: {cohen(p_pairs, quadratic=True):.2f}")
     if len(groups) > 1:
-        print(f"pairs of assistants in the right order by P: {order(groups, 1, lambda r: r.judged[1])}")
-        print(
-            f"by facts: {order(groups, 0, lambda r: r.facts)}; by TC: {order(groups, 0, lambda r: r.judged[0])}"
+        by_p, by_facts, by_tc = (
+            order(groups, 1, lambda r: r.judged[1]),
+            order(groups, 0, lambda r: r.facts),
+            order(groups, 0, lambda r: r.judged[0]),
         )
+        print(f"pairs of assistants in the right order by P: {by_p}; by facts: {by_facts}; by TC: {by_tc}")
     standing = [row for row in rows if row.mistake != "none" and not row.wanted[0]]
     print(f"planned mistakes that stand, TC 1: {share(standing)}")
     print(f"flawless dialogues, TC 1: {share([r for r in rows if r.mistake == 'none' and r.wanted[0]])}")
