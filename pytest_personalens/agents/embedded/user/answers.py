@@ -150,7 +150,7 @@ class Answers:
             for d in self.scenario.domains
             if _topic(folded) & _topic(plain(" ".join((d, *words_of.get(d, ())))))
         }
-        if not named and _topic(folded) - _UNNAMED:
+        if not (named or self.scenario.task.facts) and _topic(folded) - _UNNAMED:
             return []  # "Which size would you like?" names something else
         tastes = [row for row in self._held if row[0] in named and _TASTE.search(row[1])]
         return [self._of_held(row, most=1) for row in (tastes[:1] or relevant[:2])]
