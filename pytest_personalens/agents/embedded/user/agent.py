@@ -14,12 +14,9 @@ if TYPE_CHECKING:
 
 
 class EmbeddedUserAgent:
-    """A user agent that plays a profile by rules.
+    """A user agent that plays a profile by rules; `UserTurn.served` says if it got what it came for.
 
-    Its opening names no preference. It answers questions, says yes where its consent is asked for, objects
-    once to what is wrong, asks once for what was not affirmed, and leaves; `UserTurn.served` says if it got
-    what it came for. Each turn depends only on the scenario and the transcript. Their digest draws the
-    wording, and no sentence occurs twice in a dialogue.
+    Each turn depends only on the scenario and the transcript. Their digest draws the wording.
     """
 
     identity = "embedded-user 8"

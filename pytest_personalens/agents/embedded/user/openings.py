@@ -27,10 +27,7 @@ _ASIDE: Final = re.compile(r"\s*\([^)]*\)|,? (?:(?:while |by )?(?:also )?(?:cons
 
 
 def opening(scenario: Scenario, first: int = 0) -> str:
-    """Return the opening: the wish of the intent, as short as a person would write it.
-
-    Another number `first` gives other words, for a user who says the wish again.
-    """
+    """Return the opening, as short as a person would write it; another number `first` gives other words."""
     secret = _Secret(scenario)
     wishes = [s for sentence in sentences(_plain(scenario.task.intent)) if (s := _told_of(sentence, secret))]
     for attempt in range(first, first + _TRIES if wishes else 0):

@@ -39,11 +39,7 @@ _SWAPS: Final = tuple(
 
 
 def first_person(text: str) -> str:
-    """Return a text about "you" as that person would say it.
-
-    >>> first_person("You want your alarm back, so that it wakes you on time.")
-    'I want my alarm back, so that it wakes me on time.'
-    """
+    """Return a text about "you" as that person would say it: "I want my alarm back" for "You want your alarm back"."""
     for pattern, replacement in _SWAPS:
         text = pattern.sub(lambda m, new=replacement: _as_start(m, m.expand(new)), text)  # type: ignore[misc]
     return text
@@ -75,9 +71,8 @@ def manner(scenario: Scenario) -> Manner:
 
 def drawn_number(*key: str) -> int:
     """Return a number drawn from `key`, the same on every machine."""
-    return int.from_bytes(
-        hashlib.sha256("\x1f".join(key).encode("utf-8", "surrogatepass")).digest()[:4], "big"
-    )
+    text = "\x1f".join(key).encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.sha256(text).digest()[:4], "big")
 
 
 @once
@@ -86,10 +81,7 @@ def _banks() -> dict[str, dict[str, list[str]]]:
 
 
 def phrases_for(bank: str, how: Manner) -> list[str]:
-    """Return the phrases of an occasion: those for everybody, and those of a manner.
-
-    Those who know little English have phrases of their own, where there are any.
-    """
+    """Return the phrases of an occasion: for everybody and of a manner; where there are any, only the simple ones."""
     phrases = _banks()[bank]
     own = phrases.get(how, [])
     return own if how == "simple" and own else [*own, *phrases["any"]]
