@@ -35,7 +35,7 @@ _SEATS: Final = {
 }  # fmt: skip
 _THING: Final = re.compile(r"(?:single|double|twin|family) room|shared dormitory|gym|pool|kitchenette|desk in the room|airport shuttle|multiplex|matinee|child seat|roof rack|automatic gearbox|power outlet|compact|estate|suv|minivan"
     r"|pickup truck|convertible|recliner|balcony|reserved seat|single seat|family compartment|wheelchair space|prayer mat|bicycle space|small group|large group|sleeper")  # fmt: skip
-_UPPER: Final = re.compile(r"[A-Z][^a-z]|.*[A-Z].*|.*\d")
+_UPPER: Final = re.compile(r".*[A-Z\d]")
 #: Words of a type's name that tell nothing of what it is.
 _FILLER: Final = frozenset(stems("preferred preference favorite favourite frequent type kind"))
 
@@ -92,9 +92,8 @@ def preferred(name: str, held: Sequence[str], *, most: int = 2) -> str:
 
 def bank_of_preference(name: str) -> str:
     """Return the bank of phrases that tells a preference of a type."""
-    if "dietary" in name.lower():
-        return "diet"
-    return "prefer_like" if _LIKES.search(name) else "prefer_use" if _USES.search(name) else "prefer"
+    liked = "prefer_like" if _LIKES.search(name) else "prefer_use" if _USES.search(name) else "prefer"
+    return "diet" if "dietary" in name.lower() else liked
 
 
 def words_of(scenario: Scenario, domain: str, name: str) -> PreferenceWords:
