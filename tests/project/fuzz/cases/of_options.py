@@ -193,12 +193,10 @@ _COMMANDS: Final[dict[str, tuple[tuple[str, ...], str]]] = {
     "import-chats": (("chats.jsonl", "--out=drafted"), "out names attempts concurrency budget price"),
     "show-prompts": (("alarm-1-adeola",), "prompts protocol official-bugs user-agent context dimensions data"),
     "score": (("outputs.jsonl", "--kind=sentiment"), "kind protocol gate report embedding nltk-data"),
-    "history": (("results.json",), "branch report badge"),
     "show": (("ITEM", "--results=results.json"), "results"),
     "sample-size": ((), "level power tests gate"),
 }  # fmt: skip
 _OWN_VALUES: Final[dict[str, tuple[str, ...]]] = {
-    "badge": ("badge.svg",), "branch": ("main",),
     "table": ("3", "4", "8", "10", "12", "13"), "figure": ("4", "5"), "beside": ("rows.csv",), "words": ("2000",), "count": ("1", "2"),
     "annotators": ("ann", "ann,bo"), "write": ("other.jsonl",), "level": ("0.05",), "power": ("0.8",), "tests": ("2",),
     "protocol": ("paper",), "official-bugs": ("mend", "pairs,score"), "user-agent": ("state",),
@@ -245,5 +243,5 @@ def command(setup: Setup) -> Case:
 _SHOWS: Final = {
     "merge": "usage:|no gate decides about the scores", "report": r"overall|^report: |^summary: |Table \d|Figure \d|^## ", "agreement": "kappa|labelled",
     "draw-for-annotation": "dialogues are in", "check-dataset": "scenarios|Tables 8 and 9", "build": "complete|to do", "import-chats": "drafts? in", "show-prompts": "=== ",
-    "score": "protocol", "history": "commit", "show": "task completion", "sample-size": r"\| scenarios \|",
+    "score": "protocol", "show": "task completion", "sample-size": r"\| scenarios \|",
 }  # fmt: skip
