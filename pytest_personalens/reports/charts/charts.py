@@ -97,7 +97,7 @@ class PlacedRow(NamedTuple):
 
 
 class RowChart(NamedTuple):
-    """Rows with marks in panels that stand side by side; `kind` is dots, pairs or bars."""
+    """Rows with marks in panels that stand side by side; `kind` is dots or pairs."""
 
     kind: str
     title: str
@@ -172,14 +172,14 @@ class LineChart(NamedTuple):
     below: str
 
 
-def dots(rows: Sequence[DotRow], panels: Sequence[Panel], title: str, kind: str = "dots") -> RowChart:
+def dots(rows: Sequence[DotRow], panels: Sequence[Panel], title: str) -> RowChart:
     """A dot with its interval in each of `panels` for each of `rows`."""
     placed = _side_by_side(panels)
     marks = [
         [_mark(e, panel, place) for e, panel, place in zip(row.estimates, panels, placed, strict=True)]
         for row in rows
     ]
-    return _row_chart(kind, title, rows, placed, marks)
+    return _row_chart("dots", title, rows, placed, marks)
 
 
 def pairs(rows: Sequence[PairRow], panels: Sequence[Panel], title: str) -> RowChart:
@@ -195,11 +195,6 @@ def pairs(rows: Sequence[PairRow], panels: Sequence[Panel], title: str) -> RowCh
             before, after = (_across(value, panel, place.left, place.right) for value in pair)
             marks[-1].append(Mark(after, before, after, f"{pair[0]:.2f} to {pair[1]:.2f}"))
     return _row_chart("pairs", title, rows, placed, marks)
-
-
-def bars(rows: Sequence[DotRow], panels: Sequence[Panel], title: str) -> RowChart:
-    """A bar from the low end of the scale to the mean in each of `panels` for each of `rows`."""
-    return dots(rows, panels, title, "bars")
 
 
 def strip(estimate: Estimate, panel: Panel, title: str) -> Strip:

@@ -21,7 +21,6 @@ from pytest_personalens.reports.html import page_charts, reasons
 from pytest_personalens.reports.html.kinds import kinds_of_page
 from pytest_personalens.reports.html.payload import pack, payload, script_json, shown_dimensions
 from pytest_personalens.reports.html.template_files import environment, policy, read_template
-from pytest_personalens.reports.tables.contexts import ablation_table, is_ablation
 from pytest_personalens.results import wording
 from pytest_personalens.results.means import by_turn, estimate, item_scores
 
@@ -149,7 +148,6 @@ def _figures(results: Results, before: Results | None) -> dict[str, Any]:
         "scenarios": len({i.key for i in results.own}),
         "control_names": wording.control_names(suite),
         "control_lines": page_charts.control_rows(results, dimensions),
-        "table_4": ablation_table(results) if is_ablation(results) else None,
         "turns": turns,
         "slices": slice_tables(results),
         "slices_note": capital(slices_note(results)),

@@ -10,7 +10,6 @@ from pytest_personalens.reports.charts import charts
 from pytest_personalens.reports.charts.charts import SOFT, TC, DotRow, Histogram, P, Panel
 from pytest_personalens.reports.content.findings import capital
 from pytest_personalens.reports.content.kind_tables import by_distance
-from pytest_personalens.reports.tables.contexts import contexts_of, is_ablation
 from pytest_personalens.results.means import Estimate, estimate, item_scores, score_counts
 from pytest_personalens.results.wording import NO_INTERVAL, control_names, ends_text, signed
 
@@ -156,7 +155,7 @@ def charts_of(
     turns: Sequence[Estimate],
     shown: Sequence[Histogram],
 ) -> dict[str, Any]:
-    """The charts that the run has, by name: domains, arms, contexts, scores, turns and trials."""
+    """The charts that the run has, by name: domains, arms, scores, turns and trials."""
     found: dict[str, Any] = {}
     main, floors, figures = main_measures(results), _floors(results), results.overall.figures
     own = [_panel(d, mean=figures[d.value].value, floor=floors.get(d)) for d in main if d.value in figures]
@@ -174,12 +173,6 @@ def charts_of(
     panels = [_panel(measure) for measure in main]
     if pairs := [row for arm in results.arms if (row := _pair(results, arm, main)) is not None]:
         found["arms"] = charts.pairs(pairs, panels, f"{names} with another context and with this user's")
-    if is_ablation(results):
-        contexts = []
-        for setting in contexts_of(results):
-            read = item_scores(setting.items)
-            contexts.append(DotRow(setting.short, f"{len(read):,}", [estimate(read, d) for d in main]))
-        found["contexts"] = charts.bars(contexts, panels, f"{names} by what the assistant knew")
     if shown:
         found["scores"] = charts.histograms(shown, "How often each score was given, by dimension")
     if turns:

@@ -10,12 +10,12 @@ from pytest_personalens.core.files.devices import no_device
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.reports.content.markup import figure
 from pytest_personalens.reports.tables.runs import (
+    PAPER_NOTE,
     Column,
     MeansRow,
     columns_of,
     differences,
-    likeness,
-    number_notes,
+    notes_of,
     setup_notes,
 )
 from pytest_personalens.reports.tables.table import PAPER, PaperTable, paper_notes, paper_rows, paper_title
@@ -87,7 +87,7 @@ def _tables(
         paper_title(f"Table {number}", what),
         ("", *(column.heading for column in columns)),
         (*(row.cells(columns) for row in rows), *given, *paper),
-        (*number_notes(runs), *notes, *likeness(runs), *paper_notes(number)),
+        (*notes_of(runs), *notes, PAPER_NOTE, *paper_notes(number)),
     )
     compared = differences(rows[1:], rows[0], columns, f"Differences from {rows[0].name}")
     if compared is None:

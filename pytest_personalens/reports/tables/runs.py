@@ -7,7 +7,6 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.judging.verdict import Dimension
-from pytest_personalens.reports.content.comparability import comparability
 from pytest_personalens.reports.content.markup import figure, interval_text
 from pytest_personalens.reports.content.two_runs import setup_differences
 from pytest_personalens.reports.tables.table import PaperTable
@@ -27,6 +26,13 @@ if TYPE_CHECKING:
 SHORT: Final[dict[Kind, str]] = {"single": "SD", "multi": "MD"}
 #: The fewest scenarios with an interval. With fewer, it would be the whole scale, or appear too certain.
 _LEAST_PAIRS: Final = 3
+
+
+#: docs/explanation/protocol.md says which runs compare with the paper's.
+PAPER_NOTE: Final = (
+    "The paper's rows are of 50 official users (3,283 SD and 813 MD scenarios), the official prompts, and"
+    " models of 2024; see docs/explanation/protocol.md."
+)
 
 
 class Column(NamedTuple):
@@ -157,19 +163,34 @@ def _assistant(results: Results) -> str:
     return str(results.settings.get("assistant") or "")
 
 
-def number_notes(runs: Sequence[StoredRun]) -> list[str]:
-    """Return how many scenarios each run scored, and on each reading where the judge did not give all."""
-    scored = [
+def notes_of(runs: Sequence[StoredRun]) -> list[str]:
+    """Return what each run was made of, how many scenarios it scored, and on each reading where the judge did
+    not give all.
+    """
+    notes = [_setup(run) for run in runs]
+    notes += [
         f"{run.name}: {run.scenarios('single'):,} single-domain (SD) and {run.scenarios('multi'):,}"
         " multi-domain (MD) scenarios scored."
         for run in runs
     ]
-    return scored + [
+    notes += [
         f"{run.name}: the judge did not give every reading; each is missing from its own mean only. Scenarios"
         f" with a score: {'; '.join(_by_reading(run))}."
         for run in runs
         if any(item.evaluation.unread for item in run.results.own)
     ]
+    return notes
+
+
+def _setup(run: StoredRun) -> str:
+    s = run.results.settings
+    prompts, protocol = s.get("prompts"), s.get("protocol") or "default"
+    words = f"prompts {prompts}" if prompts else f"protocol {protocol}"
+    context = "+".join(str(s.get("context") or "")) or "nothing"
+    return (
+        f"{run.name}: dataset {run.results.dataset}, user agent {s.get('user_model')}, judge"
+        f" {s.get('judge_model')}, {words}, the assistant was told {context}."
+    )
 
 
 def _by_reading(run: StoredRun) -> Iterator[str]:
@@ -181,23 +202,6 @@ def _by_reading(run: StoredRun) -> Iterator[str]:
         }
         if any(counts.values()):
             yield f"{short} {', '.join(f'{name} {number:,}' for name, number in counts.items() if number)}"
-
-
-def likeness(runs: Sequence[StoredRun], *, of_assistants: bool = True) -> list[str]:
-    """Return how far the runs compare with the paper (`comparability`). What is true for all appears once."""
-    notes = []
-    for run in runs:
-        numbers = run.scenarios("single"), run.scenarios("multi")
-        notes.append(comparability(run.results, *numbers, of_assistants=of_assistants))
-    of_all = set(notes[0]).intersection(*notes)
-    collected: list[str] = []
-    for run, sentences in zip(runs, notes, strict=True):
-        collected += [
-            s if s in of_all else f"{run.name}: {s[0].lower()}{s[1:]}"
-            for s in sentences
-            if s not in collected
-        ]
-    return collected
 
 
 def setup_notes(runs: Sequence[StoredRun]) -> Iterator[str]:

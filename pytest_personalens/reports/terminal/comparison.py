@@ -32,12 +32,7 @@ def outcome_lines(results: Results, *, verbose: bool, listed: bool = True) -> It
             spread = ", ".join(f"{name.short} {value:.2f}" for name, value in trials.spread.items())
             yield f"standard deviation within one {suite.item}: {spread}"
     if results.arms:
-        from pytest_personalens.reports.tables.contexts import ablation_table, is_ablation
-
-        if is_ablation(results):  # it prints means in the same way as the summary
-            yield from (*ablation_table(results).text().splitlines(), "")
-        else:
-            yield from _controls(results, verbose=verbose)
+        yield from _controls(results, verbose=verbose)
     if results.comparison is not None:
         yield from _comparison(results, results.comparison, verbose=verbose, listed=listed)
 

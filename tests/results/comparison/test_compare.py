@@ -68,12 +68,7 @@ def trials_of(run: Run, trials: int) -> Results:
 
 
 @pytest.mark.parametrize(("scenarios", "trials"), [(30, 1), (30, 3)])
-def test_the_gate_decides_as_the_simulated_one(
-    scenarios: int, trials: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(
-        "pytest_personalens.results.comparison.compare.detectable", lambda *args, **kwargs: 0.5
-    )  # the slow half, which decides nothing
+def test_the_gate_decides_as_the_simulated_one(scenarios: int, trials: int) -> None:
     chance = random.Random(7)
     decided = {True: 0, False: 0}
     for number in range(60):
@@ -117,15 +112,10 @@ def test_runs_with_other_numbers_of_trials_are_compared_over_as_many() -> None:
 
 
 @pytest.mark.slow
-def test_a_run_with_more_trials_than_its_baseline_cries_wolf_no_more_often(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_run_with_more_trials_than_its_baseline_cries_wolf_no_more_often() -> None:
     """Means over one trial and over five differ one-sidedly where most scenarios nearly always pass; 18 % of
     such pairs failed at 5 %.
     """
-    monkeypatch.setattr(
-        "pytest_personalens.results.comparison.compare.detectable", lambda *args, **kwargs: 0.5
-    )
     chance = random.Random(11)
     wrongly = 0
     for _ in range(200):

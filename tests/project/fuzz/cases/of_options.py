@@ -194,7 +194,7 @@ _COMMANDS: Final[dict[str, tuple[tuple[str, ...], str]]] = {
     "show-prompts": (("alarm-1-adeola",), "prompts protocol official-bugs user-agent context dimensions data"),
     "score": (("outputs.jsonl", "--kind=sentiment"), "kind protocol gate report embedding nltk-data"),
     "show": (("ITEM", "--results=results.json"), "results"),
-    "sample-size": ((), "level power tests gate"),
+    "sample-size": ((), "level power tests"),
 }  # fmt: skip
 _OWN_VALUES: Final[dict[str, tuple[str, ...]]] = {
     "table": ("3", "4", "8", "10", "12", "13"), "figure": ("4", "5"), "beside": ("rows.csv",), "words": ("2000",), "count": ("1", "2"),
