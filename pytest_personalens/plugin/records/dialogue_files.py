@@ -12,7 +12,6 @@ from pytest_personalens.core.dialogue.dialogue import Dialogue
 from pytest_personalens.core.dialogue.message import group_turns
 from pytest_personalens.core.dialogue.stored_messages import read_messages
 from pytest_personalens.core.errors import DataError, RecordError
-from pytest_personalens.core.files.devices import no_device
 from pytest_personalens.core.files.json_lines import read_json_lines
 from pytest_personalens.core.files.jsonfile import first_problem
 from pytest_personalens.core.scenario import Scenario
@@ -101,7 +100,7 @@ def _read_file(file: Path) -> Iterator[Entry]:
                 raise DataError(file, _FORMATS, field=line.where)
             yield _line(data, file, line.number)
         return
-    data = parse_file(file, "JSON", lambda path: json.loads(no_device(path).read_text(encoding="utf-8-sig")))
+    data = parse_file(file, "JSON", lambda path: json.loads(path.read_text(encoding="utf-8-sig")))
     if isinstance(data, dict) and str(data.get("schema", "")).startswith(RESULTS_SCHEMA.partition("/")[0]):
         yield from _results(file)
     elif isinstance(data, dict) and "record" in data:

@@ -6,7 +6,6 @@ import csv
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.errors import DataError
-from pytest_personalens.core.files.devices import no_device
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.reports.content.markup import figure
 from pytest_personalens.reports.tables.runs import (
@@ -101,7 +100,7 @@ def read_rows(path: Path) -> tuple[OtherRow, ...]:
     A cell may be empty. Raise `DataError` with a text of one line for an invalid file.
     """
     try:
-        with no_device(path).open(encoding="utf-8-sig", newline="") as file:
+        with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file, strict=True)
             missing = [name for name in ("name", *_RANGES) if name not in (reader.fieldnames or ())]
             if missing:

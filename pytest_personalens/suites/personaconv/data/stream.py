@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_personalens.core.errors import DataError
-from pytest_personalens.core.files.devices import no_device
 from pytest_personalens.core.files.json_stream import JsonWindow
 from pytest_personalens.suites.personaconv.data.posts import UNKNOWN_AUTHOR, text_field
 
@@ -36,7 +35,7 @@ class PostFile:
         `DataError` for other content, or for invalid JSON.
         """
         try:
-            with no_device(self.path).open("rb") as file:
+            with self.path.open("rb") as file:
                 window = JsonWindow(self.path, file)
                 yield from _entries(window)
                 self.digest = window.hash.hexdigest()

@@ -7,7 +7,6 @@ import math
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.core.errors import DataError, short_repr
-from pytest_personalens.core.files.devices import no_device
 from pytest_personalens.core.frozen import clean
 from pytest_personalens.suites.personaconv.data.posts import finite
 from pytest_personalens.suites.personaconv.scoring.figures import OTHER
@@ -98,7 +97,7 @@ def read_logs(path: Path, kind: Kind, protocol: ProtocolName) -> list[Log]:
 def _read_rows(path: Path) -> Iterator[tuple[int, dict[str, Any] | str]]:
     """Yield each row that is not blank with its line, or the reason why it is no row."""
     try:
-        with no_device(path).open("rb") as file:
+        with path.open("rb") as file:
             for number, line in enumerate(file, 1):
                 if line.strip():
                     yield number, _row(line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line)

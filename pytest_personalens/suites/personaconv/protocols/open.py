@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.errors import DataError, SpecError
-from pytest_personalens.core.files.devices import no_device
 from pytest_personalens.datasets.toml_cache import read_toml
 from pytest_personalens.suites.personaconv.protocols.dataset import PostsDataset
 from pytest_personalens.suites.personaconv.protocols.prompt_files import PromptsDataset
@@ -123,7 +122,6 @@ def _data_files(path: Path) -> list[Path]:
     """Return the file itself, or the data files of a folder."""
     try:
         if not path.is_dir():
-            no_device(path)
             return [path]
         if (path / "profile").is_dir() or (path / "profiles").is_dir():
             raise DataError(path, f"is data of PersonaLens, which is the suite personalens; {_EXPECTED}")
