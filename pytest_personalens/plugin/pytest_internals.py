@@ -63,12 +63,6 @@ def terminal_writer(reporter: Any) -> Any:
     return reporter._tw  # noqa: SLF001
 
 
-def write_beside(writer: Any, text: str) -> None:
-    """Write text that does not move the cursor, and that the writer does not count as a part of its line."""
-    writer._file.write(text)  # noqa: SLF001
-    writer._file.flush()  # noqa: SLF001
-
-
 def terminal_width(config: pytest.Config) -> int | None:
     """The columns of the terminal that pytest reports to; None where it reports to none."""
     reporter = config.pluginmanager.getplugin("terminalreporter")

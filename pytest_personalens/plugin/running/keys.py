@@ -1,8 +1,8 @@
-"""The keys under which hooks and fixtures store values in pytest's config, in items, and for workers."""
+"""The keys under which hooks and fixtures store values in pytest's config and in items."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -24,11 +24,6 @@ ITEM_KEY: pytest.StashKey[Item] = pytest.StashKey()
 ATTEMPT: pytest.StashKey[int] = pytest.StashKey()
 #: How long the item's evaluation took, even if it ran before the item's turn.
 SECONDS: pytest.StashKey[float] = pytest.StashKey()
-
-# Of a worker's input.
-#: Set for a worker that replaces one that died. It evaluates no dialogue before its turn, so that an item
-#: that ends it is known.
-IN_TURN: Final = "personalens_in_turn"
 
 
 def is_worker(config: pytest.Config) -> bool:
