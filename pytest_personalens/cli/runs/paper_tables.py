@@ -14,7 +14,6 @@ from pytest_personalens.reports.tables.dialogues import (
     length_tables,
     turn_tables,
 )
-from pytest_personalens.reports.tables.published import published_tables
 from pytest_personalens.reports.tables.runs import stored_runs
 
 if TYPE_CHECKING:
@@ -50,9 +49,7 @@ def check_table_options(options: argparse.Namespace) -> bool:
         "--kind: it is of --figure 4 and --figure 5; give one of them too": kind is not None
         and figure is None,
         f"--kind: expected single, multi or all, not {kind!r}": kind not in (None, "single", "multi", "all"),
-        "--table, --figure, --published: give one of them": (
-            (table is not None) + (figure is not None) + options.published > 1
-        ),
+        "--table, --figure: give one of them": table is not None and figure is not None,
         f"--table {table}: not made of a run's results: {_PROGRAM} {_ELSEWHERE.get(table)}": (
             table in _ELSEWHERE
         ),
@@ -62,14 +59,12 @@ def check_table_options(options: argparse.Namespace) -> bool:
     for problem, holds in problems.items():
         if holds:
             raise SpecError(problem)
-    return table is not None or figure is not None or options.published
+    return table is not None or figure is not None
 
 
 def make_tables(options: argparse.Namespace, results: Sequence[tuple[Path, Results]]) -> list[PaperTable]:
     """Return the tables that the command line asks for."""
     runs = stored_runs(results)
-    if options.published:
-        return published_tables(runs)
     if options.figure is not None:
         if options.figure == 4:
             return domain_tables(runs, options.kind or "single")

@@ -88,7 +88,8 @@ class ShareScheduling:
     def __init__(self, config: pytest.Config, *, side_by_side: bool) -> None:
         from xdist.dsession import get_default_max_worker_restart
 
-        self._config, self._side_by_side = config, side_by_side
+        self.config = config  # plugins read it: pytest-rerunfailures
+        self._side_by_side = side_by_side
         self._most_deaths, self._deaths = get_default_max_worker_restart(config), 0
         self._collected: dict[WorkerController, list[str]] = {}
         self._pending: dict[WorkerController, list[int]] = {}
@@ -181,7 +182,7 @@ class ShareScheduling:
         }
         for node, text in differences.items():
             report = pytest.CollectReport(node.gateway.id, "failed", text, [])
-            self._config.hook.pytest_collectreport(report=report)
+            self.config.hook.pytest_collectreport(report=report)
         return not differences
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_personalens.core.judging.metric import Metric
-    from pytest_personalens.core.suite.panels import Distance
+    from pytest_personalens.core.suite.distance import Distance
     from pytest_personalens.results.values.changes import Arm
     from pytest_personalens.results.values.figures import Figure, Group
     from pytest_personalens.results.values.item import Item

@@ -1,53 +1,22 @@
-"""The page's section for each kind of item: its figures, its domains, and what its suite shows of it."""
+"""The page's section for each kind of item: its figures, and charts by domain and by distance."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_personalens.core.suite.panels import CountsPanel, ScatterPanel
 from pytest_personalens.reports.charts import charts
-from pytest_personalens.reports.charts.kinds import ScatterChart, extent, scatter
 from pytest_personalens.reports.content.kind_tables import by_distance, kind_tables
 from pytest_personalens.reports.html.page_charts import open_panel
 from pytest_personalens.results.means import estimate, item_scores
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from pytest_personalens.core.judging.measure import Measure
-    from pytest_personalens.core.suite.panels import ItemsPanel
     from pytest_personalens.reports.charts.charts import RowChart
     from pytest_personalens.reports.content.kind_tables import KindTable
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
-
-_SHADES: Final = 5
-
-
-class CountCell(NamedTuple):
-    """A count; `shade` is 0 for none, up to 5 for the largest count."""
-
-    number: int
-    shade: int
-
-
-class Counts(NamedTuple):
-    """A table of counts with the shade of each."""
-
-    panel: CountsPanel
-    rows: list[tuple[str, list[CountCell]]]
-
-
-class SettingPanel(NamedTuple):
-    """What is shown of a kind's items in one setting: counts or a scatter, and None for the other. `setting`
-    is its name, empty if the run has no controls.
-    """
-
-    setting: str
-    title: str
-    note: str
-    counts: Counts | None
-    chart: ScatterChart | None
 
 
 class KindSection(NamedTuple):
@@ -58,7 +27,6 @@ class KindSection(NamedTuple):
     measure: Measure | None
     domains: RowChart | None
     distance: RowChart | None
-    panels: list[SettingPanel]
 
 
 def kinds_of_page(results: Results, least: int) -> list[KindSection]:
@@ -79,8 +47,7 @@ def _section(results: Results, table: KindTable, least: int) -> KindSection:
     if measure is not None:
         domains = _chart(_by_domain(own), measure, least, "by domain, the worst first", worst_first=True)
         distance = _chart(by_distance(results, own), measure, 1, "by distance, the nearest first")
-    shown = list(_panels(results, table))
-    return KindSection(table, suite.kind_name(kind), measure, domains, distance, shown)
+    return KindSection(table, suite.kind_name(kind), measure, domains, distance)
 
 
 def _by_domain(items: Sequence[Item]) -> dict[str, list[Item]]:
@@ -114,38 +81,3 @@ def _chart(
     panel = open_panel(measure, [one for _, one in large], mean)
     title = f"{measure.names.title} {order}, with 95 % intervals"
     return charts.dots(rows, [panel], title)
-
-
-def _panels(results: Results, table: KindTable) -> Iterator[SettingPanel]:
-    """Yield the panels of the run itself and of each control; the first of all, then the second of all."""
-    arms = ("", *(arm.name for arm in results.arms))
-    by_setting = [
-        (name if results.arms else "", list(results.of_suite.panels(table.kind, _items(results, table, arm))))
-        for name, arm in zip(table.settings, arms, strict=True)
-    ]
-    most = extent(one for _, shown in by_setting for one in shown if isinstance(one, ScatterPanel))
-    for place in range(max((len(shown) for _, shown in by_setting), default=0)):
-        for setting, shown in by_setting:
-            if place < len(shown):
-                yield _placed(shown[place], setting, most)
-
-
-def _items(results: Results, table: KindTable, arm: str) -> list[Item]:
-    return [i for i in results.items if i.arm == arm and i.evaluation.kind == table.kind]
-
-
-def _placed(panel: ItemsPanel, setting: str, most: float) -> SettingPanel:
-    if isinstance(panel, ScatterPanel):
-        return SettingPanel(setting, panel.title, panel.note, None, scatter(panel, most, setting))
-    return SettingPanel(setting, panel.title, panel.note, _counts(panel), None)
-
-
-def _counts(panel: CountsPanel) -> Counts:
-    most = max([1, *(number for _, numbers in panel.rows for number in numbers)])
-    return Counts(
-        panel,
-        [
-            (name, [CountCell(number, -(-_SHADES * number // most)) for number in numbers])
-            for name, numbers in panel.rows
-        ],
-    )

@@ -89,10 +89,9 @@ def html_page(results: Results, *, title: str = TITLE, before: Results | None = 
         dialogues = pack(shown.dialogues)
         # The browser keeps a reader's labels by it: those of another report are none of this one.
         shown.rows["digest"] = hashlib.sha256(dialogues.encode()).hexdigest()[:16]
-        # A page without sections by kind, or without requests in parts, does not need their style and script.
-        parts = ["request"] if any("parts" in fields for fields in shown.dialogues["items"]) else []
-        style = _dense(f"{name}.css" for name in (*_STYLES, *(["kinds"] if kinds else ()), *parts))
-        script = _dense(f"{name}.js" for name in (*_SCRIPTS, *parts))
+        # A page without sections by kind does not need their style.
+        style = _dense(f"{name}.css" for name in (*_STYLES, *(["kinds"] if kinds else ())))
+        script = _dense(f"{name}.js" for name in _SCRIPTS)
         return pages.get_template("page.html.jinja").render(
             title=title,
             style=style,

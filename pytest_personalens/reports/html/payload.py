@@ -245,12 +245,8 @@ def _beginnings(messages: Sequence[Message], text: _Pool) -> dict[int, int]:
 
 
 def _request(item: Item, results: Results) -> dict[str, Any]:
-    """Return the titles of the parts of an item's request, and what the assistant had in words."""
-    suite, messages = results.of_suite, item.evaluation.dialogue.messages
-    return {
-        "parts": list(suite.part_titles(messages[0].content, item.given)) if messages else [],
-        "had": suite.given_words(results.settings, item.given),
-    }
+    """Return what the assistant had, in words."""
+    return {"had": results.of_suite.given_words(results.settings, item.given)}
 
 
 def _message(message: Message, text: _Pool) -> list[Any]:

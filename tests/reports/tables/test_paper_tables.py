@@ -361,7 +361,7 @@ def test_rows_that_cannot_be_read(tmp_path: Path, text: str | bytes, said: str) 
         (["ours.json", "--beside", "rows.csv"], "--beside: the rows are printed in Table 3; give --table 3 too"),
         (["ours.json", "--figure", "4", "--kind", "both"], "--kind: expected single, multi or all, not 'both'"),
         (["ours.json", "--kind", "all"], "--kind: it is of --figure 4 and --figure 5; give one of them too"),
-        (["ours.json", "--table", "3", "--figure", "4"], "--table, --figure, --published: give one of them"),
+        (["ours.json", "--table", "3", "--figure", "4"], "--table, --figure: give one of them"),
         (["ours.json", "--table", "8"], "--table 8: not made of a run's results: personalens check-dataset DATA --table 8"),
         (["ours.json", "--table", "5"], "--table 5: not made of a run's results: personalens agreement LABELS.jsonl"),
         (["ours.json", "--table", "2"], "--table 2: expected 3, 4, 10, 12 or 13;"),

@@ -1,21 +1,24 @@
-"""What reports say of predictions beside their figures: notes on a kind, panels, and a word for an item."""
+"""What reports say of predictions beside their figures: notes on a kind, a word for an item, and reasons."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import tomllib
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.core.suite.panels import CountsPanel, Point, ScatterPanel
-from pytest_personalens.suites.personaconv.scoring.figures import OTHER, best_of, largest_share
+from pytest_personalens.suites.personaconv.scoring.figures import best_of, largest_share
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_personalens.core.judging.evaluation import Answer
-    from pytest_personalens.core.suite.panels import ItemsPanel
     from pytest_personalens.results.values.item import Item
 
 _NOT_READ: Final = "not read"
-_SCALE: Final = "upright: predicted; on the dashed line it is exact; logarithmic, with signs"
+_WORDS: Final = tomllib.loads(files(__package__).joinpath("words.toml").read_text(encoding="utf-8"))
+#: Why a post gives no item of a kind, or the name of a leak -> its words.
+REASONS: Final[Mapping[str, str]] = _WORDS["reasons"]
 
 
 def notes(kind: str, items: Sequence[Item]) -> Iterator[str]:
@@ -34,26 +37,6 @@ def notes(kind: str, items: Sequence[Item]) -> Iterator[str]:
         yield f"lower is better, but for skill{heaviest}"
     if kind == "next-text":
         yield from _best_trials(items)
-
-
-def panels(kind: str, items: Sequence[Item]) -> Iterator[ItemsPanel]:
-    """Yield the confusion of classes, or predicted against true scores, of the items in one setting."""
-    answers = _answers(items)
-    if kind == "sentiment" and answers:
-        pairs = [(a.truth, a.value if a.read else _NOT_READ) for _, a in answers]
-        columns = (*OTHER, _NOT_READ)
-        rows = tuple((truth, tuple(pairs.count((truth, column)) for column in columns)) for truth in OTHER)
-        yield CountsPanel("True and predicted classes", "items", "True", "predicted", columns, rows)
-    if kind == "impact":
-        points = tuple(
-            Point(float(a.truth), float(a.value), item.evaluation.scenario)
-            for item, a in answers
-            if a.read and a.value is not None and a.truth is not None
-        )
-        unread = len(answers) - len(points)
-        note = _SCALE + (f"; {unread:,} not read" if unread else "")
-        if points:
-            yield ScatterPanel("Predicted and true score", note, "true score", "predicted", points)
 
 
 def outcome(item: Item) -> str:
@@ -82,3 +65,11 @@ def _best_trials(items: Sequence[Item]) -> Iterator[str]:
         kept, left_out = best_of(list(by_item.values()))
         without = "" if left_out is None else f", {left_out:.2f} where zeros are left out"
         yield f"best of {most}: {title} {kept:.2f}{without}"
+
+
+def given_words(settings: Mapping[str, Any], given: str) -> str:
+    """Return what the assistant knew in a setting of the protocol ``fixed``.
+
+    In ``official``, the settings differ in more, which only the requests tell.
+    """
+    return str(_WORDS["given"].get(given, "")) if settings.get("protocol") == "fixed" else ""
