@@ -85,7 +85,6 @@ class CalledModels:
                 raise SpecError(f"{model.name}: {why}{hint}") from None
 
     def close(self) -> None:
-        """Close the connections."""
         for model in self._all():
             model.close()
 

@@ -144,7 +144,6 @@ class Participants:
         return Agents(user_agent, judge, assistant, played, meter, service)
 
     def user_of(self, model: Model, meter: Meter) -> UserAgent:
-        """Return the user that a model plays."""
         if self._suite.user_played is not None:
             return self._suite.user_played(model, meter)
         return self.model_agents.user_agent(model, meter)

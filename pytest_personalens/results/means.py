@@ -191,7 +191,6 @@ def figure_of(metric: Metric, items: Sequence[Item], *, ends: bool = True) -> Es
 
 
 def user_sums(of: OfSums, users: Sequence[Sequence[Answer]]) -> list[Row]:
-    """Return the sums over the answers of each user."""
     rows = iter(of.rows([answer for answers in users for answer in answers]))
     return [total([next(rows) for _ in answers]) for answers in users]
 

@@ -146,7 +146,6 @@ class Run:
         return self._samples[key]
 
     def plan(self, settings: Settings) -> list[ItemSpec]:
-        """Return the items of a test."""
         sample = self._used[_draw_of(settings)] = self.sample(settings)
         planned = list(self.cases(sample, settings))
         for letters in sorted({case.given for case in planned}):

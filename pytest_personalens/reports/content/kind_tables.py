@@ -64,7 +64,6 @@ class KindTable(NamedTuple):
 
 
 def kind_tables(results: Results) -> list[KindTable]:
-    """Return the table of each kind of the run."""
     suite = results.of_suite
     own = suite.given(str(results.settings.get("context", "")), "")
     names = (own, *(suite.arm_word(arm.name) for arm in results.arms))
@@ -80,7 +79,6 @@ def kind_tables(results: Results) -> list[KindTable]:
 
 
 def table_lines(tables: Sequence[KindTable]) -> Iterator[str]:
-    """Yield the tables as lines of text."""
     for table in tables:
         controls = "".join(f"{name:>{_VALUE + 1}}  {'lift':{_LIFT}}" for name in table.settings[1:])
         yield f"{table.title:{_NAME + 2}}{table.settings[0]:>{_VALUE}}{controls}".rstrip()

@@ -67,7 +67,6 @@ class Column(NamedTuple):
 
 
 def columns_of(scores: Mapping[str, Dimension]) -> list[Column]:
-    """Return a column for each kind and score."""
     return [
         Column(f"{short.lower()}_{key}", kind, dimension)
         for kind, short in SHORT.items()

@@ -24,7 +24,6 @@ class PaperTable(NamedTuple):
     notes: tuple[str, ...] = ()
 
     def text(self) -> str:
-        """Return the table as text for a terminal."""
         cells = [self.header, *self.rows]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         lines = [

@@ -31,7 +31,6 @@ class Earlier(Frozen):
 
 
 def scores_in(verdicts: Iterable[Verdict]) -> dict[Measure, Score]:
-    """Return the score of each reading."""
     return {verdict.dimension: verdict.score for verdict in verdicts}
 
 

@@ -39,7 +39,6 @@ class Asker:
     identity, paid = "questions 1", False
 
     def turn(self, scenario: Question, transcript: Sequence[Message]) -> UserTurn:
-        """Return all that the user says."""
         return UserTurn(scenario.asks, done=True)
 
 

@@ -49,7 +49,6 @@ class Plan:
         )
 
     def add_ref(self, kind: Kind, ref: ScenarioRef) -> None:
-        """Add an item of the kind."""
         self.of_user.setdefault(ref.user, []).append(ref)
         self.items[kind].append(ref)
 

@@ -67,7 +67,6 @@ class OfficialProtocol:
         return f"u{user}p{post}"
 
     def read(self, place: int) -> Post:
-        """Return the post in that place."""
         return self._index.read(self._index.posts[place])
 
     def lender(self, place: int) -> int:
