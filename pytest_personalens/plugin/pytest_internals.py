@@ -109,7 +109,7 @@ class _Coloured(ReprEntry):
     others = 0
 
     def _write_entry_lines(self, tw: TerminalWriter) -> None:
-        from pytest_personalens.reports.terminal.failure_layout import ERROR, style_of
+        from pytest_personalens.reports.terminal.transcript import ERROR, style_of
 
         wrong = sum(line.startswith(ERROR) for line in self.lines)
         for number, line in enumerate(self.lines, 1):
@@ -132,7 +132,7 @@ class PrintedFailures:
         What was printed of another item without scores is not printed again. Of failures after the first
         `most`, only what is wrong is printed.
         """
-        from pytest_personalens.reports.terminal.failure_layout import ERROR, NOT_SCORED
+        from pytest_personalens.reports.terminal.transcript import ERROR, NOT_SCORED
 
         traceback: Any = getattr(report.longrepr, "reprtraceback", None)
         entries = traceback.reprentries if isinstance(traceback, ReprTraceback) else ()

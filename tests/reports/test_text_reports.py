@@ -39,11 +39,17 @@ from pytest_personalens.reports.terminal.summary import summary_lines
 from pytest_personalens.reports.terminal.transcript import failure_lines
 from pytest_personalens.results.gates.check import check_again
 from pytest_personalens.results.summary import group, summarize
-from pytest_personalens.results.values.changes import Arm, Comparison, Difference, Flip, PairedChange
-from pytest_personalens.results.values.figures import Gate, Trials
-from pytest_personalens.results.values.item import Item
+from pytest_personalens.results.values.figures import (
+    Arm,
+    Comparison,
+    Difference,
+    Flip,
+    Gate,
+    PairedChange,
+    Trials,
+)
+from pytest_personalens.results.values.item import Item, Shortfall, shortfalls_of
 from pytest_personalens.results.values.results import Results, write_json
-from pytest_personalens.results.values.shortfalls import Shortfall, shortfalls_of
 
 ROOT = Path(__file__).resolve().parents[2]
 CI = ROOT / "docs/how-to/ci"

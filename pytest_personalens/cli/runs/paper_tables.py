@@ -6,8 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.reports.tables.assistants import assistant_tables, read_rows, user_tables
-from pytest_personalens.reports.tables.contexts import context_tables
+from pytest_personalens.reports.tables.assistants import (
+    assistant_tables,
+    context_tables,
+    read_rows,
+    user_tables,
+)
 from pytest_personalens.reports.tables.dialogues import (
     diversity_tables,
     domain_tables,
@@ -20,7 +24,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from pytest_personalens.reports.tables.table import PaperTable
+    from pytest_personalens.reports.tables.runs import PaperTable
     from pytest_personalens.results.values.results import Results
 
 _TABLES: Final = {4: context_tables, 10: diversity_tables, 12: user_tables, 13: length_tables}

@@ -15,13 +15,13 @@ from pytest_personalens.core.text.safe_text import harmless
 from pytest_personalens.reports.content.two_runs import beside_lines, compare_runs
 from pytest_personalens.reports.files import Files, check_files, write_files
 from pytest_personalens.reports.markdown.report import markdown_report
-from pytest_personalens.reports.terminal.failure_layout import gate_failure
 from pytest_personalens.reports.terminal.summary import summary_lines
+from pytest_personalens.reports.terminal.transcript import gate_failure
 from pytest_personalens.results.comparison.baseline import baseline_of, terms_of
 from pytest_personalens.results.comparison.compare import compare_with_baseline
 from pytest_personalens.results.files.stored import read_computed
-from pytest_personalens.results.reasons.earlier import attach_earlier, attach_messages
 from pytest_personalens.results.reasons.explanation import explanations
+from pytest_personalens.results.reasons.reasons import attach_earlier, attach_messages
 from pytest_personalens.results.wording import count
 
 if TYPE_CHECKING:

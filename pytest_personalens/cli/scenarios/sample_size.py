@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.cli.command import argument_type, command
-from pytest_personalens.results.stats.power import smallest_drop
+from pytest_personalens.results.stats.paired import smallest_drop
 
 if TYPE_CHECKING:
     import argparse

@@ -23,7 +23,7 @@ from pytest_personalens.plugin.reporting.reported import Reported, only_infrastr
 from pytest_personalens.plugin.running.keys import RUN
 from pytest_personalens.reports.files import WrittenFiles
 from pytest_personalens.results.conclusion import Requirements, conclude
-from pytest_personalens.results.files.last_run import keep_last
+from pytest_personalens.results.files.stored import keep_last
 from pytest_personalens.results.gates.check import judge_gate
 from pytest_personalens.results.gates.gate_expressions import with_groups
 from pytest_personalens.results.summary import summarize, with_drift

@@ -14,7 +14,7 @@ from pytest_personalens.core.judging.verdict import LABELLED
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.core.text.node_ids import BUILT_IN
 from pytest_personalens.reports.content.command_line import command_line
-from pytest_personalens.reports.content.reason_text import (
+from pytest_personalens.reports.content.explanation import (
     DOES,
     OUTCOMES,
     goal_parts,
@@ -27,7 +27,7 @@ from pytest_personalens.reports.html.reasons import (
     reasons_given,
     row_reason,
 )
-from pytest_personalens.results.values.shortfalls import uncounted_reason
+from pytest_personalens.results.values.item import uncounted_reason
 from pytest_personalens.results.wording import FAULTS, control_names, unfound_text
 
 if TYPE_CHECKING:

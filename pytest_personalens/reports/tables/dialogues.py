@@ -9,8 +9,16 @@ from typing import TYPE_CHECKING, Final, Literal
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.datasets.quality import diversity
 from pytest_personalens.reports.content.markup import figure
-from pytest_personalens.reports.tables.runs import SHORT, mean_of, notes_of
-from pytest_personalens.reports.tables.table import PAPER, PaperTable, paper_notes, paper_rows, paper_title
+from pytest_personalens.reports.tables.runs import (
+    PAPER,
+    SHORT,
+    PaperTable,
+    mean_of,
+    notes_of,
+    paper_notes,
+    paper_rows,
+    paper_title,
+)
 from pytest_personalens.results.means import item_scores, scenario_means, scores_by_turn
 
 if TYPE_CHECKING:

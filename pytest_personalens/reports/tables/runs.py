@@ -1,27 +1,90 @@
-"""Stored runs and their means, as rows of tables, with notes on what they can be compared with."""
+"""Tables with text in their cells, and stored runs and their means as rows of them."""
 
 from __future__ import annotations
 
+import tomllib
 from collections import Counter
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
 from statistics import fmean
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.core.judging.verdict import Dimension
-from pytest_personalens.reports.content.markup import figure, interval_text
+from pytest_personalens.core.text.safe_text import harmless
+from pytest_personalens.reports.content.markup import escape, figure, interval_text, markdown_table
 from pytest_personalens.reports.content.two_runs import setup_differences
-from pytest_personalens.reports.tables.table import PaperTable
 from pytest_personalens.results.comparison.pairs import adjust_contrasts, contrast
 from pytest_personalens.results.means import scenario_means, scores_of
 from pytest_personalens.results.wording import p_value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from pytest_personalens.core.scenario import Kind
     from pytest_personalens.results.comparison.pairs import Contrast
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
+
+#: The beginning of the names of the paper's rows.
+PAPER: Final = "paper: "
+
+
+class PaperTable(NamedTuple):
+    """A table whose first column names the rows. `notes` are sentences to print below it."""
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...] = ()
+
+    def text(self) -> str:
+        cells = [self.header, *self.rows]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        lines = [
+            "  ".join(f"{cell:{'>' if n else '<'}{widths[n]}}" for n, cell in enumerate(row)) for row in cells
+        ]
+        below = ["", *self.notes] if self.notes else []
+        return "\n".join([harmless(line).rstrip() for line in (self.title, "", *lines, *below)]) + "\n"
+
+    def markdown(self) -> str:
+        """Return the table as Markdown for a page. All texts in it are escaped."""
+        lines = markdown_table([*map(escape, self.header)], [[*map(escape, row)] for row in self.rows])
+        below = ["", *(f"- {escape(note, 600)}" for note in self.notes)] if self.notes else []
+        return "\n".join([f"### {escape(self.title)}", "", *lines, *below]) + "\n"
+
+
+def paper_title(number: str, what: str) -> str:
+    """Return the title of a table that follows one of the paper's, such as "Table 3" or "Figure 4"."""
+    return f"{number} of the paper (Zhao et al., 2025): {what}"
+
+
+def paper_rows(table: int) -> dict[str, dict[str, str]]:
+    """Return the rows of one of the paper's tables: name -> column -> the figure as it is printed there.
+
+    `table` is 1, 3, 4, 5, 10, 12 or 13.
+    """
+    entry = _tables()[f"table_{table}"]
+    places = entry.get("places", 2)
+    return {
+        name: {
+            column: f"{value:,}" if isinstance(value, int) else f"{value:.{places}f}"
+            for column, value in zip(entry["columns"], values, strict=True)
+        }
+        for name, *values in entry["rows"]
+    }
+
+
+def paper_notes(table: int) -> list[str]:
+    """Return where the paper contradicts itself about a table, in sentences."""
+    return list(_tables()[f"table_{table}"]["notes"])
+
+
+@cache
+def _tables() -> Mapping[str, Any]:
+    return tomllib.loads(files(__package__).joinpath("published.toml").read_text(encoding="utf-8"))
+
 
 SHORT: Final[dict[Kind, str]] = {"single": "SD", "multi": "MD"}
 #: The fewest scenarios with an interval. With fewer, it would be the whole scale, or appear too certain.

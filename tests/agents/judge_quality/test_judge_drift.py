@@ -14,7 +14,7 @@ from pytest_personalens.judge_quality.drift.adopted_judge import AdoptedJudge, S
 from pytest_personalens.judge_quality.drift.anchors import open_anchors
 from pytest_personalens.judge_quality.drift.drift import detect_drift
 from pytest_personalens.judge_quality.drift.significance import permutation_test, sign_test
-from pytest_personalens.results.values.drift import DriftOutcome
+from pytest_personalens.results.values.figures import DriftOutcome
 from pytest_personalens.results.values.results import Results
 from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import Repository

@@ -20,7 +20,7 @@ from pytest_personalens.cli.runs.report import main
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.reports.tables.assistants import read_rows
-from pytest_personalens.reports.tables.table import paper_rows
+from pytest_personalens.reports.tables.runs import paper_rows
 from pytest_personalens.results.comparison.pairs import adjust_holm
 from pytest_personalens.results.stats.paired import holm
 from pytest_personalens.results.summary import summarize

@@ -15,11 +15,24 @@ import pytest
 from scipy import stats as scipy_stats
 
 from pytest_personalens.cli.scenarios.sample_size import main
-from pytest_personalens.results.stats.intervals import interval, mean_interval, rate_interval
-from pytest_personalens.results.stats.paired import flip_interval, holm, mcnemar, sign_flip
-from pytest_personalens.results.stats.power import detectable, smallest_drop
-from pytest_personalens.results.stats.quantiles import beta_quantile, beta_share, t_quantile
-from pytest_personalens.results.stats.trials import pass_hat, spread
+from pytest_personalens.results.stats.intervals import (
+    beta_quantile,
+    beta_share,
+    interval,
+    mean_interval,
+    pass_hat,
+    rate_interval,
+    spread,
+    t_quantile,
+)
+from pytest_personalens.results.stats.paired import (
+    detectable,
+    flip_interval,
+    holm,
+    mcnemar,
+    sign_flip,
+    smallest_drop,
+)
 
 THIRDS = [Fraction(part, 3) for part in range(-9, 10)]
 
