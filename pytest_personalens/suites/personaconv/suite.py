@@ -108,14 +108,14 @@ def _open_texts_once(folder: Path | None, embedding: str, root: str) -> TextScor
 
 
 def _played(settings: Mapping[str, Any], model: Any, meter: Any, context: Context) -> Any:
-    from pytest_personalens.suites.personaconv.assistants import ModelPredictor
+    from pytest_personalens.suites.personaconv.roles import ModelPredictor
 
     official = settings["protocol"] == "official"
     return ModelPredictor(model, meter, context, kind=settings["kind"], official=official)
 
 
 def _stored_replies(spec: str, settings: Mapping[str, Any]) -> Any:
-    from pytest_personalens.suites.personaconv.assistants import OUTPUTS_PREFIX, StoredOutputs
+    from pytest_personalens.suites.personaconv.roles import OUTPUTS_PREFIX, StoredOutputs
 
     if not spec.startswith(OUTPUTS_PREFIX):
         return None

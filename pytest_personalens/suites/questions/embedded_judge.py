@@ -12,8 +12,7 @@ from pytest_personalens.core.dialogue.dialogue import UserTurn
 from pytest_personalens.core.errors import JudgeFault
 from pytest_personalens.core.judging.evaluation import Answer
 from pytest_personalens.core.judging.verdict import Evidence, Verdict
-from pytest_personalens.suites.questions.choice import read_letter
-from pytest_personalens.suites.questions.values import ABSTAIN, CHOICE, PREF
+from pytest_personalens.suites.questions.values import ABSTAIN, CHOICE, PREF, read_letter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

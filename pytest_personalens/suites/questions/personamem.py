@@ -14,8 +14,8 @@ from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.facts import Session
 from pytest_personalens.core.files.json_fields import Fields
 from pytest_personalens.datasets.base import parse_file
-from pytest_personalens.suites.questions.choice import offer
 from pytest_personalens.suites.questions.data import FORMATS, Row, read_json
+from pytest_personalens.suites.questions.values import offer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
