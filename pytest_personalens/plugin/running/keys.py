@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import pytest
 
@@ -19,6 +19,8 @@ RUN: pytest.StashKey[Run] = pytest.StashKey()
 EVALUATED: pytest.StashKey[Evaluation] = pytest.StashKey()
 
 # Of an item.
+#: The property of an item's report with what is wrong for every item of the run.
+REFUSED: Final = "personalens_refused"
 ITEM_KEY: pytest.StashKey[Item] = pytest.StashKey()
 #: How often an item was set up. A plugin that runs an item again after a failure uses the same item.
 ATTEMPT: pytest.StashKey[int] = pytest.StashKey()
