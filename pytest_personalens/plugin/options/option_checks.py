@@ -228,6 +228,6 @@ def refuse_an_empty_run(
         f"--personalens-sample: no test that is left asks for the fixture personalens and is run, so"
         f" {nothing}; write one: def test_it(personalens): personalens.check(); give no path, so that the"
         " built-in suite runs; or see what the selection (-k, -m, --lf, --setup-only) leaves of the"
-        f" {size_text(settings.sample or 0)} scenarios, which are drawn first (--personalens-domain,"
+        f" sample of {size_text(settings.sample or 0)}, which is drawn first (--personalens-domain,"
         " --personalens-kind and --personalens-users restrict the draw)"
     )

@@ -32,7 +32,7 @@ def test_a_sample_of_the_configuration_lets_unit_tests_run(empty_repo: Repositor
 def test_a_selection_that_leaves_nothing_of_the_sample(repo: Repository, selection: tuple[str, str]) -> None:
     assert_usage_error(
         repo.inline(*SAMPLE, *selection),
-        "ERROR: *see what the selection (-k, *) leaves of the 4 scenarios, which are drawn first (--personalens-domain, *",
+        "ERROR: *see what the selection (-k, *) leaves of the sample of 4, which is drawn first (--personalens-domain, *",
     )
 
 
