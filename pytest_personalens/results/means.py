@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from pytest_personalens.core.judging.dimensions import Dimension
 from pytest_personalens.core.judging.metric import OfSums, total
 from pytest_personalens.results.stats.intervals import interval
-from pytest_personalens.results.stats.resampling import bootstrap_interval
-from pytest_personalens.results.stats.sums import bootstrap_of_sums
+from pytest_personalens.results.stats.resampling import bootstrap_interval, bootstrap_of_sums
 from pytest_personalens.results.values.figures import Figure
 
 if TYPE_CHECKING:

@@ -12,8 +12,12 @@ from pytest_personalens.core.judging.metric import OfSums
 from pytest_personalens.results.means import answers_of, by_user, pair_means, scores_of, user_sums
 from pytest_personalens.results.stats.intervals import mean_interval, pass_hat, spread
 from pytest_personalens.results.stats.paired import flip_interval, sign_flip
-from pytest_personalens.results.stats.resampling import bootstrap_interval, swap_test
-from pytest_personalens.results.stats.sums import bootstrap_of_sums, swap_of_sums
+from pytest_personalens.results.stats.resampling import (
+    bootstrap_interval,
+    bootstrap_of_sums,
+    swap_of_sums,
+    swap_test,
+)
 from pytest_personalens.results.summary import by_kind, group
 from pytest_personalens.results.values.figures import Arm, PairedChange, Trials
 from pytest_personalens.results.values.item import Item
