@@ -1,40 +1,44 @@
-"""How the embedded user agent does over a seeded draw of 1,000 scenarios: its openings, and its dialogues
-with the example bots; and what it says to the labelled replies of ``data/agreement/replies.tsv``.
+"""How the embedded user agent does over a seeded draw of 300 scenarios: its openings, its dialogues with the
+example bots and with bots that get nowhere, its answers to questions for consent, and what it says to the
+labelled replies of ``data/agreement/replies.tsv``.
 """
 
 from __future__ import annotations
 
 import csv
+import itertools
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from statistics import mean
+from statistics import mean, median
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_personalens.agents import EmbeddedJudge, EmbeddedUserAgent
-from pytest_personalens.agents.embedded_user.voice.heard import heard
-from pytest_personalens.agents.language.text import fold, mentions, sentences
-from pytest_personalens.core.dialogue.dialogue import Dialogue, Message, converse
-from pytest_personalens.core.judging.verdict import Dimension
+from pytest_personalens.agents import EmbeddedUserAgent
+from pytest_personalens.agents.embedded.reader.text import fold, mentions, sentences
+from pytest_personalens.core.dialogue.dialogue import AssistantMessages, Dialogue, Message, converse
 from pytest_personalens.datasets import EmbeddedDataset, draw
 from pytest_personalens.datasets.embedded.files import data_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pytest_personalens.core.scenario import Scenario
 
-SIZE, SEED = 1000, "user agent"
-#: The phrases by which the user asks for a part, and the letters of a deed that is promised, offered, asked
-#: about, handed back, refused or missing.
-ASKS = ("ask_", "chase", "insist", "what_exactly", "nudge", "restate")
-OPEN = frozenset("POQHRM")
+SIZE, SEED = 300, "user agent"
+#: One in so many labelled replies is answered.
+EVERY = 4
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "example_project"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+Bot = Callable[[AssistantMessages], str]
+#: The letters of a part that is promised, offered, asked about, handed back, refused or missing.
+OPEN = frozenset("POQHRM")
+_YES = re.compile(r"\b(?:yes|yep|yeah|sure|ok|okay)\b", re.IGNORECASE)
 
 
 class Dialogues(NamedTuple):
     """Figures of the dialogues with one bot."""
 
+    served: float
     decided: float
     repeated: float
     turns: float
@@ -46,48 +50,111 @@ def main() -> int:
     scenarios = [dataset.load(ref) for ref in draw(dataset, SIZE, seed=SEED).refs]
     openings = [EmbeddedUserAgent().turn(s, ()).content for s in scenarios]
     named = mean(leaks(s, o) for s, o in zip(scenarios, openings, strict=True))
-    judged = mean(judge_sees_leak(s, o) for s, o in zip(scenarios, openings, strict=True))
-    distinct = len(set(openings))
     print(f"{SIZE} scenarios of {dataset.name} {dataset.version}, seed {SEED!r}")
-    print(
-        f"openings that name a preference value  {named:8.1%}   goal 0 %; by the embedded judge {judged:.1%}"
-    )
-    print(f"distinct openings                      {distinct:8}   goal 500")
-    print(f"\n{'bot':12} {'ended by decision':>18} {'a sentence twice':>18} {'user turns':>11}")
+    print(f"openings that name a preference value  {named:8.1%}   goal 0 %")
+    print(f"words of an opening, median            {median(len(o.split()) for o in openings):8}")
+    consent = mean(answers_yes(s, scenarios.index(s)) for s in scenarios)
+    print(f"a question for consent gets a yes      {consent:8.1%}   goal 100 %")
+    print(f"\n{'bot':14} {'served':>8} {'decided':>8} {'a sentence twice':>18} {'user turns':>11}")
+    found = {name: measure(scenarios, bot) for name, bot in bots().items()}
+    for name, row in found.items():
+        print(f"{name:14} {row.served:8.1%} {row.decided:8.1%} {row.repeated:18.1%} {row.turns:11.2f}")
+    replies = list(to_labelled_replies(dataset))
+    for name, kind in (("all parts stand", True), ("a deed is open", False)):
+        turns = [served for whole, served, _ in replies if whole is kind]
+        print(f"{len(turns)} labelled replies, {name}: the user leaves content {mean(turns):.1%}")
+    wrong = [names for _, _, names in replies if names is not None]
+    print(f"{len(wrong)} labelled replies with a wrong value: the user says so {mean(wrong):.1%}")
+    hopeless = [row for name, row in found.items() if name in HOPELESS]
+    reached = not named and consent == 1 and all(not r.repeated for r in found.values())
+    return 0 if reached and all(r.served <= 0.02 for r in hopeless) else 1
+
+
+def answers_yes(scenario: Scenario, number: int) -> bool:
+    """True if the user says yes to one of the ways to ask for consent that the tests hold."""
+    from tests.agents.user.test_answers import CONSENT
+
+    user = EmbeddedUserAgent()
+    opening = Message(role="user", content=user.turn(scenario, ()).content)
+    asked = Message(role="assistant", content=CONSENT[number % len(CONSENT)])
+    return bool(_YES.search(user.turn(scenario, (opening, asked)).content))
+
+
+def promises() -> Bot:
+    """A bot that only promises, each time in another number."""
+    numbers = itertools.count(1)
+    return lambda _: f"I'll see to that right away, as number {next(numbers)}."
+
+
+def asks_for_consent() -> Bot:
+    """A bot that asks for consent for ever."""
+    numbers = itertools.count(1)
+    return lambda _: f"Step {next(numbers)}: shall I go ahead?"
+
+
+#: Bots that never get anywhere.
+HOPELESS: dict[str, Callable[[], Bot]] = {
+    "says nothing": lambda: lambda _: "Thank you for your message.",
+    "in a loop": lambda: lambda _: "Let me see what I can do about that for you.",
+    "only promises": promises,
+    "asks for ever": asks_for_consent,
+}
+
+
+def bots() -> Mapping[str, Callable[[Scenario], Bot]]:
+    """The example project's bots, and those that never get anywhere, as they are made for a scenario."""
+    from helpbot import Memory
     from helpbot.bot import BOTS
 
-    found = {name: measure(scenarios, name) for name in BOTS}
-    for name, figures in found.items():
-        print(f"{name:12} {figures.decided:18.1%} {figures.repeated:18.1%} {figures.turns:11.2f}")
-    answers = list(to_labelled_replies(dataset))
-    for name, kind in (("all parts stand", True), ("a deed is open", False)):
-        turns = [banks for whole, banks in answers if whole is kind]
-        asks = mean(any(bank.startswith(ASKS) for bank in banks) for banks in turns)
-        content = mean(any(bank.startswith("thanks") for bank in banks) for banks in turns)
-        print(f"{len(turns)} replies, {name}: asks for a part {asks:.1%}, thanks {content:.1%}")
-    reached = (
-        not named
-        and not judged
-        and distinct >= 500
-        and all(f.decided >= 0.95 and not f.repeated for f in found.values())
+    def example(name: str) -> Callable[[Scenario], Bot]:
+        def made(scenario: Scenario) -> Bot:
+            memory = Memory()
+            for topic, summary in scenario.summaries.items():
+                memory.remember(scenario.user, topic, summary)
+            bot: Bot = BOTS[name](scenario.user, memory)
+            return bot
+
+        return made
+
+    def hopeless(make: Callable[[], Bot]) -> Callable[[Scenario], Bot]:
+        return lambda _: make()
+
+    return {n: example(n) for n in BOTS} | {n: hopeless(make) for n, make in HOPELESS.items()}
+
+
+def measure(scenarios: Sequence[Scenario], make: Callable[[Scenario], Bot]) -> Dialogues:
+    """The figures of the dialogues with a bot."""
+    dialogues = [converse(s, make(s), EmbeddedUserAgent()).dialogue for s in scenarios]
+    return Dialogues(
+        served=mean(d.end == "user" for d in dialogues),
+        decided=mean(d.end in ("user", "unserved", "silence") for d in dialogues),
+        repeated=mean(map(repeats, dialogues)),
+        turns=mean(d.user_turns for d in dialogues),
     )
-    return 0 if reached else 1
 
 
-def to_labelled_replies(dataset: EmbeddedDataset) -> Iterator[tuple[bool, list[str]]]:
-    """Yield for each first reply whether all parts stand, or else a deed is open, and the answer's banks."""
+def to_labelled_replies(dataset: EmbeddedDataset) -> Iterator[tuple[bool, bool, bool | None]]:
+    """Yield for each first reply in which all stands or a deed is open whether it is, whether the user leaves
+    content, and, where a value is wrong, whether the user names it or what should stand there.
+    """
     refs = {f"{ref.task}-{ref.user}": ref for user in dataset.users() for ref in dataset.refs(user)}
     with (data_folder() / "agreement" / "replies.tsv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
     user = EmbeddedUserAgent()
-    for row in rows:
+    for row in rows[::EVERY]:
         scenario = dataset.load(refs[row["scenario"]])
+        if row["before"] != "-" or len(row["states"]) != len(scenario.task.parts):
+            continue
         parts = zip(scenario.task.parts, row["states"], strict=True)
         undone = any(p.kind == "done" and not p.never and state in OPEN for p, state in parts)
-        if row["before"] == "-" and (undone or set(row["states"]) == {"D"}):
-            opening = Message(role="user", content=user.turn(scenario, ()).content)
-            reply = Message(role="assistant", content=row["reply"].replace("\\n", "\n"))
-            yield not undone, [bank for bank, _ in heard(user.turn(scenario, (opening, reply)).content)]
+        opening = Message(role="user", content=user.turn(scenario, ()).content)
+        reply = Message(role="assistant", content=row["reply"].replace("\\n", "\n"))
+        turn = user.turn(scenario, (opening, reply))
+        facts = [f for f in scenario.task.facts if f.name in row["wrong"].split(",")]
+        values = [v for f in facts for v in (f.says, *f.right) if v]
+        names = any(mentions(v, turn.content) for v in values) if "W" in row["states"] and facts else None
+        if undone or set(row["states"]) == {"D"} or names is not None:
+            yield not undone and set(row["states"]) == {"D"}, turn.done and turn.served, names
 
 
 def leaks(scenario: Scenario, opening: str) -> bool:
@@ -100,33 +167,11 @@ def leaks(scenario: Scenario, opening: str) -> bool:
     )
 
 
-def judge_sees_leak(scenario: Scenario, opening: str) -> bool:
-    """The same by the embedded judge, which forgives what the intent itself says."""
-    messages = (Message(role="user", content=opening), Message(role="assistant", content="Hello."))
-    return bool(EmbeddedJudge().verdict(scenario, Dialogue(messages=messages), Dimension.OPENING_LEAK).score)
-
-
-def measure(scenarios: Sequence[Scenario], name: str) -> Dialogues:
-    """The figures of the dialogues with the example project's bot `name`."""
-    from helpbot import Memory
-    from helpbot.bot import BOTS
-
-    dialogues = []
-    for scenario in scenarios:
-        memory = Memory()
-        for topic, summary in scenario.summaries.items():
-            memory.remember(scenario.user, topic, summary)
-        dialogues.append(converse(scenario, BOTS[name](scenario.user, memory), EmbeddedUserAgent()).dialogue)
-    return Dialogues(
-        decided=mean(d.end in ("user", "silence") for d in dialogues),
-        repeated=mean(map(repeats, dialogues)),
-        turns=mean(d.user_turns for d in dialogues),
-    )
-
-
 def repeats(dialogue: Dialogue) -> bool:
     """True if the user says a sentence twice."""
-    said = [fold(s) for m in dialogue.messages if m.role == "user" for s in sentences(m.content)]
+    said = [
+        fold(s).strip(" .!?") for m in dialogue.messages if m.role == "user" for s in sentences(m.content)
+    ]
     return len(said) != len(set(said))
 
 

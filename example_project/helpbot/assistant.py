@@ -6,6 +6,7 @@ import re
 from functools import cache
 
 from helpbot.catalogue import CHOICES, HABITS, PARTS, SKILLS, THINGS, Skill
+from helpbot.confirming import adapted, checked, details, is_check, on_file
 from helpbot.details import DETAILS, corrected, later, told
 from helpbot.memory import Memory, Options, named
 
@@ -85,7 +86,8 @@ class Helpbot:
             return _LOST
         stages, step = self.stages(skill), len(said) - 1 - start
         if step < len(stages):
-            return self.fill(stages[step], said)
+            text = self.fill(stages[step], said)
+            return self.whole(text, said) if step == len(stages) - 1 else text
         return self.follow_up(skill, said)
 
     def stages(self, skill: Skill) -> list[str]:
@@ -104,8 +106,10 @@ class Helpbot:
 
     def follow_up(self, skill: Skill, said: list[str]) -> str:
         """After the deed: redo it with a new value, or confirm it, or the part of it that was asked about."""
-        deed, last = self.deed(skill, said), said[-1].lower()
-        if deed != self.deed(skill, said[:-1]):
+        deed, last = self.whole(self.deed(skill, said), said), said[-1].lower()
+        if answer := checked(said[-1]):
+            return f"{answer} {deed}"
+        if deed != self.whole(self.deed(skill, said[:-1]), said[:-1]):
             return f"I've changed that for you. {deed}"
         sentences = re.split(r"(?<=[.!]) ", deed)
         parts = [
@@ -120,9 +124,15 @@ class Helpbot:
             return f"Then it stays as it is, all done. {deed}"
         return f"{'Yes, all done.' if _CHASE.search(last) else 'This is how it stands.'} {deed}"
 
+    def whole(self, deed: str, said: list[str]) -> str:
+        """The deed as the request and the corrections since want it, with the details that it leaves out."""
+        notes = " ".join(self.memory.notes(self.user, topic) for topic in self.memory.topics(self.user))
+        deed = adapted(deed, said)
+        return deed + on_file(notes, deed) + details(said[0], deed)
+
     def deed(self, skill: Skill, said: list[str]) -> str:
         """What was done, with what the user has corrected since."""
-        return corrected(self.fill(skill.reply, said), said[1:])
+        return corrected(self.fill(skill.reply, said), [text for text in said[1:] if not is_check(text)])
 
     def fill(self, template: str, said: list[str]) -> str:
         """The template with the choices in their places; [a|b] is b where a has a place that stays open."""
@@ -146,7 +156,7 @@ class Helpbot:
     def value(self, name: str, number: int, said: list[str]) -> str | None:
         """What to put in a place: a choice of the user's, or a thing that goes with such a choice."""
         if name in DETAILS:
-            return told(name, number, said)
+            return told(name, number, [text for text in said if not is_check(text)])
         if name in ("old_hour", "new_hour", "after"):
             return self.moved_hour(name, said)
         if name in THINGS:
@@ -177,6 +187,7 @@ class Helpbot:
         spoken = (
             options
             for turn in reversed(range(len(said)))
+            if not (turn and is_check(said[turn]) and re.search(r"\b(?:days?|weeks?|months?)\b", said[turn]))
             if (options := named(choice.options if turn else plain, said[turn]))
         )
         options = next(spoken, []) or self.memory.find(self.user, choice.topic, choice.options)

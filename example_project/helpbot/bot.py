@@ -38,6 +38,9 @@ class ContradictingBot(Helpbot):
     def deed(self, skill: Skill, said: list[str]) -> str:
         return self.fill(skill.reply, said)
 
+    def whole(self, deed: str, said: list[str]) -> str:
+        return super().whole(deed, said[:1])
+
     def choose(self, name: str, said: list[str], number: int = 1) -> str | None:
         if name == "person":
             return "your former landlord"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-_MONTH = "(?:January|February|March|April|May|June|July|August|September|October|November|December)"
+MONTH = "(?:January|February|March|April|May|June|July|August|September|October|November|December)"
 _WORD = r"(?:(?:Mr|Mrs|Ms|Dr|St)\.|[A-Z][\w'-]*)"
-_NAME = rf"{_WORD}(?: (?:of |de |la |el |van |von |bin )*{_WORD})*"
-_NUMBER = r"(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
+NAME = rf"{_WORD}(?: (?:of |de |la |el |van |von |bin )*{_WORD})*"
+NUMBER = r"(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
 #: What stands before the name of a place that one goes to or stays in.
 _TOWARDS = "|".join(
     [
@@ -27,17 +27,17 @@ _COMPANY = "|".join(
 DETAILS = {
     name: re.compile(pattern)
     for name, pattern in {
-        "day": rf"\b((?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day(?: \d+ {_MONTH}| next week)?|tomorrow)\b",
+        "day": rf"\b((?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day(?: \d+ {MONTH}| next week)?|tomorrow)\b",
         "hour": r"\b(\d\d:\d\d)\b",
         "sum": r"(\$\d+)",
         "percent": r"(\d+) %",
-        "hours": rf"\b({_NUMBER} hours)\b",
-        "span": rf"\b((?:{_NUMBER}|a|an) (?:days?|weeks?|months?))\b",
-        "nights": rf"\b({_NUMBER} nights?)\b",
-        "count": rf"\b({_NUMBER}) (?:\w+ )?(?:tickets|places|seats)\b",
-        "city": rf"\b(?:{_TOWARDS}) ((?:the )?{_NAME})",
-        "address": rf"\bmove to (.+?) on (?={_NAME})",
-        "people": rf"\b(?:{_COMPANY}) ({_NAME}(?:, {_NAME})*(?: and {_NAME})?)",
+        "hours": rf"\b({NUMBER} hours)\b",
+        "span": rf"\b((?:{NUMBER}|a|an) (?:days?|weeks?|months?))\b",
+        "nights": rf"\b({NUMBER} nights?)\b",
+        "count": rf"\b({NUMBER}) (?:\w+ )?(?:tickets|places|seats)\b",
+        "city": rf"\b(?:{_TOWARDS}) ((?:the )?{NAME})",
+        "address": rf"\bmove to (.+?) on (?={NAME})",
+        "people": rf"\b(?:{_COMPANY}) ({NAME}(?:, {NAME})*(?: and {NAME})?)",
     }.items()
 }
 
@@ -57,8 +57,8 @@ _VALUES = [
     for pattern in (
         r"\b\d{1,2}:\d\d(?: [AP]M)?\b",
         r"\$\d+",
-        rf"\b(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day(?: \d+ {_MONTH})?|tomorrow|tonight)\b",
-        rf"\b(?:{_NUMBER} or )?{_NUMBER} (?:minutes|hours|days|weeks|nights|tickets|people)\b",
+        rf"\b(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day(?: \d+ {MONTH})?|tomorrow|tonight)\b",
+        rf"\b(?:{NUMBER} or )?{NUMBER} (?:minutes|hours|days|weeks|nights|tickets|people)\b",
     )
 ]
 

@@ -28,6 +28,10 @@ class Memory:
         """Keep the summary of a conversation under the user and the topic."""
         self._notes[user, topic].append(" ".join(summary.split()))
 
+    def topics(self, user: str) -> list[str]:
+        """The topics on which something is kept of the user."""
+        return [topic for name, topic in self._notes if name == user]
+
     def notes(self, user: str, topic: str) -> str:
         """All that is kept on the topic."""
         return " ".join(self._notes.get((user, topic), ()))

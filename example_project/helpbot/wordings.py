@@ -36,6 +36,7 @@ class Worded:
         if "?" in reply:
             return " ".join(part for part in (self._pick("ask", messages), reply) if part)
         before, after = self._pick("deed", messages), self._pick("end", messages)
+        before = "" if reply.startswith("Yes, ") else before
         return _laid_out(reply, self.words.get("layout", "plain"), before, after)
 
     def _pick(self, kind: str, messages: Messages) -> str:

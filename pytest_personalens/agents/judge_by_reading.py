@@ -14,10 +14,17 @@ if TYPE_CHECKING:
 
 
 class JudgeByReading:
-    """A judge that asks `others` for a reading, unless `by_reading` has a judge for it."""
+    """A judge that asks `others` for a reading, unless `by_reading` or `free` has a judge for it.
 
-    def __init__(self, others: Judge, by_reading: Mapping[Measure, Judge]) -> None:
-        self._others, self._by_reading = others, by_reading
+    Readings of `free` cost nothing. They are made anew each time and no part of the identity, so that what
+    was paid for the others stays valid with any version of the free judges.
+    """
+
+    def __init__(
+        self, others: Judge, by_reading: Mapping[Measure, Judge], free: Mapping[Measure, Judge] = {}
+    ) -> None:
+        self._others, self._by_reading = others, {**free, **by_reading}
+        self.unrecorded = frozenset(free)
         every = (others, *by_reading.values())
         of_readings = (f"{measure.short}: {judge.identity}" for measure, judge in by_reading.items())
         self.identity = "; ".join((others.identity, *of_readings))

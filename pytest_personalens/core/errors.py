@@ -13,7 +13,8 @@ The tree shows what each error leads to: the cause of an item without a score, o
     ├── Stopped            the run has ended; nobody waits for the item
     ├── AssistantFault     cause "assistant"
     ├── UserAgentFault     cause "user-agent"
-    └── JudgeFault         cause "judge"
+    ├── JudgeFault         cause "judge"
+    └── NotJudged          no cause: the judge gives no verdict on this reading, and nobody is at fault
 """
 
 from __future__ import annotations
@@ -129,3 +130,10 @@ class UserAgentFault(PersonalensError):
 
 class JudgeFault(PersonalensError):
     """The judge failed, or its answer could not be read, which says nothing about the assistant."""
+
+
+class NotJudged(PersonalensError):
+    """A judge does not judge this reading of this item, by its own rules; the text says what that needs.
+
+    Nobody is at fault: the item keeps its other readings, and a threshold on this one does not apply.
+    """

@@ -99,15 +99,20 @@ class Task(Frozen):
 
 
 class PreferenceWords(Frozen):
-    """The words with which an assistant asks for a preference type, and its `values` if these are a list."""
+    """The words with which an assistant asks for a preference type, and its `values` if these are a list.
+
+    `synonyms` maps a value to other words that mean the same, such as "twin room" to "two beds". Nothing
+    else counts as the value: "five-star" is "luxury" only if it stands here.
+    """
 
     ask: tuple[Text, ...] = ()
     values: tuple[Text, ...] = ()
     multiple: bool = True
+    synonyms: dict[Text, tuple[Text, ...]] = Field(default_factory=dict)
 
 
 class DomainWords(Frozen):
-    """The words of an assistant about a custom domain, and about each of its preference types."""
+    """The words of an assistant about a domain, and about each of its preference types."""
 
     words: tuple[Text, ...] = ()
     types: dict[str, PreferenceWords] = Field(default_factory=dict)
@@ -202,7 +207,7 @@ class Scenario(BaseScenario):
     task: Task
     words: dict[str, DomainWords] = Field(
         default_factory=dict,
-        description="Domain -> the words that the embedded agents listen for, beside their own.",
+        description="Domain -> the words of an assistant about it, and the values and synonyms of its types.",
     )
 
     now: Clock | None = Field(default=None, description="The moment at which the dialogue begins.")

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pytest_personalens.agents.by_model.model_assistant import ModelAssistant
     from pytest_personalens.agents.by_model.official.agents import OfficialAssistant
     from pytest_personalens.core.dialogue.dialogue import UserAgent
+    from pytest_personalens.core.judging.measure import Measure
     from pytest_personalens.core.judging.usage import Price
     from pytest_personalens.core.judging.verdict import Judge
     from pytest_personalens.core.suite.suite import StoredReplies
@@ -171,7 +172,14 @@ class Participants:
             return judge
 
         by_reading = {self._suite.measure(name): one(who) for name, who in judges.items() if name}
-        return JudgeByReading(one(judges[""]), by_reading) if by_reading else one(judges[""])
+        others = one(judges[""])
+        free: dict[Measure, Judge] = {}
+        if judges[""] is not None:
+            given = {*by_reading, *getattr(others, "dimensions", ())}
+            read = settings.get("dimensions") or ()
+            asked = [m for m in self._suite.free if m.value in read and m not in given]
+            free = {measure: self._suite.scorer(settings) for measure in asked}
+        return JudgeByReading(others, by_reading, free) if by_reading or free else others
 
     def _open_judges(self, text: str, flag: str) -> dict[str, Any]:
         try:

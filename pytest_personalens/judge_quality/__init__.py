@@ -1,4 +1,4 @@
-"""Measures a judge by its agreement with labels and its drift, and trains the embedded judge."""
+"""Measures a judge by its agreement with labels and its drift."""
 
 from pytest_personalens.judge_quality.agreement.labels import Labelled, read_labels
 from pytest_personalens.judge_quality.agreement.measure import Agreement, labelled_readings, measure

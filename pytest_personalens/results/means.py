@@ -141,7 +141,7 @@ def item_scores(items: Iterable[Item]) -> list[ItemScores]:
         if item.evaluation.scored:
             verdicts = item.evaluation.verdicts
             turns = next((v.turns for v in verdicts if v.turns), ())
-            turns = turns[:-1] if item.evaluation.dialogue.end == "user" else turns
+            turns = turns[:-1] if item.evaluation.dialogue.end in ("user", "unserved") else turns
             read.append(
                 ItemScores(item.key, {v.dimension: v.score for v in verdicts}, tuple(map(int, turns)))
             )

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from pytest_personalens.core.judging.dimensions import Dimension
 from pytest_personalens.core.options.gate import VALID_FLOOR
-from pytest_personalens.core.scenario import DOMAINS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,11 +21,11 @@ if TYPE_CHECKING:
     from pytest_personalens.results.values.results import Results
 
 
+_FACTS: Final = Dimension.FACTS
 _LEAST_P: Final = 0.001
 #: With two decimals, this and more is rounded to 1.
 _NEARLY_ONE: Final = 0.995
 _LONGEST_FAULT: Final = 300
-_MOST_DOMAINS: Final = 5
 #: The reason why an item has no scores, as the end of a sentence.
 CAUSES: Final[Mapping[Cause, str]] = {
     "assistant": "the assistant failed",
@@ -37,11 +36,9 @@ CAUSES: Final[Mapping[Cause, str]] = {
     "unevaluated": "the test ended before it was evaluated (skipped, failed on its own, or without check())",
     "budget": "the cap on calls or money was reached",
 }
-#: How far a verdict of the embedded judge can be trusted (docs/explanation/scores.md, "Live assistants").
-_TRUST: Final = (
-    "The embedded judge finds broken memory and drops of P; of its verdicts on task completion of live"
-    " assistants, about two in five are wrong, either way: trust a change of the rate, and read the dialogue."
-)
+#: What the embedded judge reads, and what it does not (docs/explanation/scores.md).
+_CHECKS: Final = "The embedded judge checks facts, tool calls, states and preferences; prose needs a model"
+_OPTION: Final = "--personalens-judge-model"
 #: What the simulated user did wrong, behind a number of dialogues.
 FAULTS: Final[Mapping[FaultCode, str]] = {
     "contradicted": "contradicted a fact",
@@ -65,25 +62,28 @@ NOT_GATED: Final = "not gated"
 
 
 def trust_note(results: Results) -> str:
-    """Return how far the verdicts can be trusted, if the embedded judge read task completion."""
-    return _TRUST if embedded_completion(results) else ""
+    """Return what the embedded judge read task completion from, if it did."""
+    if not _embedded_completion(results):
+        return ""
+    dialogues = [i.evaluation.dialogue for i in results.own if i.evaluation.task_completed is not None]
+    held, acted = sum(d.state is not None for d in dialogues), sum(d.acts for d in dialogues)
+    if len(dialogues) not in (held, acted):
+        return f"{_CHECKS} ({_OPTION})."
+    exact = "what your system held after it" if held == len(dialogues) else "the tool calls that it shows"
+    return f"Task completion of each {results.of_suite.dialogue} was read from {exact}, value by value."
 
 
-def words_note(results: Results) -> str:
-    """Return the domains of the tasks that the embedded judge has no words for, and what to do."""
-    if not embedded_completion(results):
-        return ""
-    tasks = [s for s in results.scenarios.values() if not any(part.words for part in s.task.parts)]
-    if not (unknown := sorted({domain for s in tasks for domain in s.domains}.difference(DOMAINS))):
-        return ""
-    named = ", ".join(unknown[:_MOST_DOMAINS]) + (", ..." if len(unknown) > _MOST_DOMAINS else "")
-    return (
-        f"the embedded judge has no words for the tasks of {named}, and may misread them: write `parts`"
-        " with `words` in the dataset, or name a model with --personalens-judge-model"
+def not_judged_note(results: Results) -> str:
+    """Return what readings would need that the judge does not give, with the number of their items."""
+    reasons = Counter(why for i in results.own for d, why in i.evaluation.not_judged.items() if d != _FACTS)
+    every = len(results.own)
+    return "; ".join(
+        f"{why}: not judged in {number:,} of {count(every, results.of_suite.item)}"
+        for why, number in reasons.items()
     )
 
 
-def embedded_completion(results: Results) -> bool:
+def _embedded_completion(results: Results) -> bool:
     """True if the embedded judge read task completion."""
     read = (verdict.dimension for item in results.own for verdict in item.evaluation.verdicts)
     return results.settings.get("judge_model") == "embedded" and Dimension.TASK_COMPLETION in read

@@ -6,21 +6,32 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.judging.dimensions import DEFAULT_DIMENSIONS, READINGS, Dimension
+from pytest_personalens.core.judging.dimensions import (
+    DEFAULT_DIMENSIONS,
+    FREE_DIMENSIONS,
+    NEEDS_FACTS,
+    NO_FACTS,
+    READINGS,
+    Dimension,
+)
 from pytest_personalens.core.judging.metric import Metric
 from pytest_personalens.core.scenario import DOMAINS, BaseScenario, Context, Scenario
 from pytest_personalens.core.suite.suite import Arm, Suite
 from pytest_personalens.core.suite_names import FIRST_SUITE
-from pytest_personalens.core.text.parse import letters
+from pytest_personalens.core.text.parse import judge_specs, letters
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_personalens.core.dialogue.dialogue import Dialogue, UserAgent
+    from pytest_personalens.core.judging.measure import Measure
     from pytest_personalens.core.judging.user_fault import UserFault
     from pytest_personalens.core.judging.verdict import Judge
 
-_TC, _P = DEFAULT_DIMENSIONS
+_TC, _P, _FACTS = FREE_DIMENSIONS
+#: Why the embedded judge gives no reading of these, and what to do.
+_BY_MODELS: Final = "is read by models only; name one with --personalens-judge-model"
+_READ_BY_MODELS: Final = READINGS[2:]
 #: The controls of the ablation, besides D+I+S (paper, Table 4).
 _ABLATION: Final = ("none", "D", "I", "S")
 
@@ -49,8 +60,31 @@ def _scorer(settings: Mapping[str, Any]) -> Judge:
     return EmbeddedJudge()
 
 
+def _embedded(settings: Mapping[str, Any], measure: Measure) -> bool:
+    """True if the embedded judge reads the measure."""
+    specs = judge_specs(settings.get("judge_model") or "embedded")
+    return specs.get(measure.short, specs[""]) == "embedded"
+
+
+def _read_by_default(settings: Mapping[str, Any]) -> tuple[Measure, ...]:
+    return FREE_DIMENSIONS if _embedded(settings, _P) else DEFAULT_DIMENSIONS
+
+
+def _not_scored(settings: Mapping[str, Any]) -> dict[Measure, str]:
+    return {m: f"{m.names.title.lower()} {_BY_MODELS}" for m in _READ_BY_MODELS if _embedded(settings, m)}
+
+
+def _needs(settings: Mapping[str, Any], scenario: Scenario, measure: Measure) -> str:
+    task = scenario.task
+    if measure == _FACTS:
+        named = {name for part in task.parts for name in part.facts}
+        return "" if any(fact.right and fact.name in named for fact in task.facts) else NO_FACTS
+    # Words of their own may tell of a part without a fact.
+    return NEEDS_FACTS if measure == _TC and _embedded(settings, _TC) and not task.parts else ""
+
+
 def _audit(scenario: Scenario, dialogue: Dialogue) -> tuple[UserFault, ...]:
-    from pytest_personalens.agents.reading.user_faults import user_faults
+    from pytest_personalens.agents.embedded.audit import user_faults
 
     return user_faults(scenario, dialogue)
 
@@ -134,12 +168,15 @@ SUITE: Final = Suite(
     kind_name="{}-domain".format,
     domains=DOMAINS,
     measures=tuple(Dimension),
-    compared=READINGS,
-    main=DEFAULT_DIMENSIONS,
+    compared=(_TC, _P, _FACTS, *_READ_BY_MODELS),
+    main=FREE_DIMENSIONS,
+    read_by_default=_read_by_default,
+    in_all=READINGS,
+    free=(_FACTS,),
     metrics=(
         Metric.mean("tcr", _TC, "tc", _TC.value),
         Metric.mean("p", _P, _P.value),
-        *(Metric.mean(measure.short, measure) for measure in READINGS[2:]),
+        *(Metric.mean(measure.short, measure) for measure in (_FACTS, *_READ_BY_MODELS)),
     ),
     gate_example="tcr >= 0.9 or Movies: p >= 3",
     lift=(_P, ("swapped", "none")),
@@ -158,8 +195,8 @@ SUITE: Final = Suite(
     asker=_asker,
     scorer=_scorer,
     audit=_audit,
-    # On these, the embedded judge agrees with annotators no better than by chance.
-    not_scored=lambda settings: dict.fromkeys((Dimension.NATURALNESS_USER, Dimension.COHERENCE_USER), ""),
+    not_scored=_not_scored,
+    needs=_needs,
     lacks=("history", "embedding", "nltk_data"),
     read_context=letters,
     given=_given,

@@ -8,7 +8,6 @@ import os
 import signal
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,12 +15,7 @@ from pytest_personalens.cli import command
 from pytest_personalens.core.files import atomic_write, numbered_lines
 from pytest_personalens.core.files.atomic_write import write_atomically
 from pytest_personalens.core.files.numbered_lines import append_line
-from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.text import shell
-from pytest_personalens.datasets.embedded.files import data_folder
-from pytest_personalens.judge_quality import read_labels
-from pytest_personalens.judge_quality.training import train
-from pytest_personalens.judge_quality.training.examples import examples as examples_of
 from tests.support.repository import Repository
 from tests.support.scripted_agents import TOLD_AGENTS, TOLD_ALONE
 
@@ -46,26 +40,6 @@ def test_without_alarms_a_slow_assistant_is_left_behind_in_its_thread(
     assert (
         item["evaluation"]["detail"] == "the assistant did not answer within 0.3 s (personalens_turn_timeout)"
     )
-
-
-def scored(work: tuple[Any, Any, int]) -> list[tuple[int, tuple[dict[Any, int], dict[Any, int]]]]:
-    """Plays the training of one fold: says of the first example how many arrived."""
-    chosen, _, fold = work
-    return [(fold, ({Dimension.TASK_COMPLETION: len(chosen)}, {}))]
-
-
-def test_training_starts_new_processes_where_forks_are_not_safe(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a fork would have inherited can be sent to a new process."""
-    pytest.importorskip("sklearn", reason="scikit-learn is a development dependency")
-    assert [train.start_method(system) for system in ("linux", "darwin", "win32")] == [
-        "fork",
-        "spawn",
-        "spawn",
-    ]
-    monkeypatch.setattr(train, "start_method", lambda system: "spawn")
-    monkeypatch.setattr(train, "_held_out", scored)
-    examples = examples_of(list(read_labels(data_folder() / "agreement" / "embedded.jsonl"))[:4])
-    assert [own for own, _ in train.cross_validate(examples)] == [{Dimension.TASK_COMPLETION: 4}] * 4
 
 
 class Locks:
@@ -226,14 +200,14 @@ def test_a_reader_that_closed_the_pipe_ends_a_command_on_windows_too(
 ) -> None:
     """There it is an invalid argument, and no broken pipe."""
 
-    @command.command("robustness")
+    @command.command("explain")
     def main(_: object) -> int:
         raise OSError(errno.EINVAL, "Invalid argument")
 
     with (tmp_path / "out").open("w", encoding="utf-8") as out:
         monkeypatch.setattr(sys, "stdout", out)
         with pytest.raises(SystemExit) as ended:
-            command.run(lambda: main(["labels.jsonl"]))
+            command.run(lambda: main(["PL201"]))
     assert ended.value.code == 1
     assert capfd.readouterr().err == ""
 

@@ -137,8 +137,6 @@ def test_tables_6_and_7_have_ethnicity(
         "ethnicity: Asian": ["1", "25.0%", "-"],
         "ethnicity: undisclosed": ["1", "25.0%", "-"],
     }
-    main([str(checkout), "--details", "--words", "1000"])
-    assert re.search(r"(?m)^ethnicity: White +50\.0% +- +-$", capsys.readouterr().out)
 
 
 def test_without_a_catalogue_nothing_is_known_of_possible_values(

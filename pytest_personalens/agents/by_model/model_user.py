@@ -7,8 +7,8 @@ import re
 from typing import TYPE_CHECKING, Final, Literal
 
 from pytest_personalens.agents.by_model.prompts import Prompts, values_of
-from pytest_personalens.agents.language.text import fold, runs
-from pytest_personalens.agents.reading.user_faults import AS_ASSISTANT
+from pytest_personalens.agents.embedded.audit import AS_ASSISTANT
+from pytest_personalens.agents.embedded.reader.text import fold, runs
 from pytest_personalens.core.dialogue.dialogue import UserTurn
 from pytest_personalens.core.errors import UserAgentFault
 from pytest_personalens.models import Model, Request

@@ -31,10 +31,12 @@ if TYPE_CHECKING:
     from pytest_personalens.core.scenario import Context, Scenario, Situation
 
 _FOLDER: Final = Path(__file__).parent / "templates"
+#: No model is asked for facts: typed values are compared.
+_ASKED: Final = tuple(d for d in Dimension if d is not Dimension.FACTS)
 #: The readings whose rubrics every judge is given. The one of claims without a call is asked for by itself,
 #: so that the prompts for assistants of text, and the identities of judges, are what they were.
-RUBRICS: Final = tuple(d for d in Dimension if d is not Dimension.UNBACKED)
-_READINGS: Final = tuple(f"judge_{d.value}" for d in Dimension)
+RUBRICS: Final = tuple(d for d in _ASKED if d is not Dimension.UNBACKED)
+_READINGS: Final = tuple(f"judge_{d.value}" for d in _ASKED)
 #: Characters of a call's arguments, and of its result, that a judge is shown.
 MAX_SHOWN: Final = 1_000
 #: Characters of a state that a judge is shown.

@@ -36,6 +36,12 @@ def main(options: argparse.Namespace) -> int:
     from pytest_personalens.core.judging.usage import read_prices
     from pytest_personalens.judge_quality import labelled_readings, measure, read_labels
     from pytest_personalens.judge_quality.agreement import render
+    from pytest_personalens.judge_quality.agreement.idle import (
+        Moved,
+        idle_lines,
+        idle_readings,
+        moved_by_idle,
+    )
     from pytest_personalens.models.meter import Budget, Meter
 
     labelled, chosen = read_labels(options.labels), dimensions(options.dimensions.split(","))
@@ -52,8 +58,12 @@ def main(options: argparse.Namespace) -> int:
         meter = Meter(budget=budget, prices=prices)
         prompts = PromptSettings(options.protocol, options.prompts)
         judge = open_judge(options.judge_model, meter, prompts, at_once=options.concurrency)
+        given = getattr(judge, "dimensions", None) if options.dimensions == "all" else None
+        chosen = tuple(d for d in chosen if given is None or d in given)
         paid_judge = PaidJudge(judge, options, prompts, prices)
         readings = list(labelled_readings(labelled, chosen))
+        if options.idle:
+            readings = [*readings, *idle_readings(readings)]
         unread = [(item, d) for item, d in readings if not paid_judge.has_recorded(item, d)]
         if options.estimate or (unread and judge.paid and options.live):
             paid_judge.print_estimate(unread)
@@ -74,12 +84,18 @@ def main(options: argparse.Namespace) -> int:
                 progress=lambda done: _print_progress(done, len(labelled)),
                 at_once=options.concurrency,
             )
+            moved: list[Moved] = []
+            if options.idle:
+                plain = list(labelled_readings(labelled, chosen))
+                moved = moved_by_idle(plain, paid_judge.judge, at_once=options.concurrency)
         except KeyboardInterrupt:
             print(f"stopped; {_KEPT}" if judge.paid else "stopped", file=sys.stderr)
             return _INTERRUPTED
         except BudgetSpent as spent:
             raise BudgetSpent(f"{spent}; {_KEPT}") from None
     print(*render.lines(agreement, most=len(labelled) if options.all else 5), sep="\n")
+    if options.idle:
+        print(*idle_lines(moved), sep="\n")
     if replayed := len(readings) - len(unread):
         print(f"{replayed} readings from records")
     paid_judge.print_usage(meter.usage)

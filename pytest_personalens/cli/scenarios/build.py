@@ -17,15 +17,16 @@ from pytest_personalens.core.text.safe_text import one_line
 from pytest_personalens.datasets.embedded.building.builder import Builder
 from pytest_personalens.datasets.embedded.building.by_hand import lay_out_by_hand, unfinished
 from pytest_personalens.datasets.embedded.building.files import File, Person
-from pytest_personalens.datasets.embedded.building.people import draw_demographics, draw_interests
+from pytest_personalens.datasets.embedded.building.people import (
+    draw_demographics,
+    draw_interests,
+    odd_attribute,
+)
 from pytest_personalens.datasets.embedded.building.pieces import Pieces, prompt_digest
 from pytest_personalens.datasets.embedded.building.plan import read_plan
 from pytest_personalens.datasets.embedded.building.toml_text import toml_text
-from pytest_personalens.datasets.quality import Corpus, Finding, Quality, assess, read_corpus
-from pytest_personalens.datasets.quality.assess import RULES
-from pytest_personalens.datasets.quality.corpus import Person as Profile
+from pytest_personalens.datasets.quality import Quality, assess, read_corpus
 from pytest_personalens.datasets.quality.demography import MARGINALS
-from pytest_personalens.datasets.quality.rules_people import age_employment
 from pytest_personalens.results.wording import count
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def main(options: argparse.Namespace) -> int:
         return print_errors([one_line(str(error)) for error in errors])
     draw = (plan, options.plan, options.users, options.seed)
     who = zip(
-        draw_demographics(*draw, usual=MARGINALS, odd=_odd_attribute), draw_interests(*draw), strict=True
+        draw_demographics(*draw, usual=MARGINALS, odd=odd_attribute), draw_interests(*draw), strict=True
     )
     people = [Person(number, *each) for number, each in enumerate(who, 1)]
     tasks = len(plan.multi) + sum(len(domain.tasks) for domain in plan.domains)
@@ -70,13 +71,6 @@ def main(options: argparse.Namespace) -> int:
     return _report(options, pieces, kept)
 
 
-def _odd_attribute(demographics: Mapping[str, str]) -> str:
-    """Return the attribute that does not go with the person's age, or an empty text."""
-    person = Profile("", "", demographics, {}, {}, {})
-    found = age_employment(Corpus("", people=[person]))
-    return next((field.removeprefix("demographics.") for _, field, _ in found), "")
-
-
 def _check(files: Mapping[str, File], scratch: Path) -> list[tuple[str, str, str]]:
     """Return the findings of ``check-dataset`` for some files, with paths that begin at the dataset."""
     # A thread uses its folder again, because the cache keeps what each path held.
@@ -85,12 +79,9 @@ def _check(files: Mapping[str, File], scratch: Path) -> list[tuple[str, str, str
     for path, file in files.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(toml_text(file.table), encoding="utf-8", errors="replace")
-    return [(Path(f.file).as_posix(), f.field, f.message) for f in _findings(root)]
-
-
-def _findings(folder: Path) -> Iterable[Finding]:
-    corpus = read_corpus(str(folder))
-    return [*corpus.problems, *(Finding(name, *place) for name, rule in RULES for place in rule(corpus))]
+    # The synonyms are the team's: they stand in its plan, and no model is asked for them.
+    found = (f for f in read_corpus(str(root)).findings if f.rule != "synonyms")
+    return [(Path(f.file).as_posix(), f.field, f.message) for f in found]
 
 
 def _write_dataset(files: Mapping[str, File], pieces: Pieces, options: argparse.Namespace) -> list[Path]:

@@ -15,7 +15,7 @@ from pytest_personalens.core.text.safe_text import one_line
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from pytest_personalens.core.suite.data_check import DataCheck
     from pytest_personalens.datasets import Dataset
@@ -28,11 +28,10 @@ _STDOUT: Final = "-"
 def main(options: argparse.Namespace, *, offered: Callable[[str], Dataset | None] = lambda spec: None) -> int:
     """Return 0, 1 if there are findings and no table was asked for, or 4 if a dataset does not exist."""
     from pytest_personalens.datasets.quality import assess, read_corpus  # after the check of the arguments
-    from pytest_personalens.datasets.quality.render import data_check
+    from pytest_personalens.datasets.quality.table import data_check
     from pytest_personalens.reports.tables.data_tables import data_table
 
     files = report_files([text for text in options.report if text != _STDOUT], {})
-    oracle_lines = [line for spec in options.dataset for line in _oracle_lines(spec, options.oracle)]
     qualities: list[Quality] = []  # of the first suite
     checks: list[DataCheck] = []
     for spec in options.dataset:
@@ -53,39 +52,7 @@ def main(options: argparse.Namespace, *, offered: Callable[[str], Dataset | None
         return 0
     else:
         _print(checks, details=options.details, every=options.all)
-        print(*map(one_line, oracle_lines), sep="\n", end="\n" * bool(oracle_lines))
     return int(any(check.findings for check in checks))
-
-
-def _oracle_lines(spec: str, count: int) -> Iterator[str]:
-    """Yield the table of an oracle and its mutants, played over `count` scenarios of the dataset."""
-    if not count:
-        return
-    from pytest_personalens.agents import EmbeddedJudge, EmbeddedUserAgent
-    from pytest_personalens.datasets import draw, open_dataset
-    from pytest_personalens.datasets.embedded.embedded import EmbeddedDataset
-    from pytest_personalens.judge_quality.oracle import play, read_wordings, table
-
-    dataset = open_dataset(spec)
-    if not isinstance(dataset, EmbeddedDataset):
-        raise DataError(spec, "has no facts, so no oracle can play it; leave out --oracle")
-    wordings = read_wordings(dataset.root / "wordings")
-    scenarios = [dataset.load(ref) for ref in draw(dataset, count, seed="oracle").refs]
-    possible = {
-        (name, kind): values.values or values.others
-        for name in dataset.domains()
-        for kind, values in dataset.domain(name).preferences.items()
-    }
-    for acts in (False, True):
-        tallies = play(
-            scenarios, wordings, EmbeddedUserAgent(), EmbeddedJudge(), possible=possible, held=True, acts=acts
-        )
-        yield ""
-        yield (
-            f"{dataset.name} {dataset.version}: an oracle and its mutants over {len(scenarios)} scenarios, "
-            f"{'with tool calls' if acts else 'in words'}, in wordings that are kept for testing"
-        )
-        yield from table(tallies)
 
 
 def _check_of_other_suite(spec: str, words: int) -> DataCheck | None:
@@ -95,14 +62,14 @@ def _check_of_other_suite(spec: str, words: int) -> DataCheck | None:
 
 
 def _print(checks: Sequence[DataCheck], *, details: bool, every: bool) -> None:
-    from pytest_personalens.datasets.quality import render
+    from pytest_personalens.datasets.quality.table import finding_lines, overview
 
     same: dict[tuple[str, ...], list[DataCheck]] = {}
     for check in checks:
         same.setdefault(tuple(label for label, _, _ in check.rows), []).append(check)
-    print("\n\n".join("\n".join(render.overview(together)) for together in same.values()))
+    print("\n\n".join("\n".join(overview(together)) for together in same.values()))
     for check in checks:
         for lines in (check.summary, check.details if details else (), check.every if every else ()):
             if lines:
                 print("", *map(one_line, (check.dataset, *lines)), sep="\n")
-        print("", *render.finding_lines(check, every=every), sep="\n")
+        print("", *finding_lines(check, every=every), sep="\n")

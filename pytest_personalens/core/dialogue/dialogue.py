@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from types import FrameType
 
+#: How a dialogue ends; `Dialogue` says what each word means.
+End = Literal["user", "unserved", "silence", "limit", "fault"]
 #: Number of characters that are kept of an exception's text.
 _LONGEST_ERROR: Final = 300
 #: Folders of Python's own modules and of installed packages.
@@ -49,6 +51,7 @@ class Dialogue(Sparse):
     `end` says how the dialogue ended:
 
     - "user": the user agent ended it, and the assistant answered its last message.
+    - "unserved": the user agent ended it in the same ways, and says that it was not served.
     - "silence": the user agent ended it without a last message.
     - "limit": the turn limit ended it. The last user message has no answer.
     - "fault": the dialogue broke off. `messages` holds the transcript so far.
@@ -57,7 +60,7 @@ class Dialogue(Sparse):
     """
 
     messages: tuple[Message, ...] = ()
-    end: Literal["user", "silence", "limit", "fault"] = "user"
+    end: End = "user"
     state: State | None = None
     rare: ClassVar[Mapping[str, object]] = {"state": None}
     #: Who broke the dialogue off, and how; known in the process that ran it.
@@ -98,6 +101,8 @@ class Dialogue(Sparse):
 class UserTurn(NamedTuple):
     """The next message of a user agent; `done` ends the dialogue after one last reply of the assistant.
 
+    `served` has a meaning with `done` only: false if the user leaves without what it came for.
+
     `session` names the session of the message. With another name than before, a new session begins: the
     assistant gets none of the earlier messages.
     """
@@ -105,6 +110,7 @@ class UserTurn(NamedTuple):
     content: str
     done: bool = False
     session: str = ""
+    served: bool = True
 
 
 class UserAgent(Protocol):
@@ -164,10 +170,10 @@ def converse(
     limit = max_turns or scenario.rounds
     session = ""
 
-    def said(message: Message, *, ended: bool = False) -> None:
+    def said(message: Message, end: End = "fault") -> None:
         messages.append(message)
         if progress is not None:
-            progress(Dialogue(messages=tuple(messages), end="user" if ended else "fault"))
+            progress(Dialogue(messages=tuple(messages), end=end))
 
     def asked(turn: UserTurn) -> None:
         nonlocal assistant, session
@@ -177,7 +183,9 @@ def converse(
             if in_session is not None:
                 assistant = in_session(session)
         history.append({"role": "user", "content": turn.content})
-        said(Message(role="user", content=turn.content, session=session), ended=turn.done)
+        said(
+            Message(role="user", content=turn.content, session=session), _end(turn) if turn.done else "fault"
+        )
 
     def replied() -> Message:
         turn, raw_messages = _reply(assistant, history, scenario)
@@ -192,16 +200,21 @@ def converse(
             turn = _user_turn(user_agent, scenario, messages)
             if turn.done and not turn.content and not getattr(user_agent, "keeps_empty", False):
                 # The user said nothing, so the dialogue gets no empty message and no further reply.
-                return Outcome(Dialogue(messages=tuple(messages), end="silence"))
+                return Outcome(Dialogue(messages=tuple(messages), end=_end(turn, "silence")))
             asked(turn)
             if turn.done:
                 break
         if turn.done:
             messages.append(replied())
-            return Outcome(Dialogue(messages=tuple(messages), end="user"))
+            return Outcome(Dialogue(messages=tuple(messages), end=_end(turn)))
     except PersonalensError as fault:
         return Outcome(Dialogue(messages=tuple(messages), end="fault"), fault)
     return Outcome(Dialogue(messages=tuple(messages), end="limit"))
+
+
+def _end(last: UserTurn, served: End = "user") -> End:
+    """Return how the user's last turn ends the dialogue, if it was served and if not."""
+    return served if last.served else "unserved"
 
 
 def _user_turn(user_agent: UserAgent, scenario: BaseScenario, messages: Sequence[Message]) -> UserTurn:
@@ -216,7 +229,7 @@ def _user_turn(user_agent: UserAgent, scenario: BaseScenario, messages: Sequence
     content = clean(said).strip()
     if not content and not (done and messages):
         raise UserAgentFault("the user agent said nothing and did not end the dialogue")
-    return UserTurn(content, done, getattr(turn, "session", ""))
+    return UserTurn(content, done, getattr(turn, "session", ""), bool(getattr(turn, "served", True)))
 
 
 def _reply(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import ReprEnum
+from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.errors import SpecError
@@ -18,6 +19,9 @@ _NAMES: Final[Mapping[str, MeasureNames]] = {
     ),
     "personalization": MeasureNames(
         "p", "Personalization", "mean personalization", "P", "P", "P", "P",
+    ),
+    "facts": MeasureNames(
+        "facts", "Facts", "mean share of facts that stand", "facts", "Facts", "Facts", "Facts",
     ),
     "naturalness_user": MeasureNames(
         "nat-user", "Naturalness of the user", "mean naturalness of the user",
@@ -50,15 +54,19 @@ _NAMES: Final[Mapping[str, MeasureNames]] = {
 
 
 class Dimension(Measure, ReprEnum):
-    """A dimension that the judge scores (paper, section 3.2, Figures 16 to 20), or our own `UNBACKED`.
+    """A dimension that the judge scores (paper, section 3.2, Figures 16 to 20), or one of our own.
 
-    Scores are 0 to 1 for task completion (TC), for the leak check and for unbacked, 1 to 4 for
-    personalization (P), and 1 to 5 for all others. Unbacked is 1 if the assistant says that it did what no
-    tool call did.
+    Scores are 0 or 1 for task completion (TC), for the leak check and for unbacked, 1 to 4 for
+    personalization (P), and 1 to 5 for naturalness and coherence.
+
+    `FACTS` and `UNBACKED` are our own. Facts is the share, 0 to 1, of the closed facts of the task's parts
+    that the assistant's replies affirm in the end; typed values are compared, and no model reads them.
+    Unbacked is 1 if the assistant says that it did what no tool call did.
     """
 
     TASK_COMPLETION = "task_completion", 0, 1
     PERSONALIZATION = "personalization", 1, 4
+    FACTS = "facts", 0, 1, "high", Fraction(1, 1000)
     NATURALNESS_USER = "naturalness_user", 1, 5
     NATURALNESS_ASSISTANT = "naturalness_assistant", 1, 5
     COHERENCE_USER = "coherence_user", 1, 5
@@ -67,21 +75,32 @@ class Dimension(Measure, ReprEnum):
     OPENING_LEAK = "opening_leak", 0, 1
     UNBACKED = "unbacked", 0, 1, "low"
 
-    def __new__(cls, name: str, low: int = 0, high: int = 1, better: Better = "high") -> Dimension:
-        member = super().__new__(cls, name, _NAMES[name], low, high, better=better)
+    def __new__(
+        cls, name: str, low: int = 0, high: int = 1, better: Better = "high", grid: Fraction | int = 1
+    ) -> Dimension:
+        member = super().__new__(cls, name, _NAMES[name], low, high, grid, better)
         member._value_ = name  # type: ignore[attr-defined]
         return member  # type: ignore[return-value]
 
 
 add_measures(Dimension)
 
-#: The six readings of a dialogue (paper, Table 3). There are three more: P by turn (Figure 5), whether the
-#: simulated user states a preference in the opening, which would make P meaningless, and whether the
-#: assistant claims what no tool call did.
-READINGS: Final = tuple(Dimension)[:6]
+#: What task completion is read from, in the words of every message about a reading without any of it.
+NEEDS_FACTS: Final = "task completion needs facts, tool calls, a state or a model"
+#: Why there is no share of facts.
+NO_FACTS: Final = "no part of the task has a fact with a right value"
+#: The six readings of a dialogue (paper, Table 3). There are four more: the share of facts that stand, P by
+#: turn (Figure 5), whether the simulated user states a preference in the opening, which would make P
+#: meaningless, and whether the assistant claims what no tool call did.
+READINGS: Final = (
+    Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION, Dimension.NATURALNESS_USER,
+    Dimension.NATURALNESS_ASSISTANT, Dimension.COHERENCE_USER, Dimension.COHERENCE_ASSISTANT,
+)  # fmt: skip
 #: What annotators may label.
 LABELLED: Final = (*READINGS, Dimension.UNBACKED)
 DEFAULT_DIMENSIONS: Final = (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION)
+#: What is read by default where typed values are read without a model.
+FREE_DIMENSIONS: Final = (*DEFAULT_DIMENSIONS, Dimension.FACTS)
 
 
 def dimensions(names: Iterable[str]) -> tuple[Dimension, ...]:

@@ -13,6 +13,7 @@ from pytest_personalens.core.errors import (
     AssistantFault,
     BudgetSpent,
     JudgeFault,
+    NotJudged,
     PersonalensError,
     RecordError,
     faults_of,
@@ -59,9 +60,11 @@ class Answer(Frozen):
 class Evaluation(Frozen):
     """The result of one scenario: its dialogue, and its verdicts or a `cause`.
 
-    Without a `cause`, it holds at least one verdict, or nothing was asked for. `unread` names every reading
-    that was asked for and has no verdict, because the judge was at fault. Such a reading is missing from its
-    own figures only. With a `cause`, the evaluation counts as not scored.
+    Without a `cause`, it holds at least one verdict, or nothing that was asked for is judged here. `unread`
+    names every reading that was asked for and has no verdict, because the judge was at fault. `not_judged`
+    names every reading that the judge does not give for this scenario by its own rules, which is no fault.
+    Such readings are missing from their own figures only. With a `cause`, the evaluation counts as not
+    scored.
     """
 
     scenario: str = Field(description="The scenario's id.")
@@ -81,6 +84,10 @@ class Evaluation(Frozen):
         default_factory=dict,
         description="Reading that the judge did not give, while it gave others -> one line: what went wrong.",
     )
+    not_judged: dict[MeasureField, str] = Field(
+        default_factory=dict,
+        description="Reading that the judge does not give for this scenario -> one line: what that needs.",
+    )
     cause: Cause = ""
     detail: str = Field(default="", description="One line: what went wrong, when `cause` is set.")
     answer: Answer | None = Field(
@@ -99,12 +106,17 @@ class Evaluation(Frozen):
         """True if a verdict that was asked for is there; an evaluation without one never passes."""
         return not self.cause
 
+    @property
+    def judged(self) -> bool:
+        """True unless it is scored and nothing that was asked for is judged here."""
+        return bool(self.verdicts or self.unread or not self.not_judged or self.cause)
+
     def gives(self, measure: Measure | None) -> bool:
-        """True if the evaluation is scored, and the judge gave this reading if it was asked for it."""
+        """True if the evaluation is scored, and no fault kept the judge from this reading."""
         return self.scored and measure not in self.unread
 
     def asked_for(self, measure: Measure) -> bool:
-        """True unless the evaluation is scored without this reading, because nobody asked for it."""
+        """True unless it is scored without this reading, which nobody asked for or which is not judged."""
         return not self.gives(measure) or self.score(measure) is not None
 
     @property
@@ -228,6 +240,7 @@ def judge_dialogue(
         return evaluation
     verdicts: dict[Measure, Verdict] = {}
     faults: dict[Measure, PersonalensError] = {}
+    not_judged: dict[Measure, str] = {}
     one_at_a_time = threading.Lock()
 
     def with_verdicts() -> Evaluation:
@@ -241,6 +254,8 @@ def judge_dialogue(
                 verdicts[dimension] = verdict
                 if progress is not None:
                     progress(with_verdicts())
+        except NotJudged as reason:
+            not_judged[dimension] = _line(reason)
         except PersonalensError as fault:
             faults[dimension] = fault
 
@@ -256,6 +271,9 @@ def judge_dialogue(
             if any(not isinstance(fault, JudgeFault) for fault in faults.values()):
                 break
     evaluation = with_verdicts()
+    if not_judged:
+        in_order = {d: not_judged[d] for d in dimensions if d in not_judged}
+        evaluation = evaluation.model_copy(update={"not_judged": in_order})
     if scenario.takes_answers and (answer := getattr(judge, "answer", None)) is not None:
         evaluation = evaluation.model_copy(update={"answer": answer(scenario, evaluation.dialogue)})
     unread = {d: _line(faults[d]) for d in dimensions if isinstance(faults.get(d), JudgeFault)}

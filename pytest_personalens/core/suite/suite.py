@@ -71,8 +71,14 @@ class Suite:
     measures: tuple[Measure, ...]
     #: Measures that are compared with a baseline and a control. If it is empty, all measures are.
     compared: tuple[Measure, ...] = ()
-    #: Measures that are read, and tested against a baseline, if no option says otherwise.
+    #: Measures that are tested against a baseline, and read, if no option says otherwise.
     main: tuple[Measure, ...]
+    #: Settings -> the measures that are read if no option names any, where these are not the main ones.
+    read_by_default: Callable[[SettingsByName], tuple[Measure, ...]] | None = None
+    #: The measures that the word ``all`` stands for, where these are not all that are compared.
+    in_all: tuple[Measure, ...] = ()
+    #: Measures that the suite's own scorer reads also where a model judges, because they need none.
+    free: tuple[Measure, ...] = ()
     metrics: tuple[Metric, ...]
     #: An example of a gate's expression, for messages.
     gate_example: str
@@ -137,6 +143,9 @@ class Suite:
     #: Settings -> the measures that this scorer does not give, each with the reason, a semicolon and what to
     #: do. The text is empty if there is nothing to do.
     not_scored: Callable[[SettingsByName], Mapping[Measure, str]] = lambda settings: {}
+    #: Settings, scenario and measure -> what the suite's own scorer needs to read it, where words alone of
+    #: this scenario do not tell; empty where they do.
+    needs: Callable[[SettingsByName, Any, Measure], str] = lambda settings, scenario, measure: ""
     #: Identity of the judge of an item -> that of the judge of its run, which two runs must have in common.
     judge_of_run: Callable[[str], str] = str
     #: Option key -> its default, if it differs from the default in the table of options.
@@ -205,13 +214,17 @@ class Suite:
         raise SpecError(f"unknown dimension {name!r}; known: {names}")
 
     def measures_named(self, names: Collection[str]) -> tuple[Measure, ...]:
-        """Return measures by name in their own order; "all" means those that are compared."""
+        """Return measures by name in their own order; "all" is what the suite means by it."""
+        every = self.in_all or self.gated
         wanted = {
-            m
-            for name in names
-            for m in (self.gated if name.strip().lower() == "all" else (self.measure(name),))
+            m for name in names for m in (every if name.strip().lower() == "all" else (self.measure(name),))
         }
         return tuple(m for m in self.measures if m in wanted)
+
+    def default_dimensions(self, settings: SettingsByName) -> tuple[str, ...]:
+        """Return the long names of what is read if no option names anything."""
+        measures = self.main if self.read_by_default is None else self.read_by_default(settings)
+        return tuple(measure.value for measure in measures)
 
     def measures_of(self, scenario: BaseScenario, names: Collection[str]) -> tuple[Measure, ...]:
         """Return those of the measures by their long names that the scenario has a score on."""

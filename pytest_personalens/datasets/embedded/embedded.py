@@ -34,10 +34,9 @@ if TYPE_CHECKING:
 class EmbeddedDataset(EmbeddedFiles):
     """The benchmark in the package, or a folder of the same layout at `root`.
 
-    The benchmark is free to use under CC-BY-4.0. Each file of ``domains/`` is a domain. Scenarios of a folder
-    contain the words that ask for its domains and types. Scenarios of the package do not need them, because
-    the embedded agents know these words. With `whole`, each scenario holds the history of all domains of
-    the person.
+    The benchmark is free to use under CC-BY-4.0. Each file of ``domains/`` is a domain. Scenarios contain
+    the words that ask for its preference types, their values and synonyms. With `whole`, each scenario
+    holds the history of all domains of the person.
     """
 
     def __init__(self, root: Path | None = None, *, whole: bool = False) -> None:
@@ -48,7 +47,7 @@ class EmbeddedDataset(EmbeddedFiles):
         self.summary = lru_cache(maxsize=4096)(self._summary_of)
         self._past = lru_cache(maxsize=4096)(self._past_of)
         self._possible = cache(self._possible_of)
-        self._says_words = not shipped
+        self._words = cache(lambda name: self.domain(name).as_said())
 
     def refs(self, user: str) -> tuple[ScenarioRef, ...]:
         """Return the user's scenarios: the tasks whose domains are all among the user's interests."""
@@ -114,7 +113,7 @@ class EmbeddedDataset(EmbeddedFiles):
                 facts=facts,
                 things=things,
             ),
-            words={d: self.domain(d).as_said() for d in ref.domains} if self._says_words else {},
+            words={d: self._words(d) for d in ref.domains},
             now=now,
             limits=tuple(
                 limit for domains, limit in self.limits(ref.user) if not domains.isdisjoint(ref.domains)

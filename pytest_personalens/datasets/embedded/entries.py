@@ -33,6 +33,10 @@ class PreferenceType(Entry):
         (), description="Of an open type: values that nobody has, for facts that must be wrong."
     )
     ask: tuple[FilledText, ...] = Field(min_length=1)
+    synonyms: dict[FilledText, tuple[FilledText, ...]] = Field(
+        default_factory=dict,
+        description="A value -> other words that mean the same; an empty list: there are none.",
+    )
 
 
 class PartEntry(Entry):
@@ -107,7 +111,7 @@ class Domain(Entry):
     def as_said(self) -> DomainWords:
         """Return the words in the form that scenarios hold."""
         types = {
-            name: PreferenceWords(ask=t.ask, values=t.values, multiple=t.multiple)
+            name: PreferenceWords(ask=t.ask, values=t.values, multiple=t.multiple, synonyms=t.synonyms)
             for name, t in self.preferences.items()
         }
         return DomainWords(words=self.words, types=types)

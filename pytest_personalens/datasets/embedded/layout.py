@@ -51,6 +51,10 @@ def domain_problems(domain: Domain) -> Iterator[Problem]:
             )
             yield f"preferences.{name}.values", has if spec.values else needs
         yield from ((f"preferences.{name}.values", f"{v!r} stands there twice") for v in _twice(spec.values))
+        strangers = [value for value in spec.synonyms if spec.values and value not in spec.values]
+        yield from (
+            (f"preferences.{name}.synonyms", f"no value {value!r} in 'values'") for value in strangers
+        )
         if name == "summary":
             yield f"preferences.{name}", "'summary' is a field of profiles; give the type another name"
     yield from _numbers(domain.tasks)

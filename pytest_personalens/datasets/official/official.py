@@ -118,6 +118,49 @@ class OfficialDataset:
             ),
         )
 
+    def place(self, ref: ScenarioRef) -> tuple[str, str]:
+        """Return the file of a scenario and the id that its task has there."""
+        file, raw = self._tasks(ref.user)[ref]
+        return str(file), str(raw["task_id"])
+
+    def unknown_types(self, ref: ScenarioRef) -> list[str]:
+        """Return the preference types to which a task refers and which none of its domains has."""
+        preferences = {d: types for d, types in self._affinities(ref.user).items() if d in ref.domains}
+        file, raw = self._tasks(ref.user)[ref]
+        names = texts_in(
+            file, raw.get("Relevant Affinity Types"), f"{raw['task_id']}: Relevant Affinity Types"
+        )
+        return [name for name in names if not _resolve(name, preferences)]
+
+    def preferences(self, user: str) -> dict[tuple[str, str], tuple[str, ...]]:
+        """Return all that a profile holds, by domain and type, also of domains without interest."""
+        every = self._affinities(user).items()
+        return {(domain, name): values for domain, types in every for name, values in types.items()}
+
+    def catalogue(self) -> dict[tuple[str, str], int | None]:
+        """Return the number of values of each preference type of ``res/schema.json``, None of an open one.
+
+        It is empty without that file.
+        """
+        file, types = self.root.parent / "res" / "schema.json", {}
+        for place, entry in enumerate(read_json(file, list) if file.is_file() else ()):
+            affinities = entry.get("affinities") if isinstance(entry, dict) else None
+            if not isinstance(affinities, list) or not isinstance(entry.get("domain"), str):
+                raise DataError(file, "expected an object with domain and affinities", field=f"[{place}]")
+            for number, spec in enumerate(affinities):
+                if not isinstance(spec, dict) or not isinstance(spec.get("name"), str):
+                    here = f"[{place}].affinities[{number}]"
+                    raise DataError(file, "expected an object with a name", field=here)
+                values: Any = spec.get("possible_values")
+                listed = isinstance(values, list) and spec.get("is_categorical") in (True, "True", "true")
+                types[entry["domain"], spec["name"]] = len(values) if listed else None
+        return types
+
+    def _affinities(self, user: str) -> dict[str, dict[str, tuple[str, ...]]]:
+        file, profile = self._folder(user) / "profile.json", self._profile(user)
+        tables = table_in(file, profile, "affinities")
+        return {d: _preferences(file, d, table_in(file, tables, d, "affinities.")) for d in tables}
+
     def _folder(self, user: str) -> Path:
         folder = self.root / "profile" / user
         # The user names users on the command line. A name with a separator would leave the folder.

@@ -1,134 +1,224 @@
-"""A whole dataset in one form for all layouts, with the file and the field of everything."""
+"""Reads a whole dataset of any layout into one form, with the file and the field of all that is wrong."""
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from pytest_personalens.core.errors import DataError
-from pytest_personalens.core.scenario import DOMAINS
 from pytest_personalens.core.suite.data_check import Finding
+from pytest_personalens.datasets.checked_dataset import CheckedDataset
+from pytest_personalens.datasets.embedded.embedded import EmbeddedDataset
+from pytest_personalens.datasets.official.official import OfficialDataset
+from pytest_personalens.datasets.open import open_dataset
+from pytest_personalens.datasets.quality.rules import scenario_findings, task_findings, type_findings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator
 
-    from pytest_personalens.datasets.embedded.entries import PreferenceType
-    from pytest_personalens.datasets.world.entries import LimitEntry
+    from pytest_personalens.core.scenario import Scenario, ScenarioRef
+    from pytest_personalens.datasets.base import Dataset
 
-#: The key of a preference type: its domain and its name. The same name may occur in several domains.
+#: A preference type: its domain and its name. The same name may occur in several domains.
 TypeName = tuple[str, str]
-#: The file and the field of a problem, and what is wrong there.
-Place = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
 class Person:
-    """One profile; `dealing_devices` holds (file, number of the dealing, device)."""
+    """One user: demographics, and the preferences and summaries of the domains of interest."""
 
     id: str
-    file: str
-    demographics: Mapping[str, str]
-    preferences: Mapping[TypeName, tuple[str, ...]]
-    summaries: Mapping[str, str]
-    interests: Mapping[str, int]
-    fields: tuple[str, str] = ("domains.{0}.{1}", "domains.{0}.summary")
-    devices: tuple[str, ...] = ()
-    limits: tuple[LimitEntry, ...] = ()
-    dealing_devices: tuple[tuple[str, int, str], ...] = ()
-
-    @property
-    def mask(self) -> frozenset[str]:
-        """The domains of interest."""
-        return frozenset(d for d, on in self.interests.items() if on)
-
-    def field_of(self, domain: str, name: str | None = None) -> str:
-        """Return the field of a preference, or of a domain's summary if `name` is None."""
-        return self.fields[1].format(domain) if name is None else self.fields[0].format(domain, name)
+    demographics: dict[str, str]
+    preferences: dict[TypeName, tuple[str, ...]]
+    summaries: dict[str, str]
 
 
 @dataclass(frozen=True)
-class TaskText:
-    """One task in the words of its author; the domain of a `relevant` type may be empty.
+class TaskFacts:
+    """One task: facts, closed ones, those that a part names; deeds, and those that rest on a closed fact."""
 
-    `facts` is None if the format has none; `deeds_on_facts` of the `deeds` rest on one.
-    """
-
-    id: str
-    file: str
-    field: str
     domains: tuple[str, ...]
     relevant: tuple[TypeName, ...]
-    texts: tuple[str, str, str]
-    devices: tuple[str, ...] = ()
-    facts: int | None = None
-    deeds: int = 0
-    deeds_on_facts: int = 0
-
-
-@dataclass(frozen=True)
-class Assignment:
-    """One scenario, a task as a user has it; `at_home` is None if the data does not tell."""
-
-    user: str
-    task: str
-    file: str
-    field: str
-    domains: tuple[str, ...]
-    relevant: tuple[TypeName, ...]
-    texts: tuple[str, str, str]
-    situation: Mapping[str, str]
-    at_home: bool | None = None
-    contradictions: tuple[str, ...] = ()
+    facts: int
+    closed: int
+    named: int
+    deeds: int
+    deeds_on_facts: int
 
 
 @dataclass
 class Corpus:
     """A whole dataset.
 
-    `types` holds each preference type that a catalogue knows. `kinds` holds the kind of a type by the
-    dataset's own catalogue, and `possible` the number of values that this lists for a categorical type.
-    `problems` holds what cannot be read. `shared` is false if each user may have tasks of their own.
+    `tasks` is keyed by the task's name. `categorical` holds the types whose values come from a list, and
+    `possible` the number of these values. `scenarios` counts those of each domain.
     """
 
     name: str
-    domains: tuple[str, ...] = DOMAINS
-    shared: bool = True
-    problems: list[Finding] = field(default_factory=list)
+    domains: tuple[str, ...] = ()
     people: list[Person] = field(default_factory=list)
-    tasks: list[TaskText] = field(default_factory=list)
-    assignments: list[Assignment] = field(default_factory=list)
-    types: dict[TypeName, PreferenceType] = field(default_factory=dict)
-    kinds: dict[TypeName, Literal["categorical", "open"]] = field(default_factory=dict)
+    tasks: dict[str, TaskFacts] = field(default_factory=dict)
+    scenarios: Counter[str] = field(default_factory=Counter)
+    total: int = 0
+    categorical: set[TypeName] = field(default_factory=set)
     possible: dict[TypeName, int] = field(default_factory=dict)
+    found: dict[tuple[str, str, str, str], Finding] = field(default_factory=dict)
 
-    def categorical(self, key: TypeName) -> bool:
-        """True if the values of this type come from a list."""
-        kind = self.kinds.get(key) or (self.types[key].kind if key in self.types else "open")
-        return kind == "categorical"
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """All that is wrong."""
+        return tuple(self.found.values())
 
-    @cached_property
-    def catalogue(self) -> defaultdict[str, frozenset[str]]:
-        """The names of the preference types of each domain, from the catalogue and the profiles."""
-        names: dict[str, set[str]] = {d: set() for d in self.domains}
-        for domain, name in [*self.types, *(key for p in self.people for key in p.preferences)]:
-            names.setdefault(domain, set()).add(name)
-        return defaultdict(frozenset, {d: frozenset(n) for d, n in names.items()})
+    def add(self, rule: str, file: str, where: str, problem: str) -> None:
+        """Record a finding; what users share is found once in a task's own file."""
+        self.found.setdefault((rule, file, where, problem), Finding(rule, file, where, problem))
 
-    def summaries(self) -> Iterator[Place]:
-        """Yield each summary with its file and its field."""
-        for person in self.people:
-            yield from ((person.file, person.field_of(d), text) for d, text in person.summaries.items())
+    def add_errors(self, errors: Iterable[DataError]) -> None:
+        """Record what cannot be read."""
+        for e in errors:
+            self.add("unreadable", e.file, e.field, e.problem)
 
     @contextmanager
     def recording_errors(self) -> Iterator[None]:
-        """Record a `DataError` raised inside as a problem, and raise nothing."""
+        """Record a `DataError` raised inside as a finding, and raise nothing."""
         try:
             yield
         except DataError as error:
-            self.record_errors([error])
+            self.add_errors([error])
 
-    def record_errors(self, errors: Iterable[DataError]) -> None:
-        self.problems += [Finding("unreadable", e.file, e.field, e.problem) for e in errors]
+
+def read_corpus(spec: str, *, offered: Callable[[str], Dataset | None] = lambda spec: None) -> Corpus:
+    """Return the dataset that a spec names; raise `DataError` if there is none. Its errors are findings."""
+    dataset = open_dataset(spec, offered=offered)
+    corpus = Corpus(f"{dataset.name} {dataset.version}")
+    if isinstance(dataset, EmbeddedDataset):
+        _read_folder(dataset, corpus)
+    elif isinstance(dataset, OfficialDataset):
+        _read_official(dataset, corpus)
+    else:
+        _read_offered(dataset if isinstance(dataset, CheckedDataset) else CheckedDataset(dataset), corpus)
+    return corpus
+
+
+def _read_folder(data: EmbeddedDataset, corpus: Corpus) -> None:
+    corpus.add_errors(wrong := data.problems())
+    spoilt = {error.file for error in wrong}
+    if spoilt & {str(data.multi_file), str(data.limits_file), *map(str, data.domain_files())}:
+        return  # people and tasks depend on these files
+    corpus.domains = data.domains()
+    for name in corpus.domains:
+        file = str(data.domain_file(name))
+        for kind, spec in data.domain(name).preferences.items():
+            if spec.values:
+                corpus.possible[name, kind] = len(spec.values)
+            for where, problem in type_findings(kind, spec):
+                corpus.add("synonyms", file, where, problem)
+    corpus.categorical = set(corpus.possible)
+    files = {name: str(data.domain_file(name)) for name in corpus.domains}
+    tasks = [(files[name], task) for name in corpus.domains for task in data.domain(name).tasks]
+    for file, task in (*tasks, *((str(data.multi_file), task) for task in data.multi().tasks)):
+        for where, problem in task_findings(task):
+            corpus.add("loose-fact", file, where, problem)
+
+    def place(ref: ScenarioRef) -> tuple[str, str]:
+        file = str(data.multi_file) if ref.kind == "multi" else files[ref.domains[0]]
+        return file, f"tasks.{ref.task.rpartition('-')[2]}"
+
+    for user in data.users():
+        histories = {str(data.history_file(user, name)) for name in data.histories(user)}
+        if not spoilt & {str(data.root / "profiles" / f"{user}.toml"), *histories}:
+            person = Person(user, {}, {}, {})
+            _read_user(corpus, person, ((ref, *place(ref)) for ref in data.refs(user)), data.load)
+            # Without the sentence about what is on file, which a scenario adds.
+            person.summaries.update({d: data.summary(user, d) for d in data.profile(user).domains})
+    used = {key for task in corpus.tasks.values() for key in task.relevant}
+    held = {key for person in corpus.people for key, values in person.preferences.items() if values}
+    for name in corpus.domains if corpus.people else ():
+        for kind in data.domain(name).preferences:
+            if (name, kind) not in used & held:
+                why = "no task names it" if (name, kind) not in used else "nobody has a value of it"
+                corpus.add("unusable", files[name], f"preferences.{kind}", f"{why}, so it tests nothing")
+
+
+def _read_official(data: OfficialDataset, corpus: Corpus) -> None:
+    corpus.domains = data.domains()
+    with corpus.recording_errors():
+        listed = data.catalogue()
+        corpus.possible = {key: count for key, count in listed.items() if count is not None}
+        corpus.categorical = set(corpus.possible)
+    for user in data.users():
+        with corpus.recording_errors():
+            # As in the paper: the values of all domains of a profile, with or without interest.
+            person = Person(user, {}, data.preferences(user), {})
+            refs = data.refs(user)
+            _read_user(corpus, person, ((ref, *data.place(ref)) for ref in refs), data.load)
+            for ref in refs:
+                for name in data.unknown_types(ref):
+                    problem = f"no preference type {name!r} in {' or '.join(ref.domains)}"
+                    corpus.add("reference", *data.place(ref), problem)
+    if not corpus.categorical:  # without a catalogue: those that are so in the benchmark of this package
+        ours = EmbeddedDataset()
+        kinds = {(d, t): spec.kind for d in ours.domains() for t, spec in ours.domain(d).preferences.items()}
+        every = {key for person in corpus.people for key in person.preferences}
+        corpus.categorical = {
+            (d, t) for d, t in every if kinds.get((d, t.replace("Favourite", "Favorite"))) == "categorical"
+        }
+
+
+def _read_offered(data: CheckedDataset, corpus: Corpus) -> None:
+    names, wrong = data.check_domains()
+    corpus.domains = tuple(names)
+    corpus.add_errors(wrong)
+    with corpus.recording_errors():
+        for user in data.users():
+            refs, wrong = data.check_refs(user)
+            corpus.add_errors(wrong)
+
+            def load(ref: ScenarioRef) -> Scenario | None:
+                scenario, wrong = data.check_scenario(ref)
+                corpus.add_errors(wrong)
+                found: Scenario | None = scenario
+                return found
+
+            places = ((ref, data.where, f"load({ref.user!r}, {ref.task!r})") for ref in refs)
+            _read_user(corpus, Person(user, {}, {}, {}), places, load)
+
+
+def _read_user(
+    corpus: Corpus,
+    person: Person,
+    places: Iterable[tuple[ScenarioRef, str, str]],
+    load: Callable[[ScenarioRef], Scenario | None],
+) -> None:
+    """Add the scenarios of a user, each with its file and its field, and the person as they describe them."""
+    for ref, file, where in places:
+        with corpus.recording_errors():
+            if (scenario := load(ref)) is None:
+                continue
+            person.demographics.update(scenario.demographics)
+            for domain, types in scenario.preferences.items():
+                person.preferences.update({(domain, name): held for name, held in types.items()})
+            person.summaries.update(scenario.summaries)
+            _count(corpus, scenario)
+            for rule, field_of, problem in scenario_findings(scenario):
+                corpus.add(rule, file, f"{where}{'.' if field_of else ''}{field_of}", problem)
+    if person.preferences or person.demographics:
+        corpus.people.append(person)
+
+
+def _count(corpus: Corpus, scenario: Scenario) -> None:
+    task = scenario.task
+    corpus.total += 1
+    corpus.scenarios.update(scenario.domains)
+    for domain, words in scenario.words.items():
+        corpus.categorical |= {(domain, name) for name, said in words.types.items() if said.values}
+    if task.id not in corpus.tasks:
+        closed = {fact.name for fact in task.facts if fact.right}
+        named = closed & {name for part in task.parts for name in part.facts}
+        deeds = [part for part in task.parts if part.kind == "done" and not part.never]
+        resting = sum(not closed.isdisjoint(part.facts) for part in deeds)
+        corpus.tasks[task.id] = TaskFacts(
+            scenario.domains, task.relevant, len(task.facts), len(closed), len(named), len(deeds), resting
+        )

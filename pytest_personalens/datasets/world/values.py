@@ -136,7 +136,7 @@ def say(kind: FactKind, value: str, form: str = "") -> str:
     """Return the value in a person's words, such as ``Friday 10 April``.
 
     `form` asks for another: ``weekday`` or ``dayname`` (Friday), ``digits``, ``times`` (twice), ``nights``
-    (two nights) or ``capital``. A range is said as "between ... and ...".
+    (two nights), ``people`` (two people) or ``capital``. A range is said as "between ... and ...".
     """
     first, last = range_ends(value)
     if first != last:
@@ -146,7 +146,7 @@ def say(kind: FactKind, value: str, form: str = "") -> str:
 
 
 #: The forms in which a placeholder may ask for a value.
-FORMS: Final = ("weekday", "dayname", "digits", "times", "nights", "capital")
+FORMS: Final = ("weekday", "dayname", "digits", "times", "nights", "people", "capital")
 
 
 def _say(kind: FactKind, value: str, form: str) -> str:
@@ -158,6 +158,8 @@ def _say(kind: FactKind, value: str, form: str) -> str:
         return _TIMES.get(value, f"{number_word(value)} times")
     if form == "nights" and kind == "count":
         return f"{number_word(value)} night{'' if value == '1' else 's'}"
+    if form == "people" and kind == "count":
+        return f"{number_word(value)} {'person' if value == '1' else 'people'}"
     text = _SAY[kind](value) if kind in _SAY else value
     return text[:1].upper() + text[1:] if form == "capital" else text
 

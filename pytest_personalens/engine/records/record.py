@@ -43,7 +43,7 @@ class StoredVerdict(Frozen):
     verdict: Verdict
 
 
-class StoredFault(Frozen):
+class StoredGap(Frozen):
     """A reading that the judge did not give, with the digest of everything that it saw, and why."""
 
     evidence_digest: str
@@ -67,7 +67,8 @@ class Record(Frozen):
     user_digest: str
     dialogue: Dialogue
     verdicts: tuple[StoredVerdict, ...] = ()
-    unread: tuple[StoredFault, ...] = ()
+    unread: tuple[StoredGap, ...] = ()
+    not_judged: tuple[StoredGap, ...] = ()
     usage: dict[str, Usage] = Field(default_factory=dict)
     integrity: str = ""
 
@@ -82,12 +83,13 @@ class Record(Frozen):
         return self.model_copy(update={"dialogue": other.dialogue}).seal()
 
     def data(self) -> dict[str, Any]:
-        """Return plain data for JSON, without a suite or unread readings that say nothing."""
+        """Return plain data for JSON, without a suite or missing readings that say nothing."""
         data = self.model_dump(mode="json")
         if self.suite == FIRST_SUITE:
             del data["suite"]
-        if not self.unread:
-            del data["unread"]
+        for gaps in ("unread", "not_judged"):
+            if not data[gaps]:
+                del data[gaps]
         return data
 
     def restore_texts(self, scenario: BaseScenario) -> Record:
@@ -99,6 +101,11 @@ class Record(Frozen):
 def record_of(evaluation: Evaluation, scenario: BaseScenario) -> Record:
     """Return the record of an evaluation, finished or not."""
     dialogue, evidence = evaluation.dialogue, EvidenceDigests(scenario)
+
+    def stored(gaps: Mapping[Measure, str]) -> tuple[StoredGap, ...]:
+        digests = {d: evidence.of_reading(evaluation.judge, dialogue, d) for d in gaps}
+        return tuple(StoredGap(evidence_digest=digests[d], dimension=d, why=gaps[d]) for d in gaps)
+
     return Record(
         suite=scenario.suite,
         scenario=evaluation.scenario,
@@ -114,12 +121,8 @@ def record_of(evaluation: Evaluation, scenario: BaseScenario) -> Record:
             )
             for v in evaluation.verdicts
         ),
-        unread=tuple(
-            StoredFault(
-                evidence_digest=evidence.of_reading(evaluation.judge, dialogue, d), dimension=d, why=why
-            )
-            for d, why in evaluation.unread.items()
-        ),
+        unread=stored(evaluation.unread),
+        not_judged=stored(evaluation.not_judged),
         usage=evaluation.usage,
     ).seal()
 

@@ -9,7 +9,7 @@ from pytest_personalens.core.dialogue.dialogue import Dialogue, UserAgent, UserT
 from pytest_personalens.core.dialogue.message import Message, strip_tool_calls
 from pytest_personalens.core.dialogue.reply import spoken_turns
 from pytest_personalens.core.dialogue.state import state_difference
-from pytest_personalens.core.errors import JudgeFault, RecordError
+from pytest_personalens.core.errors import JudgeFault, NotJudged, RecordError
 from pytest_personalens.core.judging.measure import Measure
 from pytest_personalens.core.judging.usage import Usage
 from pytest_personalens.core.judging.verdict import Judge, Verdict
@@ -158,7 +158,9 @@ def _stored_turn(dialogue: Dialogue, transcript: tuple[Message, ...]) -> UserTur
     # If the limit ended the dialogue, its last message has no answer. If the user ended it, the assistant
     # gave one last reply, unless the run was broken off before.
     message, last = messages[position], position >= len(messages) - 2
-    return UserTurn(message.content, dialogue.end == "user" and last, message.session)
+    # A silent end of an unserved user comes out with the same messages if its last one ends the dialogue.
+    done = last and dialogue.end in ("user", "unserved")
+    return UserTurn(message.content, done, message.session, dialogue.end != "unserved")
 
 
 class ReplayJudge:
@@ -173,18 +175,25 @@ class ReplayJudge:
             self.answer = answer
 
     def verdict(self, scenario: BaseScenario, dialogue: Dialogue, dimension: Measure) -> Verdict:
-        """Return the stored verdict if the evidence is equal, else the judge's."""
+        """Return the stored verdict if all is equal, else the judge's; `NotJudged` is stored, too."""
+        if dimension in getattr(self._judge, "unrecorded", ()):
+            return self._judge.verdict(scenario, dialogue, dimension)
         digest = self._replay.evidence.of_reading(self.identity, dialogue, dimension)
 
         def find(record: Record) -> Verdict | None:
             fitting = (s.verdict for s in record.verdicts if s.evidence_digest == digest)
             return next((verdict for verdict in fitting if verdict.dimension == dimension), None)
 
+        def find_not_judged(record: Record) -> str | None:
+            return next((gap.why for gap in record.not_judged if gap.evidence_digest == digest), None)
+
         def find_fault(record: Record) -> str | None:
             return next((f.why for f in record.unread if f.evidence_digest == digest), None)
 
         if (stored := self._replay.stored(find, paid=self.paid)) is not None:
             return stored
+        if why := self._replay.stored(find_not_judged, paid=self.paid):
+            raise NotJudged(why)
         # A run that may spend asks again.
         if self.paid and not self._replay.may_spend and (why := self._replay.stored(find_fault, paid=False)):
             raise JudgeFault(why)

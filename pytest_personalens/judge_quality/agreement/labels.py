@@ -17,7 +17,6 @@ from pydantic import (
     model_validator,
 )
 
-from pytest_personalens.agents.language.text import sentences
 from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
 from pytest_personalens.core.dialogue.message import group_turns
 from pytest_personalens.core.errors import DataError
@@ -71,12 +70,8 @@ class _Entry(_Line):
     #: The whole scenario, with the facts of its task, as a record has it.
     whole: Scenario | None = None
     dialogue: Annotated[list[Message], Field(min_length=2), AfterValidator(group_turns)]
-    end: Literal["user", "silence", "limit"] | None = None
+    end: Literal["user", "unserved", "silence", "limit"] | None = None
     labels: dict[str, dict[str, Any]] = {}
-    acts: list[list[str]] = []
-    pieces: list[list[tuple[str, str]]] = []
-    parts: list[str] = []
-    voice: str = ""
 
     @model_validator(mode="after")
     def _has_one(self) -> Self:
@@ -90,10 +85,6 @@ class Labelled(BaseModel):
 
     `labels` holds, for each annotator, a score on each dimension that they labelled. `reasons` holds the
     reason of each annotator.
-
-    `pieces` holds the pieces of each message, if somebody tagged the acts of the sentences. A piece is its
-    acts, as a string of letters, and its text. `parts` holds the state of each part of the goal: done,
-    promised, proposed, refused, handed-back, wrong, undone or missing.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -102,9 +93,6 @@ class Labelled(BaseModel):
     dialogue: Dialogue
     labels: dict[str, dict[Dimension, int]]
     reasons: dict[str, str] = {}
-    pieces: tuple[tuple[tuple[str, str], ...], ...] = ()
-    parts: tuple[str, ...] = ()
-    voice: str = ""
 
     def majority(self, dimension: Dimension) -> int | None:
         """Return the commonest label, the lower median of all if two are tied, or None without labels."""
@@ -202,9 +190,6 @@ def _labelled(entry: _Entry, path: Path, where: str) -> Labelled:
             for name, annotation in entry.labels.items()
             if annotation.get("why")
         },
-        pieces=_pieces(entry, path, where),
-        parts=tuple(entry.parts),
-        voice=entry.voice,
     )
 
 
@@ -235,31 +220,6 @@ def _parts_of(goal: str) -> tuple[GoalPart, ...]:
             values = match.groupdict()
             return tuple(p.part(fill_from_match(p.text, values), "") for p in parts)
     return ()
-
-
-def _pieces(entry: _Entry, path: Path, where: str) -> tuple[tuple[tuple[str, str], ...], ...]:
-    if entry.pieces:
-        if len(entry.pieces) != len(entry.dialogue):
-            raise DataError(
-                path,
-                f"expected the pieces of {len(entry.dialogue)} messages, found {len(entry.pieces)}",
-                field=f"{where}: pieces",
-            )
-        return tuple(tuple(of_message) for of_message in entry.pieces)
-    if not entry.acts:
-        return ()
-    expected = [len(sentences(m.content)) for m in entry.dialogue]
-    counts = [len(of_message) for of_message in entry.acts]
-    if counts != expected:
-        raise DataError(
-            path,
-            f"expected acts for {expected} sentences of the messages, found {counts}",
-            field=f"{where}: acts",
-        )
-    return tuple(
-        tuple(zip(acts, sentences(m.content), strict=True))
-        for acts, m in zip(entry.acts, entry.dialogue, strict=True)
-    )
 
 
 def _scores(annotation: Mapping[str, Any], path: Path, where: str) -> dict[Dimension, int]:

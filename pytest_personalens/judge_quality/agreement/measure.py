@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from pytest_personalens.core.errors import JudgeFault
+from pytest_personalens.core.errors import JudgeFault, NotJudged
 from pytest_personalens.core.judging.verdict import READINGS, Dimension
 from pytest_personalens.core.runtime.threads import Threads
 from pytest_personalens.judge_quality.agreement.kappa import cohen, fleiss, interval
@@ -97,7 +97,7 @@ def measure(
             try:
                 verdict = reading.result()
                 verdicts[item.id, dimension] = verdict.score, verdict.justification
-            except JudgeFault as fault:
+            except (JudgeFault, NotJudged) as fault:
                 faults[item.id] = f"{dimension.short}: {fault}"
             progress(len({i for i, _ in verdicts} | set(faults)))
     finally:

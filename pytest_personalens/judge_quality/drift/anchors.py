@@ -6,7 +6,7 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.core.errors import BudgetSpent, PersonalensError
+from pytest_personalens.core.errors import BudgetSpent, NotJudged, PersonalensError
 from pytest_personalens.core.judging.evaluation import read_dialogue
 from pytest_personalens.core.runtime.threads import Threads
 from pytest_personalens.datasets.embedded.files import data_folder
@@ -32,11 +32,15 @@ class Anchors(NamedTuple):
 
 
 class Readings(NamedTuple):
-    """The scores by dimension and anchor, the failed readings, and why they `stopped` early, if so."""
+    """The scores by dimension and anchor, the failed readings, and why they `stopped` early, if so.
+
+    `not_judged` is the number of readings that the judge does not give by its own rules.
+    """
 
     verdicts: dict[Dimension, dict[str, int]]
     faults: tuple[str, ...]
     stopped: str
+    not_judged: int = 0
 
 
 def open_anchors(path: Path | None = None) -> Anchors:
@@ -59,7 +63,7 @@ def read_anchors(
     """Return the readings of every anchor, `at_once` at a time; faults and a spent budget are part of it."""
     verdicts: dict[Dimension, dict[str, int]] = {d: {} for d in dimensions}
     faults: list[str] = []
-    in_a_row = 0
+    in_a_row = not_judged = 0
     wanted = [(anchor, dimension) for anchor in anchors.dialogues for dimension in dimensions]
     pool = Threads(at_once)
     try:
@@ -73,6 +77,8 @@ def read_anchors(
                 try:
                     verdicts[dimension][anchor.id] = reading.result().score
                     in_a_row = 0
+                except NotJudged:
+                    not_judged += 1
                 except BudgetSpent as spent:
                     return Readings(verdicts, tuple(faults), str(spent))
                 except PersonalensError as fault:
@@ -82,4 +88,4 @@ def read_anchors(
                     return Readings(verdicts, tuple(faults), faults[-1])
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
-    return Readings(verdicts, tuple(faults), "")
+    return Readings(verdicts, tuple(faults), "", not_judged)

@@ -10,7 +10,7 @@ from pytest_personalens.core.errors import NothingFits, SpecError, short_repr
 from pytest_personalens.core.options.option_types import threshold
 from pytest_personalens.core.options.options import BY_KEY, OPTIONS
 from pytest_personalens.core.suite_names import SUITES
-from pytest_personalens.plugin.options.option_checks import check_thresholds
+from pytest_personalens.plugin.options.option_checks import check_thresholds, split_dimensions
 from pytest_personalens.plugin.options.options import read_value
 
 if TYPE_CHECKING:
@@ -71,6 +71,8 @@ def settings_of(run: Settings, config: pytest.Config, marks: Sequence[pytest.Mar
                 raise SpecError(str(error)) from None
             if read is None or key in run.of_suite.lacks:  # the test may run under several suites
                 continue
+            if key == "dimensions":
+                read = _readable(read, run, where)
             if key == "threshold":
                 changed.setdefault("threshold", {}).update(read)
             else:
@@ -87,6 +89,13 @@ def settings_of(run: Settings, config: pytest.Config, marks: Sequence[pytest.Mar
     settings = run._replace(**{k: v for k, v in changed.items() if k not in here or k in _NARROW})
     check_thresholds(settings.threshold, settings.dimensions, where)
     return settings
+
+
+def _readable(asked: Sequence[str], run: Settings, where: str) -> tuple[str, ...]:
+    try:
+        return split_dimensions(asked, run._asdict(), f"{where}: personalens(dimensions=...)")[0]
+    except pytest.UsageError as error:
+        raise SpecError(str(error)) from None
 
 
 def _common(one: str, other: str, suite: Suite) -> str:

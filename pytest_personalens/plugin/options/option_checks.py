@@ -64,24 +64,29 @@ def check_paths(config: pytest.Config) -> None:
                     )
 
 
-def split_dimensions(values: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the dimensions that the judge reads, and those that it does not.
+def split_dimensions(
+    asked: Sequence[str] | None, values: Mapping[str, Any], source: str = "--personalens-dimensions"
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the dimensions that the judge of a run reads, and those of ``all`` that it does not.
 
-    `values` holds the options by key. Raise `pytest.UsageError` if the judge reads none of them.
+    `asked` is what the option names; None for the default of the suite. `values` holds the options by key.
+    Raise `pytest.UsageError` for a dimension that is named by itself and that the judge does not read.
     """
-    wanted: tuple[str, ...] = values["dimensions"]
-    if values["judge_model"] != "embedded" or wanted == BY_KEY["dimensions"].default:
-        return wanted, ()
     from pytest_personalens.core.suite.suite import get_suite
 
-    lacking = set(get_suite(values["suite"]).not_scored(values))
-    dimensions_read = tuple(d for d in wanted if d not in lacking)
-    if not dimensions_read:
-        raise pytest.UsageError(
-            f"--personalens-dimensions: the embedded judge gives no reading of {', '.join(wanted)}; "
-            "name a model with --personalens-judge-model"
-        )
-    return dimensions_read, tuple(d for d in wanted if d in lacking)
+    suite = get_suite(values["suite"])
+    default = suite.default_dimensions(values)
+    why_not = {measure.value: why for measure, why in suite.not_scored(values).items()}
+    wanted = default if asked is None else tuple(asked)
+    lacking = tuple(d for d in wanted if d in why_not)
+    if not lacking:
+        return wanted, ()
+    whole = {*wanted} >= {measure.value for measure in suite.in_all or suite.gated}
+    if asked is not None and not whole:
+        name = suite.measure(lacking[0]).short
+        raise pytest.UsageError(f"{source} {name}: {why_not[lacking[0]]}")
+    read = {*wanted, *default} - {*lacking}
+    return tuple(m.value for m in suite.measures if m.value in read), lacking
 
 
 def check_half(config: pytest.Config, values: dict[str, Any]) -> None:

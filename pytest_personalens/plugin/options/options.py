@@ -78,6 +78,7 @@ def read_settings(config: pytest.Config) -> Settings:
     """
     check_alone(config)
     values: dict[str, Any] = {}
+    given = set[str]()
     for o in OPTIONS:
         value, source = config.getoption(o.ini, None), o.long
         if o.key == "sample" and value is None and config.getoption(BY_KEY["dialogues"].ini) is not None:
@@ -100,11 +101,15 @@ def read_settings(config: pytest.Config) -> Settings:
             value = o.default
             if suite and values["sample"] is not None:
                 value = _suite(suite).defaults.get(o.key, value)
+        else:
+            given.add(o.key)
         values[o.key] = value
     values["gate"], values["report_only"] = _read_gates(config, values)
     values["report"] = _read_reports(config, values["report"])
     values["users"] = _read_users(values["users"], config.rootpath)
-    values["dimensions"], values["not_read"] = split_dimensions(values)
+    if values["sample"] is not None:
+        asked = values["dimensions"] if "dimensions" in given else None
+        values["dimensions"], values["not_read"] = split_dimensions(asked, values)
     check_half(config, values)
     settings = Settings(**values)
     check_settings(config, settings)

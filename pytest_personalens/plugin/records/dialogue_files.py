@@ -184,8 +184,9 @@ def _line(data: dict[str, Any], file: Path, where: str, number: int) -> Entry:
     name = "dialogue" if "messages" not in data and "dialogue" in data else "messages"
     turns = read_turns(data.get(name), file, f"{where}: {name}")
     end = data.get("end", "")
-    if end not in ("", "user", "silence", "limit"):
-        raise DataError(file, f"expected user, silence or limit, found {end!r}", field=f"{where}: end")
+    if end not in ("", "user", "unserved", "silence", "limit"):
+        problem = f"expected user, unserved, silence or limit, found {end!r}"
+        raise DataError(file, problem, field=f"{where}: end")
     user_agent, assistant = (str(data.get(key) or "") for key in ("user_agent", "assistant"))
     stored = StoredDialogue(_dialogue(turns, end), user_agent, assistant)
     scenario = data.get("scenario", data.get("whole"))

@@ -167,12 +167,16 @@ def _with_other_verdicts(new: Record, old: Record) -> Record:
     # A run that reads fewer dimensions must keep the verdicts on the others.
     if (new.dialogue, new.user_digest, new.judge) != (old.dialogue, old.user_digest, old.judge):
         return new
-    have = {v.verdict.dimension for v in new.verdicts} | {fault.dimension for fault in new.unread}
+    have = {v.verdict.dimension for v in new.verdicts}
+    have |= {gap.dimension for gap in (*new.unread, *new.not_judged)}
     kept = tuple(v for v in old.verdicts if v.verdict.dimension not in have)
-    unread = (*new.unread, *(fault for fault in old.unread if fault.dimension not in have))
+    unread = (*new.unread, *(gap for gap in old.unread if gap.dimension not in have))
+    not_judged = (*new.not_judged, *(gap for gap in old.not_judged if gap.dimension not in have))
     order = {v.verdict.dimension: place for place, v in enumerate(old.verdicts)}
     merged = sorted((*new.verdicts, *kept), key=lambda v: order.get(v.verdict.dimension, len(order)))
-    return new.model_copy(update={"verdicts": tuple(merged), "unread": unread}).seal()
+    return new.model_copy(
+        update={"verdicts": tuple(merged), "unread": unread, "not_judged": not_judged}
+    ).seal()
 
 
 def _read(path: Path) -> str | None:

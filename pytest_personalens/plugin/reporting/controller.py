@@ -86,6 +86,7 @@ class Controller:
             self._requirements = self._requirements._replace(
                 gates=with_groups(self._requirements.gates, run.dataset.domains(), run.suite.kinds)
             )
+            run.refuse_undecidable(self._requirements.gates)
             # On a cluster, only the workers may have the key.
             if self._settings.executor is None and not self._config.option.collectonly:
                 run.participants.called.refuse_unready(models=self._settings.may_spend)

@@ -107,11 +107,12 @@ def junit_properties(item: Item) -> list[tuple[str, str]]:
     ]
     more = {
         "unread": " ".join(measure.short for measure in evaluation.unread),
+        "not_judged": " ".join(measure.short for measure in evaluation.not_judged),
         "tool_calls": str(sum(m.calls for m in dialogue.messages)) if dialogue.acts else "",
         "trial": str(item.trial) if item.trial > 1 else "",
         "control": item.arm,
     }
     return [
-        *(scores or [("personalens_cause", evaluation.cause)]),
+        *(scores or ([("personalens_cause", evaluation.cause)] if evaluation.cause else [])),
         *((f"personalens_{name}", text) for name, text in more.items() if text),
     ]

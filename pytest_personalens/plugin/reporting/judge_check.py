@@ -37,7 +37,8 @@ class JudgeCheck:
 
     def __init__(self, config: pytest.Config, settings: Settings) -> None:
         self._settings = settings
-        self._dimensions = [Dimension(d) for d in settings.dimensions]
+        # What is compared by values is no model's opinion, and cannot drift.
+        self._dimensions = [Dimension(d) for d in settings.dimensions if d != Dimension.FACTS]
         option = BY_KEY["adopt_judge" if settings.adopt_judge else "check_judge"]
         self._flag, self._path = option.long, path_of(config, settings, option)
         self._then: AdoptedJudge | None = None
@@ -92,7 +93,8 @@ class JudgeCheck:
             if item.trial > 1:
                 key += f", trial {item.trial}"
             words = hashlib.sha256(e.dialogue.model_dump_json().encode()).hexdigest()[:16]
-            scores[key] = Scored(dialogue=words, scores={v.dimension: v.score for v in e.verdicts})
+            read = {v.dimension: v.score for v in e.verdicts if v.dimension in self._dimensions}
+            scores[key] = Scored(dialogue=words, scores=read)
         # Models vary a little from call to call. A custom judge can state that it does not, or that it does.
         exact = getattr(
             judge,
@@ -119,7 +121,7 @@ class JudgeCheck:
 
     def _unreadable(self, readings: Readings, judge: Judge) -> Drift | None:
         """Return a failure if too few readings succeeded to decide, else None."""
-        wanted = len(self.anchors.dialogues) * len(self._dimensions)
+        wanted = len(self.anchors.dialogues) * len(self._dimensions) - readings.not_judged
         read = sum(map(len, readings.verdicts.values()))
         if not readings.stopped and read and read >= self._settings.valid_floor * wanted:
             return None

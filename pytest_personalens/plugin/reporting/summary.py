@@ -6,7 +6,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.errors import PersonalensError, error_text, short_repr
-from pytest_personalens.core.scenario import DOMAINS
 from pytest_personalens.core.text.node_ids import CaseId
 from pytest_personalens.core.text.safe_text import harmless
 from pytest_personalens.plugin.failures import columns
@@ -14,7 +13,7 @@ from pytest_personalens.plugin.running.keys import RUN
 from pytest_personalens.plugin.running.prepare import record_command
 from pytest_personalens.plugin.running.run import KEPT_NOWHERE
 from pytest_personalens.reports.terminal.summary import summary_lines
-from pytest_personalens.results.wording import count, embedded_completion
+from pytest_personalens.results.wording import count
 
 if TYPE_CHECKING:
     import pytest
@@ -87,16 +86,10 @@ def _write_section(
     verbosity, records = reporter.config.get_verbosity(), _about_records(reporter.config, results)
     reporter.write_sep("=", "personalens")
     if not results.scenarios:
-        # Whether or not a report is written, it is told what is known of the user whose score fell, and
-        # whether the embedded judge has words for the tasks of a domain of the team's own.
+        # Whether or not a report is written, it is told what is known of the user whose score fell.
         flips = results.comparison.flips if results.comparison is not None else ()
         fell = {flip.scenario for flip in flips if flip.fell}
-        known = set(DOMAINS) if embedded_completion(results) else None
-        items = [
-            item
-            for item in results.own
-            if item.evaluation.scenario in fell or (known and not known.issuperset(item.evaluation.domains))
-        ]
+        items = [item for item in results.own if item.evaluation.scenario in fell]
         with suppress(PersonalensError):  # a data file changed during the run
             results = results.model_copy(update={"scenarios": reporter.config.stash[RUN].scenarios(items)})
     lines = summary_lines(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from pytest_personalens.core.errors import NothingFits, PersonalensError, SpecError, error_text
+from pytest_personalens.core.options.gate_expression import measure_of
 from pytest_personalens.core.options.options import BY_KEY
 from pytest_personalens.core.runtime.garbage import no_collection
 from pytest_personalens.core.scenario import Context, ScenarioRef
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.agents.checked import AgentRole
     from pytest_personalens.core.facts import Session
+    from pytest_personalens.core.options.gate import GateExpression
     from pytest_personalens.core.options.settings import Settings
     from pytest_personalens.core.scenario import BaseScenario
     from pytest_personalens.datasets import Dataset
@@ -224,6 +226,22 @@ class Run:
     def contents(self) -> dict[tuple[str, str], str]:
         """Return the digest of each scenario that was loaded ahead, by user and task."""
         return {(ref.user, ref.task): self._of_run(one).digest for ref, one in self._loaded.items()}
+
+    def refuse_undecidable(self, gates: Iterable[GateExpression]) -> None:
+        """Raise `SpecError` for a gate on a measure that the judge reads in no scenario loaded ahead."""
+        if self.stored is not None:  # a dialogue may hold tool calls, or a state
+            return
+        settings = self.settings._asdict()
+        for gate in gates:
+            measure = measure_of(gate, self.suite)
+            if measure is None or not self._loaded:
+                continue
+            needs = {self.suite.needs(settings, one, measure) for one in self._loaded.values()}
+            if "" not in needs:
+                raise SpecError(
+                    f"--personalens-gate: {gate.name}: {needs.pop()}; no {self.suite.item} of the draw has"
+                    " facts, so nothing would decide the gate"
+                )
 
     def scenario(self, case: ItemSpec) -> BaseScenario:
         """Return the whole scenario of an item: a new one for each caller, because tests may change it."""

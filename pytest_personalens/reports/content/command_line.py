@@ -32,8 +32,8 @@ def command_line(settings: Mapping[str, Any], suite: Suite, *, of_item: bool = F
     """
     words = ["pytest"]
     lacking = {measure.value for measure in suite.not_scored(settings)}
-    read = suite.defaults.get("dimensions", [measure.value for measure in suite.main])
-    defaults = {**suite.defaults, "dimensions": [name for name in read if name not in lacking]}
+    read = [name for name in suite.default_dimensions(settings) if name not in lacking]
+    defaults = {**suite.defaults, "dimensions": read}
     for option in OPTIONS:
         value, default = settings.get(option.key), defaults.get(option.key, option.default)
         # A results file holds lists where the settings have tuples.

@@ -142,6 +142,10 @@ def _about(reason: Reason, scenario: BaseScenario | None) -> str:
         return f"{part} ({short_line(reason.detail, _LONGEST)})" if reason.detail else part
     values = values_text(reason, scenario)
     name = reason.type.removesuffix(_KIND)
+    if reason.code == "limit-broken":
+        whose = f" of {scenario.name or scenario.user}" if scenario is not None else ""
+        turn = f", turn {reason.turn}" if reason.turn is not None else ""
+        return short_line(f"{name}{whose} (says “{reason.value}”{turn})", _LONGEST)
     return short_line(f"{name} ({values})" if values else name, _LONGEST)
 
 

@@ -19,6 +19,7 @@ from pytest_personalens.results.wording import (
     asked_again_note,
     count,
     left_out_text,
+    not_judged_note,
     part_note,
     quotes_note,
     signed,
@@ -26,7 +27,6 @@ from pytest_personalens.results.wording import (
     trust_note,
     unread_note,
     user_note,
-    words_note,
 )
 
 if TYPE_CHECKING:
@@ -215,8 +215,8 @@ def _notes(results: Results) -> Iterator[tuple[str, Sentence]]:
         ("asked again", asked_again_note),
         ("quotes", quotes_note),
         ("unread", unread_note),
+        ("not judged", not_judged_note),
         ("limits", limits_note),
-        ("words", words_note),
         ("user", user_note),
     ):
         if text := note(results):

@@ -17,7 +17,7 @@ from pytest_personalens.reports.content.findings import (
 )
 from pytest_personalens.reports.content.kind_tables import slice_lines
 from pytest_personalens.reports.content.markup import figure, short_line
-from pytest_personalens.results.reasons.reasons import costs_of
+from pytest_personalens.results.reasons.reasons import broken_limits, costs_of
 from pytest_personalens.results.values.item import shortfall_text
 from pytest_personalens.results.wording import (
     REPORT_ONLY,
@@ -156,6 +156,8 @@ def _because(flip: Flip, items: dict[str, Item], results: Results) -> str:
 
 
 _MOST_ROWS: Final = 20
+#: Broken limits that are named.
+_MOST_BROKEN: Final = 5
 #: A mean over fewer items says nothing of a domain.
 _LEAST_IN_A_DOMAIN: Final = 4
 #: So many smaller domains are shown all the same.
@@ -298,6 +300,12 @@ def _notes(
     for about, note in notes.items():
         # A note of several clauses.
         yield from textwrap.wrap(note, width, subsequent_indent="  ") if about == "user" else (note,)
+        if about == "limits":
+            broken = broken_limits(results)
+            shown = broken if verbose else broken[:_MOST_BROKEN]
+            yield from (f"  {line}" for line in shown)
+            if len(shown) < len(broken):
+                yield f"  and {len(broken) - len(shown)} more (-v lists them all)"
         cause = about.removeprefix("not scored: ")
         if cause != about and cause != "assistant":  # the summary lists the assistant's failures above
             yield from _such_as(results, cause)

@@ -274,6 +274,8 @@ def _turns(
         yield "     (> marks what cost the score)"
     if evaluation.dialogue.truncated:
         yield "     [the turn limit ended the dialogue]"
+    if evaluation.dialogue.end == "unserved":
+        yield "     [the user left without being served]"
     yield from _state(evaluation.dialogue.state, width)
 
 

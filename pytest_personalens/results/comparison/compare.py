@@ -45,11 +45,11 @@ def compare_with_baseline(
 ) -> Comparison:
     """Return how the scores of `results` changed from `baseline`, whose file is `name`.
 
-    The main measures of the suite (in PersonaLens, task completion and personalization) and all measures with
-    a margin are tested for a drop. The tests are corrected together (Holm 1979), so that a run without a
-    change fails with a probability of at most `level`. A measure regressed if its drop is significant and
-    larger than its margin. If low scores are good, a drop is a rise. For each measure in `bounded`, the
-    comparison also holds the largest drop that is not excluded.
+    The main measures of the suite (in PersonaLens, task completion, personalization and facts) and all
+    measures with a margin are tested for a drop. The tests are corrected together (Holm 1979), so that a
+    run without a change fails with a probability of at most `level`. A measure regressed if its drop is
+    significant and larger than its margin. If low scores are good, a drop is a rise. For each measure in
+    `bounded`, the comparison also holds the largest drop that is not excluded.
     """
     own, suite = results.own, results.of_suite
     known, asked_now = {entry.key for entry in baseline.entries}, {item.scenario_key for item in own}
@@ -58,7 +58,18 @@ def compare_with_baseline(
     scored = {dimension: (_then(baseline, dimension), scores_of(now, dimension)) for dimension in suite.gated}
     pairs = _pairs(scored)
     tested = [dimension for dimension in suite.gated if dimension in suite.main or dimension in margins]
-    gated = [dimension for dimension in tested if dimension in pairs]
+    others = any(dimension in pairs for dimension in tested if dimension not in suite.free)
+    gated = [
+        dimension
+        for dimension in tested
+        if dimension in pairs
+        # A free measure beside the others is tested where it can be decided, or where it was asked for.
+        and (
+            not (others and dimension in suite.free)
+            or dimension in margins
+            or _decidable(pairs[dimension], dimension, level / len(tested))
+        )
+    ]
     by_kind = _by_kind(pairs, gated, own, suite) if suite.kinds_apart else {}
     compared = {key for of_dimension in pairs.values() for key in of_dimension}
     changed, _ = baseline.changed_scenarios({item.scenario_key: item.content for item in own})

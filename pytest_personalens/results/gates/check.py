@@ -67,6 +67,8 @@ def figure_gate(results: Results, floor: GateExpression) -> Gate:
     if estimate.value is None:
         return closed_gate(floor, f"{metric.label}: {_why_no_value(results, floor, metric, estimate)}")
     basis = over(estimate.scenarios, estimate.users, results.of_suite.item)
+    if without := len(_not_judged(results, floor, metric)):
+        basis += f", of {without + len(items)} that were run"
     gate = _against(floor, estimate.value, (estimate.low, estimate.high), metric.label, basis)
     worst = metric.measure.worst if metric.measure is not None else None
     if not gate.passed or worst is None:
@@ -85,10 +87,20 @@ def figure_gate(results: Results, floor: GateExpression) -> Gate:
 def _why_no_value(results: Results, floor: GateExpression, metric: Metric, estimate: Estimate) -> str:
     if estimate.dialogues:
         return metric.undecided
+    if reasons := _not_judged(results, floor, metric):
+        return reasons[0]
     if _read_in(metric, members(results.own, floor.group)) or not metric.read_in:
         return "no item could be scored"
     among = floor.group or " or ".join(metric.read_in)
     return f"no {results.of_suite.item} of {among} in this sample counts for it"
+
+
+def _not_judged(results: Results, floor: GateExpression, metric: Metric) -> list[str]:
+    """Return why items have no reading of the metric, of those that the judge does not judge."""
+    if metric.measure is None:
+        return []
+    reasons = (i.evaluation.not_judged.get(metric.measure) for i in members(results.own, floor.group))
+    return [why for why in reasons if why is not None]
 
 
 def _read_in(metric: Metric | None, items: Sequence[Item]) -> list[Item]:
@@ -105,7 +117,8 @@ def _asked(results: Results, group: str, metric: Metric | None) -> int:
     """Return the number of items for a metric, with those without a result."""
     groups = (group,) if group else metric.read_in if metric is not None else ()
     if not groups:
-        return results.expected
+        measure = metric.measure if metric is not None else None
+        return results.expected - sum(measure in i.evaluation.not_judged for i in results.own)
     missing = sum(results.missing_by_group.get(name, 0) for name in groups)
     return len(_read_in(metric, members(results.own, group))) + missing
 

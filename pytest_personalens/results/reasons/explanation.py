@@ -138,7 +138,7 @@ def costly_exchange(item: Item, verdict: Verdict, lead: CountedCode | None = Non
 
 def _last(item: Item, verdict: Verdict, replies: Sequence[int]) -> int:
     seen = [r.turn for r in verdict.reasons if r.turn is not None and r.turn in replies]
-    goodbye = item.evaluation.dialogue.end == "user"
+    goodbye = item.evaluation.dialogue.end in ("user", "unserved")
     return max(seen, default=(replies[-2:] if goodbye else replies[-1:])[0])
 
 

@@ -239,6 +239,18 @@ def tells_limits(items: Iterable[Item]) -> bool:
     return any(verdict.reasons for verdict in verdicts if verdict is not None)
 
 
+def broken_limits(results: Results) -> list[str]:
+    """Return a line for each limit that a dialogue of the run itself breaks: dialogue, user, limit, word."""
+    return [
+        f"{item.evaluation.scenario}: {item.evaluation.user}, {reason.type}: says “{reason.value}”"
+        + (f" (turn {reason.turn})" if reason.turn is not None else "")
+        for item in results.own
+        if (verdict := verdict_on(item, Dimension.PERSONALIZATION)) is not None
+        for reason in verdict.reasons
+        if reason.code == _BROKEN
+    ]
+
+
 def limits_note(results: Results) -> str:
     """Return ``breaks a hard limit in 19 dialogues (+12 since the baseline)``, or "" if none is broken."""
     counts = reason_counts(results.own, Dimension.PERSONALIZATION)

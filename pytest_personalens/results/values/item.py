@@ -69,6 +69,8 @@ def shortfalls_of(evaluation: Evaluation, thresholds: Mapping[str, Score]) -> tu
 
 def uncounted_reason(evaluation: Evaluation) -> tuple[str, str]:
     """Return why an item does not count: the role at fault (the judge, if unread), and one line."""
+    if not evaluation.judged:
+        return "judge", "; ".join(dict.fromkeys(evaluation.not_judged.values()))
     if evaluation.cause or not evaluation.unread:
         return evaluation.cause, evaluation.detail
     unread = (f"{measure.short}: {why}" for measure, why in evaluation.unread.items())

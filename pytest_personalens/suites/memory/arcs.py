@@ -155,7 +155,7 @@ class Arc(BaseScenario):
         """
         assert self.last_task is not None, "only an arc with a task"
         # A replay needs no turn, and this import would slow it down.
-        from pytest_personalens.agents.embedded_user.voice.style import first_person
+        from pytest_personalens.agents.embedded.user.voice import first_person
 
         (domain,), name = self.domains, self.last_task.preference
         goal = self.last_task.intent.removeprefix(_INTENT).rstrip(".")

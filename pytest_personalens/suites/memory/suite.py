@@ -117,7 +117,7 @@ SUITE: Final = Suite(
     judged=_judged,
     user_played=_user_played,
     controls_request=lambda settings: True,
-    defaults={"context": "sessions", "dimensions": (MEMORY.value, P.value)},
+    defaults={"context": "sessions"},
     lacks=(
         "max_turns", "adopt_judge", "check_judge", "anchors",
         "prompts", "official_bugs", "user_agent", "lost_to_user", "context", "interactions", "history",

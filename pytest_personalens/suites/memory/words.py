@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.agents.language.text import STOPWORDS, content, fold, stem
+from pytest_personalens.agents.embedded.reader.text import STOPWORDS, content, fold, stem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

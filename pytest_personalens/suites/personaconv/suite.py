@@ -195,6 +195,7 @@ SUITE: Final = Suite(
     domains=(UNKNOWN_DOMAIN,),
     measures=metrics.MEASURES,
     main=(metrics.CORRECT, metrics.LOG_ERROR, metrics.ROUGE1),
+    read_by_default=lambda settings: metrics.MEASURES,
     metrics=metrics.METRICS,
     gate_example="accuracy >= 0.7 or Gaming: mae <= 60",
     arms=tuple(Arm(name=name, word=setting, title=setting) for name, setting in _ARMS.items()),
@@ -221,7 +222,6 @@ SUITE: Final = Suite(
     defaults={
         "context": "P-Conv",
         "protocol": "fixed",
-        "dimensions": tuple(measure.value for measure in metrics.MEASURES),
     },
     lacks=("slice",
         "user_model", "judge_model", "judge_votes", "max_turns", "adopt_judge", "check_judge", "anchors",

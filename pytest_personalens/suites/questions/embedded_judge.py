@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.agents.language import slots
-from pytest_personalens.agents.language.text import fold, mentions, sentences, stems
-from pytest_personalens.agents.language.unknown import admits
+from pytest_personalens.agents.embedded.reader.tables import NUMBER_WORD, number
+from pytest_personalens.agents.embedded.reader.text import fold, mentions, sentences, stems
 from pytest_personalens.core.dialogue.dialogue import UserTurn
 from pytest_personalens.core.errors import JudgeFault
 from pytest_personalens.core.judging.evaluation import Answer
 from pytest_personalens.core.judging.verdict import Evidence, Verdict
 from pytest_personalens.suites.questions.values import ABSTAIN, CHOICE, PREF, read_letter
+from pytest_personalens.suites.unknown import admits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -107,8 +107,8 @@ def _answered(reply: str, ways: Sequence[str], wrong: Sequence[str]) -> tuple[bo
     return bool(right), right, "it gives the right answer" if right else "the right answer is not in it"
 
 
-_NUMBER: Final = re.compile(rf"\b(?:{slots.NUMBER_WORD})\b")
+_NUMBER: Final = re.compile(rf"\b(?:{NUMBER_WORD})\b")
 
 
 def _in_digits(text: str) -> str:
-    return _NUMBER.sub(lambda match: str(slots.number(match[0])), fold(text))
+    return _NUMBER.sub(lambda match: str(number(match[0])), fold(text))

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.agents.language.text import fold
+from pytest_personalens.agents.embedded.reader.text import fold
 from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.judging.metric import Metric
 from pytest_personalens.core.suite.distance import Distance
@@ -160,7 +160,6 @@ SUITE: Final = Suite(
         "context": "H",
         # A benchmark is answered to a half without its history, so the control is on unless it is put off.
         "control": (_NONE,),
-        "dimensions": tuple(measure.value for measure in MEASURES),
     },
     lacks=(
         "user_model", "user_agent", "max_turns", "interactions", "history", "embedding", "nltk_data",

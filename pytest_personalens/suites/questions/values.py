@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, Literal, get_args
 
 from pydantic import Field
 
-from pytest_personalens.agents.language.text import stems
+from pytest_personalens.agents.embedded.reader.text import stems
 from pytest_personalens.core.facts import Clock, Session
 from pytest_personalens.core.frozen import Frozen, Text
 from pytest_personalens.core.judging.measure import Measure, MeasureNames

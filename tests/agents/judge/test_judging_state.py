@@ -8,7 +8,7 @@ import pytest
 
 from pytest_personalens.agents.by_model.paper_judge import PaperJudge
 from pytest_personalens.agents.by_model.prompts import MAX_STATE_SHOWN, Prompts
-from pytest_personalens.agents.embedded_judge.judge import EmbeddedJudge
+from pytest_personalens.agents.embedded.judge.judge import EmbeddedJudge
 from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
 from pytest_personalens.core.dialogue.state import State
 from pytest_personalens.core.judging.dimensions import Dimension

@@ -10,10 +10,10 @@ import pytest
 
 from pytest_personalens.agents.by_model.paper_judge import PaperJudge
 from pytest_personalens.agents.by_model.prompts import MAX_SHOWN, Prompts
-from pytest_personalens.agents.embedded_judge.judge import EmbeddedJudge
-from pytest_personalens.agents.reading.goal import parts
+from pytest_personalens.agents.embedded.judge.judge import EmbeddedJudge
 from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
 from pytest_personalens.core.dialogue.message import Function, ToolCall, strip_tool_calls
+from pytest_personalens.core.errors import NotJudged
 from pytest_personalens.core.judging.dimensions import Dimension
 from pytest_personalens.core.judging.verdict import Verdict
 from pytest_personalens.core.scenario import Scenario
@@ -57,16 +57,16 @@ def test_the_embedded_judge_agrees_with_the_labels(dimension: Dimension) -> None
     ]
     assert len(labelled()) == 60
     assert len({one.group for one in labelled().values()}) == 20
-    assert len(apart) <= 2, apart
+    assert len(apart) <= (0 if dimension is TC else 4), apart
 
 
-def test_the_same_words_without_calls_are_read_as_ever() -> None:
-    for name in ("restaurants-1-pieter-b", "train-1-tomasz-c"):
-        one = labelled()[name]
-        plain = one.dialogue.model_copy(update={"messages": strip_tool_calls(one.dialogue.messages)})
-        assert reading(one, TC).score == 0
-        assert reading(one, TC, plain).score == 1
-        assert reading(one, UNBACKED, plain).score == 0
+def test_the_same_words_without_calls_and_without_facts_are_not_judged() -> None:
+    one = labelled()["restaurants-1-pieter-b"]
+    plain = one.dialogue.model_copy(update={"messages": strip_tool_calls(one.dialogue.messages)})
+    assert reading(one, TC).score == 0
+    with pytest.raises(NotJudged, match="needs facts, tool calls, a state or a model"):
+        reading(one, TC, plain)
+    assert reading(one, UNBACKED, plain).score == 0
 
 
 TABLE = {"restaurant": "Bangkok Garden", "people": 3, "day": "Friday", "time": "19:30"}
@@ -75,10 +75,10 @@ TABLE = {"restaurant": "Bangkok Garden", "people": 3, "day": "Friday", "time": "
 @pytest.mark.parametrize(
     ("steps", "done", "why"),
     [
-        (made("book_table", TABLE), 1, "what the goal asks for was done or delivered"),
-        (made("reservations.create", TABLE), 1, "done or delivered"),
-        (made("bookTable", TABLE, None), 1, "done or delivered"),
-        (made("book_table", TABLE, '{"error": null, "reference": 5}'), 1, "done or delivered"),
+        (made("book_table", TABLE), 1, "what the task asks for was done or told"),
+        (made("reservations.create", TABLE), 1, "done or told"),
+        (made("bookTable", TABLE, None), 1, "done or told"),
+        (made("book_table", TABLE, '{"error": null, "reference": 5}'), 1, "done or told"),
         ((), 0, "no tool call did it: a table for three on Friday is reserved"),
         (made("search_tables", TABLE), 0, "no tool call did it"),
         (made("cancel_table", TABLE), 0, "no tool call did it"),
@@ -90,7 +90,7 @@ TABLE = {"restaurant": "Bangkok Garden", "people": 3, "day": "Friday", "time": "
         (made("book_table", {**TABLE, "day": "Sunday"}), 0, "the tool call has other values"),
         (made("book_table", {**TABLE, "time": "21:00"}), 0, "the tool call has other values"),
         (made("book_table", {**TABLE, "restaurant": "Curry Corner"}), 0, "the tool call has other values"),
-        ((*made("book_table", {**TABLE, "people": 5}), *made("book_table", TABLE)), 1, "done or delivered"),
+        ((*made("book_table", {**TABLE, "people": 5}), *made("book_table", TABLE)), 1, "done or told"),
     ],
 )
 def test_a_deed_is_what_a_call_did(steps: tuple[Message, ...], done: int, why: str) -> None:
@@ -135,7 +135,7 @@ def test_who_is_only_to_be_told_something_is_not_told_it_by_these(reply: str) ->
     told_only = [
         one
         for name, one in labelled().items()
-        if name.endswith("-a") and all(p.to_tell for p in parts(one.scenario.task))
+        if name.endswith("-a") and all(p.kind == "told" for p in one.scenario.task.parts)
     ]
     assert len(told_only) >= 2
     for one in told_only:

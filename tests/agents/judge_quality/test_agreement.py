@@ -12,7 +12,7 @@ import pytest
 
 from pytest_personalens.cli.judges.agreement import main
 from pytest_personalens.core.dialogue.dialogue import Dialogue
-from pytest_personalens.core.errors import DataError, JudgeFault
+from pytest_personalens.core.errors import DataError, JudgeFault, NotJudged
 from pytest_personalens.core.judging.verdict import Dimension, Verdict
 from pytest_personalens.core.scenario import DOMAINS, Scenario
 from pytest_personalens.datasets.embedded.files import data_folder
@@ -135,14 +135,6 @@ def test_the_labelled_dialogues_are_whole() -> None:
     assert {d for i in labelled for d in i.scenario.domains} == set(DOMAINS)
 
 
-def test_the_dialogues_over_embedded_scenarios_come_in_threes() -> None:
-    labelled = read_labels(LABELS.with_name("embedded.jsonl"))
-    groups = {i.group for i in labelled}
-    assert len(labelled) == 3 * len(groups)
-    assert {i.majority(Dimension.PERSONALIZATION) for i in labelled} == {1, 2, 3, 4}
-    assert {i.majority(Dimension.TASK_COMPLETION) for i in labelled} == {0, 1}
-
-
 ENTRY: dict[str, Any] = {
     "id": "one",
     "scenario": {
@@ -215,8 +207,39 @@ def test_the_command_reports_and_writes(tmp_path: Path, capsys: pytest.CaptureFi
     assert "rows are the majority, columns the judge" in out
     assert "annotator-1, annotator-2, between them" in out
     data = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
-    assert [r["dimension"] for r in data["readings"]] == ["task_completion", "personalization"]
+    # Without facts, the embedded judge does not judge task completion.
+    assert [r["dimension"] for r in data["readings"]] == ["personalization"]
+    assert "tc: task completion needs facts, tool calls, a state or a model" in out
     assert "| p | 12 |" in (tmp_path / "a.md").read_text(encoding="utf-8")
+
+
+class Footers:
+    """Gives a higher P where a reply has two sentences, and never judges task completion."""
+
+    identity, paid = "footers", False
+
+    def verdict(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> Verdict:
+        if dimension is Dimension.TASK_COMPLETION:
+            raise NotJudged("not judged here")
+        footers = any(" " in m.content and m.content.count(".") > 1 for m in dialogue.messages)
+        return Verdict(dimension=dimension, score=4 if footers else 2, justification="by its length")
+
+
+def test_an_idle_sentence_moves_the_verdicts_of_a_judge_that_reads_lengths(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[3]))
+    other = {**ENTRY, "id": "two"}
+    file = write(tmp_path / "l.jsonl", ENTRY, other)
+    judge = ["--judge-model", f"{__name__}:Footers", "--dimensions", "tc,p"]
+    assert main([str(file), *judge, "--idle"]) == 0
+    out = capsys.readouterr().out
+    assert "Verdicts that move with an idle sentence behind each reply" in out
+    assert re.search(r"^p +2 of 2 +100.0%$", out, re.MULTILINE)
+    assert not re.search(r"^tc +\d+ of", out, re.MULTILINE)
+    assert "not judged: one and 1 more: tc: not judged here" in out
+    assert main([str(file), *judge]) == 0
+    assert "idle" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ SPOILT = [
     (DOMAIN, 'value = "2", known', 'value = "two", known', "people", "'two' is no number"),
     (DOMAIN, "and {friend} comes", "and {frend} comes", "tasks.2.intent", "the placeholder {frend} has no fact"),
     (DOMAIN, "{day:weekday}, and", "{day:week}, and", "tasks.2.intent", "asks for an unknown form"),
-    (DOMAIN, '"people"] }', '"peple"] }', "tasks.2.parts.1.facts", "no fact 'peple'"),
+    (DOMAIN, '"people", ', '"peple", ', "tasks.2.parts.1.facts", "no fact 'peple'"),
     (DOMAIN, '"08:00 .. 12:00"', '"12:00 .. 08:00"', "hour", "upside down"),
     (DOMAIN, '"08:00 .. 12:00"', '"@visit.time + 2 hours .. 10:00"', "hour", "upside down"),
     (DOMAIN, 'value = "in 2 days"', 'value = "2026-02-30"', "visit.day", "'2026-02-30' is no day"),

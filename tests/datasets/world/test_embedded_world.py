@@ -97,6 +97,14 @@ def test_diets_have_sixty_foods_and_no_limit_is_without_words(
         assert set(diets) <= {limit.name for limit in scenario.limits}, scenario.id
 
 
+def test_the_history_of_each_domain_of_a_limit_tells_it(dataset: EmbeddedDataset) -> None:
+    for user in dataset.users():
+        for limit in dataset.profile(user).limits:
+            for domain in limit.domains:
+                text = dataset.summary(user, domain).casefold()
+                assert any(word.casefold() in text for word in limit.told), (user, limit.name, domain)
+
+
 def test_sessions_tell_what_the_summaries_sum_up(scenarios: list[Scenario]) -> None:
     for scenario in scenarios[::17]:
         assert scenario.now is not None

@@ -74,21 +74,6 @@ def test_results_are_judged_as_they_were(without_tests: Repository) -> None:
     )
 
 
-@pytest.mark.parametrize(("words", "options", "told_so"), [((), (), True), (("hedge",), (), False), ((), ("--personalens-judge-model=told",), False)])  # fmt: skip
-def test_tasks_that_the_embedded_judge_has_no_words_for(
-    told: Repository, words: tuple[str, ...], options: tuple[str, ...], told_so: bool
-) -> None:
-    (told.path / "test_bot.py").unlink()
-    parts = [{"text": "the hedge is trimmed", "kind": "done", "words": words}]
-    task = {"id": "hedge-1", "description": "d", "intent": "You want your hedge trimmed.", "goal": "The hedge is trimmed.", "parts": parts}  # fmt: skip
-    situation = dict.fromkeys(("location", "device", "time_of_day", "day_of_week", "environment"), "unknown")
-    whole = {"id": "hedge-1-amy", "user": "amy", "dataset": "own 1", "kind": "single", "domains": ["Gardening"], "demographics": {}, "preferences": {}, "summaries": {}, "situation": situation, "task": task}  # fmt: skip
-    write_lines(told, {"whole": whole, "messages": CHAT}, {"scenario": OWN, "messages": CHAT})
-    output = told.inline("--personalens-dialogues=chats.jsonl", "--personalens-gate=none", *options).stdout
-    line = "the embedded judge has no words for the tasks of Gardening, and may misread them: write `parts` *"
-    (output.fnmatch_lines if told_so else output.no_fnmatch_line)(line)
-
-
 def test_generated_now_and_judged_later(repo: Repository) -> None:
     whole = repo.inline(*PLAY[:2], "--personalens-report=whole.json")
     repo.pytester.makeini("[pytest]\npersonalens_threshold = p=4\npersonalens_gate = p >= 4\n")

@@ -54,6 +54,7 @@ KNOWN = {
     "what the assistant knows of its user is worth 0.10 of P, below the required 0.30": "PL603",
     "the judge changed: under the same identity it reads the anchors otherwise": "PL604",
     "only 0 of 2 dialogues could be scored, below the required 90%": "PL605",
+    "--personalens-gate: tcr: task completion needs facts; no scenario of the draw has facts, so nothing would decide the gate": "PL606",
 }  # fmt: skip
 
 

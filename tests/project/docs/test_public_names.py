@@ -20,7 +20,6 @@ PAGES = sorted(
 )
 COMMANDS = (
     "report", "show", "explain", "comment", "merge", "agreement", "draw-for-annotation", "check-dataset", "build", "import-chats", "show-prompts", "score", "sample-size",
-    "train", "robustness",
 )  # fmt: skip
 
 

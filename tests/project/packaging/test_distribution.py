@@ -113,7 +113,11 @@ def test_what_the_index_is_told(built: Built) -> None:
 def test_the_wheel_holds_the_package_and_its_data_and_nothing_else(built: Built, tracked: set[str]) -> None:
     info = f"pytest_personalens-{VERSION}.dist-info/"
     package = {name for name in tracked if name.startswith("pytest_personalens/")}
-    data = {f"pytest_personalens/{name}" for name in tracked if name.startswith("data/")}
+    data = {
+        f"pytest_personalens/{name}"
+        for name in tracked
+        if name.startswith("data/") and not name.startswith(("data/agreement/", "data/wordings/"))
+    } | {"pytest_personalens/data/agreement/anchors.jsonl"}
     files = built.in_wheel()
     assert {name for name in files if not name.startswith(info)} == package | data
     assert {f"{info}licenses/LICENSE", f"{info}licenses/data/LICENSE", f"{info}entry_points.txt"} <= files

@@ -71,7 +71,17 @@ def test_broken_limits_fail_the_gate_and_are_counted(
     assert 1 < broken < len(items)
     measured = f"share of dialogues that break a hard limit {broken / 12:.2f} * > 0.00 over 12 scenarios"
     more = f"it breaks a hard limit in {broken} dialogues (+{broken} since the baseline)"
-    fell.stdout.fnmatch_lines([f"gate limits_broken: FAILED, {measured}; {more}"])
+    fell.stdout.fnmatch_lines(
+        [
+            "breaks a hard limit in * dialogues *",
+            "  restaurants-*: *: says “prawns” (turn *)",
+            f"gate limits_broken: FAILED, {measured}; {more}",
+        ]
+    )
+    completed = [
+        v["score"] for i in items for v in i["evaluation"]["verdicts"] if v["dimension"] == "task_completion"
+    ]
+    assert completed.count(0) >= broken
     assert fell.ret == 1
 
 

@@ -104,8 +104,8 @@ def test_a_user_does_not_ask_whether_an_answer_is_done(one_arc: Repository) -> N
     path = one_arc.path / "arcs.toml"
     path.write_text(path.read_text().replace("to order your tea", "to know which tea you drink"))
     _, said, _ = run(one_arc, "Let me look into that.", "I am looking into it now.", "Sure, one moment.")
-    assert all(re.search("question|answer|found", text) for text in said[1:4]), said
-    assert not any(re.search("done|do it|worked|settled", text) for text in said[1:4]), said
+    assert "which tea I drink" in said[1]
+    assert not any(re.search("done|do it|worked|settled", text) for text in said[1:3]), said
 
 
 def test_a_user_objects_to_a_value_that_is_wrong_now(one_arc: Repository) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pytest_personalens.agents.language.text import mentions
+from pytest_personalens.agents.embedded.reader.text import mentions
 from pytest_personalens.cli.scenarios.check_dataset import main as check_dataset
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.datasets.embedded.files import data_folder

@@ -61,10 +61,10 @@ def task(prompt: str) -> dict[str, Any]:
             "done": f"{{packs}} of {domain.lower()} are arranged for {{day:weekday}}",
             "words": ["arranged", "booked", "ordered", "reserved"],
         }
-        parts.append({**part, "facts": ["packs", "day"], **({"domain": domain} if several else {})})
-        for kind in kinds:
-            name = f"{kind.lower().replace(' ', '_').replace('-', '_')}{number}"
+        tastes = {f"{kind.lower().replace(' ', '_').replace('-', '_')}{number}": kind for kind in kinds}
+        for name, kind in tastes.items():
             facts[name] = {"kind": "item", "preference": f"{domain}: {kind}" if several else kind}
+        parts.append({**part, "facts": ["packs", "day", *tastes], **({"domain": domain} if several else {})})
     brief = re.search(r"Write this task: (.*)", prompt)
     assert brief is not None
     return {

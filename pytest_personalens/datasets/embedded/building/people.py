@@ -21,6 +21,15 @@ if TYPE_CHECKING:
 #: The value of an attribute that nobody was asked for.
 _UNDISCLOSED: Final = "Prefer not to say"
 
+#: An attribute, a value of it, and the ages at which nobody has it.
+_ODD: Final = (
+    ("employment_status", "Retired", ("18-24", "25-34", "35-44")),
+    ("employment_status", "Student", ("65+",)),
+    ("education", "Graduate degree", ("18-24",)),
+    ("marital_status", "Widowed", ("18-24",)),
+    ("marital_status", "Divorced or separated", ("18-24",)),
+)
+
 
 def apportion(shares: Mapping[str, float], number: int) -> dict[str, int]:
     """Return how many of `number` people each category gets, by largest remainder; the sum is `number`."""
@@ -66,6 +75,12 @@ def draw_demographics(
         while attribute := odd(person):
             _exchange(people, person, attribute, odd, file)
     return people
+
+
+def odd_attribute(demographics: Mapping[str, str]) -> str:
+    """Return the attribute that does not go with a person's age, or an empty text."""
+    age = demographics["age"]
+    return next((name for name, value, ages in _ODD if demographics[name] == value and age in ages), "")
 
 
 def _exchange(

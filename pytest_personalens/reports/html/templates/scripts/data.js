@@ -10,7 +10,7 @@ const STATUS = { passed: ["✓", "passed", "good"], low: ["✕", "low score", "b
 const CONTROLS = data.controls;
 // The suite's words for an item, for what the assistant does in it, and for who scores that.
 const [ITEM, DIALOGUE, JUDGE] = data.words;
-const ENDS = { user: "The user ended the dialogue.", silence: "The user left without a closing word.", limit: "The turn limit ended the dialogue.", fault: "The dialogue broke off." };
+const ENDS = { user: "The user ended the dialogue.", unserved: "The user left without being served.", silence: "The user left without a closing word.", limit: "The turn limit ended the dialogue.", fault: "The dialogue broke off." };
 
 for (const item of data.items) {
   item.domains ||= [];

@@ -116,7 +116,7 @@ function chat(item) {
   const byTurn = (item.verdicts || []).find((v) => v.turns);
   const turns = [];
   // The score after a goodbye is lower for what the user said of the reply before: it would stand at the wrong one.
-  const counted = byTurn ? byTurn.turns.length - (item.end === "user" ? 1 : 0) : 0;
+  const counted = byTurn ? byTurn.turns.length - (["user", "unserved"].includes(item.end) ? 1 : 0) : 0;
   let replies = 0;
   const from = parting(item);
   (item.messages || []).forEach(([assistant, number, calls], turn) => {

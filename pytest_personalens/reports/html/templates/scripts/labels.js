@@ -40,7 +40,7 @@ function labelLine(item) {
   return JSON.stringify({
     id: item.id, whole: scenarioOf(item),
     dialogue: item.messages.map(([assistant, words], n) => (item.acts || {})[n] || { role: assistant ? "assistant" : "user", content: text(words) }),
-    ...(["user", "silence", "limit"].includes(item.end) ? { end: item.end } : {}),
+    ...(["user", "unserved", "silence", "limit"].includes(item.end) ? { end: item.end } : {}),
     labels: { [stored(READER) || "reader"]: { ...Object.fromEntries(scores), why } },
   });
 }

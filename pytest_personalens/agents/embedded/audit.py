@@ -1,0 +1,184 @@
+"""Audits the simulated user: finds its faults in a dialogue, by the facts of the scenario and the words said."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from pytest_personalens.core.judging.user_fault import UserFault
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pytest_personalens.agents.embedded.reader.statements import Statement
+    from pytest_personalens.core.dialogue.dialogue import Dialogue
+    from pytest_personalens.core.dialogue.message import Message
+    from pytest_personalens.core.scenario import Scenario
+
+#: A message of the user that only an assistant would write.
+AS_ASSISTANT: Final = re.compile(r"^\W*(?:assistant|\[?assistant\]?)\s*:|^\s*\[?user\]?\s*:.*^\W*assistant\s*:|\bas an ai\b|\bas a language model\b|\bi'?m (?:just )?an ai\b|\bhow (?:can|may) i (?:help|assist) you\b", re.IGNORECASE | re.MULTILINE | re.DOTALL)  # fmt: skip
+#: Further offers of help, and deeds that are reported to "you".
+_SERVES: Final = re.compile(r"\banything else (?:that )?i can\b|\bglad (?:i could|to have) help(?:ed)?\b|\blet me know if (?:you need|there is|there's) anything else\b(?! from)"
+    r"|\bi(?:'ve| have) (?:now |just |already )*(?:booked|reserved|ordered|scheduled|cancell?ed|rebooked|purchased) (?:your?\b|[^.!?]*\bfor you\b)", re.IGNORECASE)  # fmt: skip
+_SENTENCES: Final = re.compile(r"(?<=[.!?])\s+|\n+")
+_WORD: Final = re.compile(r"[\w'’]+")
+#: A sentence of fewer words may be said twice.
+_SHORTEST: Final = 5
+#: The user says that nothing more is wanted, goes away without what it wanted, or takes an offer.
+_CLOSES: Final = re.compile(r"\b(?:that(?:'s| is| was| will be)(?: really| about)? (?:all|it|everything)|nothing else|no more|all (?:set|done|good)|i'?m (?:good|done)|(?:all|everything|what) (?:i|we) (?:wanted|needed)|(?:good)?bye|for now)\b", re.IGNORECASE)  # fmt: skip
+_THANKS: Final = re.compile(r"\b(?:thanks?|thank you|thx|cheers|much appreciated)\b", re.IGNORECASE)
+_GIVES_UP: Final = re.compile(r"\b(?:never ?mind|myself|on my own|forget it|give up|giving up|pity|shame|unfortunate\w*|anyway|for (?:trying|looking)|oh dear|sorry|elsewhere|leave it|too bad|no use|later|wait|think about|look (?:into|forward))\b", re.IGNORECASE)  # fmt: skip
+_ANSWERS: Final = re.compile(r"\?|\d|\b(?:yes|yeah|yep|yup|sure|please|go ahead|do (?:it|that|so)|go for|sounds|works|let'?s|book|take|send|the (?:first|second|third|last|other)|either|whichever|decide|you (?:pick|choose)|i'?d|i would|i want|make it)\b", re.IGNORECASE)  # fmt: skip
+#: An approval, which may be a yes to the last question: "Great, thanks!" to "Shall I book it?".
+_APPROVES: Final = re.compile(r"\b(?:great|perfect|lovely|good|wonderful|excellent|brilliant|fine|ok|okay|right|nice|amazing|awesome|cool|super)\b", re.IGNORECASE)  # fmt: skip
+_OPEN_QUESTION: Final = re.compile(r"\b(?:which|what|when|where|who|whose|how)\b[^?]*\?", re.IGNORECASE)
+_MOST_WORDS: Final = 14
+#: A text that may hold a typed value; a quick test.
+_VALUE: Final = re.compile(r"\d|day\b|\b(?:today|tomorrow|tonight|noon|midnight|two|three|four|five|six|seven|eight|nine|ten|twelve|half|fortnight)\b|[a-z,] [A-Z]")  # fmt: skip
+#: A sentence that repeats what it was told, or speaks of something beside.
+_NO_CLAIM: Final = re.compile(r"\b(?:says?|said|thought|you have|unless|already|usual\w*|every|each|ago|old|last|maybe|or)\b", re.IGNORECASE)  # fmt: skip
+
+
+def user_faults(scenario: Scenario, dialogue: Dialogue) -> tuple[UserFault, ...]:
+    """Return the faults of the user, in the order of their turns.
+
+    It reports what is plain, and misses the rest. Without facts, it does not look for contradictions.
+    """
+    found = [
+        *_contradictions(scenario, dialogue.messages),
+        *_as_assistant(dialogue.messages),
+        *_repetitions(dialogue.messages),
+        *_ending(scenario, dialogue),
+    ]
+    return tuple(sorted(found, key=lambda fault: fault.turn))
+
+
+def _contradictions(scenario: Scenario, messages: Sequence[Message]) -> Iterator[UserFault]:
+    """Yield what the user says against the facts, each fact once."""
+    turns = [t for t, m in enumerate(messages) if m.role == "user" and _VALUE.search(m.content)]
+    if not scenario.task.facts or not turns:
+        return
+    # A replay rarely gets here, and these imports would slow it down.
+    from pytest_personalens.agents.embedded.reader.findings import Facts, is_taste
+    from pytest_personalens.agents.embedded.reader.statements import pieces
+    from pytest_personalens.agents.embedded.reader.text import mentions, plain
+    from pytest_personalens.agents.embedded.reader.values import values
+
+    facts, told = Facts(scenario), set[str]()
+    for turn in turns:
+        heard = " ".join(plain(m.content) for m in messages[:turn] if m.role == "assistant")
+        said = [
+            (p, facts.findings(p, values(p, scenario.now), deed=True)) for p in pieces(messages[turn].content)
+        ]
+        right = {f.fact.name for _, found in said for f in found if f.right}
+        for text, found in said:
+            for f in found:
+                closed = f.sure and not (f.right or f.fact.known == "open" or is_taste(f.fact))
+                known = (
+                    f.fact.name in right | told
+                    or mentions(f.said, heard)
+                    or mentions(f.said, scenario.task.intent)
+                )
+                if closed and not known and not _NO_CLAIM.search(text):
+                    told.add(f.fact.name)
+                    match = re.search(re.escape(f.said), text, re.IGNORECASE)
+                    wanted = f.fact.says or " or ".join(f.fact.right)
+                    problem = (
+                        f"says {match[0] if match else f.said}, the scenario says {wanted} ({f.fact.what})"
+                    )
+                    yield UserFault(code="contradicted", turn=turn, quote=text, text=problem)
+
+
+def _as_assistant(messages: Sequence[Message]) -> Iterator[UserFault]:
+    for turn, message in enumerate(messages):
+        if message.role != "user":
+            continue
+        if match := AS_ASSISTANT.search(message.content) or _SERVES.search(message.content):
+            quote = " ".join(match[0].split())
+            yield UserFault(
+                code="spoke-as-assistant", turn=turn, quote=quote, text="speaks as the assistant would"
+            )
+
+
+def _repetitions(messages: Sequence[Message]) -> Iterator[UserFault]:
+    said: dict[str, int] = {}
+    for turn, message in enumerate(messages):
+        if message.role != "user":
+            continue
+        for sentence in _SENTENCES.split(message.content):
+            folded = _folded(sentence)
+            if len(folded.split()) < _SHORTEST or _THANKS.search(sentence):
+                continue
+            first = said.setdefault(folded, turn)
+            if first < turn and not _asked_again(messages, first, turn):
+                text = f"says what it said at turn {first}"
+                yield UserFault(code="repeated", turn=turn, quote=sentence.strip(), text=text)
+                break
+
+
+def _asked_again(messages: Sequence[Message], first: int, turn: int) -> bool:
+    """True if the assistant said the same before both messages: who is asked again answers again."""
+    return first > 0 and _folded(messages[first - 1].content) == _folded(messages[turn - 1].content)
+
+
+def _folded(text: str) -> str:
+    return " ".join(_WORD.findall(text.lower()))
+
+
+def _ending(scenario: Scenario, dialogue: Dialogue) -> Iterator[UserFault]:
+    """Find an end before the deed, or thanks for what was not done or is wrong: one of them, or none."""
+    messages, silent = dialogue.messages, dialogue.end == "silence"
+    last = len(messages) - (1 if silent else 3)  # the reply that the user ended the dialogue on
+    if dialogue.end not in ("user", "silence") or last < 1 or messages[last].role != "assistant":
+        return
+    end = "" if silent else messages[last + 1].content
+    if not (silent or _is_content(end)):
+        return
+    # A replay rarely gets here, and these imports would slow it down.
+    from pytest_personalens.agents.embedded.judge.parts import read_parts
+    from pytest_personalens.agents.embedded.reader.facts import read_facts
+    from pytest_personalens.agents.embedded.reader.findings import is_taste
+    from pytest_personalens.agents.embedded.reader.statements import statements
+
+    until = messages[: last + 1]
+    now = [s for s in statements(until, scenario.now) if s.turn == last]
+    turn = last if silent else last + 1
+    deeds = [p for p in read_parts(scenario, until) if p.part.kind == "done" and not p.part.never]
+    open_ = all(p.state not in ("done", "wrong") for p in deeds)
+    offered = (
+        ""
+        if _APPROVES.search(end)
+        and not (_CLOSES.search(end) or any(_OPEN_QUESTION.search(s.text) for s in now))
+        else _offer(now)
+    )
+    idle = open_ and not any(s.act == "done" for s in now)
+    undone = next((s.text for s in now if s.act in ("refused", "undone")), "")
+    if offered and idle:
+        text = f'ends the dialogue although the assistant still asks or promises: "{offered}"'
+        yield UserFault(code="ended-early", turn=turn, quote=end, text=text)
+    elif undone and idle and deeds and _THANKS.search(end):
+        text = f'thanks the assistant, which says that it is not done: "{undone}"'
+        yield UserFault(code="thanked-early", turn=turn, quote=end, text=text)
+    elif _THANKS.search(end):
+        for reading in read_facts(scenario, until).values():
+            exact = reading.fact.kind != "duration" and not is_taste(reading.fact)
+            if reading.state == "contradicted" and reading.turn == last and exact:
+                wanted = reading.fact.says or " or ".join(reading.fact.right)
+                text = f"thanks the assistant, which has {reading.said} for {wanted} ({reading.fact.what})"
+                yield UserFault(code="thanked-early", turn=turn, quote=end, text=text)
+                return
+
+
+def _is_content(text: str) -> bool:
+    """True if a message does nothing but close the dialogue, and is content."""
+    closes = _CLOSES.search(text) or _THANKS.search(text)
+    return (
+        len(_WORD.findall(text)) <= _MOST_WORDS
+        and bool(closes)
+        and not (_GIVES_UP.search(text) or _ANSWERS.search(text))
+    )
+
+
+def _offer(now: Sequence[Statement]) -> str:
+    """Return what a reply asks, offers or promises at its end; empty where it does none of these."""
+    return next((s.text for s in reversed(now[-2:]) if s.act in ("asked", "offered", "promised")), "")

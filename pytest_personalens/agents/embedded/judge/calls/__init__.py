@@ -1,0 +1,1 @@
+"""Tool calls and stored state, held against the parts of a task."""

@@ -1,0 +1,87 @@
+"""The embedded judge: facts, tool calls, states and preferences. It is deterministic, free, and needs no network."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_personalens.core.errors import JudgeFault
+from pytest_personalens.core.judging.verdict import Dimension, Verdict
+
+if TYPE_CHECKING:
+    from pytest_personalens.agents.embedded.judge.reading import Reading
+    from pytest_personalens.core.dialogue.dialogue import Dialogue
+    from pytest_personalens.core.scenario import Scenario
+
+
+class EmbeddedJudge:
+    """A judge that checks what can be checked without a model.
+
+    It reads facts by typed values, deeds by tool calls or by what a system holds, and the use of preferences.
+    How natural or coherent a dialogue is, it does not read.
+    """
+
+    identity = "embedded-judge 7"
+    paid = False
+    dimensions = (
+        Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION, Dimension.FACTS, Dimension.PERSONALIZATION_TURNS,
+        Dimension.OPENING_LEAK, Dimension.UNBACKED,
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        # The readings of a dialogue follow each other and share all but the last step.
+        self._last: Reading | None = None
+
+    def verdict(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> Verdict:
+        """Return the reading on `dimension`.
+
+        Raise `NotJudged` for task completion or facts where nothing can be checked, and `JudgeFault` for a
+        dialogue that is not in English, has no reply, or for a dimension that the judge does not give.
+        """
+        if dimension not in self.dimensions:
+            raise JudgeFault(
+                f"the embedded judge gives no reading of {dimension.short}; a model as the judge does"
+            )
+        if not any(m.role == "assistant" for m in dialogue.messages):
+            raise JudgeFault("the transcript has no turn of the assistant")
+        # A replay needs no reading, and these imports would slow it down.
+        from pytest_personalens.agents.embedded.judge import completion, personalization
+
+        if dimension is Dimension.OPENING_LEAK:
+            return personalization.opening_leak(scenario, dialogue)
+        reading = self._reading(scenario, dialogue)
+        if dimension is Dimension.TASK_COMPLETION:
+            return completion.task_completion(reading)
+        if dimension is Dimension.FACTS:
+            return completion.facts(reading)
+        if dimension is Dimension.UNBACKED:
+            return completion.unbacked(reading)
+        verdict = personalization.verdict(reading)
+        if dimension is Dimension.PERSONALIZATION:
+            return verdict
+        return self._by_turn(scenario, dialogue, verdict)
+
+    def _reading(self, scenario: Scenario, dialogue: Dialogue) -> Reading:
+        from pytest_personalens.agents.embedded.judge.reading import Reading
+        from pytest_personalens.agents.embedded.judge.understanding import require_english
+
+        last = self._last
+        if last is None or not last.is_of(scenario, dialogue):
+            require_english(dialogue.messages)
+            last = self._last = Reading(scenario, dialogue)
+        return last
+
+    def _by_turn(self, scenario: Scenario, dialogue: Dialogue, whole: Verdict) -> Verdict:
+        """Return P after each turn of the assistant (paper, Figure 5)."""
+        from pytest_personalens.agents.embedded.judge import personalization
+        from pytest_personalens.agents.embedded.judge.reading import Reading
+
+        ends = [i + 1 for i, m in enumerate(dialogue.messages) if m.role == "assistant"]
+        scores = [
+            personalization.verdict(
+                Reading(scenario, dialogue.model_copy(update={"messages": dialogue.messages[:end]}))
+            ).score
+            for end in ends[:-1]
+        ]
+        return whole.model_copy(
+            update={"dimension": Dimension.PERSONALIZATION_TURNS, "turns": (*scores, whole.score)}
+        )

@@ -1,0 +1,266 @@
+"""The state of each part of a task by the assistant's words."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from pytest_personalens.agents.embedded.judge.topics import ANY_DEED, DEEDS, Topics
+from pytest_personalens.agents.embedded.reader.facts import read_statements
+from pytest_personalens.agents.embedded.reader.findings import Facts, is_taste, told_by
+from pytest_personalens.agents.embedded.reader.statements import statements
+from pytest_personalens.agents.embedded.reader.tables import is_day_word
+from pytest_personalens.agents.embedded.reader.text import content, fold, names
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from pytest_personalens.agents.embedded.reader.facts import FactReading
+    from pytest_personalens.agents.embedded.reader.statements import Act, Statement
+    from pytest_personalens.core.dialogue.message import Message
+    from pytest_personalens.core.judging.verdict import PartState
+    from pytest_personalens.core.scenario import GoalPart, Scenario, Slot
+
+#: A report of all deeds at once.
+_WHOLE: Final = re.compile(
+    r"\b(?:both|all (?:of (?:it|them)|three|four|set|done|booked)|everything)\b|^\W*(?:all )?(?:done|sorted|fixed|changed)\b"
+)
+#: What the user does, and not the assistant: "the user has agreed".
+_OF_USER: Final = re.compile(r"\bthe user has (?:agreed|picked|approved|accepted|chosen)\b")
+_AWAY: Final = re.compile(r"\b(?:not|no|nothing|none|never|without)\b")
+_STATES: Final[dict[Act, PartState]] = {
+    "offered": "proposed", "asked": "proposed", "promised": "promised", "handed": "handed-back", "refused": "refused", "undone": "refused",
+}  # fmt: skip
+
+
+def _kinds(*kinds: str) -> Callable[[Statement], bool]:
+    return lambda s: any(v.kind in kinds for v in s.values)
+
+
+def _has(pattern: str) -> Callable[[Statement], bool]:
+    search = re.compile(pattern).search
+    return lambda s: bool(search(fold(s.text)))
+
+
+def _either(*tests: Callable[[Statement], bool]) -> Callable[[Statement], bool]:
+    return lambda s: any(test(s) for test in tests)
+
+
+#: What shows a detail that may have any value.
+_SLOTS: Final[Mapping[Slot, Callable[[Statement], bool]]] = {
+    "price": _either(
+        _kinds("money"),
+        _has(
+            r"\b(?:free|no (?:extra |additional )?(?:cost|charge|fee)|nothing (?:extra|more|to pay)|same price|costs? nothing|at no)\b"
+        ),
+    ),
+    "time": _kinds("time"),
+    "day": _either(
+        _kinds("date"), _has(r"\b(?:every ?day|daily|weekdays?|weekends?|mondays?|each (?:day|morning))\b")
+    ),
+    "length": lambda s: (
+        _kinds("duration")(s) or len({v.value for v in s.values if v.kind in ("time", "date")}) > 1
+    ),
+    "count": _kinds("count"),
+    "number": _either(_kinds("count"), _has(r"\d")),
+    "seat": _has(
+        r"\b(?:seats?|row|window|aisle|coach|carriage|berth|cabin|table|terrace|stalls|balcony|corner|floor|room|single|double|twin|suite|standing|section|\d{1,2}[a-f])\b"
+    ),
+}
+#: The detail that a fact without a value asks for, by its kind.
+_SLOT_OF: Final[Mapping[str, Slot]] = {
+    "money": "price",
+    "time": "time",
+    "date": "day",
+    "duration": "length",
+    "count": "count",
+}
+_NAMED: Final = frozenset[str](("provider", "person", "item", "place", "text"))
+
+
+class PartReading(NamedTuple):
+    """The state of a part, the message and the quote that show it, and what is wrong or lacking.
+
+    `known` is false where words cannot show the part: nothing says how an assistant speaks of it.
+    """
+
+    part: GoalPart
+    state: PartState
+    turn: int | None = None
+    quote: str = ""
+    details: tuple[str, ...] = ()
+    known: bool = True
+
+
+def read_parts(scenario: Scenario, messages: Sequence[Message]) -> tuple[PartReading, ...]:
+    """Return the reading of each part of a task by the assistant's words, by the end of the messages."""
+    facts, said = Facts(scenario), statements(messages, scenario.now)
+    readings = read_statements(facts, messages, said)
+    user = [scenario.name, *(m.content for m in messages if m.role == "user")]
+    return PartReader(scenario.task.parts, facts, said, readings, user).read()
+
+
+class PartReader:
+    """Reads the parts of a task in the statements of an assistant."""
+
+    def __init__(
+        self,
+        parts: Sequence[GoalPart],
+        facts: Facts,
+        said: Sequence[Statement],
+        readings: Mapping[str, FactReading],
+        user: Sequence[str],
+    ) -> None:
+        self.topics = Topics(parts, facts)
+        self._parts, self._facts, self._said, self._readings = (
+            parts,
+            {f.name: f for f in facts.all},
+            said,
+            readings,
+        )
+        self._whole = {id(s) for s in said if _WHOLE.search(fold(s.text))}
+        self._firm = [s for s in said if s.act in facts.telling]
+        self._user, self._reader = user, facts
+        known = content(" ".join(user))
+        self._new = [s for s in self._firm if any(not content(name) <= known for name in _names(s.text))]
+        self._lists = {s.turn for s in said if sum(t.turn == s.turn and _is_option(t) for t in said) > 1}
+
+    def read(self) -> tuple[PartReading, ...]:
+        """Return the reading of each part."""
+        return tuple(self._read(n, part) for n, part in enumerate(self._parts))
+
+    def _read(self, number: int, part: GoalPart) -> PartReading:
+        if part.never:
+            return self._never(number, part)
+        if _OF_USER.search(part.text):
+            return PartReading(part, "done")
+        named = [self._readings[name] for name in part.facts if name in self._readings]
+        closed = [r for r in named if not is_taste(r.fact)]
+        # A taste concerns personalization, until the user has named it.
+        wrong = [
+            r
+            for r in named
+            if r.state == "contradicted" and (not is_taste(r.fact) or self._is_named(r.fact.name))
+        ]
+        if wrong:
+            last = max(wrong, key=lambda r: r.turn or 0)
+            return PartReading(
+                part,
+                "wrong",
+                last.turn,
+                last.quote,
+                tuple(f"{r.fact.what}: {r.said}, wanted {r.fact.says or r.fact.right[0]}" for r in wrong),
+            )
+        deed = self._deed(number, part) if part.kind == "done" else None
+        if deed is not None and deed.state not in ("done", "missing"):
+            return deed
+        if unsaid := [r for r in closed if r.state == "not said"]:
+            details = tuple(
+                f"{r.fact.what}: not said, wanted {r.fact.says or r.fact.right[0]}" for r in unsaid
+            )
+            return PartReading(
+                part, "missing", deed.turn if deed else None, deed.quote if deed else "", details
+            )
+        if deed is not None and (deed.state == "done" or not closed):
+            return deed
+        if part.kind == "told" and (lacking := self._untold(number, part, closed=bool(closed))):
+            return lacking
+        if closed:
+            last = max(closed, key=lambda r: r.turn or 0)
+            return PartReading(part, "done", last.turn, last.quote)
+        shown = next((s for s in reversed(self._firm) if self.topics.belongs(number, s)), None)
+        return PartReading(part, "done", *((shown.turn, shown.text) if shown else ()))
+
+    def _is_named(self, fact: str) -> bool:
+        """True if the user has said the right value of a fact."""
+        return any(fact in told_by(text, self._reader) for text in self._user)
+
+    def _never(self, number: int, part: GoalPart) -> PartReading:
+        words = self.topics.words[number]
+        bad = next(
+            (
+                s
+                for s in self._said
+                if s.act == "done" and len(words & s.words) > 1 and not _AWAY.search(fold(s.text))
+            ),
+            None,
+        )
+        return PartReading(part, "wrong", bad.turn, bad.text) if bad else PartReading(part, "done")
+
+    def _deed(self, number: int, part: GoalPart) -> PartReading:
+        """Return the last state of a deed: reported, opened again, or never reported."""
+        topics = self.topics
+        found = PartReading(part, "missing", known=bool(topics.words[number]))
+        heading: Statement | None = None
+        opened, spoken = False, -1
+        for s in self._said:
+            if heading is not None and heading.turn != s.turn:
+                heading = None
+            if s.act == "done" and not (s.words & (DEEDS - topics.deeds[number] - ANY_DEED)):
+                heading = s  # "Booked:", and a list of what was booked
+            if s.act == "undone" and spoken == s.turn and not topics.names_deed(s):
+                # "It has not gone out": what was said just before.
+                found, opened = PartReading(part, "refused", s.turn, s.text), True
+            spoken = s.turn if topics.scores(s)[number] else spoken
+            if not self._may_do(number, s):
+                continue
+            own = topics.belongs(number, s)
+            if s.act == "undone" or (s.act == "refused" and own):
+                found, opened = PartReading(part, "refused", s.turn, s.text), True
+            elif s.act in _STATES and own and found.state != "done":
+                found, opened = PartReading(part, _STATES[s.act], s.turn, s.text), True
+            elif s.act == "done" and (not opened or (own and s.words & (topics.deeds[number] | ANY_DEED))):
+                found, opened = PartReading(part, "done", s.turn, s.text), False
+            elif s.act == "told" and heading is not None and s.turn not in self._lists and not opened:
+                found = PartReading(part, "done", s.turn, s.text)
+        return found
+
+    def _may_do(self, number: int, s: Statement) -> bool:
+        if id(s) not in self._whole:
+            return self.topics.does(number, s)
+        before = (t for t in self._firm if t.turn <= s.turn and t is not s)
+        about = self.topics.things[number] | self.topics.deeds[number]
+        return s.turn not in self._lists and any(t.words & about for t in before)
+
+    def _untold(self, number: int, part: GoalPart, *, closed: bool) -> PartReading | None:
+        """Return the part as missing if a detail of it that may have any value is not told; None if all is."""
+        firm = [s for s in self._said if s in self._firm or s.act == "handed"] or [
+            s for s in self._said if s.act in ("offered", "promised")
+        ]
+        open_facts = [
+            f for name in part.facts if (f := self._facts.get(name)) and (not f.right or is_taste(f))
+        ]
+        wanted = set(part.slots) & _SLOTS.keys() | {
+            _SLOT_OF[f.kind] for f in open_facts if f.kind in _SLOT_OF and not f.right
+        }
+        lacking = sorted(slot for slot in wanted if not any(map(_SLOTS[slot], firm)))
+        if lacking:
+            return PartReading(part, "missing", details=tuple(f"the {slot}: not said" for slot in lacking))
+        if closed or wanted:
+            return None
+        tastes = [f for f in open_facts if is_taste(f)]
+        if any(self._readings[f.name].state != "not said" for f in tastes if f.name in self._readings):
+            return None
+        if any(self.topics.touches(number, s) for s in firm):
+            return None
+        # A name that the user did not say may be what was asked for. What is no name cannot be read at all.
+        name = any(f.kind in _NAMED and not f.right for f in open_facts) or bool(
+            {"name", "title", "place"} & {*part.slots}
+        )
+        if name and self._new:
+            return None
+        return PartReading(part, "missing", known=name)
+
+
+def _names(text: str) -> frozenset[str]:
+    """Return the names of a statement; a single first word with a capital letter is none."""
+    text = text.replace(": ", " ")
+    found = names(f"x {text}" if re.match(r"[^\W\d_]+,? (?:[A-ZÀ-Þ]|\d)", text) else text)
+    return frozenset(name for name in found if not is_day_word(name))
+
+
+def _is_option(s: Statement) -> bool:
+    """True for a line of a list of offers, each with its price or hour."""
+    return bool(re.match(r"\W*(?:\*\*|option|\d|\|)", s.text)) and any(
+        v.kind in ("money", "time") for v in s.values
+    )

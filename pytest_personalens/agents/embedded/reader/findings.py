@@ -1,0 +1,279 @@
+"""Holds a statement against the facts of a scenario: the right values that it says, and the wrong ones."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from pytest_personalens.agents.embedded.reader.names import (
+    first_name,
+    in_longer_name,
+    is_start,
+    said_in,
+    says,
+)
+from pytest_personalens.agents.embedded.reader.statements import FIRM, TELLS
+from pytest_personalens.agents.embedded.reader.text import content, fold, mentions, plain, stem, stems
+from pytest_personalens.agents.embedded.reader.values import PERSONS, TYPED, agrees, values
+from pytest_personalens.core.facts import RANGE
+from pytest_personalens.datasets.world.values import ordinal, range_ends
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pytest_personalens.agents.embedded.reader.kinds import Value
+    from pytest_personalens.core.facts import Fact
+    from pytest_personalens.core.scenario import Scenario
+
+#: A value that is put aside: the old one, one of another matter, one that is turned down.
+_PUT_ASIDE: Final = re.compile(
+    r"\b(?:untouched|unchanged|not touched|left alone|none touches|stays? (?:as|exactly|just|where)|remains?|before:?|old)\b[^.;!?]{0,40}"
+    r"|\b(?:not|instead of|rather than|never|except|other than|(?:it|that|this|which) (?:was|were|had)|the old|used to|no longer|replaces?|replacing|originally|previous(?:ly)?|you said|you asked|you wanted)\b[^,.;!?:]{0,40}"
+)
+_ASIDE_BEFORE: Final = re.compile(
+    r"[^,.;!?|]{0,60}\b(?:untouched|unchanged|not touched|left alone|as (?:it|they) (?:was|were)|stays as)\b"
+)
+#: Clauses about something beside the deed: how it is paid, until when it can be changed.
+_BESIDE: Final = re.compile(
+    r"\b(?:until|expires?|refund\w*|cancel\w*|posted|ships?|shipped|since|due|paid|charged|because|reminder|reminds?|rain\w*|forecast|also|extra|spare|other|as of|usual"
+    r"|lasts?|walk|opens?|closes?|ends?|check(?:-| )?(?:in|out)|back|home|arriv\w*|deliver\w*|minutes? (?:before|earlier|later|after)|away|at the latest|before|by)\b"
+)
+#: Facts that are the most that something may take or cost.
+MOST: Final = re.compile(r"\b(?:most|longest|at most|may cost|may be paid|how much time|budget|limit)\b")
+#: Units of length, which counts of people and things do not count.
+_UNITS: Final = frozenset(map(stem, ("night", "day", "week", "month", "hour", "minute", "year")))
+_TICKETS: Final = frozenset(map(stem, ("ticket", "seat")))
+_NO_THINGS: Final = frozenset(
+    map(stem, "table the for of how many on in a an is are at or and to per it".split())  # noqa: SIM905
+)
+_SHORTEST: Final = 3
+
+
+class Finding(NamedTuple):
+    """What a statement says of one fact, and whether it is right.
+
+    What is not `sure` may be about something else. It is wrong only if nothing says the right value.
+    """
+
+    fact: Fact
+    said: str
+    right: bool
+    sure: bool = True
+
+
+@lru_cache(maxsize=8192)
+def _without_aside(folded: str) -> str:
+    if "touch" in folded or "change" in folded or "alone" in folded or "as " in folded:
+        folded = _ASIDE_BEFORE.sub(_blank, folded)
+    return _PUT_ASIDE.sub(_blank, folded)
+
+
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match[0])
+
+
+def is_taste(fact: Fact) -> bool:
+    """True for a fact of taste, which the history tells: what goes against it concerns personalization."""
+    return fact.known == "history" and "." not in fact.name
+
+
+class Facts:
+    """The facts of a scenario as statements can be held against them."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        parts = scenario.task.parts
+        self.now = scenario.now
+        self.named = frozenset(name for part in parts if not part.never for name in part.facts)
+        never = {name for part in parts if part.never for name in part.facts}
+        self.all = tuple(f for f in scenario.task.facts if f.name not in never or f.name in self.named)
+        #: The closed facts that a part names. The others are no part of the task.
+        self.wanted = tuple(f for f in self.all if f.right and f.name in self.named)
+        self.synonyms = synonyms_of(scenario)
+        #: The stems of what the task is about.
+        self.topic = content(
+            " ".join(
+                (
+                    scenario.task.intent,
+                    *(f.what for f in self.all),
+                    *(w for p in parts for w in (p.text, *p.words)),
+                )
+            )
+        )
+        #: What texts of the user were found to tell.
+        self.told: dict[str, dict[str, str]] = {}
+        #: What affirms a fact. Where nothing is to be done, a proposal tells what was asked for.
+        self.telling = FIRM if any(p.kind == "done" and not p.never for p in parts) else TELLS
+        self._things = {f.name: _things(f, scenario) for f in self.all if f.kind == "count"}
+
+    def findings(
+        self, text: str, found: Sequence[Value], of_user: Sequence[Value] = (), *, deed: bool = False
+    ) -> tuple[Finding, ...]:
+        """Return what a statement says of the facts.
+
+        `found` are its typed values. The values `of_user` are no mistakes of an assistant. `deed` is true for
+        a report of a deed, whose values are those of the deed.
+        """
+        folded = plain(text)
+        kept = _without_aside(folded)
+        return (*self._typed(folded, kept, found, of_user, deed), *self._named(text, kept))
+
+    def fits(self, value: Value, fact: Fact) -> bool:
+        """True if a value is right for a fact. A range may hold single values that are wrong."""
+        if not any(agrees(fact.kind, right, value) for right in fact.right):
+            return False
+        ranges = any(RANGE in right for right in fact.right)
+        return not ranges or value.vague or not any(agrees(fact.kind, wrong, value) for wrong in fact.wrong)
+
+    def counts_persons(self, fact: Fact) -> bool:
+        """True for a count of persons, or of what each person has one of."""
+        return fact.kind == "count" and bool(self._things[fact.name] & PERSONS)
+
+    def about(self, value: Value) -> list[Fact]:
+        """Return the facts that a value may be about, by its kind and by what it counts."""
+        facts = [f for f in self.all if f.kind == value.kind]
+        if value.kind == "duration" and value.thing == "night":
+            return [f for f in facts if any("night" in right for right in f.right)]
+        if value.kind != "count":
+            return facts
+        things = set(value.thing.split())
+        if things & _UNITS or (value.value == 1 and not things & (PERSONS | _TICKETS)):
+            # Five nights are none of ten days, and "one leaves at 7:25" counts nothing.
+            return [f for f in facts if things & set(stems(f.what))]
+        return [f for f in facts if things & self._things[f.name]]
+
+    def _typed(
+        self, folded: str, kept: str, found: Sequence[Value], of_user: Sequence[Value], deed: bool
+    ) -> Iterator[Finding]:
+        rights: dict[str, Finding] = {}
+        for value in found:
+            fitting = [fact for fact in self.about(value) if self.fits(value, fact)]
+            # The exact value of one fact says nothing of another that may lie in a range.
+            for fact in [f for f in fitting if not any(RANGE in r for r in f.right)] or fitting:
+                finding = Finding(fact, value.said, right=True, sure=not _loose(value, fact))
+                if finding.sure or fact.name not in rights:
+                    rights[fact.name] = finding
+        wrong = list(
+            self._wrong(folded, kept, found, of_user, deed, {name for name, f in rights.items() if f.sure})
+        )
+        against = {f.fact.name for f in wrong}
+        yield from (f for name, f in rights.items() if f.sure or name not in against)
+        yield from wrong
+
+    def _wrong(
+        self,
+        folded: str,
+        kept: str,
+        found: Sequence[Value],
+        of_user: Sequence[Value],
+        deed: bool,
+        rights: set[str],
+    ) -> Iterator[Finding]:
+        for value in found:
+            about = self.about(value)
+            if kept[value.start : value.end].isspace() or value.thing in ("other", "free"):
+                continue
+            if any(not f.right or self.fits(value, f) for f in about) or any(
+                value.same(one) for one in of_user
+            ):
+                continue
+            clause = kept[max(kept.rfind(mark, 0, value.start) for mark in ",;.!?") + 1 : value.start]
+            beside = value.kind in ("time", "date") and bool(_BESIDE.search(clause))
+            only = sum(f.kind == value.kind for f in self.wanted) == 1
+            for fact in about:
+                listed = any(agrees(fact.kind, wrong, value) for wrong in fact.wrong)
+                if fact.name not in self.named or fact.name in rights or within_limit(value, fact):
+                    continue
+                if value.kind == "duration" and not (listed or _of_a_size(value, fact)):
+                    continue
+                unclear = beside and (not listed or value.vague)
+                if (unclear and value.vague) or not (listed or only or deed):
+                    continue
+                yield Finding(fact, value.said, right=False, sure=(listed or only) and not unclear and deed)
+
+    def _named(self, text: str, kept: str) -> Iterator[Finding]:
+        rights: set[str] = set()
+        said: list[str] = []
+        others = [f for f in self.all if f.kind not in TYPED]
+        for fact in others:
+            for right in fact.right:
+                if way := said_in(right, text, fact.kind, self.synonyms):
+                    rights.add(fact.name)
+                    said.append(right)
+                    yield Finding(fact, way if way != right else right, right=True)
+        named = " ".join(said)
+        for fact in others:
+            if fact.name in rights or fact.name not in self.named:
+                continue
+            for wrong in fact.wrong:
+                here = mentions(wrong, kept) if len(wrong) > _SHORTEST else says(wrong, text, fact.kind)
+                if (
+                    here
+                    and not mentions(wrong, named)
+                    and not in_longer_name(wrong, text)
+                    and not (fact.kind == "place" and is_start(wrong, kept))
+                ):
+                    yield Finding(fact, wrong, right=False)
+                    break
+                if (
+                    fact.kind == "person"
+                    and (first := first_name(wrong))
+                    and re.search(rf"\b{re.escape(first)}\b", kept)
+                ):
+                    yield Finding(fact, first, right=False, sure=False)
+                    break
+
+
+def _loose(value: Value, fact: Fact) -> bool:
+    """True if a day that is right may be another: a weekday of a long range, or "tonight" beside a date."""
+    if value.kind != "date":
+        return False
+    if re.match(r"to(?:day|night|morrow)", value.said):
+        return True
+    return value.vague and all(
+        RANGE in r and ordinal("date", range_ends(r)[1]) - ordinal("date", range_ends(r)[0]) >= 6
+        for r in fact.right
+    )
+
+
+def synonyms_of(scenario: Scenario) -> dict[str, tuple[str, ...]]:
+    """Return the other ways to say the values of preferences, as the data names them."""
+    found: dict[str, tuple[str, ...]] = {}
+    for words in scenario.words.values():
+        for kind in words.types.values():
+            for value, ways in getattr(kind, "synonyms", {}).items():
+                found[value] = (*found.get(value, ()), *ways)
+    return found
+
+
+def told_by(text: str, facts: Facts) -> dict[str, str]:
+    """Return the facts of which a text says a right value, by name, with the words that say it."""
+    if text not in facts.told:
+        found = facts.findings(text, values(text, facts.now))
+        facts.told[text] = {f.fact.name: f.said for f in found if f.right}
+    return facts.told[text]
+
+
+def within_limit(value: Value, fact: Fact) -> bool:
+    """True if a fact is the most that something may take or cost, and the value is less."""
+    if not MOST.search(fact.what) or not isinstance(value.value, int | float) or len(fact.right) != 1:
+        return False
+    return RANGE not in fact.right[0] and value.value <= ordinal(value.kind, fact.right[0])
+
+
+def _of_a_size(value: Value, fact: Fact) -> bool:
+    """True if a length is of the size of the fact's: ten minutes are none of a rental for a month."""
+    assert isinstance(value.value, float | int)
+    low, high = (ordinal("duration", end) for end in range_ends(fact.right[0]))
+    return low / 3 <= value.value <= high * 3
+
+
+def _things(fact: Fact, scenario: Scenario) -> frozenset[str]:
+    """Return the stems of what a count counts, by the words of the fact and of its parts."""
+    parts = [p for p in scenario.task.parts if fact.name in p.facts]
+    words = set(
+        stems(fold(" ".join((fact.what, *(p.text for p in parts), *(w for p in parts for w in p.words)))))
+    )
+    if words & PERSONS or fold(fact.what).startswith("how many people"):
+        words |= PERSONS
+    return frozenset(words - _NO_THINGS)

@@ -1,0 +1,1 @@
+"""The embedded user: its voice, its answers, and what it does next."""

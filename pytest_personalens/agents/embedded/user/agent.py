@@ -1,0 +1,34 @@
+"""The embedded user agent. It plays the user by rules, without a model, the same on every machine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_personalens.core.dialogue.dialogue import UserTurn
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_personalens.core.dialogue.dialogue import Message
+    from pytest_personalens.core.scenario import Scenario
+
+
+class EmbeddedUserAgent:
+    """A user agent that plays a profile by rules; `UserTurn.served` says if it got what it came for.
+
+    Each turn depends only on the scenario and the transcript. Their digest draws the wording.
+    """
+
+    identity = "embedded-user 8"
+    paid = False
+
+    def turn(self, scenario: Scenario, transcript: Sequence[Message]) -> UserTurn:
+        """Return the next turn of the user."""
+        # A replay needs no turn, and these imports would slow it down.
+        if not transcript:
+            from pytest_personalens.agents.embedded.user.openings import opening
+
+            return UserTurn(opening(scenario))
+        from pytest_personalens.agents.embedded.user.turns import NextTurn
+
+        return NextTurn(scenario, transcript).turn()

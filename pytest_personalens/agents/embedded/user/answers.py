@@ -1,0 +1,261 @@
+"""Answers questions by what the user knows: the facts of its task, its preferences and its limits."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from pytest_personalens.agents.embedded.reader.findings import Facts
+from pytest_personalens.agents.embedded.reader.names import said_in
+from pytest_personalens.agents.embedded.reader.text import content, mentions, plain, stem, stems
+from pytest_personalens.agents.embedded.reader.values import values
+from pytest_personalens.agents.embedded.user import words
+from pytest_personalens.agents.embedded.user.questions import alternatives, options
+from pytest_personalens.agents.embedded.user.voice import drawn_number, first_person, lower_first
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pytest_personalens.agents.embedded.user.questions import Question
+    from pytest_personalens.core.facts import Fact
+    from pytest_personalens.core.scenario import Scenario
+
+    #: A preference: its domain, its type and the user's values.
+    Held = tuple[str, str, tuple[str, ...]]
+
+
+class Answer(NamedTuple):
+    """What the user says: a bank of phrases and a value. `of` names the fact or the preference that it tells."""
+
+    bank: str
+    value: str = ""
+    of: str = ""
+
+
+#: How a question asks for a kind of value.
+_KINDS: Final = {
+    "date": re.compile(r"\bwhen\b|\b(?:what|which|the|your|a) (?:\w+ )?(?:days?|dates?|weekday|evening|night|morning)\b|\bdates?\b"),
+    "time": re.compile(r"\bwhen\b|\b(?:what|which|the|your|a|at what) (?:\w+ )?(?:time|hour)\b|\bhow (?:early|late)\b"),
+    "count": re.compile(r"\bhow (?:many|big|large|often|old|long)\b|\bnumber of\b|\b(?:party|group) size\b|\bwhich volume\b"),
+    "duration": re.compile(r"\bhow (?:long|late|much time)\b|\bduration\b|\blength\b|\bhow many (?:hours|minutes|days|weeks|months|nights)\b"),
+    "money": re.compile(r"\bbudget\b|\bhow much (?:money|may|can|is|are|do you want to (?:spend|pay)|would you like to (?:spend|pay))|\bprice|\bspend\b|\bcost\b|\blimit\b|\bmaximum\b|\bfare\b"),
+    "person": re.compile(r"\bwho(?:m|se)?\b|\bnames?\b|\bwhich (?:person|people|friends?|contacts?)\b|\brecipients?\b"),
+    "place": re.compile(r"\bwhere\b|\b(?:which|what|the) (?:city|town|place|address|destination|location|station|airport|library|room|venue)\b|\bdestination\b|\baddress\b"),
+}  # fmt: skip
+#: Words of a question that say nothing of what it asks for.
+_EMPTY: Final = frozenset(
+    stems("the a an of for to in on at it is are be do does will would should shall can i you your my me we us what which who whom when where how many much long and or that this there user please like want need have has may by with from any some as so know tell prefer usually best")
+)  # fmt: skip
+#: Words for the same thing, each of which counts as the first of its row.
+_SAME: Final = {
+    stem(word): stem(row.split()[0])
+    for row in (
+        "arrive arrival arriving", "leave departure depart departs leaving", "return back returning", "first begin begins start starts starting", "last end ends until finish",
+        "fly flight flights", "people guests persons person passengers party diners everyone", "spend budget cost costs price pay paid fare", "new instead replacement",
+        "old current original", "book title novel", "film movie", "car vehicle", "hour time", "eat dinner table restaurant lunch meal", "app channel", "name call called", "travel journey trip",
+        "service platform streaming", "company operator carrier firm", "food cuisine kitchen", "reference code number", "make maker brand",
+    )
+    for word in row.split()
+}  # fmt: skip
+_WH: Final = re.compile(r"\b(?:where|when|who|whom|how (?:many|long|often|much))\b")
+_GENERAL: Final = re.compile(r"\b(?:preferences?|tastes?|wish\w*|requirements?|particular|in mind|enjoy|prefer|like|love|favou?rites?|nicer|looking for|important|matters|kinds?|sorts?|types?)\b")  # fmt: skip
+_DIET: Final = re.compile(r"\b(?:allerg\w+|diet\w*|restrictions?|intoleran\w+|avoid|eat|accessib\w+|requirements|special needs)\b")  # fmt: skip
+_HERE: Final = re.compile(r"\bwhere (?:are you|do you (?:live|stay|start|leave))\b|\byour (?:current )?location\b|\b(?:departure|leav|travel|fly|start|depart|setting off)\w*\b.*\bfrom\b|\bfrom (?:where|which (?:city|station|airport|stop))\b")  # fmt: skip
+_WHY: Final = re.compile(r"^\W*(?:and )?why\b|\bwhat(?:'s| is) the (?:reason|occasion)\b|\bfor what (?:reason|purpose)\b")  # fmt: skip
+_DATES: Final = re.compile(r"\bdates\b|\bdays\b.*\band\b|\buntil when\b|\bhow long are you away\b")
+#: The types of preferences that say what somebody likes in a domain.
+_TASTE: Final = re.compile(r"genre|categor|kind|type|cuisine|sport|sector", re.IGNORECASE)
+#: Words of a question that name nothing.
+_UNNAMED: Final = frozenset(stems("could would preference taste wish requirement particular mind enjoy like love favourite favorite nice look important matter kind sort type anything something thing remember one tell"))  # fmt: skip
+_FITS: Final = 0.95
+_SHORT: Final = 5
+_ASKING: Final = frozenset(stems("what which do you would like of the a an to is"))
+_ORDINALS: Final = ("first", "second", "third", "fourth", "fifth", "sixth")
+
+
+class Answers:
+    """What the user of a scenario answers; `key` draws where it has no wish."""
+
+    def __init__(self, scenario: Scenario, key: str) -> None:
+        self.scenario, self.key = scenario, key
+        self.facts = Facts(scenario)
+
+    @cached_property
+    def _held(self) -> list[Held]:
+        """The preferences, those first that matter to the task."""
+        relevant = self.scenario.task.relevant
+        rows = [(d, n, v) for d, types in self.scenario.preferences.items() for n, v in types.items() if v]
+        return sorted(rows, key=lambda row: row[:2] not in relevant)
+
+    def to(self, question: Question, reply: str) -> list[Answer]:
+        """Return the answers to a question that asks for more than a yes."""
+        folded = plain(question.text)
+        if question.wants == "list":
+            return [self._chosen(options(reply))]
+        if question.wants == "either":
+            return [self._either(question.text, folded)]
+        if _DIET.search(folded) and question.wants in ("any", "detail"):
+            diet = next((row for row in self._held if "diet" in row[1].lower()), None)
+            limits = [Answer("diet", limit.name, limit.name) for limit in self.scenario.limits[:2]]
+            return [self._of_held(diet)] if diet else limits or [Answer("none")]
+        known = self._known(folded)
+        if known or question.wants == "private":
+            return known or [Answer("private")]
+        if _WHY.search(folded):
+            return [Answer("why")]
+        if _HERE.search(folded) and (here := self.scenario.situation.known.get("location", "")):
+            return [Answer("here", here)]
+        general = _GENERAL.search(folded) or not _topic(folded) - _UNNAMED
+        if general and not _WH.search(folded) and (wishes := self._wishes(folded)):
+            return wishes
+        intent = self.scenario.task.intent
+        for value in values(intent, self.scenario.now):
+            if value.kind in _KINDS and _KINDS[value.kind].search(folded):
+                return [Answer("tell", intent[value.start : value.end], value.said)]
+        if question.wants == "any":
+            return [Answer("none")]
+        kind = next((k for k in ("money", "time") if _KINDS[k].search(folded)), "")
+        return [Answer({"money": "free_money", "time": "free_when"}.get(kind, "free"))]
+
+    def _known(self, folded: str) -> list[Answer]:
+        """Return the fact, the thing or the preference that a question asks for; empty if there is none."""
+        scored = [(self._score(f, folded), f.known != "open", f) for f in self.scenario.task.facts]
+        ranked = sorted((row for row in scored if row[0] >= _FITS), key=lambda row: row[:2], reverse=True)
+        score, closed = ranked[0][:2] if ranked else (0.0, False)
+        best = self._best(folded)
+        if best is not None and (best[0] > score + (0.3 if score > 1 else 0) or not closed):
+            return [self._of_held(best[1])]
+        if score < 1 and re.search(r"\bwhich\b", folded):
+            for thing in self.scenario.task.things:
+                if (_topic(thing.what) | {"booking"}) & _topic(folded):
+                    return [Answer("tell", thing.record.split(", ")[0], thing.name)]
+        if not ranked:
+            return []
+        first = ranked[0][2]
+        if _DATES.search(folded) and first.kind == "date":
+            days = [f for _, closed, f in ranked if closed and f.kind == "date" and "old" not in f.what]
+            return [self._of_fact(f) for f in sorted(days[:2], key=lambda f: f.right)]
+        both = [f for s, _, f in ranked if {f.kind, first.kind} == {"date", "time"} and s >= score]
+        return [self._of_fact(f) for f in (first, *both[:1]) if _is_told(f)]
+
+    def _wishes(self, folded: str) -> list[Answer]:
+        """Return one or two preferences that matter to the task: those of the domain that a question names."""
+        relevant = [row for row in self._held if row[:2] in self.scenario.task.relevant]
+        words_of = {
+            d: self.scenario.words[d].words for d in self.scenario.domains if d in self.scenario.words
+        }
+        named = {
+            d
+            for d in self.scenario.domains
+            if _topic(folded) & _topic(plain(" ".join((d, *words_of.get(d, ())))))
+        }
+        if not (named or self.scenario.task.facts) and _topic(folded) - _UNNAMED:
+            return []  # "Which size would you like?" names something else
+        tastes = [row for row in self._held if row[0] in named and _TASTE.search(row[1])]
+        return [self._of_held(row, most=1) for row in (tastes[:1] or relevant[:2])]
+
+    def _of_fact(self, fact: Fact) -> Answer:
+        text = first_person(words.spoken(fact))
+        bank = words.bank_of(fact)
+        return Answer(bank, text.removesuffix(" people") if bank == "tell_people" else text, fact.name)
+
+    def _of_held(self, row: Held, most: int = 2) -> Answer:
+        said = words.preferred(row[1], row[2], most=most)
+        bank = "free" if said.lower() == "no preference" else words.bank_of_preference(row[1])
+        return Answer(bank, said, "" if bank == "free" else row[1])
+
+    def _score(self, fact: Fact, folded: str) -> float:
+        """Return how well a question fits a fact: `_FITS` if only by the kind of its value, and more by its words."""
+        asked, about = _topic(folded), _topic(plain(f"{fact.what} {fact.name.rpartition('.')[2]}"))
+        shared = len(asked & about) - 0.05 * len(about - asked)
+        if (kind := _KINDS.get(fact.kind)) is None:
+            return shared
+        if not kind.search(folded) or (fact.kind == "count" and not asked & about):
+            return 0.5 * shared if fact.kind in ("person", "place") else 0.0
+        return 1 + shared if asked & about else _FITS
+
+    def _best(self, folded: str) -> tuple[float, Held] | None:
+        """Return the preference that a question asks for, with how well it fits."""
+        asked, best = _topic(folded), None
+        in_words = bool(_WH.search(folded))
+        for row in self._held:
+            spec = words.words_of(self.scenario, row[0], row[1])
+            score = max((1.5 + 0.1 * len(ask.split()) for ask in spec.ask if _asks(ask, folded)), default=0.0)
+            about = frozenset(_SAME.get(w, w) for w in words.topic(row[1]))
+            # The name of the domain says little: "What should a hotel offer?"
+            shared = sum(0.5 if w in _topic(plain(row[0])) else 1.0 for w in asked & about)
+            score = max(score, shared * (0.9 if in_words else 1))
+            named = (*row[2], *spec.values) if not in_words else ()
+            if any(content(v) and content(v) <= content(folded) for v in named):
+                score = max(score, 1.2)
+            score += 0.2 * (row[:2] in self.scenario.task.relevant)
+            if score >= 1 and (best is None or score > best[0]):
+                best = score, row
+        return best
+
+    def fit(self, text: str) -> tuple[int, Answer | None]:
+        """Return how well a choice suits the user, and what of the user's it goes against, if it does."""
+        found = self.facts.findings(text, values(text, self.scenario.now), deed=True)
+        good, bad = sum(f.right for f in found), sum(not f.right for f in found)
+        against = next((self._of_fact(f.fact) for f in found if not f.right), None)
+        for row in self._held:
+            if self.holds(row, text):
+                good += 1
+            elif self.other(row, text):
+                bad, against = bad + 1, against or self._of_held(row)
+        return good - bad, against
+
+    def holds(self, row: Held, text: str) -> bool:
+        """True if a text says one of the user's own values of a preference."""
+        return any(said_in(v, text, "item", self.facts.synonyms) for v in row[2])
+
+    def other(self, row: Held, text: str) -> str:
+        """Return another value of the preference's list that a text says; empty if there is none."""
+        listed = words.words_of(self.scenario, row[0], row[1]).values
+        others = [v for v in listed if not any(v == h or mentions(v, h) for h in row[2])]
+        return next((v for v in others if mentions(v, text)), "") if len(others) < len(listed) else ""
+
+    def _either(self, text: str, folded: str) -> Answer:
+        """Return one of the alternatives, or what the user wants instead of all."""
+        choices = alternatives(folded)
+        fits = [self.fit(choice) for choice in choices]
+        best = max(range(len(choices)), key=lambda n: (fits[n][0], drawn_number(self.key, choices[n])))
+        against = fits[best][1]
+        if fits[best][0] <= 0 and against is not None and against.value != "no preference":
+            return Answer("instead", against.value, against.of)
+        if fits[best][0] <= 0 and (against or re.search(r"don't (?:you )?mind|doesn't matter", folded)):
+            return Answer("either_way")
+        match = re.search(re.escape(choices[best]), text, re.IGNORECASE)
+        return Answer("option", lower_first(match[0]) if match else choices[best])
+
+    def _chosen(self, listed: Sequence[str]) -> Answer:
+        """Return the listed option that suits the user best, by its name or by its place in the list."""
+        fits = [self.fit(option)[0] for option in listed]
+        best = max(range(len(listed)), key=lambda n: (fits[n], -n))
+        name = re.split(r"\s+[-–—|]\s+|\s*[:(;]|,\s", listed[best].replace("*", "").strip())[0].strip(" .\"'")
+        named = len(name.split()) <= _SHORT and re.search(r"[^\W\d_]{3}", name)
+        return Answer(
+            "option", name if named else f"the {[*_ORDINALS, 'last'][min(best, len(_ORDINALS))]} one"
+        )
+
+    def corrections(self, text: str) -> Iterator[tuple[Fact, str]]:
+        """Yield the facts that a text has wrong, with the words that are wrong, and none that it has right too."""
+        found = self.facts.findings(text, values(text, self.scenario.now), deed=True)
+        right = {f.fact.name for f in found if f.right}
+        yield from ((f.fact, f.said) for f in found if not f.right and f.sure and f.fact.name not in right)
+
+
+def _topic(folded: str) -> frozenset[str]:
+    found = frozenset(_SAME.get(w, w) for w in stems(folded)) - _EMPTY
+    return found | {"people"} if re.search(r"\bhow many (?:of (?:you|us)|people)\b", folded) else found
+
+
+def _is_told(fact: Fact) -> bool:
+    """True for a fact that the user has a word on: what is right, or days and hours between two ends."""
+    return bool(fact.right) and (fact.known != "open" or fact.kind in ("date", "time"))
+
+
+def _asks(ask: str, folded: str) -> bool:
+    """True if a question asks with these words, or with the same question word and the words that have a topic."""
+    return mentions(ask, folded) or frozenset(stems(ask)) - _ASKING <= frozenset(stems(folded))

@@ -1,1 +1,0 @@
-"""Tool calls and stored state, held against what was said."""

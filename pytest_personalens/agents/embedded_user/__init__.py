@@ -1,1 +1,0 @@
-"""The embedded user agent: plays a profile without a model."""

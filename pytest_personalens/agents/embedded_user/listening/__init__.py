@@ -1,1 +1,0 @@
-"""What the user hears in a reply: statements, lists and questions."""

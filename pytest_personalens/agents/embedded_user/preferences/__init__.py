@@ -1,1 +1,0 @@
-"""What the user likes, and what goes against it."""

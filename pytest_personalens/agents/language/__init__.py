@@ -1,1 +1,0 @@
-"""Reads the texts of users and assistants: sentences, statements, values."""

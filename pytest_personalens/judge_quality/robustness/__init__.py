@@ -1,1 +1,0 @@
-"""Whether verdicts follow the meaning of a dialogue and not its words."""

@@ -1,1 +1,0 @@
-"""Trains the embedded judge on labelled dialogues."""

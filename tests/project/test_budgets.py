@@ -1,0 +1,25 @@
+"""Rooms whose size is limited, by the table of budgets in pyproject.toml."""
+
+from __future__ import annotations
+
+import tomllib
+
+import pytest
+
+from tests.support.repository import ROOT
+
+BUDGETS: dict[str, int] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"][
+    "personalens"
+]["budgets"]
+
+
+def lines_of(room: str) -> int:
+    """Return the number of lines of Python in a folder, or in a file."""
+    place = ROOT / "pytest_personalens" / room
+    files = [place] if place.is_file() else sorted(place.rglob("*.py"))
+    return sum(len(file.read_text(encoding="utf-8").splitlines()) for file in files)
+
+
+@pytest.mark.parametrize("room", BUDGETS)
+def test_a_room_keeps_its_budget_of_lines(room: str) -> None:
+    assert 0 < lines_of(room) <= BUDGETS[room], f"{room} has {lines_of(room)} lines"
