@@ -159,10 +159,10 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 def pytest_configure_node(node: Any) -> None:
     if RUN in node.config.stash:
         from pytest_personalens.plugin.failures import WIDTH, columns
-        from pytest_personalens.plugin.running.run_specs import BUDGET
+        from pytest_personalens.plugin.running.run_specs import SHARED
         from pytest_personalens.plugin.running.xdist import number_worker
 
-        node.workerinput[BUDGET] = node.config.stash[RUN].budget_folder
+        node.workerinput[SHARED] = node.config.stash[RUN].shared_folder
         node.workerinput[WIDTH] = columns(node.config)
         number_worker(node)
 

@@ -254,7 +254,8 @@ def _message(message: Message, text: _Pool) -> list[Any]:
     calls = [
         [text(call)] if result is None else [text(call), text(result)] for call, result in call_texts(message)
     ]
-    return [int(message.role == "assistant"), text(message.content), *([calls] if calls else ())]
+    content = f"{message.content}\n[this reply was {message.cut}]" if message.cut else message.content
+    return [int(message.role == "assistant"), text(content), *([calls] if calls else ())]
 
 
 def _state(state: State | None, text: _Pool) -> list[list[int]] | None:

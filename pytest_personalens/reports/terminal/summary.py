@@ -281,6 +281,10 @@ def _notes(
         dollars = f", ${sum(results.usd.values()):.4f}" if results.usd else ""
         used = f"; {calls:,} model calls{dollars}" if calls else ""
         yield f"dialogues: {results.turns.value:.1f} user turns on average{used}"
+    cut = [i for i in results.items if any(m.cut for m in i.evaluation.dialogue.messages)]
+    if cut and not short:
+        how = next(m.cut for m in cut[0].evaluation.dialogue.messages if m.cut)
+        yield f"replies that are not whole in {len(cut)} of {len(results.items)} items, such as: {how}"
     if results.by_turn:
         # Only the first turns are shown, because few dialogues have the later ones.
         means = ", ".join(f"{n}: {m.value:.2f} ({m.count})" for n, m in enumerate(results.by_turn[:8], 1))

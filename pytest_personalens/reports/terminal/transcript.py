@@ -249,7 +249,10 @@ def _turns(
     before = () if earlier is None else earlier.messages
     pairs = enumerate(zip(before, messages, strict=False))
     parting = next((turn for turn, (then, now) in pairs if then != now), None)
-    shown = {turn + step for turn in marked for step in (-1, 0)} if brief and marked else range(len(messages))
+    cut = {turn for turn, message in enumerate(messages) if message.cut}
+    shown = {turn + step for turn in marked | cut for step in (-1, 0)}
+    if not brief or not marked:
+        shown = set(range(len(messages)))
     session = ""
     for turn, message in enumerate(messages):
         if turn not in shown:
@@ -263,6 +266,8 @@ def _turns(
         sign = "+" if turn == parting else " "
         label = f"{'>' if turn in marked else ' '} {sign} {turn:2} {message.role:9} "
         yield from wrap_lines(label, _cut(message.content), width)
+        if message.cut:
+            yield f"         [this reply was {message.cut}]"
         for fault in faults.get(turn, ()):
             yield from wrap_lines("         user fault ", fault.text, width)
     if marked:
