@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import ValidationError
 
 from pytest_personalens.core.dialogue.message import Message
-from pytest_personalens.core.dialogue.message_fields import text_of
+from pytest_personalens.core.dialogue.message_fields import is_thought, text_of
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.files.jsonfile import first_problem
 
@@ -47,17 +48,35 @@ def read_messages(value: object, file: Path, where: str, *, lenient: bool = Fals
 
 def _message(raw: dict[str, Any], file: Path, where: str, more: tuple[str, ...]) -> Message:
     content = raw.get("content")
+    if raw["role"] == "tool" and isinstance(content, (dict, int, float)):
+        content = json.dumps(content, ensure_ascii=False)  # some tools return data instead of text
     for part in content if isinstance(content, list) else ():
-        kind = part.get("type") if isinstance(part, dict) else "text"
-        if kind not in _TEXTS:
+        # A part of Bedrock's Converse API has a text and no type.
+        kind = part.get("type", "text" if "text" in part else None) if isinstance(part, dict) else "text"
+        if kind not in _TEXTS and not is_thought(part):
             advice = "only text is read: say in words what it holds, or leave the dialogue out"
             raise DataError(file, f"a part of the type {kind!r}; {advice}", field=f"{where}.content")
     text = text_of(content)
     if text is None:
         raise DataError(file, f"expected a text, found {type(content).__name__}", field=f"{where}.content")
     fields = {name: raw[name] for name in more if raw.get(name) or (name == "steps" and raw.get(name) == [])}
+    if isinstance(fields.get("tool_calls"), list):
+        fields["tool_calls"] = [_call(call) for call in fields["tool_calls"]]
     try:
         return Message.model_validate({"role": raw["role"], "content": text, **fields})
     except ValidationError as error:
         field, problem = first_problem(error)
         raise DataError(file, problem, field=f"{where}.{field}") from None
+
+
+def _call(call: Any) -> Any:
+    """A tool call whose arguments are text, as OpenAI has them, and whose id may be missing."""
+    if not isinstance(call, dict) or not isinstance(call.get("function"), dict):
+        return call
+    function = dict(call["function"])
+    if "arguments" in function and not isinstance(function["arguments"], str):
+        given = function["arguments"]
+        function["arguments"] = "" if given is None else json.dumps(given, ensure_ascii=False)
+    return {name: value for name, value in call.items() if name != "id" or value is not None} | {
+        "function": function
+    }

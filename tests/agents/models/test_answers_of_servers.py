@@ -221,5 +221,5 @@ def test_an_answer_that_ended_for_a_reason_costs_one_call_and_is_told_in_a_line(
         if (evaluation["cause"], count) != ("judge", row[1]) or row[2] not in detail or "\n" in detail:
             found[name] = (evaluation["cause"], count, detail)
         elif "openai:small" not in detail:
-            found[name] = (detail,)
+            found[name] = ("judge", count, detail)
     assert not found
