@@ -47,7 +47,7 @@ def free_port() -> int:
 @contextmanager
 def running(command: Sequence[str], port: int, log: Path) -> Iterator[str]:
     """The address of a server that answers; it fails the test if the server does not start."""
-    environment = {**os.environ, "HOST": "127.0.0.1"}
+    environment = {**os.environ, "HOST": "127.0.0.1", "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
     with log.open("w", encoding="utf-8") as output:
         process = subprocess.Popen(command, stdout=output, stderr=output, env=environment)
     address = f"http://127.0.0.1:{port}/v1"
