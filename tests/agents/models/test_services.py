@@ -176,7 +176,10 @@ def test_a_reply_that_is_not_whole_is_marked(
     assert (turns[0]["content"], turns[0].get("cut")) == ("I've boo", cut)
     assert all("cut" not in turn for turn in turns[1:])
     result.stdout.fnmatch_lines([f"replies that are not whole in 1 of 1 items, such as: {cut}"])
-    assert f"[this reply was {cut}]" in told.command("show", item["id"]).stdout.str()
+    assert (
+        f"[this reply was {cut}]"
+        in told.command("show", item["evaluation"]["scenario"], "--results", "results.json").stdout.str()
+    )
 
 
 @pytest.mark.parametrize("path", ["", "messages"])
