@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import ValidationError
 
+from pytest_personalens.core.dialogue.exports.messages import plain_messages
 from pytest_personalens.core.dialogue.message import Message
 from pytest_personalens.core.dialogue.message_fields import text_of
 from pytest_personalens.core.errors import DataError
@@ -19,26 +20,29 @@ _MORE: Final = ("tool_calls", "tool_call_id", "steps", "left_out")
 _TEXTS: Final = ("text", "input_text", "output_text", "refusal")
 
 
-def read_messages(value: object, file: Path, where: str, *, lenient: bool = False) -> dict[int, Message]:
-    """Return the messages of user, assistant and tools by their place in the list.
+def read_messages(
+    value: object, file: Path, where: str, *, lenient: bool = False
+) -> list[tuple[int, Message]]:
+    """Return the messages of user, assistant and tools, each with its place in the list.
 
+    The messages may be those of any vendor: OpenAI, Anthropic, Bedrock, LangChain, ShareGPT or OpenTelemetry.
     System messages are left out. With `lenient`, so is all but the texts of user and assistant. Raise
     `DataError` for what is no text, such as an image, and for a side that is missing.
     """
     if not isinstance(value, list) or not value:
         problem = 'expected a list of messages, such as {"role": "user", "content": "..."}'
         raise DataError(file, problem, field=where)
-    messages = dict[int, Message]()
-    for n, raw in enumerate(value):
+    messages = list[tuple[int, Message]]()
+    for n, raw in ((n, plain) for n, stored in enumerate(value) for plain in plain_messages(stored)):
         role = raw.get("role") if isinstance(raw, dict) else None
         if role in ("user", "assistant") or (role == "tool" and not lenient):
             message = _message(raw, file, f"{where}.{n}", () if lenient else _MORE)
             if message.content.strip() or not lenient:
-                messages[n] = message
+                messages.append((n, message))
         elif role not in ("system", "developer") and not (lenient and role):
             problem = f"expected a message of user, assistant or tool, found {str(role or raw)[:40]!r}"
             raise DataError(file, problem, field=f"{where}.{n}")
-    sides = {message.role for message in messages.values()} - {"tool"}
+    sides = {message.role for _, message in messages} - {"tool"}
     if len(sides) < 2:
         only = f"only messages of the {sides.pop()}" if sides else "no message of user or assistant"
         raise DataError(file, f"holds {only}; a dialogue has both sides", field=where)
@@ -48,7 +52,7 @@ def read_messages(value: object, file: Path, where: str, *, lenient: bool = Fals
 def _message(raw: dict[str, Any], file: Path, where: str, more: tuple[str, ...]) -> Message:
     content = raw.get("content")
     for part in content if isinstance(content, list) else ():
-        kind = part.get("type") if isinstance(part, dict) else "text"
+        kind = part.get("type") or next(iter(part), None) if isinstance(part, dict) else "text"
         if kind not in _TEXTS:
             advice = "only text is read: say in words what it holds, or leave the dialogue out"
             raise DataError(file, f"a part of the type {kind!r}; {advice}", field=f"{where}.content")
