@@ -12,8 +12,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from pytest_personalens.results.stats.intervals import mean_interval
-from pytest_personalens.results.stats.non_inferiority import excludes_drop
-from pytest_personalens.results.stats.paired import sign_flip
+from pytest_personalens.results.stats.paired import excludes_drop, sign_flip
 
 Changes = list[list[int]]
 _LEVEL = 0.05

@@ -14,8 +14,7 @@ from statistics import fmean
 from typing import NamedTuple
 
 from pytest_personalens.results.stats.intervals import mean_interval
-from pytest_personalens.results.stats.paired import sign_flip
-from pytest_personalens.results.stats.power import detectable
+from pytest_personalens.results.stats.paired import detectable, sign_flip
 
 Scores = list[list[int]]
 _LEVEL = 0.05

@@ -13,7 +13,6 @@ from typing import Any
 from pydantic_core import from_json
 
 from pytest_personalens.core.files.atomic_write import write_atomically
-from pytest_personalens.core.files.devices import read_bytes
 
 
 def cache_folder() -> Path:
@@ -41,7 +40,7 @@ def read_toml(file: Path) -> dict[str, Any]:
 
     The cached content has a digest of the file and of itself, so it is never out of date or damaged.
     """
-    source = read_bytes(str(file))
+    source = file.read_bytes()
     stored = _stored(file)
     kept = _load(stored, source)
     if kept is not None:
@@ -68,7 +67,7 @@ def _stored(file: Path) -> str | None:
 
 def _load(stored: str | None, source: bytes) -> dict[str, Any] | None:
     try:
-        content = read_bytes(stored) if stored is not None else b""
+        content = Path(stored).read_bytes() if stored is not None else b""
     except OSError:
         return None
     seal, parsed = content[:32], content[32:]

@@ -12,6 +12,7 @@ from pytest_personalens.models.retry import Reliable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from pytest_personalens.engine.participant_specs import ParticipantSpecs
     from pytest_personalens.models import Model
@@ -21,7 +22,7 @@ class CalledModels:
     """The models of a process, one for each spec, and the service that is its assistant, if any.
 
     `added` returns the model that a plugin adds for a spec, or None. `before` runs ahead of each call and may
-    refuse it.
+    refuse it. In `folder` the processes of a run share what they learn of the models' servers.
     """
 
     def __init__(
@@ -30,8 +31,9 @@ class CalledModels:
         *,
         added: Callable[[AgentRole, str], Any],
         before: Callable[[], None],
+        folder: Path | None = None,
     ) -> None:
-        self._recipe, self._added, self._before = recipe, added, before
+        self._recipe, self._added, self._before, self._folder = recipe, added, before, folder
         self._models: dict[str, Reliable] = {}
         self.service: Reliable | None = None
         # There may be more calls than dialogues at the same time, because the readings of a dialogue run in
@@ -47,7 +49,8 @@ class CalledModels:
         if spec not in self._models:
             model = offered("model", lambda: self._added("model", spec), flag)
             if model is None:
-                model = open_model(spec, dict(self._recipe.parameters), connections=self._most_calls)
+                parameters = dict(self._recipe.parameters)
+                model = open_model(spec, parameters, connections=self._most_calls, folder=self._folder)
             if model is None:
                 return None
             self._models[spec] = self._reliable(model)
@@ -85,7 +88,6 @@ class CalledModels:
                 raise SpecError(f"{model.name}: {why}{hint}") from None
 
     def close(self) -> None:
-        """Close the connections."""
         for model in self._all():
             model.close()
 

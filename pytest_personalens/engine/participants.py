@@ -60,7 +60,7 @@ class Participants:
     """The agents of a process, for any number of threads.
 
     `added` returns the agent or model that a plugin adds for a role and a spec, or None. `budget` caps the
-    cost of models. Raise `SpecError` for agents that cannot be opened.
+    cost of models. The processes of a run share `folder`. Raise `SpecError` for agents that cannot be opened.
     """
 
     def __init__(
@@ -70,6 +70,7 @@ class Participants:
         added: Callable[[AgentRole, str], Any] = lambda role, spec: None,
         budget: Budget | None = None,
         is_worker: bool = False,
+        folder: Path | None = None,
     ) -> None:
         self.recipe, self._added, self._suite = recipe, added, get_suite(recipe.suite)
         self._settings = {**dict(recipe.settings), "root": recipe.root}
@@ -85,7 +86,7 @@ class Participants:
         self._parent = os.getppid()
         if recipe.prompt_settings.prompts:
             _ = self.model_agents  # a bad template stops the run before it spends anything
-        self.called = CalledModels(recipe, added=added, before=self.go_on)
+        self.called = CalledModels(recipe, added=added, before=self.go_on, folder=folder)
         self._user_agent = self._role("user_agent", recipe.user_model, "--personalens-user-model")
         if self._suite.user_played and self._user_agent and not isinstance(self._user_agent, Model):
             raise SpecError(
@@ -145,7 +146,6 @@ class Participants:
         return Agents(user_agent, judge, assistant, played, meter, service)
 
     def user_of(self, model: Model, meter: Meter) -> UserAgent:
-        """Return the user that a model plays."""
         if self._suite.user_played is not None:
             return self._suite.user_played(model, meter)
         return self.model_agents.user_agent(model, meter)

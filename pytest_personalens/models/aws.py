@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
@@ -45,7 +46,11 @@ _CREDENTIALS: Final = frozenset(
         "InvalidClientTokenId",
     )
 )
+#: The variable of a token that botocore prefers to all keys, also where it is empty.
+_TOKEN: Final = "AWS_BEARER_TOKEN_BEDROCK"
 _LOG_IN: Final = "set AWS_PROFILE, give ?profile=..., or run 'aws sso login'"
+#: Words of a refusal that is about a token.
+_OF_TOKEN: Final = re.compile(r"bearer|token|authorization header|api key", re.IGNORECASE)
 #: Seconds that a service may pause which is an assistant: the limit of its turn comes with each call.
 PATIENCE: Final = 3600.0
 
@@ -127,6 +132,9 @@ class AwsClient:
         from botocore.config import Config
         from botocore.exceptions import UnknownServiceError
 
+        # A service of another name, such as bedrock-agentcore, has a token of its own.
+        token = os.environ.get(_TOKEN) if self._service.endswith("-runtime") else None
+        _refuse_token(token)
         # Every other SDK of AWS reads AWS_REGION; boto3 reads AWS_DEFAULT_REGION alone, which has precedence.
         known = None if os.environ.get("AWS_DEFAULT_REGION") else os.environ.get("AWS_REGION") or None
         session = boto3.Session(
@@ -144,11 +152,17 @@ class AwsClient:
             max_pool_connections=self._connections,
         )
         try:
-            return session.client(self._service, config=config)
+            client = session.client(self._service, config=config)
         except UnknownServiceError:
             raise ModelError(
                 f"this boto3 ({boto3.__version__}) does not know {self._service}; upgrade boto3"
             ) from None
+        if token and client.meta.endpoint_url.startswith("http://"):
+            raise ModelError(
+                f"boto3 sends the token in {_TOKEN} over https alone, and the endpoint is"
+                f" {client.meta.endpoint_url}; unset the token, or give an https endpoint"
+            )
+        return client
 
     def _client_error(self, error: Any) -> Exception:
         """Return the error to raise for a refusal by the service."""
@@ -161,6 +175,11 @@ class AwsClient:
             return ModelBusy(f"{self._called} throttles: {message}", throttled=True, retry_after=wait)
         if code in _FAILED or status >= 500:
             return ModelBusy(f"{self._called} failed: {code or status}: {message}", retry_after=wait)
+        if status in (401, 403) and _OF_TOKEN.search(message) and os.environ.get(_TOKEN) is not None:
+            return ModelError(
+                f"AWS does not accept the token in {_TOKEN} ({message}); make a new one, or unset it to sign"
+                " with keys"
+            )
         if code in _CREDENTIALS:
             return ModelError(
                 f"AWS does not accept the credentials ({code}); renew them, for example with 'aws sso login',"
@@ -197,6 +216,9 @@ class AwsClient:
                 f"no Bedrock in region {self.region!r} that this boto3 knows; check ?region= or AWS_REGION,"
                 " or upgrade boto3"
             )
+        of_network = (e.HTTPClientError, e.ChecksumError, e.IncompleteReadError, e.EventStreamError)
+        if not isinstance(error, of_network) or "Invalid header value" in text:
+            return ModelError(f"boto3 cannot make the call: {text}")
         # The remaining errors come from the network: a connection that is refused, cut or silent, or an
         # answer that is not valid.
         return ModelBusy(f"no answer from {self._called}: {text}")
@@ -208,6 +230,23 @@ class AwsClient:
         # regions.
         known = boto3.Session().get_available_regions("bedrock")
         return self._client is not None and self.region not in known
+
+
+def _refuse_token(token: str | None) -> None:
+    """Raise `ModelError` for a token that botocore would send, and that no call can succeed with."""
+    if token is None:
+        return
+    add_secret(token)
+    add_secret(token.strip())
+    if not token.strip():
+        raise ModelError(
+            f"{_TOKEN} is set and empty, such as by a secret of CI that is missing, and boto3 then uses no"
+            " keys; unset it, or set the token"
+        )
+    if not (token.isascii() and token.isprintable()) or " " in token:
+        raise ModelError(
+            f"{_TOKEN} holds a line break, a space or a character that is no ASCII; set it again"
+        )
 
 
 def _strip_credentials(credentials: Any) -> None:

@@ -27,6 +27,10 @@ _HEADERS: Final = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OP
 _PARTS: Final = (
     *("stream", "max_tokens", "max_completion_tokens", "temperature", "tools", "tool_choice", "system"),
 )
+#: Where servers tell the length of a model's context.
+_LENGTHS: Final = (
+    *("max_model_len", "n_ctx", "context_length", "context_window", "max_context_length", "n_ctx_train"),
+)
 #: Statuses that say nothing of what was sent.
 _NO_REFUSAL: Final = (401, 429)
 
@@ -79,6 +83,20 @@ class OpenAI(HttpClient):
             sent = [part for part in _PARTS if part in body or (part == "system" and _has_system(body))]
             if answer.status in _NO_REFUSAL or not self.learnt.learn(named_in(data, problem), sent, tokens):
                 raise self._error(answer.status, problem, answer.headers)
+
+    def context_length(self) -> int:
+        """Return how many tokens the server says that the model reads; 0 if it does not say."""
+        import urllib3
+
+        pool, url = self._connect(), self._url.removesuffix("/chat/completions") + "/models"
+        try:
+            answer = pool.request("GET", url, headers=self._headers, retries=False, redirect=False)
+            listed = json.loads(answer.data)["data"]
+            model = next((m for m in listed if m.get("id") == self._spec.model), listed[0])
+        except (urllib3.exceptions.HTTPError, ValueError, KeyError, IndexError, TypeError, AttributeError):
+            return 0
+        found = ({**model, **(model.get("meta") or {})}.get(name) for name in _LENGTHS)
+        return next((int(length) for length in found if isinstance(length, int)), 0)
 
     def check_ready(self) -> None:
         """Raise `ModelError` if a key is needed and none is set, without any call."""

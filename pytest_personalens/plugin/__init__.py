@@ -33,13 +33,11 @@ from pytest_personalens.plugin.options.option_checks import check_paths, without
 from pytest_personalens.plugin.options.options import add_options, read_settings
 from pytest_personalens.plugin.pytest_internals import Failed, run_instead_of_tests, shorten_crash
 from pytest_personalens.plugin.running.items import is_to_be_evaluated, spec_of
-from pytest_personalens.plugin.running.keys import EVALUATED, IN_TURN, RUN, SETTINGS, is_worker
+from pytest_personalens.plugin.running.keys import EVALUATED, RUN, SETTINGS, is_worker
 
 # Heavy modules are imported when a run first needs them, because a plain pytest run must not become slower.
 if TYPE_CHECKING:
     from collections.abc import Generator
-
-    from pytest_personalens.plugin.running.xdist import Deaths
 
 __all__ = [  # pytest finds these here by name
     "_personalens_param",
@@ -56,9 +54,6 @@ __all__ = [  # pytest finds these here by name
     "pytest_make_collect_report",
     "pytest_pycollect_makeitem",
 ]
-
-#: The workers of this run that died. It is used if each worker runs several dialogues at the same time.
-DEATHS: pytest.StashKey[Deaths] = pytest.StashKey()
 
 _TWO_SNAPSHOTS = (
     "personalens: pytest-snapshot and syrupy, which is installed with personalens, have the option"
@@ -164,29 +159,21 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 def pytest_configure_node(node: Any) -> None:
     if RUN in node.config.stash:
         from pytest_personalens.plugin.failures import WIDTH, columns
-        from pytest_personalens.plugin.running.run_specs import BUDGET
+        from pytest_personalens.plugin.running.run_specs import SHARED
+        from pytest_personalens.plugin.running.xdist import number_worker
 
-        node.workerinput[BUDGET] = node.config.stash[RUN].budget_folder
+        node.workerinput[SHARED] = node.config.stash[RUN].shared_folder
         node.workerinput[WIDTH] = columns(node.config)
-        if DEATHS in node.config.stash and node.config.stash[DEATHS].count:
-            node.workerinput[IN_TURN] = True
+        number_worker(node)
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_testnodedown(node: Any, error: object) -> None:
-    if error and DEATHS in node.config.stash:
-        node.config.stash[DEATHS].count += 1
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+def pytest_xdist_make_scheduler(config: pytest.Config) -> Any:
     if RUN not in config.stash or not config.stash[SETTINGS].side_by_side:
         return None
-    from pytest_personalens.plugin.running.xdist import Deaths, scheduling
+    from pytest_personalens.plugin.running.xdist import scheduling
 
-    cluster, concurrency = config.stash[RUN].cluster, config.stash[SETTINGS].concurrency
-    deaths = config.stash[DEATHS] = Deaths(config, side_by_side=cluster is None)
-    return scheduling(config, log, side_by_side=cluster.places if cluster else concurrency, deaths=deaths)
+    return scheduling(config, side_by_side=config.stash[RUN].cluster is None)
 
 
 @pytest.hookimpl(wrapper=True)

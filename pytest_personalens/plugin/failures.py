@@ -35,7 +35,7 @@ class ItemFailed(Failed):
     """Raised for an item that fails by its scores, or for want of them."""
 
     def __init__(self, failure: ItemFailure, *, pytrace: bool = False) -> None:
-        from pytest_personalens.reports.terminal.failure_layout import ERROR
+        from pytest_personalens.reports.terminal.transcript import ERROR
 
         # pytest marks the lines of an error itself, and the headline says what is wrong.
         lines = (line for line in failure.lines(_PLAIN_WIDTH, False) if not line.startswith(ERROR))
@@ -73,7 +73,7 @@ class GateFailure:
 
     def toterminal(self, writer: TerminalWriter) -> None:
         """Write the lines, each in the colour of its mark."""
-        from pytest_personalens.reports.terminal.failure_layout import style_of
+        from pytest_personalens.reports.terminal.transcript import style_of
 
         for line in self._lines(writer.fullwidth):
             writer.line(line, **style_of(line))

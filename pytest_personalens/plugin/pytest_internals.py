@@ -63,12 +63,6 @@ def terminal_writer(reporter: Any) -> Any:
     return reporter._tw  # noqa: SLF001
 
 
-def write_beside(writer: Any, text: str) -> None:
-    """Write text that does not move the cursor, and that the writer does not count as a part of its line."""
-    writer._file.write(text)  # noqa: SLF001
-    writer._file.flush()  # noqa: SLF001
-
-
 def terminal_width(config: pytest.Config) -> int | None:
     """The columns of the terminal that pytest reports to; None where it reports to none."""
     reporter = config.pluginmanager.getplugin("terminalreporter")
@@ -115,7 +109,7 @@ class _Coloured(ReprEntry):
     others = 0
 
     def _write_entry_lines(self, tw: TerminalWriter) -> None:
-        from pytest_personalens.reports.terminal.failure_layout import ERROR, style_of
+        from pytest_personalens.reports.terminal.transcript import ERROR, style_of
 
         wrong = sum(line.startswith(ERROR) for line in self.lines)
         for number, line in enumerate(self.lines, 1):
@@ -138,7 +132,7 @@ class PrintedFailures:
         What was printed of another item without scores is not printed again. Of failures after the first
         `most`, only what is wrong is printed.
         """
-        from pytest_personalens.reports.terminal.failure_layout import ERROR, NOT_SCORED
+        from pytest_personalens.reports.terminal.transcript import ERROR, NOT_SCORED
 
         traceback: Any = getattr(report.longrepr, "reprtraceback", None)
         entries = traceback.reprentries if isinstance(traceback, ReprTraceback) else ()

@@ -9,7 +9,7 @@ from pytest_personalens.core.options.gate import GateExpression
 from pytest_personalens.core.options.gate_expression import measure_of
 from pytest_personalens.results.gates.check import check_gates
 from pytest_personalens.results.gates.gate_expressions import check_expressions
-from pytest_personalens.results.reasons.earlier import attach_earlier, follow_moved_tests
+from pytest_personalens.results.reasons.reasons import attach_earlier, follow_moved_tests
 
 if TYPE_CHECKING:
     from pytest_personalens.core.options.settings import Settings
@@ -36,11 +36,11 @@ def conclude(results: Results, requirements: Requirements) -> Results:
     # Modules are imported only if the run needs them, because the import would slow down a replay.
     s, update = requirements.settings, dict[str, object]()
     if s.trials > 1:
-        from pytest_personalens.results.comparison.controls import trials_of
+        from pytest_personalens.results.comparison.pairs import trials_of
 
         update["trials"] = trials_of(results.own, s.trials, results.of_suite)
     if s.control:
-        from pytest_personalens.results.comparison.controls import controls_of
+        from pytest_personalens.results.comparison.pairs import controls_of
 
         update["arms"] = controls_of(results.items, results.of_suite)
     results = results.model_copy(update=update)

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from pytest_personalens.core.judging.dimensions import Dimension
 from pytest_personalens.core.judging.metric import OfSums, total
 from pytest_personalens.results.stats.intervals import interval
-from pytest_personalens.results.stats.resampling import bootstrap_interval
-from pytest_personalens.results.stats.sums import bootstrap_of_sums
+from pytest_personalens.results.stats.resampling import bootstrap_interval, bootstrap_of_sums
 from pytest_personalens.results.values.figures import Figure
 
 if TYPE_CHECKING:
@@ -191,7 +190,6 @@ def figure_of(metric: Metric, items: Sequence[Item], *, ends: bool = True) -> Es
 
 
 def user_sums(of: OfSums, users: Sequence[Sequence[Answer]]) -> list[Row]:
-    """Return the sums over the answers of each user."""
     rows = iter(of.rows([answer for answers in users for answer in answers]))
     return [total([next(rows) for _ in answers]) for answers in users]
 

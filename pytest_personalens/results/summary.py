@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.judging.evaluation import Cause
     from pytest_personalens.core.judging.usage import Price
     from pytest_personalens.core.suite.suite import Suite
-    from pytest_personalens.results.values.drift import Drift
+    from pytest_personalens.results.values.figures import Drift
 
 #: The fields of results that `summarize` does not compute from items.
 FACTS: Final = (

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.judging.user_fault import FaultCode
     from pytest_personalens.core.judging.verdict import Verdict
     from pytest_personalens.core.suite.suite import Suite
-    from pytest_personalens.results.values.changes import Comparison, Difference
-    from pytest_personalens.results.values.figures import Gate
+    from pytest_personalens.results.values.figures import Comparison, Difference, Gate
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
 

@@ -86,14 +86,6 @@ def test_what_is_nested_too_deeply_for_the_cache_is_parsed_each_time(file: Path)
     assert read_toml(file) == read_toml(file) == tomllib.loads(file.read_text(encoding="utf-8"))
 
 
-@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="this platform has no such device")
-def test_a_device_is_refused(file: Path) -> None:
-    file.unlink()
-    file.symlink_to("/dev/zero")
-    with pytest.raises(OSError, match="a device, and no file"):
-        read_toml(file)
-
-
 def test_files_of_the_same_name_are_kept_apart(file: Path, tmp_path: Path) -> None:
     other = tmp_path / "other" / file.name
     other.parent.mkdir()

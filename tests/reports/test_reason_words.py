@@ -13,15 +13,21 @@ from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
 from pytest_personalens.core.judging.evaluation import Evaluation
 from pytest_personalens.core.judging.verdict import Dimension, Evidence, Reason, ReasonCode, Verdict
 from pytest_personalens.core.scenario import Scenario, Situation, Task
-from pytest_personalens.reports.content.explanation import UNEXPLAINED, case_reason, reasons_of, sentence_of
-from pytest_personalens.reports.content.reason_text import goal_parts, reason_text, said_by_judge
+from pytest_personalens.reports.content.explanation import (
+    UNEXPLAINED,
+    case_reason,
+    goal_parts,
+    reason_text,
+    reasons_of,
+    said_by_judge,
+    sentence_of,
+)
 from pytest_personalens.reports.html.payload import payload
 from pytest_personalens.reports.markdown.report import markdown_report
 from pytest_personalens.results.reasons.explanation import explanations
 from pytest_personalens.results.summary import summarize
-from pytest_personalens.results.values.earlier import Earlier
 from pytest_personalens.results.values.figures import Gate
-from pytest_personalens.results.values.item import Item
+from pytest_personalens.results.values.item import Earlier, Item
 from pytest_personalens.results.values.provenance import Provenance
 from pytest_personalens.results.values.results import Results, write_json
 from pytest_personalens.results.wording import trust_note

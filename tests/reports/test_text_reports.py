@@ -33,18 +33,23 @@ from pytest_personalens.reports.html.page import html_page
 from pytest_personalens.reports.markdown import github
 from pytest_personalens.reports.markdown.report import markdown_report
 from pytest_personalens.reports.markdown.sections import COMMENT_LIMIT
-from pytest_personalens.reports.tables.assistants import assistant_tables, user_tables
-from pytest_personalens.reports.tables.contexts import ablation_table
+from pytest_personalens.reports.tables.assistants import assistant_tables
 from pytest_personalens.reports.tables.runs import StoredRun
 from pytest_personalens.reports.terminal.summary import summary_lines
 from pytest_personalens.reports.terminal.transcript import failure_lines
 from pytest_personalens.results.gates.check import check_again
 from pytest_personalens.results.summary import group, summarize
-from pytest_personalens.results.values.changes import Arm, Comparison, Difference, Flip, PairedChange
-from pytest_personalens.results.values.figures import Gate, Trials
-from pytest_personalens.results.values.item import Item
+from pytest_personalens.results.values.figures import (
+    Arm,
+    Comparison,
+    Difference,
+    Flip,
+    Gate,
+    PairedChange,
+    Trials,
+)
+from pytest_personalens.results.values.item import Item, Shortfall, shortfalls_of
 from pytest_personalens.results.values.results import Results, write_json
-from pytest_personalens.results.values.shortfalls import Shortfall, shortfalls_of
 
 ROOT = Path(__file__).resolve().parents[2]
 CI = ROOT / "docs/how-to/ci"
@@ -432,67 +437,6 @@ def test_trials_are_held_against_the_same_trial() -> None:
     assert [(c.name, c.before, c.after) for c in compare_runs(before, after).changed] == [
         ("books-1-ann (tests/test_bot.py::test_bot, trial 2)", 3, 1)
     ]
-
-
-def test_as_near_to_the_paper_as_it_gets() -> None:
-    from pytest_personalens.datasets import OFFICIAL_SAMPLES
-
-    scores = {d: 1 if d is TC else 3 for d in tuple(Dimension)[:6]}
-    one = item()
-    evaluation = one.evaluation.model_copy(
-        update={"verdicts": tuple(Verdict(dimension=d, score=s, justification="") for d, s in scores.items())}
-    )
-    settings = {
-        "user_model": "bedrock:claude-3-sonnet-v1", "judge_model": "bedrock:us.anthropic.claude-3-5-sonnet-20241022-v2:0", "context": "",
-        "users": list(OFFICIAL_SAMPLES["official-50"]), "assistant": "bedrock:claude-3-haiku-v1", "assistant_prompt": "base",
-        "protocol": "paper",
-    }  # fmt: skip
-    evaluated = one.model_copy(update={"evaluation": evaluation})
-    made = results([evaluated], settings=settings, dataset="official 1a2b")
-    table = assistant_tables([StoredRun("this run", made)])[0]
-    assert table.notes[2].startswith("Compared with the paper: as near as our words get")
-    official = results([evaluated], settings={**settings, "prompts": "official:x"}, dataset="official 1a2b")
-    notes = assistant_tables([StoredRun("this run", official)])[0].notes
-    assert notes[2].startswith("Compared with the paper: the same prompts, filled and read alike")
-    assert user_tables([StoredRun("this run", made)])[0].rows[0] == ("this run", "3.00", "3.00", "-", "-")
-    assert not any("not as in the paper" in note or "asked once more" in note for note in table.notes)
-    twice = evaluation.model_copy(update={"usage": {"judge p": Usage(calls=2)}})
-    made = results([one.model_copy(update={"evaluation": twice})], settings=settings, dataset="official 1a2b")
-    assert any("asked once more" in note for note in assistant_tables([StoredRun("r", made)])[0].notes)
-    for change, said in (
-        ({"users": ["user7"]}, "official sample"),
-        ({"users": list(OFFICIAL_SAMPLES["official-30"])}, "the users are official-30, not official-50"),
-        ({"judge_votes": 3}, "can only raise scores"),
-        ({"context": "D"}, "was told D"),
-        ({"protocol": "default"}, "the protocol is ours"),
-        ({"prompts": "official:x", "official_bugs": "pairs"}, "bugs of the official code are mended (pairs)"),
-        ({"user_agent": "state"}, "the user agent has state"),
-    ):
-        notes = assistant_tables(
-            [StoredRun("this run", results([one], settings={**settings, **change}, dataset="official 1a2b"))]
-        )[0].notes
-        assert any(said in note for note in notes)
-
-
-def test_what_each_part_of_the_context_is_worth() -> None:
-    def arm(name: Any, p: int) -> list[Item]:
-        return [item(1, p=p, arm=name), item(2, p=p, tc=0, arm=name)]
-
-    made = results([item(1, p=3), item(2, p=3), *arm("none", 1), *arm("I", 2), *arm("swapped", 1)])
-    table = ablation_table(made)
-    assert table.header == ("context", "SD TCR %", "lift", "SD P", "lift")
-    assert table.rows == (
-        ("no-context", "50.0", "", "1.00", ""),
-        ("I", "50.0", "+0.0", "2.00", "+1.00"),
-        ("D+I+S", "100.0", "+50.0", "3.00", "+2.00"),
-        ("other-user", "50.0", "+0.0", "1.00", "+0.00"),
-    )
-    assert table.notes[1].startswith("Lift of the run over no-context, TCR: +0.50 (95 %: ")
-    assert table.notes[1].endswith("), two-sided p = 1.000 (Holm), over 2 scenarios of 1 user.")
-    assert "| D+I+S | 100.0 | +50.0 | 3.00 | +2.00 |" in table.markdown()
-    alone = ablation_table(results([item()], settings={"context": ""}))
-    assert alone.rows == (("no-context", "100.0", "", "2.00", ""),)
-    assert "had no controls" in alone.notes[1]
 
 
 @pytest.fixture

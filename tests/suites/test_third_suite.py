@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
-import re
-from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import jsonschema
 import pytest
 
 from pytest_personalens.cli.command import main
-from pytest_personalens.core.suite import suite
-from pytest_personalens.core.suite.panels import CountsPanel, ItemsPanel, Point, ScatterPanel
 from pytest_personalens.core.suite_names import SUITES
 from tests.suites.personaconv.arguments import check_refused, gates
 from tests.support import third_suite
@@ -108,26 +102,6 @@ def test_a_lift_is_above_zero_where_the_run_is_better(sums: Repository) -> None:
     # Seven of eight users are better, and each could as well have been worse.
     assert "one-sided p = 0.008" in found["lift(mae, blind)"]["message"]
     assert "one-sided p = 0.008" in found["lift(largest, blind)"]["message"]
-
-
-def test_the_page_draws_whatever_a_suite_gives_of_its_kinds(
-    sums: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def panels(kind: str, items: Sequence[Any]) -> Iterator[ItemsPanel]:
-        if kind == "small":
-            yield CountsPanel("Sums by hand", "all", "Sum", "is", ("odd",), (("small", (len(items),)),))
-        else:
-            points = tuple(Point(i.evaluation.answer.truth, i.evaluation.answer.value, "sum") for i in items)
-            yield ScatterPanel("Told and true", "all", "sum", "told", points)
-
-    own = dataclasses.replace(third_suite.SUITE, table_by_kind=True, panels=panels)
-    monkeypatch.setattr(third_suite, "SUITE", own)
-    monkeypatch.setattr(suite, "_OPEN", {})
-    sums.inline(*SUMS, "16", REPORT, "page.html")
-    page = (sums.path / "page.html").read_text(encoding="utf-8")
-    assert re.search(r"<caption[^>]*>Sums by hand</caption>.*?<td[^>]*>8</td>", page, re.DOTALL)
-    assert 'aria-label="Told and true: 8 items"' in page
-    assert len(re.findall(r"sum: sum (\d+), told \1\b", page)) == 8
 
 
 @pytest.mark.parametrize(

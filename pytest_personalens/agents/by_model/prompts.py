@@ -20,7 +20,6 @@ from pytest_personalens.agents.by_model.fact_texts import (
 )
 from pytest_personalens.core.dialogue.tool_calls import call_texts
 from pytest_personalens.core.errors import DataError
-from pytest_personalens.core.files.devices import no_device
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.scenario import UNKNOWN
 
@@ -124,7 +123,7 @@ class Prompts:
 
     def _read(self, file: Path) -> str:
         try:
-            text = no_device(file).read_text(encoding="utf-8").strip()
+            text = file.read_text(encoding="utf-8").strip()
         except (OSError, UnicodeDecodeError) as error:
             raise DataError(file, f"cannot be read: {error}") from None
         template = Template(text)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from pytest_personalens.cli.command import BAD_INPUT, argument_type, command
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.files.atomic_write import write_atomically
-from pytest_personalens.core.files.devices import no_device
 from pytest_personalens.core.options.option_types import budget as read_cap
 from pytest_personalens.core.text.safe_text import one_line
 from pytest_personalens.results.wording import count
@@ -27,7 +26,7 @@ def main(options: argparse.Namespace) -> int:
     from pytest_personalens.datasets.embedded.building.toml_text import toml_text
 
     try:
-        names = no_device(options.names).read_text(encoding="utf-8").splitlines() if options.names else []
+        names = options.names.read_text(encoding="utf-8").splitlines() if options.names else []
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
         raise SpecError(f"--names: {options.names} cannot be read: {why}") from None

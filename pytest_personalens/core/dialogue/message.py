@@ -151,9 +151,7 @@ def group_turns(messages: Iterable[Message]) -> list[Message]:
     listed = list(messages)
     for place, message in enumerate(listed):
         after = listed[place + 1] if place + 1 < len(listed) else None
-        # Words beside a call whose result follows are a step: the turn is what the assistant says after it.
-        goes_on = after is not None and after.role == "tool"
-        if message.role == "tool" or (message.tool_calls and (goes_on or not message.content.strip())):
+        if is_step(message, after):
             steps.append(message)
         elif steps and message.role == "user":
             break
@@ -163,6 +161,13 @@ def group_turns(messages: Iterable[Message]) -> list[Message]:
     if steps:
         raise ValueError(f"the {steps[-1].role} message after message {len(turns) - 1} has no reply after it")
     return turns
+
+
+def is_step(message: Message, after: Message | None) -> bool:
+    """True for what the assistant does before it says its turn; `after` is the message that follows."""
+    # Words beside a call whose result follows are a step: the turn is what the assistant says after it.
+    goes_on = after is not None and after.role == "tool"
+    return message.role == "tool" or (bool(message.tool_calls) and (goes_on or not message.content.strip()))
 
 
 def calls_with_results(messages: Iterable[Message]) -> Iterator[tuple[ToolCall | None, str | None]]:

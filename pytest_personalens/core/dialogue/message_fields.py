@@ -42,16 +42,17 @@ def text_of(content: object) -> str | None:
 
 def has_thoughts(content: object) -> bool:
     """True if parts of a content hold what a model thought."""
-    return isinstance(content, (list, tuple)) and any(map(_is_thought, content))
+    return isinstance(content, (list, tuple)) and any(map(is_thought, content))
 
 
 def text_of_part(part: object) -> str:
     """Return the text of a part of a content; empty for a thought."""
-    if _is_thought(part):
+    if is_thought(part):
         return ""
     text = part if isinstance(part, str) else field(part, "text") or field(part, "refusal")
     return text if isinstance(text, str) else ""
 
 
-def _is_thought(part: object) -> bool:
+def is_thought(part: object) -> bool:
+    """True for a part of a content that holds what a model thought."""
     return not isinstance(part, str) and (field(part, "type") in _THOUGHTS or field(part, "thought") is True)

@@ -93,7 +93,6 @@ def call_lines(message: Message, longest: int = 300) -> list[str]:
 
 
 def call_line(call: Call) -> str:
-    """A call with its result."""
     return f"{call!r}" + (f" -> {one_line(call.result)}" if call.result is not None else "")
 
 

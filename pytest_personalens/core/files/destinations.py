@@ -22,7 +22,6 @@ _HEAD: Final = 4096
 _JSON: Final = re.compile(r'"schema(?:_version)?": *"personalens-')
 _OURS: Final = {
     "html": re.compile(r'<meta name="generator" content="pytest-personalens '),
-    "badge": re.compile("<!-- pytest-personalens badge -->"),
     "markdown": re.compile(
         r"\A(?:## \S+ personalens |### .*(?:Tables?|Figure) \d.* of the paper \(Zhao |Judge: `)"
     ),
@@ -63,8 +62,7 @@ def _same(first: Path, second: Path) -> bool:
 def writable(path: Path, flag: str, *, kind: str = "json") -> Path:
     """Return the path, after making its folder.
 
-    `flag` is the option that gave the path. `kind` is the kind of file to write: json, html, markdown or
-    badge.
+    `flag` is the option that gave the path. `kind` is the kind of file to write: json, html or markdown.
 
     Raise `SpecError` if the file cannot be written, or if this plugin did not write it.
     """

@@ -6,7 +6,6 @@ import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_personalens.core.errors import DataError
-from pytest_personalens.core.files.devices import no_device
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,7 +38,7 @@ class JsonLine(NamedTuple):
 def read_json_lines(file: Path) -> list[JsonLine]:
     """Return the lines that are not blank; raise `DataError` for a file that cannot be read."""
     try:
-        text = no_device(file).read_text(encoding="utf-8-sig")
+        text = file.read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:  # the path itself may be invalid
         raise DataError(file, f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
     # Not `splitlines`: a message may hold a line separator of Unicode, which ends no line of such a file.

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from pytest_personalens.core.errors import DataError, short_repr
-from pytest_personalens.core.files.devices import no_device
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,7 +39,7 @@ def read_versioned(path: Path, model: type[_Model], schema: str, *, what: str, a
     `advice` says what to do about a bad one.
     """
     try:
-        data = json.loads(no_device(path).read_text(encoding="utf-8"))
+        data = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise DataError(path, f"cannot be read: {error.strerror}; {advice}") from None
     except (ValueError, RecursionError) as error:
@@ -109,7 +108,7 @@ def to_json(value: BaseModel, *, indent: int = 1, sort_keys: bool = False) -> st
 def schema_of(path: Path) -> str:
     """Return the schema that the file states; empty if it cannot be read."""
     try:
-        data = json.loads(no_device(path).read_text(encoding="utf-8"))
+        data = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return ""
     return str(data.get("schema", "")) if isinstance(data, dict) else ""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.judging.verdict import Judge
     from pytest_personalens.core.scenario import BaseScenario, Context
     from pytest_personalens.core.suite.data_check import DataCheck
-    from pytest_personalens.core.suite.panels import Distance, ItemsPanel, Published
+    from pytest_personalens.core.suite.distance import Distance
 
     #: The settings of a run, by name.
     SettingsByName = Mapping[str, Any]
@@ -111,15 +111,10 @@ class Suite:
     words: Mapping[str, str] = field(default_factory=dict)
     #: A kind and the items of the run itself -> further lines under the table of the kind.
     notes: Callable[[str, Sequence[Any]], Iterator[str]] = lambda kind, items: iter(())
-    #: A kind and its items in the run itself or in a control -> what the page shows of them beside figures.
-    panels: Callable[[str, Sequence[Any]], Iterator[ItemsPanel]] = lambda kind, items: iter(())
     #: How far back lies what its items rest on, which reports show as ranges; datasets differ in the unit.
     distances: tuple[Distance, ...] = ()
     #: Item -> a word for its answer that the page can filter by, such as ``right``; empty for none.
     outcome: Callable[[Any], str] = lambda item: ""
-    #: Request and what the assistant is given -> a title for each of its paragraphs; empty for a request that
-    #: is shown as one text.
-    part_titles: Callable[[str, str], Sequence[str]] = lambda request, given: ()
     #: Settings and what the assistant is given -> this in words, for an item on the page.
     given_words: Callable[[SettingsByName, str], str] = lambda settings, given: ""
 
@@ -194,8 +189,6 @@ class Suite:
     #: Spec of a dataset and a number of words to compare -> what `check-dataset` tells about it, or None if
     #: it is no data of this suite. It raises `DataError`.
     check_data: Callable[[str, int], DataCheck | None] = lambda spec, words: None
-    #: Kind and settings by name -> the published figures of the kind, or None.
-    published: Callable[[str, SettingsByName], Published | None] = lambda kind, settings: None
     #: Settings by name -> facts for reports, by the name of the fact.
     facts: Callable[[SettingsByName], dict[str, str]] = lambda settings: {}
 

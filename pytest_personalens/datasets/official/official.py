@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytest_personalens.core.errors import DataError
-from pytest_personalens.core.files.devices import no_device
 from pytest_personalens.core.scenario import DOMAINS, Scenario, ScenarioRef, Situation, Task
 from pytest_personalens.datasets.base import check_user_name, parse_file
 from pytest_personalens.datasets.official.index import Index, open_index
@@ -222,7 +221,7 @@ def task_name(match: re.Match[str]) -> str:
 
 def read_json(file: Path, kind: type[list[Any] | dict[str, Any]] = dict) -> Any:
     """Return the object, or the array if `kind` is a list, of a JSON file; raise `DataError` else."""
-    data = parse_file(file, "JSON", lambda path: json.loads(no_device(path).read_bytes()))
+    data = parse_file(file, "JSON", lambda path: json.loads(path.read_bytes()))
     if not isinstance(data, kind):
         expected = "object" if kind is dict else "array"
         raise DataError(file, f"expected a JSON {expected}, found {type(data).__name__}")

@@ -31,6 +31,10 @@ WITHOUT_CONTEXT: Final = (
 )
 
 
+#: What asyncio and its libraries say of an object of a loop that is another one, or closed.
+_OTHER_LOOP: Final = re.compile(r"different (?:event )?loop|event loop is closed", re.IGNORECASE)
+
+
 def guarded(
     assistant: Callable[..., Any],
     *,
@@ -78,7 +82,7 @@ def guarded(
                 f"the assistant did not answer within {timeout:g} s (personalens_turn_timeout)"
             ) from None
         except Exception as error:
-            if isinstance(error, RuntimeError) and re.search(r"different (event )?loop", str(error)):
+            if isinstance(error, (RuntimeError, ValueError)) and _OTHER_LOOP.search(str(error)):
                 raise AssistantFault(
                     f"the assistant uses an object bound to another event loop ({error}); create its async"
                     " client on first use, inside the call, and not in an async fixture"

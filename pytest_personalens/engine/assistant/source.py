@@ -7,7 +7,6 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.core.files.devices import no_device
 from pytest_personalens.core.files.git import git
 
 if TYPE_CHECKING:
@@ -77,6 +76,6 @@ def _walk(root: Path) -> Iterator[str]:
 
 def _digest(file: Path) -> str:
     try:
-        return hashlib.sha256(no_device(file).read_bytes()).hexdigest()[:16]
+        return hashlib.sha256(file.read_bytes()).hexdigest()[:16]
     except OSError:
         return "not there"

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.errors import RecordError
-from pytest_personalens.core.files.devices import no_device
 from pytest_personalens.core.text.node_ids import holds_case
 from pytest_personalens.engine.records.record import read_record
 
@@ -48,7 +47,7 @@ class OtherRecords(NamedTuple):
                 ):
                     continue
                 try:
-                    record = read_record(no_device(file).read_text(encoding="utf-8"), str(file))
+                    record = read_record(file.read_text(encoding="utf-8"), str(file))
                 except (RecordError, OSError, ValueError):
                     continue  # its own test reports the problem
                 if record.scenario == self.scenario:

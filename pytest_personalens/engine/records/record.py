@@ -21,7 +21,7 @@ from pytest_personalens.core.judging.verdict import MeasureField, Verdict
 from pytest_personalens.core.scenario import BaseScenario
 from pytest_personalens.core.suite.suite_field import SuiteField
 from pytest_personalens.core.suite_names import FIRST_SUITE
-from pytest_personalens.results.values.earlier import Earlier, codes_in, scores_in
+from pytest_personalens.results.values.item import Earlier, codes_in, scores_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from pytest_personalens.reports.tables.agreement import agreement_table
+from pytest_personalens.reports.tables.data_tables import agreement_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytest_personalens.judge_quality.agreement.measure import Agreement, Kappa, Reading
-    from pytest_personalens.reports.tables.table import PaperTable
+    from pytest_personalens.reports.tables.runs import PaperTable
 
 
 def lines(agreement: Agreement, *, most: int = 5) -> Iterator[str]:

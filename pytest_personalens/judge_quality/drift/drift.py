@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.judge_quality.drift.significance import permutation_test, sign_test
-from pytest_personalens.results.values.drift import Drift, DriftOutcome, Shift
+from pytest_personalens.results.values.figures import Drift, DriftOutcome, Shift
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

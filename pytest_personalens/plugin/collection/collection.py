@@ -14,9 +14,9 @@ import pytest
 from pytest_personalens.core.runtime.garbage import no_collection
 from pytest_personalens.core.text.node_ids import BUILT_IN
 from pytest_personalens.core.text.parse import size_text
-from pytest_personalens.plugin.input_errors import as_one_line, errors_in_one_line
+from pytest_personalens.plugin.input_errors import errors_in_one_line
 from pytest_personalens.plugin.options.marks import AnyCase, settings_of, suite_of_marks, why_nothing_fits
-from pytest_personalens.plugin.options.option_checks import hint_of_node_ids, refuse_an_empty_run
+from pytest_personalens.plugin.options.option_checks import refuse_an_empty_run
 from pytest_personalens.plugin.pytest_internals import files_not_collected
 from pytest_personalens.plugin.running.items import (
     PARAM,
@@ -37,14 +37,8 @@ _NO_SAMPLE = (
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection(session: pytest.Session) -> Generator[None, Any, Any]:
-    try:
-        with no_collection(kept=True) if RUN in session.config.stash else nullcontext():
-            return (yield)
-    except pytest.UsageError as error:
-        # An item of a scenario exists only in a run whose sample has that scenario.
-        hint = hint_of_node_ids(session.config, session.config.stash[SETTINGS].sample)
-        # The texts of pytest and of other plugins stay as they are, because they may have several lines.
-        raise pytest.UsageError(*error.args, *map(as_one_line, hint)) from None
+    with no_collection(kept=True) if RUN in session.config.stash else nullcontext():
+        return (yield)
 
 
 @errors_in_one_line(collecting=True)

@@ -90,33 +90,53 @@ def split_dimensions(
 
 
 def check_half(config: pytest.Config, values: dict[str, Any]) -> None:
-    """Refuse options on the half of a run that this run leaves out, and drop those of the configuration.
+    """Drop options of the configuration on the half of a run that this run leaves out.
 
     A run that judges stored dialogues has nobody speak. One that only generates them asks no judge. `values`
-    holds the options by key.
+    holds the options by key. Raise `pytest.UsageError` for options of the command line that exclude each
+    other.
     """
-    dialogues, generate = BY_KEY["dialogues"].long, BY_KEY["generate_only"].long
-    flags, more = flags_of(config), dict[str, Any]()
+    refuse_together(config, values)
     if values["dialogues"]:
-        for key in ("assistant", "user_model", "generate_only"):
-            if (flag := BY_KEY[key].long) in flags:
-                raise pytest.UsageError(f"{dialogues}: nobody speaks in such a run; leave {flag} out")
-            more[key] = BY_KEY[key].default
+        values |= {key: BY_KEY[key].default for key in ("assistant", "user_model", "generate_only")}
     if values["generate_only"]:
-        gating = [flag for flag in _given(config, "gate", "judge check") if flag != BY_KEY["gate"].long]
-        gating += [text for text in _values(config, BY_KEY["gate"].long) if text.lower() != "none"]
-        if gating:
-            raise pytest.UsageError(
-                f"{generate}: nothing is judged, and {gating[0]} asks for scores; leave it out, and give it"
-                f" to the run with {dialogues}"
-            )
-        more |= {"dimensions": (), "not_read": (), "threshold": (), "gate": (), "baseline": None}
-    values |= more
+        values |= {"dimensions": (), "not_read": (), "threshold": (), "gate": (), "baseline": None}
+
+
+def refuse_together(config: pytest.Config, values: Mapping[str, Any]) -> None:
+    """Raise `pytest.UsageError` for two options of the command line that exclude each other."""
+    gate, flags = BY_KEY["gate"].long, flags_of(config)
+    gates = [*(flag for flag in _given(config, "gate", "judge check") if flag != gate)]
+    gates += [f"{gate} {text!r}" for text in _values(config, gate) if text.lower() != "none"]
+    judged = _given(config, "judge check")
+    of_play = (BY_KEY[key].long for key in ("assistant", "user_model", "generate_only"))
+    speaking = [flag for flag in of_play if flag in flags]
+    is_here = any(text.lower() == "none" for text in _values(config, gate))
+    report_only = f"{gate} none" if is_here else f"{BY_KEY['gate'].ini} = none"
+    for holds, first, others, why in (
+        (values["dialogues"], BY_KEY["dialogues"].long, speaking, "nobody speaks in such a run"),
+        (values["generate_only"], BY_KEY["generate_only"].long, gates, "nothing is judged in such a run"),
+        (
+            len(judged) > 1,
+            judged[0] if judged else "",
+            judged[1:],
+            "a judge is checked against an earlier one",
+        ),
+        (values["shard"], BY_KEY["shard"].long, judged, "the judge is held against whole runs"),
+        (
+            values["shard"],
+            BY_KEY["shard"].long,
+            [flag for flag in gates if flag == BY_KEY["save_baseline"].long],
+            "a shard is a part of a run; give it to personalens merge",
+        ),
+        (values["report_only"], report_only, gates, "such a run fails on nothing"),
+    ):
+        if holds and others:
+            raise pytest.UsageError(f"{first}: not allowed with {others[0]}: {why}")
 
 
 def check_settings(config: pytest.Config, settings: Settings) -> None:
     """Refuse options that contradict each other, or have no effect together."""
-    _check_paths_given(settings)
     units = [unit for unit, _ in settings.budget]
     if len(set(units)) < len(units):
         raise pytest.UsageError(
@@ -139,8 +159,6 @@ def check_settings(config: pytest.Config, settings: Settings) -> None:
             settings.of_suite.check(settings._asdict())
     except SpecError as error:
         raise pytest.UsageError(str(error)) from None
-    if settings.report_only:
-        _check_report_only(config)
 
 
 def check_thresholds(thresholds: Sequence[tuple[str, float]], dims: Sequence[str], source: str) -> None:
@@ -163,44 +181,6 @@ def _check_dimensions(settings: Settings) -> None:
         raise SpecError(
             f"--personalens-dimensions {names}: no {suite.item} of the kind {', '.join(kinds)} has a score"
             " there, so there is nothing to judge; leave it out"
-        )
-
-
-def _check_paths_given(settings: Settings) -> None:
-    """Refuse two options on the judge, and options whose files a shard can neither write nor check."""
-    paths = [
-        (o, path)
-        for o in OPTIONS
-        if o.on == "command line"
-        and o.path
-        and (path := getattr(settings, o.key)) is not None
-        and o.shapes != "dialogue"
-    ]
-    judged = [o.long for o, _ in paths if o.shapes == "judge check"]
-    if len(judged) > 1:
-        raise pytest.UsageError(
-            f"{' and '.join(judged)}: give one of them; a judge is checked against what was adopted before"
-        )
-    for o, _ in paths if settings.shard is not None else ():
-        if o.long in judged:
-            raise pytest.UsageError(
-                f"{o.long}: the judge is held against whole runs; give it to a run without"
-                " --personalens-shard"
-            )
-        raise pytest.UsageError(f"{o.long}: a shard is a part of a run; give it to personalens merge")
-
-
-def _check_report_only(config: pytest.Config) -> None:
-    """Refuse a gate on the command line of a run in which nothing may fail."""
-    option = BY_KEY["gate"]
-    texts = [text.strip() for value in config.getoption(option.ini) or () for text in list_parts(value)]
-    source = f"{option.long} none" if "none" in map(str.lower, texts) else f"{option.ini} = none"
-    # Gates of the configuration belong to other runs too. They are decided, and do not count.
-    gating = [flag for flag in _given(config, "gate", "judge check") if flag != option.long]
-    gating += [f"{option.long} {text!r}" for text in _values(config, option.long) if text.lower() != "none"]
-    if gating:
-        raise pytest.UsageError(
-            f"{source}: such a run fails on nothing, and {gating[0]} asks for a gate; leave one of them out"
         )
 
 
@@ -233,7 +213,6 @@ def refuse_an_empty_run(
     no dialogue. `unfit` says of a test why its mark and the command line leave it no item.
     """
     judged = settings.adopt_judge or settings.check_judge  # a check of the judge needs no item
-    files = [] if judged else _given(config, "report")
     wanted = {"--personalens-sample", "--personalens-dialogues"}
     here = not wanted.isdisjoint(flags_of(config)) or _given(config, "gate") or (unfit and not planned)
     if (
@@ -243,45 +222,17 @@ def refuse_an_empty_run(
         or config.option.collectonly
     ):
         return
-    if left and not (settings.asks_for_gates or files or config.option.setuponly):
+    if left and not (settings.asks_for_gates or settings.report or config.option.setuponly):
         return  # these tests check something other than a dialogue
-    nothing = (
-        "there is nothing for the gates to decide on" if settings.asks_for_gates else "nothing is tested"
-    )
-    if files and not settings.asks_for_gates:
-        nothing = f"{files[0]} has nothing to write"
-    if config.option.setuponly:  # --setup-plan sets this too
-        raise pytest.UsageError(
-            f"--personalens-sample: --setup-only and --setup-plan run no test, so {nothing}; leave them out"
-        )
+    nothing = "nothing is tested"
+    if settings.asks_for_gates:
+        nothing = "there is nothing for the gates to decide on"
     if unfit and not planned:
         raise pytest.UsageError(f"{unfit}, so {nothing}")
-    if planned:
-        raise pytest.UsageError(
-            f"--personalens-sample: no test that is left asks for the fixture personalens, so {nothing}; ask"
-            " for it and call personalens.check(), or see what the selection (-k, -m, --lf, --deselect)"
-            f" leaves of those that do: the sample of {size_text(settings.sample or 0)} is drawn first, and"
-            " what fits them may not be in it (restrict the draw with --personalens-domain,"
-            " --personalens-kind or --personalens-users)"
-        )
     raise pytest.UsageError(
-        f"--personalens-sample: no test of what was collected asks for the fixture personalens, so {nothing}:"
-        " the built-in suite runs only where no paths are given; leave them out, or write a test: def"
-        " test_it(personalens): personalens.check()"
+        f"--personalens-sample: no test that is left asks for the fixture personalens and is run, so"
+        f" {nothing}; write one: def test_it(personalens): personalens.check(); give no path, so that the"
+        " built-in suite runs; or see what the selection (-k, -m, --lf, --setup-only) leaves of the"
+        f" sample of {size_text(settings.sample or 0)}, which is drawn first (--personalens-domain,"
+        " --personalens-kind and --personalens-users restrict the draw)"
     )
-
-
-def hint_of_node_ids(config: pytest.Config, sample: int | None) -> list[str]:
-    """Return advice on node ids that were not found, if they may be those of items of this plugin."""
-    for arg in config.args:
-        file, _, rest = arg.partition("::")
-        path = config.invocation_params.dir / file
-        if rest.endswith("]") and path.is_file() and b"personalens" in path.read_bytes():
-            missing = (
-                "give --personalens-sample N, as the run did"
-                if sample is None
-                else "the sample of this run may lack its scenario"
-            )
-            same = "the same N, --personalens-seed and restrictions"
-            return [f"personalens: if {arg} is an item of a scenario: {missing} ({same})"]
-    return []

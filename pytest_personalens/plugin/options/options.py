@@ -237,11 +237,9 @@ def _read_users(names: Sequence[str], base: Path) -> tuple[str, ...]:
     users: list[str] = []
     for name in names:
         if name.startswith("file:"):
-            from pytest_personalens.core.files.devices import no_device
-
             file = base / name.removeprefix("file:")
             try:
-                lines = no_device(file).read_text(encoding="utf-8").splitlines()
+                lines = file.read_text(encoding="utf-8").splitlines()
             except (OSError, ValueError) as error:  # the path itself may be invalid
                 raise pytest.UsageError(f"--personalens-users: cannot read {file}: {error}") from None
             if not (listed := list(filter(None, map(str.strip, lines)))):

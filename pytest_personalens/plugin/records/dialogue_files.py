@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from pydantic import ValidationError
 
 from pytest_personalens.core.dialogue.dialogue import Dialogue
-from pytest_personalens.core.dialogue.message import group_turns
+from pytest_personalens.core.dialogue.exports.gathering import Exports
+from pytest_personalens.core.dialogue.exports.values import read_values
+from pytest_personalens.core.dialogue.message import group_turns, is_step
 from pytest_personalens.core.dialogue.stored_messages import read_messages
 from pytest_personalens.core.errors import DataError, RecordError
-from pytest_personalens.core.files.devices import no_device
-from pytest_personalens.core.files.json_lines import read_json_lines
 from pytest_personalens.core.files.jsonfile import first_problem
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.core.suite_names import FIRST_SUITE
@@ -29,6 +29,7 @@ from pytest_personalens.results.values.results import RESULTS_SCHEMA, read_resul
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from pytest_personalens.core.dialogue.exports.gathering import Exported
     from pytest_personalens.core.dialogue.message import Message
     from pytest_personalens.core.judging.evaluation import Cause
 
@@ -66,7 +67,9 @@ def read_dialogues(paths: Sequence[str], base: Path) -> list[Entry]:
         names, one = ", ".join(sorted(by_assistant)), min(by_assistant.values())
         example = f"such as '{one.parent.parent / '*' / one.name}'"
         raise DataError(paths[0], f"holds dialogues of several assistants ({names}); name one, {example}")
-    entries = [entry for file in files for entry in _read_file(file)]
+    exports = Exports()
+    entries = [entry for file in files for entry in _read_file(file, exports)]
+    entries += map(_exported, exports.dialogues())
     if not entries:
         raise DataError(paths[0], f"no dialogue in it; {_FORMATS}")
     return entries
@@ -93,23 +96,40 @@ def _files_in(folder: Path) -> list[Path]:
     return official or [f for f in every if f.parent == folder or not f.parent.name.startswith(STORED)]
 
 
-def _read_file(file: Path) -> Iterator[Entry]:
+def _read_file(file: Path, exports: Exports) -> Iterator[Entry]:
     if file.suffix.lower() != ".json":
-        for line in read_json_lines(file):
-            data = line.value()
-            if not isinstance(data, dict):
-                raise DataError(file, _FORMATS, field=line.where)
-            yield _line(data, file, line.number)
+        yield from _values(file, exports)
         return
-    data = parse_file(file, "JSON", lambda path: json.loads(no_device(path).read_text(encoding="utf-8-sig")))
+    data = parse_file(file, "JSON", lambda path: json.loads(path.read_text(encoding="utf-8-sig")))
     if isinstance(data, dict) and str(data.get("schema", "")).startswith(RESULTS_SCHEMA.partition("/")[0]):
         yield from _results(file)
     elif isinstance(data, dict) and "record" in data:
         yield from _record(file)
     elif isinstance(data, dict) and "user_id" in data and "dialogue" in data:
         yield _official(file, data)
-    else:
-        raise DataError(file, _FORMATS)
+    elif isinstance(data, list) or not exports.add(file, "line 1", 1, data):
+        yield from _values(file, exports)
+
+
+def _values(file: Path, exports: Exports) -> Iterator[Entry]:
+    one = file.suffix.lower() == ".json"
+    for value in read_values(file):
+        if value.problem is not None:
+            raise value.problem
+        data, where = value.value, value.where
+        own = isinstance(data, dict) and ("messages" in data or "dialogue" in data)
+        if own and ("scenario" in data or "whole" in data):
+            yield _line(data, file, where, value.number)
+        elif not exports.add(file, where, value.number, data):
+            if one or not isinstance(data, dict):
+                raise DataError(file, _FORMATS, field="" if one else where)
+            yield _line(data, file, where, value.number)
+
+
+def _exported(found: Exported) -> Entry:
+    names = {"id": found.id, "scenario": found.scenario or None, "assistant": found.assistant}
+    line = {"messages": found.messages, **names}
+    return _line(line, found.file, found.where, found.number)
 
 
 def _results(file: Path) -> Iterator[Entry]:
@@ -160,8 +180,7 @@ def _official(file: Path, data: dict[str, Any]) -> Entry:
     return Entry(stored, (f"user{data['user_id']}", task_name(match)), file, "user_id, task_id")
 
 
-def _line(data: dict[str, Any], file: Path, number: int) -> Entry:
-    where = f"line {number}"
+def _line(data: dict[str, Any], file: Path, where: str, number: int) -> Entry:
     name = "dialogue" if "messages" not in data and "dialogue" in data else "messages"
     turns = read_turns(data.get(name), file, f"{where}: {name}")
     end = data.get("end", "")
@@ -211,16 +230,19 @@ def read_turns(value: object, file: Path, where: str) -> list[Message]:
     Raise `DataError` for messages that cannot be read or that are in a wrong order.
     """
     messages = read_messages(value, file, where)
-    first, message = next(iter(messages.items()))
+    first, message = messages[0]
     if message.role != "user":
         problem = f"expected a message of the user, found one of the {message.role}"
         advice = "a dialogue begins with the user: leave out what comes before"
         raise DataError(file, f"{problem}; {advice}", field=f"{where}.{first}")
     try:
-        turns = group_turns(messages.values())
+        turns = group_turns(message for _, message in messages)
     except ValueError as error:
         raise DataError(file, str(error), field=where) from None
-    places = [n for n, m in messages.items() if m.role != "tool" and (m.content.strip() or not m.tool_calls)]
+    following = (*(message for _, message in messages[1:]), None)
+    places = [
+        n for (n, message), after in zip(messages, following, strict=True) if not is_step(message, after)
+    ]
     for number, (turn, place) in enumerate(zip(turns, places, strict=True)):
         expected = "assistant" if number % 2 else "user"
         if turn.role != expected:

@@ -13,7 +13,6 @@ from syrupy.location import PyTestLocation
 
 from pytest_personalens.core.errors import RecordError
 from pytest_personalens.core.files.atomic_write import write_atomically
-from pytest_personalens.core.files.devices import no_device
 from pytest_personalens.core.judging.usage import Usage
 from pytest_personalens.core.text.slugs import slug
 from pytest_personalens.engine.records.other_records import FOLDER, STORED
@@ -183,7 +182,7 @@ def _with_other_verdicts(new: Record, old: Record) -> Record:
 def _read(path: Path) -> str | None:
     """Return the content of a record's file, if there is one; `RecordError` for a folder and such."""
     try:
-        return no_device(path).read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8")
     except (FileNotFoundError, NotADirectoryError):
         return None
     except UnicodeDecodeError:
@@ -215,8 +214,6 @@ def record_path(item: pytest.Item) -> Path:
 
 def write_record(path: Path, text: str) -> None:
     """Write a record and the folders above it, or raise `OSError`."""
-    if path.exists():
-        no_device(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, text)
 

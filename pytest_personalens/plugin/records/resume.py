@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import pytest
 
 from pytest_personalens.core.files.atomic_write import write_atomically
-from pytest_personalens.core.files.devices import no_device
 from pytest_personalens.core.options.options import OPTIONS, keys_of
 from pytest_personalens.engine.assistant.source import first_changed, sources
 from pytest_personalens.plugin.records.records import journal_file
@@ -102,7 +101,7 @@ def end_run(folder: Path | None, settled: Iterable[str]) -> None:
 
 def _read(folder: Path) -> dict[str, Any] | None:
     try:
-        left = json.loads(no_device(folder / _FILE).read_text(encoding="utf-8"))
+        left = json.loads((folder / _FILE).read_text(encoding="utf-8"))
         whole = isinstance(left["run"], str) and isinstance(left["settings"], dict)
         return left if whole and isinstance(left["sources"], dict) and math.isfinite(left["began"]) else None
     except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):

@@ -20,10 +20,10 @@ from pytest_personalens.plugin.records.resume import end_run
 from pytest_personalens.plugin.reporting.gate_reports import RedGates, red_gates, report_gate, scores_text
 from pytest_personalens.plugin.reporting.outputs import Outputs, baseline_of_run, refuse_baseline
 from pytest_personalens.plugin.reporting.reported import Reported, only_infrastructure
-from pytest_personalens.plugin.running.keys import RUN
+from pytest_personalens.plugin.running.keys import REFUSED, RUN
 from pytest_personalens.reports.files import WrittenFiles
 from pytest_personalens.results.conclusion import Requirements, conclude
-from pytest_personalens.results.files.last_run import keep_last
+from pytest_personalens.results.files.stored import keep_last
 from pytest_personalens.results.gates.check import judge_gate
 from pytest_personalens.results.gates.gate_expressions import with_groups
 from pytest_personalens.results.summary import summarize, with_drift
@@ -112,9 +112,9 @@ class Controller:
         if report.failed and report.when == "setup":
             # Only workers see the fixtures of their items. What is wrong for every item ends the run as it
             # does without workers.
-            text = str(report.longrepr)
-            if text.startswith(f"{BY_KEY['concurrency'].long} "):
-                raise pytest.UsageError(text)
+            for name, text in report.user_properties:
+                if name == REFUSED:
+                    raise pytest.UsageError(text)
         self._printed.colour(report)
         self._reported.add(report)
 

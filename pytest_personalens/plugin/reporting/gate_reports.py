@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from pytest_personalens.plugin.running.run import Run
-    from pytest_personalens.results.reasons.explanation import Explanation
-    from pytest_personalens.results.reasons.worst_cases import WorstCase
+    from pytest_personalens.results.reasons.explanation import Explanation, WorstCase
     from pytest_personalens.results.values.figures import Gate
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
@@ -33,7 +32,7 @@ class RedGates(NamedTuple):
 def red_gates(config: pytest.Config, run: Run, results: Results, pages: Sequence[str]) -> RedGates:
     """Why the gates failed that did; `pages` are the HTML reports that this run wrote."""
     from pytest_personalens.reports.content.explanation import sentence_of
-    from pytest_personalens.reports.terminal.failure_layout import gate_failure
+    from pytest_personalens.reports.terminal.transcript import gate_failure
     from pytest_personalens.results.reasons.explanation import explanations
 
     explained_gates = explanations(results)

@@ -19,7 +19,7 @@ from pytest_personalens.judge_quality.drift.adopted_judge import AdoptedJudge, S
 from pytest_personalens.judge_quality.drift.anchors import open_anchors, read_anchors
 from pytest_personalens.judge_quality.drift.drift import detect_drift
 from pytest_personalens.plugin.reporting.outputs import path_of
-from pytest_personalens.results.values.drift import Drift
+from pytest_personalens.results.values.figures import Drift
 
 if TYPE_CHECKING:
     from collections.abc import Callable

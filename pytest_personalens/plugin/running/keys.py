@@ -1,4 +1,4 @@
-"""The keys under which hooks and fixtures store values in pytest's config, in items, and for workers."""
+"""The keys under which hooks and fixtures store values in pytest's config and in items."""
 
 from __future__ import annotations
 
@@ -19,16 +19,13 @@ RUN: pytest.StashKey[Run] = pytest.StashKey()
 EVALUATED: pytest.StashKey[Evaluation] = pytest.StashKey()
 
 # Of an item.
+#: The property of an item's report with what is wrong for every item of the run.
+REFUSED: Final = "personalens_refused"
 ITEM_KEY: pytest.StashKey[Item] = pytest.StashKey()
 #: How often an item was set up. A plugin that runs an item again after a failure uses the same item.
 ATTEMPT: pytest.StashKey[int] = pytest.StashKey()
 #: How long the item's evaluation took, even if it ran before the item's turn.
 SECONDS: pytest.StashKey[float] = pytest.StashKey()
-
-# Of a worker's input.
-#: Set for a worker that replaces one that died. It evaluates no dialogue before its turn, so that an item
-#: that ends it is known.
-IN_TURN: Final = "personalens_in_turn"
 
 
 def is_worker(config: pytest.Config) -> bool:

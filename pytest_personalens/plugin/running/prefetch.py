@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from bisect import bisect_right
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,11 +16,10 @@ from pytest_personalens.core.suite_names import MEMORY, STATE
 from pytest_personalens.engine.job import JobResult
 from pytest_personalens.engine.pool import Engine
 from pytest_personalens.engine.work import work
-from pytest_personalens.plugin.pytest_internals import fixtures_of
+from pytest_personalens.plugin.pytest_internals import fixtures_of, without_capture
 from pytest_personalens.plugin.running.items import PARAM, is_scenario_item, spec_of
-from pytest_personalens.plugin.running.keys import IN_TURN
 from pytest_personalens.plugin.running.prepare import context_of, job_of, past_of, store_of
-from pytest_personalens.plugin.running.progress import LiveLine
+from pytest_personalens.plugin.running.xdist import share_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -27,9 +28,13 @@ if TYPE_CHECKING:
     from pytest_personalens.engine.assistant.memory import Memory, UserPast
     from pytest_personalens.engine.assistant.state import StateSource
     from pytest_personalens.engine.job import Assistant, Job, Keep
+    from pytest_personalens.models.meter import Total
+    from pytest_personalens.models.rate_limit import Limiter
     from pytest_personalens.plugin.running.run import Run
 
 _ASSISTANT: Final = "personalens_assistant"
+#: Seconds between two lines of progress.
+_MINUTE: Final = 60.0
 #: Fixtures that decide what an evaluation is about. If one is overridden, only the item itself knows its
 #: value.
 _OURS: Final = ("personalens", "personalens_scenario", "personalens_context")
@@ -68,12 +73,13 @@ class Prefetcher:
         self._engine = Engine(executor, run.cluster.places if run.cluster else run.settings.concurrency)
         #: An assistant that an option names serves all items alike.
         self._named = run.settings.names_assistant
-        self._line = LiveLine(
-            session.config, total=sum(map(is_scenario_item, session.items)), what=run.suite.dialogue
+        self._progress = _Progress(session, run.suite.dialogue)
+        share = share_of(getattr(session.config, "workerinput", None))
+        #: The places of the items that this process runs, in order. A worker may only run its own.
+        self._coming = (
+            range(len(session.items)) if share is None else share.of([i.nodeid for i in session.items])
         )
-        self._config, worker = session.config, getattr(session.config, "workerinput", None)
-        self._is_worker = worker is not None
-        self._in_turn = run.cluster is None and IN_TURN in (worker or {})
+        self._in_turn = run.cluster is None and share is not None and share.replaces
 
     def evaluation(
         self,
@@ -100,7 +106,7 @@ class Prefetcher:
         try:
             return self._engine.take(
                 item.nodeid,
-                lambda: self._line.draw(
+                lambda: self._progress.print_each_minute(
                     self._engine.done, participants.total, participants.called.limiters()
                 ),
             )
@@ -110,8 +116,6 @@ class Prefetcher:
             what = self._run.suite.dialogue
             detail = " ".join(f"the cluster gave this {what} up: {type(error).__name__}: {error}".split())
             return JobResult(empty_evaluation(job.scenario, cause="lost", detail=detail), {}, 0, 0.0)
-        finally:
-            self._line.clear()
 
     def close(self) -> None:
         """Abandon all running evaluations."""
@@ -151,7 +155,8 @@ class Prefetcher:
         if self._in_turn:
             return
         here = self._assistant_of(item)
-        for place in self._coming(self._places[item]) if here is not None else ():
+        after = max(self._seen, self._places[item])
+        for place in self._coming[bisect_right(self._coming, after) :] if here is not None else ():
             other = self._items[place]
             if not self._engine.room or (is_scenario_item(other) and self._assistant_of(other) != here):
                 return
@@ -163,12 +168,32 @@ class Prefetcher:
             ):
                 yield other
 
-    def _coming(self, place: int) -> Iterable[int]:
-        if not self._is_worker:
-            return range(max(self._seen, place) + 1, len(self._items))
-        from pytest_personalens.plugin.running.xdist import items_sent
 
-        return items_sent(self._config)  # a worker may only run these
+class _Progress:
+    """Prints one line a minute on the terminal while items wait; none with ``-q`` and in a worker."""
+
+    def __init__(self, session: pytest.Session, dialogue: str) -> None:
+        self._config, self._dialogue = session.config, dialogue
+        self._total = sum(map(is_scenario_item, session.items))
+        self._began = self._printed = time.monotonic()
+
+    def print_each_minute(self, done: int, used: Total, limiters: Iterable[Limiter]) -> None:
+        """Print how many dialogues are done, their usage so far, and the limits of the providers."""
+        now, reporter = time.monotonic(), self._config.pluginmanager.getplugin("terminalreporter")
+        if now - self._printed < _MINUTE or reporter is None or self._config.get_verbosity() < 0:
+            return
+        self._printed, parts = now, [f"{done} of {self._total} {self._dialogue}s"]
+        if done:
+            left = round((now - self._began) / done * (self._total - done))
+            parts.append(f"{left // 60}:{left % 60:02} left")
+        if used.usage.calls:
+            parts += [f"{used.usage.calls:,} calls", f"{used.usage.tokens:,} tokens"]
+            parts += [f"${used.usd:.2f}"] if used.usd else []
+        parts += [f"up to {one.limit} calls at once" for one in limiters]
+        # While an item runs, pytest would capture this text as its output.
+        with without_capture(self._config):
+            reporter.ensure_newline()
+            reporter.write_line(f"personalens: {', '.join(parts)}")
 
 
 def prefetcher_of(item: pytest.Item, run: Run) -> Prefetcher | None:

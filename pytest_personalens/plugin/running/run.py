@@ -22,12 +22,12 @@ from pytest_personalens.plugin.pytest_internals import without_capture
 from pytest_personalens.plugin.records.resume import RunState, begin_run, current_run
 from pytest_personalens.plugin.running.items import ItemSpec, cases
 from pytest_personalens.plugin.running.run_specs import (
-    budget_folder,
     budget_in,
     participant_specs,
     read_fields_of,
     read_prices_of,
     refuse_unknown_prices,
+    shared_folder,
 )
 from pytest_personalens.plugin.running.tally import Drawn, Tally
 
@@ -75,12 +75,13 @@ class Run:
         self.dataset = self.stored or dataset
         self.prices = read_prices_of(config)
         self.state_fields = read_fields_of(config)
-        self.budget_folder = budget_folder(config, settings)
+        self.shared_folder = shared_folder(config, settings)
         self.participants = Participants(
             participant_specs(config, settings),
             added=self._added,
-            budget=budget_in(self.budget_folder, settings),
+            budget=budget_in(self.shared_folder, settings),
             is_worker=hasattr(config, "workerinput"),
+            folder=Path(self.shared_folder) if self.shared_folder else None,
         )
         refuse_unknown_prices(settings, self.participants.models(), self.prices)
         self.participants.refuse_context(settings.context)
@@ -148,7 +149,6 @@ class Run:
         return self._samples[key]
 
     def plan(self, settings: Settings) -> list[ItemSpec]:
-        """Return the items of a test."""
         sample = self._used[_draw_of(settings)] = self.sample(settings)
         planned = list(self.cases(sample, settings))
         for letters in sorted({case.given for case in planned}):

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Read = TypeVar("Read")
 
 #: The key under which a worker gets the folder of the caps.
-BUDGET: Final = "personalens_budget"
+SHARED: Final = "personalens_shared"
 
 
 def participant_specs(config: pytest.Config, s: Settings) -> ParticipantSpecs:
@@ -78,12 +78,16 @@ def _lines(config: pytest.Config, name: str) -> list[str]:
     return [line for line in map(str, config.getini(name)) if line.strip()]
 
 
-def budget_folder(config: pytest.Config, settings: Settings) -> str:
-    """Return a folder of this run alone, which is removed at its end; empty if the run has no cap."""
-    if not settings.budget:
+def shared_folder(config: pytest.Config, settings: Settings) -> str:
+    """Return a folder that the processes of this run share, which is removed at its end.
+
+    It holds the caps, and what was learnt of the models' servers. It is empty if there is no cap and but one
+    process.
+    """
+    if hasattr(config, "workerinput"):
+        return str(config.workerinput.get(SHARED, ""))
+    if not settings.budget and getattr(config.option, "dist", "no") == "no":
         return ""
-    if of_controller := getattr(config, "workerinput", {}).get(BUDGET):
-        return str(of_controller)
     folder = tempfile.mkdtemp(prefix="personalens-")
     config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
     return folder
@@ -93,7 +97,7 @@ def budget_in(folder: str, settings: Settings) -> Budget | None:
     """Return the caps that are counted in the folder, or None without a cap."""
     return (
         Budget(Path(folder) / "run", max_calls=settings.max_calls, max_usd=settings.max_usd)
-        if folder
+        if folder and settings.budget
         else None
     )
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from pytest_personalens.core.judging.dimensions import Dimension
 from pytest_personalens.reports.content.explanation import sentence_of
 from pytest_personalens.results.reasons.explanation import explanations
-from pytest_personalens.results.reasons.limits import limits_note
+from pytest_personalens.results.reasons.reasons import limits_note
 from pytest_personalens.results.wording import (
     CAUSES,
     REPORT_ONLY,
@@ -32,8 +32,7 @@ from pytest_personalens.results.wording import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_personalens.results.reasons.explanation import Explanation
-    from pytest_personalens.results.reasons.worst_cases import WorstCase
+    from pytest_personalens.results.reasons.explanation import Explanation, WorstCase
     from pytest_personalens.results.values.results import Results
 
 _MOST_NAMED: Final = 5

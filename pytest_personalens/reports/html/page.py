@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import re
 from functools import partial
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.files.atomic_write import write_atomically
 from pytest_personalens.core.judging.usage import Usage
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.runtime.garbage import no_collection
-from pytest_personalens.reports.charts.kinds import settings_chart
+from pytest_personalens.core.text.safe_text import harmless
+from pytest_personalens.reports.charts import settings_chart
 from pytest_personalens.reports.content.command_line import command_line, thresholds_in_force
 from pytest_personalens.reports.content.explanation import case_title
 from pytest_personalens.reports.content.findings import capital, findings_of
-from pytest_personalens.reports.content.kind_tables import distance_of, is_low_better
-from pytest_personalens.reports.content.slice_table import slice_tables, slices_note
+from pytest_personalens.reports.content.kind_tables import (
+    distance_of,
+    is_low_better,
+    slice_tables,
+    slices_note,
+)
 from pytest_personalens.reports.html import page_charts, reasons
-from pytest_personalens.reports.html.kinds import kinds_of_page
+from pytest_personalens.reports.html.page_charts import kinds_of_page
 from pytest_personalens.reports.html.payload import pack, payload, script_json, shown_dimensions
-from pytest_personalens.reports.html.template_files import environment, policy, read_template
-from pytest_personalens.reports.tables.contexts import ablation_table, is_ablation
 from pytest_personalens.results import wording
 from pytest_personalens.results.means import by_turn, estimate, item_scores
 
@@ -29,8 +34,48 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
+    import jinja2
+
     from pytest_personalens.results.values.figures import Gate
     from pytest_personalens.results.values.results import Results
+
+_FOLDERS = {"css": "styles", "js": "scripts", "jinja": "pages"}
+
+
+def read_template(name: str) -> str:
+    """Return the text of a style, a script or a page."""
+    folder = _FOLDERS[name.rpartition(".")[2]]
+    return (files(__package__) / "templates" / folder / name).read_text(encoding="utf-8")
+
+
+def policy(style: str, script: str = "") -> str:
+    """Return the Content-Security-Policy of a page, which allows this style and this script alone."""
+    allowed = f"default-src 'none'; style-src '{_digest(style)}';"
+    allowed += f" script-src '{_digest(script)}';" if script else ""
+    return f"{allowed} base-uri 'none'; form-action 'none'"
+
+
+def _digest(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def environment() -> jinja2.Environment:
+    """Return Jinja's environment for pages, which escapes every value and refuses an unknown name.
+
+    Any printed text may come from a model, so its hidden characters are escaped, as on the terminal. Markup
+    comes from this package.
+    """
+    import jinja2  # a run without a page does not load it
+
+    return jinja2.Environment(
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=lambda value: harmless(value) if type(value) is str else value,
+        loader=jinja2.FunctionLoader(read_template),
+    )
+
 
 TITLE: Final = "Personalization report"
 _STYLES: Final = ("base", "charts", "reasons", "dialogue", "beside", "print")
@@ -90,10 +135,9 @@ def html_page(results: Results, *, title: str = TITLE, before: Results | None = 
         dialogues = pack(shown.dialogues)
         # The browser keeps a reader's labels by it: those of another report are none of this one.
         shown.rows["digest"] = hashlib.sha256(dialogues.encode()).hexdigest()[:16]
-        # A page without sections by kind, or without requests in parts, does not need their style and script.
-        parts = ["request"] if any("parts" in fields for fields in shown.dialogues["items"]) else []
-        style = _dense(f"{name}.css" for name in (*_STYLES, *(["kinds"] if kinds else ()), *parts))
-        script = _dense(f"{name}.js" for name in (*_SCRIPTS, *parts))
+        # A page without sections by kind does not need their style.
+        style = _dense(f"{name}.css" for name in (*_STYLES, *(["kinds"] if kinds else ())))
+        script = _dense(f"{name}.js" for name in _SCRIPTS)
         return pages.get_template("page.html.jinja").render(
             title=title,
             style=style,
@@ -149,7 +193,6 @@ def _figures(results: Results, before: Results | None) -> dict[str, Any]:
         "scenarios": len({i.key for i in results.own}),
         "control_names": wording.control_names(suite),
         "control_lines": page_charts.control_rows(results, dimensions),
-        "table_4": ablation_table(results) if is_ablation(results) else None,
         "turns": turns,
         "slices": slice_tables(results),
         "slices_note": capital(slices_note(results)),

@@ -14,7 +14,7 @@ from pytest_personalens.core.judging.verdict import LABELLED
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.core.text.node_ids import BUILT_IN
 from pytest_personalens.reports.content.command_line import command_line
-from pytest_personalens.reports.content.reason_text import (
+from pytest_personalens.reports.content.explanation import (
     DOES,
     OUTCOMES,
     goal_parts,
@@ -27,7 +27,7 @@ from pytest_personalens.reports.html.reasons import (
     reasons_given,
     row_reason,
 )
-from pytest_personalens.results.values.shortfalls import uncounted_reason
+from pytest_personalens.results.values.item import uncounted_reason
 from pytest_personalens.results.wording import FAULTS, control_names, unfound_text
 
 if TYPE_CHECKING:
@@ -245,12 +245,8 @@ def _beginnings(messages: Sequence[Message], text: _Pool) -> dict[int, int]:
 
 
 def _request(item: Item, results: Results) -> dict[str, Any]:
-    """Return the titles of the parts of an item's request, and what the assistant had in words."""
-    suite, messages = results.of_suite, item.evaluation.dialogue.messages
-    return {
-        "parts": list(suite.part_titles(messages[0].content, item.given)) if messages else [],
-        "had": suite.given_words(results.settings, item.given),
-    }
+    """Return what the assistant had, in words."""
+    return {"had": results.of_suite.given_words(results.settings, item.given)}
 
 
 def _message(message: Message, text: _Pool) -> list[Any]:
@@ -258,7 +254,8 @@ def _message(message: Message, text: _Pool) -> list[Any]:
     calls = [
         [text(call)] if result is None else [text(call), text(result)] for call, result in call_texts(message)
     ]
-    return [int(message.role == "assistant"), text(message.content), *([calls] if calls else ())]
+    content = f"{message.content}\n[this reply was {message.cut}]" if message.cut else message.content
+    return [int(message.role == "assistant"), text(content), *([calls] if calls else ())]
 
 
 def _state(state: State | None, text: _Pool) -> list[list[int]] | None:

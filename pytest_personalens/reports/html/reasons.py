@@ -6,13 +6,13 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from pytest_personalens.core.judging.verdict import Dimension
-from pytest_personalens.reports.content.reason_text import DOES, OUTCOMES, reason_text, why
+from pytest_personalens.reports.content.explanation import DOES, OUTCOMES, reason_text, why
 from pytest_personalens.results.comparison.compare import compare_untested
-from pytest_personalens.results.reasons.earlier import earlier_of
 from pytest_personalens.results.reasons.reasons import (
     COSTS,
     costs_of,
     counted_codes,
+    earlier_of,
     reason_counts,
     verdict_on,
 )
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.scenario import BaseScenario
     from pytest_personalens.core.suite.suite import Suite
     from pytest_personalens.results.reasons.reasons import CountedCode
-    from pytest_personalens.results.values.changes import Comparison
+    from pytest_personalens.results.values.figures import Comparison
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
 

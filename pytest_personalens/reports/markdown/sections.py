@@ -1,13 +1,148 @@
-"""Sections of a Markdown report, and how many of their rows fit into a limited size."""
+"""Sections of the Markdown report: tables of scores, groups and comparisons, folded where they are long."""
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Final, NamedTuple
+from urllib.parse import quote
 
-from pytest_personalens.reports.content.markup import markdown_table
+from pytest_personalens.reports.content.kind_tables import (
+    by_distance,
+    distance_of,
+    domain_figures,
+    kind_tables,
+    label_of,
+    source_lines,
+)
+from pytest_personalens.reports.content.markup import code, escape, figure, interval_text, markdown_table
+from pytest_personalens.reports.content.two_runs import compare_runs, moved_rows, overlap
+from pytest_personalens.results.means import estimate, item_scores
+from pytest_personalens.results.wording import decision, p_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+
+    from pytest_personalens.results.values.figures import Comparison, Flip, PairedChange
+    from pytest_personalens.results.values.results import Results
+
+_MOST_NAMED: Final = 5
+_BEFORE_AFTER: Final = ("before", "after", "change", "95 % interval", "one-sided p")
+
+
+def comparison_sections(comparison: Comparison, link: str, item: str) -> Iterator[Section]:
+    """The differences from the baseline, the scores that changed, and what was not compared."""
+    rows = [
+        (
+            f"{d.kind}: {d.dimension.names.heading}" if d.kind else d.dimension.names.heading,
+            f"**{decision(d)}**" if d.regressed else decision(d),
+            *_sides(d, d.change, d.low, d.high),
+            figure(d.detectable),
+        )
+        for d in comparison.differences
+    ]
+    header = ("score", "outcome", f"{item}s", *_BEFORE_AFTER, "detectable drop")
+    baseline = escape(PurePath(comparison.baseline).name)
+    title = f"Since the baseline {baseline}: {comparison.compared} {item}s compared"
+    note = (
+        f"Any false alarm has a chance of {comparison.level:g}; a drop of the last column is found with a"
+        " chance of 0.8."
+    )
+    yield table_section(title, header, rows, "differences", words=2, after=("", note), fold=True)
+    if flips := sorted(comparison.flips, key=lambda f: (f.after - f.before, f.scenario)):
+        record = ("record",) if any(flip.records for flip in flips) else ()
+        header = (item, "score", *record, "before", "after")
+        changed = [_flip(flip, link, recorded=bool(record)) for flip in flips]
+        title, words = f"Scores that changed: {len(flips)}", 2 + len(record)
+        yield table_section(title, header, changed, "changed scores", words=words, fold=True)
+    if comparison.left_out:
+        left = []
+        for why, names in comparison.left_out.items():
+            some = ", ".join(map(escape, names[:_MOST_NAMED])) + ", ..." * (len(names) > _MOST_NAMED)
+            left.append(f"- {escape(why)}: {len(names)} ({some})")
+        yield Section(("", "Not compared:", ""), left, len(left), f"reasons why {item}s were not compared")
+
+
+def _flip(flip: Flip, link: str, *, recorded: bool) -> tuple[str, ...]:
+    records = ", ".join(record_link(file, link) for file in flip.records[:_MOST_NAMED])
+    name = (escape(flip.scenario), flip.dimension.names.heading, *([records or "-"] if recorded else []))
+    return (*name, figure(flip.before), figure(flip.after))
+
+
+def beside_sections(before: Results, results: Results) -> Iterator[Section]:
+    """The figures of two runs side by side, and the scores that differ."""
+    beside = compare_runs(before, results)
+    notes = [f"- {escape(note, 400)}" for note in beside.notes]
+    header, rows = moved_rows(beside)
+    after = ("", overlap(beside), *(("", *notes) if notes else ()))
+    yield table_section("### Before and after", header, rows, "figures", after=after)
+    if beside.changed:
+        changed = [
+            (escape(c.name), c.dimension.names.heading, str(c.before), str(c.after)) for c in beside.changed
+        ]
+        header = (results.of_suite.item, "score", "before", "after")
+        title = f"Scores that differ: {len(changed)}"
+        yield table_section(title, header, changed, "scores that differ", words=2, fold=True)
+
+
+def lift_section(results: Results) -> Section:
+    """How much better the run is than each control."""
+    suite = results.of_suite
+    rows = [
+        (escape(suite.arm_word(control.name)), lift.dimension.names.heading, *_sides(lift, *lift.gain))
+        for control in results.arms
+        for lift in control.lift
+    ]
+    header = ("control", "score", f"{suite.item}s", "control", "run", "lift", *_BEFORE_AFTER[3:])
+    return table_section("### Lift over controls", header, rows, "lifts", words=2)
+
+
+def _sides(pair: PairedChange, change: float, low: float | None, high: float | None) -> tuple[str, ...]:
+    """The scenarios, the means before and after, the change, its interval, and the one-sided p."""
+    moved = (figure(change, signed=True), interval_text(low, high, signed=True), escape(p_value(pair.p)))
+    return (str(pair.pairs), figure(pair.before), figure(pair.after), *moved)
+
+
+def record_link(file: str, link: str) -> str:
+    """A link to a record below the address `link`, or its path without one."""
+    if not link or not file:
+        return code(file, 300).replace("|", "¦") if file else ""
+    return f"[record]({link.rstrip('/')}/{quote(file, safe='/')})"
+
+
+def kind_sections(results: Results) -> Iterator[Section]:
+    """A table for each kind, and one of the main figures by domain."""
+    tables = kind_tables(results)
+    for table in tables:
+        notes = [*table.notes, *(source_lines(results) if table is tables[-1] else ())]
+        after = [line for note in notes for line in ("", f"{escape(note, 400)}.")]
+        controls = [text for name in table.settings[1:] for text in (escape(name), "lift", "one-sided p")]
+        rows = []
+        for row in table.rows:
+            cells = [escape(label_of(row.metric)), figure(row.own)]
+            for cell in row.cells:
+                p = "" if cell.p is None else escape(p_value(cell.p))
+                cells += [figure(cell.value), figure(cell.lift, signed=True), p]
+            rows.append(cells)
+        header = ("", escape(table.settings[0]), *controls)
+        yield table_section(f"### {table.title}", header, rows, f"rows of {table.title}", after=after)
+    headings, domains = domain_figures(results)
+    if domains:
+        title = "By domain, with the items of each"
+        cells_of = [(escape(name), *figures) for name, figures in domains]
+        yield table_section(f"### {title}", ("", *headings), cells_of, f"rows of {title}")
+
+
+def distance_section(results: Results) -> Iterator[Section]:
+    """A table of the main figures by how long before the end a user said what an item rests on."""
+    shown = [m for m in results.of_suite.main if m.value in results.overall.figures]
+    rows = []
+    for name, items in by_distance(results, results.own).items():
+        means = [estimate(item_scores(items), measure) for measure in shown]
+        rows.append((name, *(f"{figure(m.value)} ({m.dialogues})" if m.dialogues else "-" for m in means)))
+    if (distance := distance_of(results)) is not None and rows:
+        title = f"### By distance: {distance.title}, with the {results.of_suite.item}s of each"
+        yield table_section(title, ("", *(m.names.heading for m in shown)), rows, "distances")
+
 
 #: The limit in bytes. A comment on a pull request may have 65,536 characters.
 COMMENT_LIMIT: Final = 60_000

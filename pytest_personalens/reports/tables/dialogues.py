@@ -9,8 +9,16 @@ from typing import TYPE_CHECKING, Final, Literal
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.datasets.quality import diversity
 from pytest_personalens.reports.content.markup import figure
-from pytest_personalens.reports.tables.runs import SHORT, mean_of, number_notes
-from pytest_personalens.reports.tables.table import PAPER, PaperTable, paper_notes, paper_rows, paper_title
+from pytest_personalens.reports.tables.runs import (
+    PAPER,
+    SHORT,
+    PaperTable,
+    mean_of,
+    notes_of,
+    paper_notes,
+    paper_rows,
+    paper_title,
+)
 from pytest_personalens.results.means import item_scores, scenario_means, scores_by_turn
 
 if TYPE_CHECKING:
@@ -125,7 +133,7 @@ def domain_tables(runs: Sequence[StoredRun], kinds: Kinds) -> list[PaperTable]:
         for run in runs
     ]
     notes = (
-        *number_notes(runs),
+        *notes_of(runs),
         f"{_ALL.capitalize()}: the mean over all scenarios, each counted once (the dashed line).",
         "TCR in percent, P from 1 to 4. The paper draws Figure 4 and prints no figures of it.",
     )

@@ -1,22 +1,25 @@
-"""Stored runs and their means, as rows of tables, with notes on what they can be compared with."""
+"""Tables with text in their cells, and stored runs and their means as rows of them."""
 
 from __future__ import annotations
 
+import tomllib
 from collections import Counter
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
 from statistics import fmean
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.core.judging.verdict import Dimension
-from pytest_personalens.reports.content.comparability import comparability
-from pytest_personalens.reports.content.markup import figure, interval_text
+from pytest_personalens.core.text.safe_text import harmless
+from pytest_personalens.reports.content.markup import escape, figure, interval_text, markdown_table
 from pytest_personalens.reports.content.two_runs import setup_differences
-from pytest_personalens.reports.tables.table import PaperTable
 from pytest_personalens.results.comparison.pairs import adjust_contrasts, contrast
 from pytest_personalens.results.means import scenario_means, scores_of
 from pytest_personalens.results.wording import p_value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from pytest_personalens.core.scenario import Kind
@@ -24,9 +27,75 @@ if TYPE_CHECKING:
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
 
+#: The beginning of the names of the paper's rows.
+PAPER: Final = "paper: "
+
+
+class PaperTable(NamedTuple):
+    """A table whose first column names the rows. `notes` are sentences to print below it."""
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...] = ()
+
+    def text(self) -> str:
+        cells = [self.header, *self.rows]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        lines = [
+            "  ".join(f"{cell:{'>' if n else '<'}{widths[n]}}" for n, cell in enumerate(row)) for row in cells
+        ]
+        below = ["", *self.notes] if self.notes else []
+        return "\n".join([harmless(line).rstrip() for line in (self.title, "", *lines, *below)]) + "\n"
+
+    def markdown(self) -> str:
+        """Return the table as Markdown for a page. All texts in it are escaped."""
+        lines = markdown_table([*map(escape, self.header)], [[*map(escape, row)] for row in self.rows])
+        below = ["", *(f"- {escape(note, 600)}" for note in self.notes)] if self.notes else []
+        return "\n".join([f"### {escape(self.title)}", "", *lines, *below]) + "\n"
+
+
+def paper_title(number: str, what: str) -> str:
+    """Return the title of a table that follows one of the paper's, such as "Table 3" or "Figure 4"."""
+    return f"{number} of the paper (Zhao et al., 2025): {what}"
+
+
+def paper_rows(table: int) -> dict[str, dict[str, str]]:
+    """Return the rows of one of the paper's tables: name -> column -> the figure as it is printed there.
+
+    `table` is 1, 3, 4, 5, 10, 12 or 13.
+    """
+    entry = _tables()[f"table_{table}"]
+    places = entry.get("places", 2)
+    return {
+        name: {
+            column: f"{value:,}" if isinstance(value, int) else f"{value:.{places}f}"
+            for column, value in zip(entry["columns"], values, strict=True)
+        }
+        for name, *values in entry["rows"]
+    }
+
+
+def paper_notes(table: int) -> list[str]:
+    """Return where the paper contradicts itself about a table, in sentences."""
+    return list(_tables()[f"table_{table}"]["notes"])
+
+
+@cache
+def _tables() -> Mapping[str, Any]:
+    return tomllib.loads(files(__package__).joinpath("published.toml").read_text(encoding="utf-8"))
+
+
 SHORT: Final[dict[Kind, str]] = {"single": "SD", "multi": "MD"}
 #: The fewest scenarios with an interval. With fewer, it would be the whole scale, or appear too certain.
 _LEAST_PAIRS: Final = 3
+
+
+#: docs/explanation/protocol.md says which runs compare with the paper's.
+PAPER_NOTE: Final = (
+    "The paper's rows are of 50 official users (3,283 SD and 813 MD scenarios), the official prompts, and"
+    " models of 2024; see docs/explanation/protocol.md."
+)
 
 
 class Column(NamedTuple):
@@ -61,7 +130,6 @@ class Column(NamedTuple):
 
 
 def columns_of(scores: Mapping[str, Dimension]) -> list[Column]:
-    """Return a column for each kind and score."""
     return [
         Column(f"{short.lower()}_{key}", kind, dimension)
         for kind, short in SHORT.items()
@@ -157,19 +225,34 @@ def _assistant(results: Results) -> str:
     return str(results.settings.get("assistant") or "")
 
 
-def number_notes(runs: Sequence[StoredRun]) -> list[str]:
-    """Return how many scenarios each run scored, and on each reading where the judge did not give all."""
-    scored = [
+def notes_of(runs: Sequence[StoredRun]) -> list[str]:
+    """Return what each run was made of, how many scenarios it scored, and on each reading where the judge did
+    not give all.
+    """
+    notes = [_setup(run) for run in runs]
+    notes += [
         f"{run.name}: {run.scenarios('single'):,} single-domain (SD) and {run.scenarios('multi'):,}"
         " multi-domain (MD) scenarios scored."
         for run in runs
     ]
-    return scored + [
+    notes += [
         f"{run.name}: the judge did not give every reading; each is missing from its own mean only. Scenarios"
         f" with a score: {'; '.join(_by_reading(run))}."
         for run in runs
         if any(item.evaluation.unread for item in run.results.own)
     ]
+    return notes
+
+
+def _setup(run: StoredRun) -> str:
+    s = run.results.settings
+    prompts, protocol = s.get("prompts"), s.get("protocol") or "default"
+    words = f"prompts {prompts}" if prompts else f"protocol {protocol}"
+    context = "+".join(str(s.get("context") or "")) or "nothing"
+    return (
+        f"{run.name}: dataset {run.results.dataset}, user agent {s.get('user_model')}, judge"
+        f" {s.get('judge_model')}, {words}, the assistant was told {context}."
+    )
 
 
 def _by_reading(run: StoredRun) -> Iterator[str]:
@@ -181,23 +264,6 @@ def _by_reading(run: StoredRun) -> Iterator[str]:
         }
         if any(counts.values()):
             yield f"{short} {', '.join(f'{name} {number:,}' for name, number in counts.items() if number)}"
-
-
-def likeness(runs: Sequence[StoredRun], *, of_assistants: bool = True) -> list[str]:
-    """Return how far the runs compare with the paper (`comparability`). What is true for all appears once."""
-    notes = []
-    for run in runs:
-        numbers = run.scenarios("single"), run.scenarios("multi")
-        notes.append(comparability(run.results, *numbers, of_assistants=of_assistants))
-    of_all = set(notes[0]).intersection(*notes)
-    collected: list[str] = []
-    for run, sentences in zip(runs, notes, strict=True):
-        collected += [
-            s if s in of_all else f"{run.name}: {s[0].lower()}{s[1:]}"
-            for s in sentences
-            if s not in collected
-        ]
-    return collected
 
 
 def setup_notes(runs: Sequence[StoredRun]) -> Iterator[str]:

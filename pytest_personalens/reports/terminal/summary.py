@@ -1,39 +1,161 @@
-"""The summary that a run prints, with the lines about a judge that was adopted or checked."""
+"""The summary of a run as lines for a terminal, with trials, controls and the baseline."""
 
 from __future__ import annotations
 
 import textwrap
-from collections import Counter
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.judging.usage import Usage
 from pytest_personalens.core.text.safe_text import harmless
+from pytest_personalens.reports.content.explanation import said_by_judge, why
 from pytest_personalens.reports.content.findings import (
     INCOMPLETE,
     Findings,
     findings_of,
     tasks_read_as_failed,
 )
-from pytest_personalens.reports.content.markup import figure
-from pytest_personalens.reports.content.slice_table import slice_lines
-from pytest_personalens.reports.terminal.comparison import low_lines, outcome_lines
-from pytest_personalens.results.reasons.limits import broken_limits
+from pytest_personalens.reports.content.kind_tables import slice_lines
+from pytest_personalens.reports.content.markup import figure, short_line
+from pytest_personalens.results.reasons.reasons import broken_limits, costs_of
+from pytest_personalens.results.values.item import shortfall_text
 from pytest_personalens.results.wording import (
     REPORT_ONLY,
     REPORTED_GATES,
     UNJUDGED,
     count,
     gate_outcome,
+    level_text,
+    p_text,
     part_note,
+    sentence,
+    signed,
+    signed_interval,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pytest_personalens.results.values.drift import Drift, Shift
+    from pytest_personalens.results.values.figures import Arm, Comparison, Drift, Flip, PairedChange, Shift
+    from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
 
-_MOST_LISTED: Final = 20
+_MOST_LISTED: Final = 10
+_LONGEST: Final = 120
+
+
+def outcome_lines(results: Results, *, verbose: bool, listed: bool = True) -> Iterator[str]:
+    """Yield the lines, or none if the run has no such results. `listed` includes the scores that changed."""
+    suite = results.of_suite
+    if (trials := results.trials) is not None:
+        passes = (f"pass^{k} {'-' if p is None else f'{p:.2f}'}" for k, p in enumerate(trials.pass_k, 1))
+        yield f"{trials.count} trials of each {suite.item}: {', '.join(passes)}"
+        if trials.spread:
+            spread = ", ".join(f"{name.short} {value:.2f}" for name, value in trials.spread.items())
+            yield f"standard deviation within one {suite.item}: {spread}"
+    if results.arms:
+        yield from _controls(results, verbose=verbose)
+    if results.comparison is not None:
+        yield from _comparison(results, results.comparison, verbose=verbose, listed=listed)
+
+
+def _controls(results: Results, *, verbose: bool) -> Iterator[str]:
+    suite = results.of_suite
+    for arm in results.arms:
+        name = f"control {suite.arm_word(arm.name)}"
+        for lift in arm.lift:
+            if lift.dimension in suite.main and (verbose or not suite.table_by_kind):
+                yield f"{name}: {_lift(lift, suite.own)}"
+        if suite.kinds_apart:
+            yield f"{name}: {suite.main[0].names.mean} by kind: {_by_kind(results, arm)}"
+        if unscored := arm.overall.items - arm.overall.scored:
+            yield f"{name}: {unscored} of {count(arm.overall.items, 'item')} could not be scored"
+
+
+def _by_kind(results: Results, arm: Arm) -> str:
+    """Return ``recall 0.00 -> 0.94, revise ...``: the mean of each kind in the control, and in the run."""
+    measure = results.of_suite.main[0].value
+    there = {group.name: group.figures[measure].value for group in arm.kinds if measure in group.figures}
+    here = {group.name: group.figures[measure].value for group in results.kinds if measure in group.figures}
+    both = ((kind, there.get(kind), now) for kind, now in here.items())
+    return ", ".join(f"{kind} {a:.2f} -> {b:.2f}" for kind, a, b in both if a is not None and b is not None)
+
+
+def _lift(lift: PairedChange, own: str) -> str:
+    means = f"{lift.dimension.names.mean} {lift.before:.2f}, with {own} {lift.after:.2f}"
+    gain, low, high = lift.gain
+    return f"{means}: lift {signed(gain)} ({signed_interval(low, high)}, {p_text(lift.p)})"
+
+
+def low_lines(results: Results) -> list[str]:
+    """Return a line for each scenario below a threshold: what it missed, and in how many trials."""
+    missed: dict[tuple[str, ...], list[Item]] = defaultdict(list)
+    for item in results.own:
+        if item.status == "low":
+            missed[item.key].append(item)
+    runs, several = Counter(item.key for item in results.own), len({item.test for item in results.own}) > 1
+    lines = []
+    for key, items in missed.items():
+        test = f" in {items[0].test.rpartition('::')[2]}" if several else ""
+        short = "; ".join(dict.fromkeys(shortfall_text(item.shortfalls) for item in items))
+        trials = f" (in {len(items)} of {runs[key]} trials)" if runs[key] > 1 else ""
+        lines.append(f"{items[0].evaluation.scenario}{test}: {short}{trials}")
+    return lines
+
+
+def _comparison(results: Results, comparison: Comparison, *, verbose: bool, listed: bool) -> Iterator[str]:
+    compared = count(comparison.compared, results.of_suite.item)
+    yield f"compared with {comparison.baseline}: {compared}, at the level {level_text(comparison)}"
+    # A measure with a gate is reported there.
+    gated = any(gate.kind == "regression" for gate in results.gates)
+    for difference in comparison.differences:
+        if not (gated and difference.gated):
+            yield f"  {sentence(difference, results.of_suite.item)}"
+    worse = [flip for flip in comparison.flips if flip.fell]
+    better = [flip for flip in comparison.flips if not flip.fell]
+    if listed:
+        yield from _flips(worse, "worse", results, most=len(worse) if verbose else _MOST_LISTED)
+        # What got better is good to know, but nobody needs to look at it.
+        yield from _flips(better, "better", results, most=len(better) if verbose else 0)
+    for cause, scenarios in comparison.left_out.items():
+        names = f": {', '.join(scenarios)}" if verbose else ""
+        yield f"  not compared, {cause}: {len(scenarios)}{names}"
+
+
+def _flips(flips: list[Flip], way: str, results: Results, *, most: int) -> Iterator[str]:
+    if not flips:
+        return
+    items = {item.nodeid: item for item in results.own}
+    shown = flips[:most]
+    number = f"{count(len(flips), 'score')} {way} than then"
+    yield f"  {number}:" if shown else f"  {number} (-v lists them)"
+    for flip in shown:
+        where = f"  ({', '.join(flip.records)})" if flip.records else ""
+        # A score, or a mean over trials.
+        before, after = (f"{round(score, 2):g}" for score in (flip.before, flip.after))
+        because = _because(flip, items, results)
+        yield f"    {flip.scenario}: {flip.dimension.short} {before} -> {after}{because}{where}"
+    if shown and len(shown) < len(flips):
+        yield f"    and {len(flips) - len(shown)} more (-v lists them all)"
+
+
+def _because(flip: Flip, items: dict[str, Item], results: Results) -> str:
+    evaluations = [items[nodeid].evaluation for nodeid in flip.nodeids]
+    verdicts = [v for e in evaluations for v in e.verdicts if v.dimension == flip.dimension]
+    # Of several trials, the one with the largest change explains most.
+    outermost = min if flip.fell == (flip.dimension.better == "high") else max
+    verdict = outermost(verdicts, key=lambda one: one.score, default=None)
+    if verdict is None:
+        return ""
+    scenario = results.scenarios.get(flip.scenario)
+    if flip.fell:
+        text = why(verdict, costs_of(verdict), scenario)
+    else:
+        text = said_by_judge(verdict.justification, verdict, scenario)
+    return f", {short_line(text, _LONGEST)}"
+
+
+_MOST_ROWS: Final = 20
 #: Broken limits that are named.
 _MOST_BROKEN: Final = 5
 #: A mean over fewer items says nothing of a domain.
@@ -42,7 +164,7 @@ _LEAST_IN_A_DOMAIN: Final = 4
 _MOST_SMALL: Final = 3
 #: A table of so many domains is shown under failed gates, too.
 _MOST_IN_SHORT: Final = 7
-_LONGEST: Final = 300
+_LONGEST_ROW: Final = 300
 _WIDTH: Final = 100
 
 
@@ -161,6 +283,10 @@ def _notes(
         dollars = f", ${sum(results.usd.values()):.4f}" if results.usd else ""
         used = f"; {calls:,} model calls{dollars}" if calls else ""
         yield f"dialogues: {results.turns.value:.1f} user turns on average{used}"
+    cut = [i for i in results.items if any(m.cut for m in i.evaluation.dialogue.messages)]
+    if cut and not short:
+        how = next(m.cut for m in cut[0].evaluation.dialogue.messages if m.cut)
+        yield f"replies that are not whole in {len(cut)} of {len(results.items)} items, such as: {how}"
     if results.by_turn:
         # Only the first turns are shown, because few dialogues have the later ones.
         means = ", ".join(f"{n}: {m.value:.2f} ({m.count})" for n, m in enumerate(results.by_turn[:8], 1))
@@ -193,7 +319,7 @@ def _notes(
         yield f"below threshold: {', '.join(f'{n} {kind}' for kind, n in kinds.items())} (-v lists them)"
     elif low:
         yield "below threshold:"
-        shown = low if verbose else low[:_MOST_LISTED]
+        shown = low if verbose else low[:_MOST_ROWS]
         yield from (f"  {line}" for line in shown)
         if len(shown) < len(low):
             yield f"  and {len(low) - len(shown)} more (-v lists them all)"
@@ -203,7 +329,7 @@ def _such_as(results: Results, cause: str) -> Iterator[str]:
     """Yield the most frequent problem. pytest shows the reasons of skipped items only on request."""
     met = Counter(i.evaluation.detail for i in results.own if i.evaluation.cause == cause)
     for detail, _ in met.most_common(1):
-        yield f"  such as: {' '.join(detail.split())[:_LONGEST]}"
+        yield f"  such as: {' '.join(detail.split())[:_LONGEST_ROW]}"
 
 
 def usage_table(usage: Mapping[str, Usage], usd: Mapping[str, float]) -> Iterator[str]:

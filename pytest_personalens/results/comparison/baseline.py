@@ -18,7 +18,7 @@ from pytest_personalens.core.options.settings import OFFICIAL_PROMPTS
 from pytest_personalens.core.suite.suite import get_suite
 from pytest_personalens.core.suite.suite_field import SuiteField
 from pytest_personalens.core.suite_names import FIRST_SUITE
-from pytest_personalens.results.values.earlier import codes_in, scores_in
+from pytest_personalens.results.values.item import codes_in, scores_in
 from pytest_personalens.results.values.provenance import Provenance
 from pytest_personalens.results.values.results import RESULTS_SCHEMA, read_results
 from pytest_personalens.results.wording import left_out_text, unread_text

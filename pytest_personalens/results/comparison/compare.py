@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Final
 from pytest_personalens.results.comparison.baseline import setup_of_item
 from pytest_personalens.results.comparison.pairs import PLACES, changes_in, compare_pairs, gains
 from pytest_personalens.results.means import in_order, pair_means, scores_of
-from pytest_personalens.results.stats.paired import holm
-from pytest_personalens.results.stats.power import detectable, step_of
-from pytest_personalens.results.values.changes import Comparison, Difference, Flip
+from pytest_personalens.results.stats.paired import detectable, holm, step_of
+from pytest_personalens.results.values.figures import Comparison, Difference, Flip
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -239,7 +238,7 @@ def _pairs(
 
 
 def _largest_drop(dimension: Measure, pairs: Pairs, level: float) -> float | None:
-    from pytest_personalens.results.stats.non_inferiority import least_change
+    from pytest_personalens.results.stats.paired import least_change
 
     assert dimension.span is not None  # no gate can ask for it
     least = least_change(gains(changes_in(pairs), dimension), dimension.span, level=level)

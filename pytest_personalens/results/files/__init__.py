@@ -1,1 +1,1 @@
-"""Files of results: read, merged from shards, and put in the order of a history."""
+"""Files of results: read, and merged from shards."""

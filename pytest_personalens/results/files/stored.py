@@ -1,26 +1,61 @@
-"""Reads results from a file, and refuses it if its figures do not follow from its items."""
+"""Results files, read with their figures computed anew, and the last run of a folder."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.core.errors import DataError
+from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.results.comparison.compare import IN_PART, differences_of, flips_of
-from pytest_personalens.results.comparison.controls import controls_of, trials_of
+from pytest_personalens.results.comparison.pairs import controls_of, trials_of
 from pytest_personalens.results.gates.check import check_again
 from pytest_personalens.results.means import in_order, pair_means, scores_of
 from pytest_personalens.results.summary import FACTS, summarize
-from pytest_personalens.results.values.results import read_results
+from pytest_personalens.results.values.results import read_results, write_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
+    from pytest_personalens.core.scenario import BaseScenario
     from pytest_personalens.results.comparison.compare import Tested
     from pytest_personalens.results.means import Pairs
-    from pytest_personalens.results.values.changes import Comparison
+    from pytest_personalens.results.values.figures import Comparison
+    from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
+
+#: A larger run is not kept, because writing it would take longer than a replay.
+MOST_KEPT: Final = 1000
+_NAME: Final = "last.json"
+_CACHE: Final = ".pytest_cache/d/personalens"
+
+
+def keep_last(
+    folder: Path, results: Results, scenarios: Callable[[Iterable[Item]], dict[str, BaseScenario]]
+) -> None:
+    """Keep the results of a run in its cache folder, with the `scenarios` of its items.
+
+    A run that is too large leaves nothing there, also not that of an earlier one. A problem with the file
+    ends no run. Raise the errors of `scenarios`.
+    """
+    with suppress(OSError):
+        (folder / _NAME).unlink(missing_ok=True)
+        if len(results.items) <= MOST_KEPT:
+            whole = results.model_copy(update={"scenarios": scenarios(results.items)})
+            write_json(whole, folder / _NAME)
+
+
+def last_run(folder: Path) -> Path:
+    """Return the file with the last run's results, of this folder or one above; raise `SpecError` without."""
+    for place in (folder, *folder.parents):
+        if (path := place / _CACHE / _NAME).is_file():
+            return path
+    raise SpecError(
+        f"no last run is kept in {folder} or above (pytest's cache is off or elsewhere, or the run had more"
+        f" than {MOST_KEPT:,} items); give --results RESULTS.json, of --personalens-report RESULTS.json"
+    )
+
 
 #: Figures that depend only on the items.
 _FIGURES: Final = (

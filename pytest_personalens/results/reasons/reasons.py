@@ -1,23 +1,120 @@
-"""Why dialogues lost points: the judge's reasons added up, with their change since before."""
+"""Why points were lost: reasons of readings, now and in an earlier run, and limits that replies broke."""
 
 from __future__ import annotations
 
 from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
+from pytest_personalens.core.dialogue.message import number_call_ids
 from pytest_personalens.core.judging.dimensions import Dimension
 from pytest_personalens.core.scenario import Scenario
-from pytest_personalens.results.reasons.earlier import earlier_of
+from pytest_personalens.core.text.node_ids import within_file
+from pytest_personalens.results.values.item import Earlier, codes_in, scores_in
+from pytest_personalens.results.wording import count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Literal
 
+    from pytest_personalens.core.dialogue.message import Message
     from pytest_personalens.core.judging.evaluation import Evaluation
     from pytest_personalens.core.judging.measure import Measure, Score
     from pytest_personalens.core.judging.verdict import Reason, ReasonCode, Verdict
     from pytest_personalens.core.scenario import BaseScenario
+    from pytest_personalens.results.comparison.baseline import Baseline, Entry
     from pytest_personalens.results.values.item import Item
+    from pytest_personalens.results.values.results import Results
+
+
+def earlier_of(item: Item) -> Earlier | None:
+    """Return what is known of the item before this run; that of a replayed record is what it is now."""
+    if item.earlier is None and item.record == "replayed" and item.evaluation.scored:
+        verdicts = item.evaluation.verdicts
+        return Earlier(source="record", scores=scores_in(verdicts), reasons=codes_in(verdicts))
+    return item.earlier
+
+
+def score_before(item: Item, measure: Measure) -> Score | None:
+    """Return the item's score before this run, if it is known."""
+    earlier = earlier_of(item)
+    return None if earlier is None else earlier.scores.get(measure)
+
+
+def follow_moved_tests(baseline: Baseline, results: Results) -> Baseline:
+    """Return the baseline with tests that moved or were renamed under their names of this run.
+
+    A test moved if it is gone, one new test of the run has its name in another file, and the two have a
+    scenario in common. It was renamed if no new test has its name, and one that did not move has such a
+    scenario. Where several might be meant, none is.
+    """
+    then, now = _scenarios_by_test(baseline.entries), _scenarios_by_test(results.own)
+    gone, new, found = then.keys() - now.keys(), now.keys() - then.keys(), dict[str, str]()
+    for named_alike in (True, False):
+        pairs = [
+            (test, other)
+            for test in gone - found.keys()
+            for other in new - {*found.values()}
+            if then[test] & now[other] and (not named_alike or within_file(other) == within_file(test))
+        ]
+        meant = Counter(test for pair in pairs for test in pair)
+        found |= {test: other for test, other in pairs if meant[test] == meant[other] == 1}
+    if not found:
+        return baseline
+    entries = (e.model_copy(update={"test": found.get(e.test, e.test)}) for e in baseline.entries)
+    return baseline.model_copy(update={"entries": tuple(entries)})
+
+
+def _scenarios_by_test(asked: Iterable[Entry | Item]) -> dict[str, set[tuple[str, ...]]]:
+    scenarios: dict[str, set[tuple[str, ...]]] = {}
+    for one in asked:
+        *scenario, test = one.key
+        scenarios.setdefault(test, set()).add(tuple(scenario))
+    return scenarios
+
+
+def attach_earlier(results: Results, baseline: Baseline) -> Results:
+    """Return the results with what a baseline knows of their items.
+
+    What was said is a record's, where the baseline has scores alone.
+    """
+    then = {(*entry.key, entry.trial): entry for entry in baseline.entries if entry.scores}
+
+    def attached(item: Item) -> Item:
+        entry = then.get((*item.key, item.trial))
+        messages = () if item.earlier is None else item.earlier.messages
+        if entry is not None and entry.messages:
+            messages = _other_messages(item, entry.messages)
+        known = {} if entry is None else {"scores": entry.scores, "reasons": entry.reasons}
+        earlier = Earlier(source="baseline", messages=messages, **known)
+        return item.model_copy(update={"earlier": earlier})
+
+    return _with_items(results, lambda item: item if item.arm else attached(item))
+
+
+def attach_messages(results: Results, before: Results) -> Results:
+    """Return the results with what was said in an earlier run, where nothing else is known of before.
+
+    For runs that cannot be compared: of the old scores and reasons nothing is kept.
+    """
+    then = {(*item.key, item.trial): item.evaluation.dialogue.messages for item in before.own}
+
+    def attached(item: Item) -> Item:
+        messages = _other_messages(item, then.get((*item.key, item.trial), ()))
+        if not messages or item.arm or item.earlier:
+            return item
+        return item.model_copy(update={"earlier": Earlier(source="baseline", messages=messages)})
+
+    return _with_items(results, attached)
+
+
+def _with_items(results: Results, change: Callable[[Item], Item]) -> Results:
+    return results.model_copy(update={"items": tuple(map(change, results.items))})
+
+
+def _other_messages(item: Item, messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    """Return the messages, or none if they are what is said now."""
+    return () if number_call_ids(messages) == number_call_ids(item.evaluation.dialogue.messages) else messages
+
 
 #: What is counted: the judge's reasons, and "whole" where each part of a failed task is done.
 CountedCode: TypeAlias = "ReasonCode | Literal['whole']"
@@ -124,3 +221,42 @@ def verdict_on(item: Item, measure: Measure) -> Verdict | None:
     """Return the item's reading on a dimension; None where it is not scored."""
     verdicts = item.evaluation.verdicts if item.evaluation.scored else ()
     return next((verdict for verdict in verdicts if verdict.dimension == measure), None)
+
+
+_BROKEN: Final[ReasonCode] = "limit-broken"
+_SINCE: Final = {"baseline": "since the baseline", "record": "since the records were written"}
+
+
+def breaks_a_limit(item: Item) -> bool | None:
+    """True if the judge saw a broken limit in the dialogue; None where it did not read personalization."""
+    verdict = verdict_on(item, Dimension.PERSONALIZATION)
+    return None if verdict is None else any(reason.code == _BROKEN for reason in verdict.reasons)
+
+
+def tells_limits(items: Iterable[Item]) -> bool:
+    """True if the judge gives reasons: one that gives none cannot tell a broken limit."""
+    verdicts = (verdict_on(item, Dimension.PERSONALIZATION) for item in items)
+    return any(verdict.reasons for verdict in verdicts if verdict is not None)
+
+
+def broken_limits(results: Results) -> list[str]:
+    """Return a line for each limit that a dialogue of the run itself breaks: dialogue, user, limit, word."""
+    return [
+        f"{item.evaluation.scenario}: {item.evaluation.user}, {reason.type}: says “{reason.value}”"
+        + (f" (turn {reason.turn})" if reason.turn is not None else "")
+        for item in results.own
+        if (verdict := verdict_on(item, Dimension.PERSONALIZATION)) is not None
+        for reason in verdict.reasons
+        if reason.code == _BROKEN
+    ]
+
+
+def limits_note(results: Results) -> str:
+    """Return ``breaks a hard limit in 19 dialogues (+12 since the baseline)``, or "" if none is broken."""
+    counts = reason_counts(results.own, Dimension.PERSONALIZATION)
+    broken = next((reason for reason in counts if reason.code == _BROKEN), None)
+    if broken is None:
+        return ""
+    since = next((earlier.source for item in results.own if (earlier := earlier_of(item)) is not None), "")
+    change = f" ({broken.change:+d} {_SINCE[since]})" if since and broken.change is not None else ""
+    return f"breaks a hard limit in {count(broken.dialogues, results.of_suite.dialogue)}{change}"

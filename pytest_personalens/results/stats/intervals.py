@@ -1,15 +1,78 @@
-"""Confidence intervals of rates and mean scores, for few scenarios and for users with several."""
+"""Intervals of means and rates over few scores, with the quantiles that they need, and figures of trials."""
 
 from __future__ import annotations
 
 from fractions import Fraction
-from math import fsum, inf, isinf, sqrt
+from functools import lru_cache
+from math import comb, exp, fsum, inf, isinf, lgamma, log, log1p, sqrt
+from statistics import fmean
 from typing import TYPE_CHECKING, Final
-
-from pytest_personalens.results.stats.quantiles import beta_quantile, t_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+#: The most steps of the continued fraction, which needs about the square root of the larger parameter.
+_STEPS: Final = 10_000
+_ENOUGH: Final = 1e-15
+#: Replaces a zero in the continued fraction.
+_TINY: Final = 1e-300
+#: The number of halvings of 0 to 1, after which both ends are the same float or nearly so.
+_HALVINGS: Final = 60
+
+
+def beta_share(x: float, a: float, b: float) -> float:
+    """Return the share of a beta distribution, with `a` and `b` above 0, below `x`: 0 to 1.
+
+    It is computed from the continued fraction by Lentz's method (Press et al., Numerical Recipes, 6.4).
+    """
+    if x <= 0 or x >= 1:
+        return float(x >= 1)
+    if x > (a + 1) / (a + b + 2):
+        return 1 - beta_share(1 - x, b, a)
+    front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x)) / a
+    c, d = 1.0, _inverse(1 - (a + b) * x / (a + 1))
+    fraction = d
+    for m in range(1, _STEPS):
+        for step in (
+            m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
+            -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)),
+        ):
+            d = _inverse(1 + step * d)
+            c = 1 + step / c or _TINY
+            fraction *= c * d
+        if abs(c * d - 1) < _ENOUGH:
+            break
+    return front * fraction
+
+
+@lru_cache(maxsize=1024)
+def beta_quantile(share: float, a: float, b: float) -> float:
+    """Return the `x` below which a `share`, 0 to 1, of the beta distribution lies."""
+    low, high = 0.0, 1.0
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        if beta_share(middle, a, b) < share:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
+
+
+def t_quantile(level: float, freedom: float) -> float:
+    """Return the t with a share `level` of Student's distribution between -t and t.
+
+    `level` is between 0 and 1. `freedom`, the degrees of freedom, is 1 or more and need not be whole.
+
+    >>> round(t_quantile(0.95, 30), 3)
+    2.042
+    """
+    x = beta_quantile(level, 0.5, freedom / 2)
+    return sqrt(freedom * x / (1 - x))
+
+
+def _inverse(value: float) -> float:
+    return 1 / (value or _TINY)
+
 
 #: The smallest number of scenarios, or of users if they have several, for which an interval has a meaning.
 LEAST: Final = 3
@@ -120,3 +183,40 @@ def check_level(level: float) -> None:
     """Raise ValueError unless `level` lies between 0 and 1."""
     if not 0 < level < 1:
         raise ValueError(f"expected a level between 0 and 1, found {level}")
+
+
+def pass_hat(counts: Sequence[tuple[int, int]], k: int) -> float | None:
+    """Return pass^k, the mean probability that `k` trials all pass, 0 to 1 (tau-bench, Yao et al. 2024).
+
+    `counts` holds (passed, trials) of each scenario. The estimate takes k of a scenario's trials in every
+    possible way, which makes it unbiased. Scenarios with fewer than k trials are left out; None if no
+    scenario is left. Raise ValueError for a k below 1, and if more trials passed than there are.
+
+    >>> pass_hat([(3, 4), (4, 4)], 2)
+    0.75
+    """
+    if k < 1:
+        raise ValueError(f"expected at least one trial, found {k}")
+    if not all(0 <= passed <= trials for passed, trials in counts):
+        raise ValueError(f"expected no more passed than trials, found {list(counts)}")
+    shares = [pass_share(passed, trials, k) for passed, trials in counts if trials >= k]
+    return fmean(shares) if shares else None
+
+
+def pass_share(passed: int, trials: int, k: int) -> float:
+    """Return the share of choices of `k` trials in which all passed, of at least k `trials`: 0 to 1."""
+    return comb(passed, k) / comb(trials, k)
+
+
+def spread(scores: Sequence[Sequence[float | Fraction]]) -> float | None:
+    """Return the pooled standard deviation of a score within scenarios, in steps of the scale.
+
+    `scores` holds the scores of the trials of each scenario. Scenarios with fewer than two scores are left
+    out; None if no scenario is left.
+
+    >>> spread([[3, 4], [2, 2]])
+    0.5
+    """
+    groups = [group for group in scores if len(group) > 1]
+    squares = sum((score - fmean(group)) ** 2 for group in groups for score in group)
+    return sqrt(squares / sum(len(group) - 1 for group in groups)) if groups else None

@@ -1,20 +1,108 @@
-"""One test item in the results: its evaluation, its outcome and its record."""
+"""An item of a run with its outcome: below which thresholds it fell, and what an earlier run said of it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+import re
+from typing import TYPE_CHECKING, Annotated, Final, Literal, NamedTuple
 
-from pydantic import Field
+from pydantic import Field, PlainSerializer, PlainValidator, WithJsonSchema
 
+from pytest_personalens.core.dialogue.message import Message
 from pytest_personalens.core.frozen import Frozen
+from pytest_personalens.core.judging.dimensions import Dimension
 from pytest_personalens.core.judging.evaluation import Evaluation
-from pytest_personalens.core.judging.measure import Measure, Score  # noqa: F401 (pydantic 2.9 reads `Shortfall` here)
+from pytest_personalens.core.judging.measure import Measure, Score, find_measure, get_measure
+from pytest_personalens.core.judging.verdict import MeasureField, ReasonCode, ScoreField
 from pytest_personalens.core.text.node_ids import without_parameters
-from pytest_personalens.results.values.earlier import Earlier
-from pytest_personalens.results.values.shortfalls import StoredShortfall
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
+
+    from pytest_personalens.core.judging.verdict import Verdict
+
+_NOT_COMPLETED: Final = "task not completed"
+_NUMBER: Final = r"-?[0-9]+(?:\.[0-9]+)?"
+_SCORE: Final = re.compile(rf"(?P<measure>\S+) (?P<score>{_NUMBER}) (?P<way>[<>]) (?P<limit>{_NUMBER})")
+
+
+class Shortfall(NamedTuple):
+    """A `score` worse than the `limit` of its test."""
+
+    dimension: Measure
+    score: Score
+    limit: Score
+
+    def __str__(self) -> str:
+        """Return ``p 1 < 2``, or ``task not completed``, which `parse_shortfall` reads."""
+        if self.dimension == Dimension.TASK_COMPLETION:
+            return _NOT_COMPLETED
+        way = "<" if self.dimension.better == "high" else ">"
+        return f"{self.dimension.short} {self.score} {way} {self.limit}"
+
+
+def parse_shortfall(text: object) -> Shortfall:
+    """Return the shortfall in a text that `str` wrote, or a `Shortfall` as it is; else raise `ValueError`."""
+    if isinstance(text, Shortfall):
+        return text
+    if text == _NOT_COMPLETED:
+        return Shortfall(Dimension.TASK_COMPLETION, 0, 1)
+    match = _SCORE.fullmatch(text) if isinstance(text, str) else None
+    measure = find_measure(match["measure"]) if match is not None else None
+    if match is None or measure is None:
+        raise ValueError(f"{text!r:.60} is no shortfall, such as 'p 1 < 2' or {_NOT_COMPLETED!r}")
+    return Shortfall(measure, *(measure.on_grid(float(match[name])) for name in ("score", "limit")))
+
+
+#: A shortfall as a field. Files hold its text.
+StoredShortfall = Annotated[
+    Shortfall, PlainValidator(parse_shortfall), PlainSerializer(str), WithJsonSchema({"type": "string"})
+]
+
+
+def shortfalls_of(evaluation: Evaluation, thresholds: Mapping[str, Score]) -> tuple[Shortfall, ...]:
+    """Return the scores that are worse than their `thresholds`, by the long names of measures."""
+    if not evaluation.scored:
+        return ()
+    scored = ((m := get_measure(name), evaluation.score(m), limit) for name, limit in thresholds.items())
+    return tuple(Shortfall(m, s, limit) for m, s, limit in scored if s is not None and m.is_worse(s, limit))
+
+
+def uncounted_reason(evaluation: Evaluation) -> tuple[str, str]:
+    """Return why an item does not count: the role at fault (the judge, if unread), and one line."""
+    if not evaluation.judged:
+        return "judge", "; ".join(dict.fromkeys(evaluation.not_judged.values()))
+    if evaluation.cause or not evaluation.unread:
+        return evaluation.cause, evaluation.detail
+    unread = (f"{measure.short}: {why}" for measure, why in evaluation.unread.items())
+    return "judge", "; ".join(unread)
+
+
+def shortfall_text(shortfalls: Iterable[Shortfall]) -> str:
+    """Return all shortfalls in one line, such as ``task not completed, p 1 < 2``."""
+    return ", ".join(map(str, shortfalls))
+
+
+class Earlier(Frozen):
+    """What an item came to before this run, as far as it is known.
+
+    `reasons` are the codes of the judge's reasons, each once. `messages` are what was said then; they are
+    empty where that is not known, or the same as now.
+    """
+
+    source: Literal["record", "baseline"] = Field(description="What the scores and the reasons are from.")
+    scores: dict[MeasureField, ScoreField] = Field(default_factory=dict)
+    reasons: dict[MeasureField, tuple[ReasonCode, ...]] = Field(default_factory=dict)
+    messages: tuple[Message, ...] = ()
+
+
+def scores_in(verdicts: Iterable[Verdict]) -> dict[Measure, Score]:
+    return {verdict.dimension: verdict.score for verdict in verdicts}
+
+
+def codes_in(verdicts: Iterable[Verdict]) -> dict[Measure, tuple[ReasonCode, ...]]:
+    """Return the codes of the reasons of each reading that has any, each once, in alphabetical order."""
+    by_measure = {verdict.dimension: {reason.code for reason in verdict.reasons} for verdict in verdicts}
+    return {dimension: tuple(sorted(codes)) for dimension, codes in by_measure.items() if codes}
 
 
 class Item(Frozen):

@@ -15,9 +15,17 @@ from pytest_personalens.core.judging.usage import Usage
 from pytest_personalens.core.suite.suite import Suite, get_suite
 from pytest_personalens.core.suite.suite_field import SuiteField
 from pytest_personalens.core.suite_names import FIRST_SUITE
-from pytest_personalens.results.values.changes import Arm, Comparison
-from pytest_personalens.results.values.drift import Drift
-from pytest_personalens.results.values.figures import Gate, Group, Mean, Slice, Trials, UserAudit
+from pytest_personalens.results.values.figures import (
+    Arm,
+    Comparison,
+    Drift,
+    Gate,
+    Group,
+    Mean,
+    Slice,
+    Trials,
+    UserAudit,
+)
 from pytest_personalens.results.values.item import Item
 from pytest_personalens.results.values.provenance import Provenance
 

@@ -38,7 +38,6 @@ class ArcsDataset:
         self.version = version or digest(*(file.read_bytes().hex() for file in files)).hex()[:12]
 
     def domains(self) -> Sequence[str]:
-        """Return the domains of the arcs."""
         found = {domain for ref in self._arcs for domain in ref.domains}
         return [domain for domain in DOMAINS if domain in found]
 

@@ -10,7 +10,7 @@ from pytest_personalens.agents.embedded.user.agent import EmbeddedUserAgent
 from pytest_personalens.core.dialogue.dialogue import UserTurn
 from pytest_personalens.core.judging.measure import Measure, MeasureNames
 from pytest_personalens.core.judging.verdict import Dimension, Evidence, Reason, Verdict
-from pytest_personalens.reports.content.reason_text import reason_text
+from pytest_personalens.reports.content.explanation import reason_text
 from pytest_personalens.suites.memory.arcs import WITH_TASK
 from pytest_personalens.suites.memory.words import first_way, known_way, owned_way, tells_again, used_way
 from pytest_personalens.suites.unknown import SENTENCE_END, admits, made_up, without_quotes

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.judging.metric import Metric
 from pytest_personalens.core.scenario import DOMAINS
-from pytest_personalens.core.suite.panels import Distance
+from pytest_personalens.core.suite.distance import Distance
 from pytest_personalens.core.suite.suite import Arm, Suite
 from pytest_personalens.suites.memory.arcs import KINDS, Arc
 from pytest_personalens.suites.memory.roles import MEMORY, ArcJudge, ArcUser, P

@@ -8,9 +8,6 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.suite.suite import Arm, Suite
-from pytest_personalens.suites.personaconv.page.items import notes, outcome, panels
-from pytest_personalens.suites.personaconv.page.parts import REASONS, given_words, part_titles
-from pytest_personalens.suites.personaconv.page.published import published
 from pytest_personalens.suites.personaconv.roles import Asker, Scorer, run_identity
 from pytest_personalens.suites.personaconv.scoring import metrics
 from pytest_personalens.suites.personaconv.scoring.figures import OTHER
@@ -21,6 +18,7 @@ from pytest_personalens.suites.personaconv.values import (
     Prediction,
     stratum_of,
 )
+from pytest_personalens.suites.personaconv.words import REASONS, given_words, notes, outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -110,14 +108,14 @@ def _open_texts_once(folder: Path | None, embedding: str, root: str) -> TextScor
 
 
 def _played(settings: Mapping[str, Any], model: Any, meter: Any, context: Context) -> Any:
-    from pytest_personalens.suites.personaconv.assistants import ModelPredictor
+    from pytest_personalens.suites.personaconv.roles import ModelPredictor
 
     official = settings["protocol"] == "official"
     return ModelPredictor(model, meter, context, kind=settings["kind"], official=official)
 
 
 def _stored_replies(spec: str, settings: Mapping[str, Any]) -> Any:
-    from pytest_personalens.suites.personaconv.assistants import OUTPUTS_PREFIX, StoredOutputs
+    from pytest_personalens.suites.personaconv.roles import OUTPUTS_PREFIX, StoredOutputs
 
     if not spec.startswith(OUTPUTS_PREFIX):
         return None
@@ -125,9 +123,9 @@ def _stored_replies(spec: str, settings: Mapping[str, Any]) -> Any:
 
 
 def _check_data(spec: str, words: int) -> DataCheck | None:
-    from pytest_personalens.suites.personaconv.quality.check import check_data
+    from pytest_personalens.suites.personaconv.check import check_data
 
-    return check_data(spec, words)
+    return check_data(spec)
 
 
 def _prepare(settings: Mapping[str, Any]) -> None:
@@ -207,9 +205,7 @@ SUITE: Final = Suite(
     made_of="post",
     words=REASONS,
     notes=notes,
-    panels=panels,
     outcome=outcome,
-    part_titles=part_titles,
     given_words=given_words,
     source=_source,
     left_out=_left_out,
@@ -241,6 +237,5 @@ SUITE: Final = Suite(
     terms=_terms,
     about=_about,
     facts=_facts,
-    published=published,
     check_data=_check_data,
 )  # fmt: skip

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import parse_qsl
 
 from pytest_personalens.core.errors import DataError, SpecError
-from pytest_personalens.core.files.devices import no_device
 from pytest_personalens.core.scenario import ScenarioRef
 from pytest_personalens.core.text.slugs import slug
 from pytest_personalens.datasets.base import parse_file
@@ -122,7 +121,7 @@ class QuestionsDataset:
 
 def read_json(file: Path) -> Any:
     """Return the content of a JSON file. Raise `DataError` for a bad one."""
-    return parse_file(file, "JSON", lambda path: json.loads(no_device(path).read_text(encoding="utf-8-sig")))
+    return parse_file(file, "JSON", lambda path: json.loads(path.read_text(encoding="utf-8-sig")))
 
 
 def open_questions(spec: str, base: Path, *, by_value: bool) -> QuestionsDataset:

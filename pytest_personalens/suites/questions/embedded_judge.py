@@ -11,8 +11,7 @@ from pytest_personalens.core.dialogue.dialogue import UserTurn
 from pytest_personalens.core.errors import JudgeFault
 from pytest_personalens.core.judging.evaluation import Answer
 from pytest_personalens.core.judging.verdict import Evidence, Verdict
-from pytest_personalens.suites.questions.choice import read_letter
-from pytest_personalens.suites.questions.values import ABSTAIN, CHOICE, PREF
+from pytest_personalens.suites.questions.values import ABSTAIN, CHOICE, PREF, read_letter
 from pytest_personalens.suites.unknown import admits
 
 if TYPE_CHECKING:
@@ -39,7 +38,6 @@ class Asker:
     identity, paid = "questions 1", False
 
     def turn(self, scenario: Question, transcript: Sequence[Message]) -> UserTurn:
-        """Return all that the user says."""
         return UserTurn(scenario.asks, done=True)
 
 

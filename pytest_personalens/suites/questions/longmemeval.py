@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.facts import Clock, Session
-from pytest_personalens.core.files.devices import no_device
 from pytest_personalens.core.files.json_fields import Fields
 from pytest_personalens.core.files.json_stream import JsonWindow, read_at
 from pytest_personalens.datasets.toml_cache import cache_folder, write_cached
@@ -58,7 +57,7 @@ def _build(path: Path, stamp: list[int]) -> tuple[str, list[Any]]:
     """Read the file once, and store its index in the cache folder, without any text of it."""
     rows, seen = [], set[str]()
     try:
-        with no_device(path).open("rb") as file:
+        with path.open("rb") as file:
             window = JsonWindow(path, file)
             if window.peek() != "[":
                 raise window.error("expected a list of questions; it is no file of LongMemEval")

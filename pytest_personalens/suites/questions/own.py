@@ -15,9 +15,8 @@ from pytest_personalens.datasets.embedded.embedded import EmbeddedDataset
 from pytest_personalens.datasets.toml_cache import read_toml
 from pytest_personalens.datasets.world.dates import MONTHS
 from pytest_personalens.datasets.world.histories import sessions
-from pytest_personalens.suites.questions.choice import offer
 from pytest_personalens.suites.questions.data import OWN_DOMAINS, Row
-from pytest_personalens.suites.questions.values import ABSTAIN, Expected
+from pytest_personalens.suites.questions.values import ABSTAIN, Expected, offer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.facts import Session
-from pytest_personalens.core.files.devices import no_device
 from pytest_personalens.core.files.json_fields import Fields
 from pytest_personalens.datasets.base import parse_file
-from pytest_personalens.suites.questions.choice import offer
 from pytest_personalens.suites.questions.data import FORMATS, Row, read_json
+from pytest_personalens.suites.questions.values import offer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,7 +37,7 @@ def open_rows(path: Path, *, tokens: str) -> tuple[str, list[Row], Callable[[Row
         raise DataError(
             file, "no such file; give the folder of PersonaMem-v2, with benchmark/ and data/ in it"
         )
-    content = parse_file(file, "CSV", lambda found: no_device(found).read_bytes())
+    content = parse_file(file, "CSV", lambda found: found.read_bytes())
     rows, link = [], _LINK.format(tokens)
     for number, raw in enumerate(_table(file, content, tokens), 1):
         row = Fields(file, f"row {number}", raw)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pytest_personalens.agents.embedded.reader.text import fold
 from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.judging.metric import Metric
-from pytest_personalens.core.suite.panels import Distance
+from pytest_personalens.core.suite.distance import Distance
 from pytest_personalens.core.suite.suite import Arm, Suite
 from pytest_personalens.core.suite_names import DATA_PREFIXES
 from pytest_personalens.suites.questions.data import OWN_DOMAINS, REASONS, open_questions

@@ -81,6 +81,54 @@ def test_the_user_agent_sees_the_profile_and_never_the_goal(scenario: Scenario) 
     assert meter.usage == {"user agent": Usage(calls=3, input_tokens=30, output_tokens=6)}
 
 
+@pytest.mark.parametrize(
+    ("answer", "said", "done"),
+    [
+        ("<think>I prefer window seats, which I keep.</think>\nIs it booked?", "Is it booked?", False),
+        ("I prefer window seats.\n</think>\n\nIs it booked?", "Is it booked?", False),
+        (
+            "<think>If all is done I write TERMINATE.</think>And what does it cost?",
+            "And what does it cost?",
+            False,
+        ),
+        (
+            "And TERMINATED bookings, do they cost anything?",
+            "And TERMINATED bookings, do they cost anything?",
+            False,
+        ),
+        ("Thanks. **TERMINATE**", "Thanks.", True),
+        ("Thanks [TERMINATE]", "Thanks", True),
+        ("Thanks. TERMINATE.", "Thanks.", True),
+        ("Thanks, bye.\nterminate", "Thanks, bye.", True),
+        ("I want to terminate it", "I want to terminate it", False),
+        ('User: "Is it booked?"', "Is it booked?", False),
+        ('{"message": "Is it booked?"}', "Is it booked?", False),
+    ],
+)
+def test_a_user_says_its_message_and_nothing_around_it(
+    scenario: Scenario, answer: str, said: str, done: bool
+) -> None:
+    assert user(FakeModel(answer)).turn(scenario, TALK.messages) == UserTurn(said, done=done)
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        (
+            Answer(text="Could you bo", end="length", limit=800),
+            "fake:1: the answer was cut off at 800 tokens; raise max_tokens",
+        ),
+        (Answer(text="<think>I prefer"), "thoughts and nothing else"),
+        (Answer(text="I can't play people.", end="refusal"), 'refuses to answer: "I can\'t play people."'),
+    ],
+)
+def test_half_a_message_is_a_fault_of_the_user(scenario: Scenario, answer: Answer, problem: str) -> None:
+    model = FakeModel(answer)
+    with pytest.raises(UserAgentFault, match=problem):
+        user(model).turn(scenario, TALK.messages)
+    assert len(model.requests) == 1
+
+
 def test_a_signal_in_the_opening_is_a_slip(scenario: Scenario) -> None:
     assert user(FakeModel("Hi TERMINATE")).turn(scenario, ()) == UserTurn("Hi")
 

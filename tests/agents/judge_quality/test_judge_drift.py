@@ -14,7 +14,7 @@ from pytest_personalens.judge_quality.drift.adopted_judge import AdoptedJudge, S
 from pytest_personalens.judge_quality.drift.anchors import open_anchors
 from pytest_personalens.judge_quality.drift.drift import detect_drift
 from pytest_personalens.judge_quality.drift.significance import permutation_test, sign_test
-from pytest_personalens.results.values.drift import DriftOutcome
+from pytest_personalens.results.values.figures import DriftOutcome
 from pytest_personalens.results.values.results import Results
 from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import Repository
@@ -262,7 +262,7 @@ def test_bad_options_are_one_line(adopted: Repository) -> None:
     (adopted.path / "broken.jsonl").write_text("{}", encoding="utf-8")
     (adopted.path / "folder").mkdir()
     rows: tuple[tuple[tuple[str, ...], str], ...] = (
-        ((*ADOPT, *CHECK), "--personalens-adopt-judge and --personalens-check-judge: give one of them*"),
+        ((*ADOPT, *CHECK), "--personalens-adopt-judge: not allowed with --personalens-check-judge: *"),
         ((*CHECK, "--personalens-dimensions", "tc"), "*was adopted with the dimensions tc,p, this run reads tc; give --personalens-dimensions tc,p*"),
         ((*CHECK, "-o", "personalens_anchors=own.jsonl"), "*was adopted with other anchors (*); give them with personalens_anchors*"),
         ((*CHECK, "-o", "personalens_anchors=none.jsonl"), "personalens_anchors: *none.jsonl: cannot be read*"),

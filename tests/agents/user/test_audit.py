@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from pytest_personalens.agents import EmbeddedUserAgent
@@ -59,6 +61,10 @@ def test_a_good_user_has_no_fault(texts: tuple[str, ...]) -> None:
     assert not faults(*texts)
 
 
+def _saying(text: str) -> Callable[[object], str]:
+    return lambda _: text
+
+
 def test_the_embedded_user_has_no_fault() -> None:
     scenarios: list[Scenario] = [EMBEDDED.load(ref) for ref in draw(EMBEDDED, 12, seed="audit").refs]
     for scenario in scenarios:
@@ -69,5 +75,5 @@ def test_the_embedded_user_has_no_fault() -> None:
             "I'll do that soon.",
             "I can't do that.",
         ):
-            dialogue = converse(scenario, lambda _, text=reply: text, EmbeddedUserAgent()).dialogue
+            dialogue = converse(scenario, _saying(reply), EmbeddedUserAgent()).dialogue
             assert not user_faults(scenario, dialogue), (scenario.id, reply)

@@ -18,7 +18,7 @@ def test_a_sample_in_a_folder_without_a_test_that_asks_for_it(
     empty_repo.write(conftest=BOT, tests__test_unit="def test_unit():\n    pass\n")
     assert_usage_error(
         empty_repo.run("tests", *SAMPLE, *workers),
-        "ERROR: --personalens-sample: no test of what was collected asks for the fixture personalens, so nothing is tested: *",
+        "ERROR: --personalens-sample: no test that is left asks for the fixture personalens and is run, so nothing is tested; *",
     )
 
 
@@ -32,20 +32,8 @@ def test_a_sample_of_the_configuration_lets_unit_tests_run(empty_repo: Repositor
 def test_a_selection_that_leaves_nothing_of_the_sample(repo: Repository, selection: tuple[str, str]) -> None:
     assert_usage_error(
         repo.inline(*SAMPLE, *selection),
-        "ERROR: *the sample of 4 is drawn first, and what fits them may not be in it (restrict the draw with --personalens-domain, *",
+        "ERROR: *see what the selection (-k, *) leaves of the sample of 4, which is drawn first (--personalens-domain, *",
     )
-
-
-def test_a_node_id_of_another_run(repo: Repository) -> None:
-    assert_usage_error(
-        repo.inline("test_bot.py::test_bot[movies-1-amara]"),
-        "ERROR: not found: *",
-        "ERROR: personalens: *give --personalens-sample N, as the run did *",
-    )
-    result = repo.inline("test_bot.py::test_bot[movies-1-nobody]", *SAMPLE)
-    result.stderr.fnmatch_lines(["ERROR: personalens: *: the sample of this run may lack its scenario *"])
-    repo.write(test_unit="def test_unit():\n    pass\n")
-    assert "personalens:" not in str(repo.inline("test_unit.py::test_unit[x]").stderr)
 
 
 def test_the_built_in_suite_says_that_it_sees_the_root_conftest_only(empty_repo: Repository) -> None:

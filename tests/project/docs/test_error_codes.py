@@ -18,7 +18,7 @@ ERRORS = {"SpecError", "DataError", "NothingFits", "UsageError", "CollectError"}
 KNOWN = {
     "--personalens-sample: expected a whole number 1 or more, or all, not 'x'": "PL101",
     "unrecognized arguments: --html=x": "PL102",
-    "--personalens-sample: no test that is left asks for the fixture personalens, so there is nothing for the gates to decide on": "PL103",
+    "--personalens-sample: no test that is left asks for the fixture personalens and is run, so there is nothing for the gates to decide on": "PL103",
     "--personalens-save-baseline: write --personalens-save-baseline=/x; after a space, pytest takes a path": "PL104",
     "--personalens-report: a.html was not written by this plugin; give another path, or remove it": "PL105",
     "personalens: unknown user 'expected JSON' in dataset 'embedded' (123 users)": "PL106",

@@ -125,8 +125,6 @@ def make_base(folder: Path, run: Runs) -> None:
     columns = [f"{kind}_{score}" for kind in ("sd", "md") for score in ("tcr", "p", "nat", "coh")]
     rows = [["name", *columns], ["theirs", "71", "2.4", "4", "4", "60", "2.2", "4", ""]]
     (folder / "rows.csv").write_text("".join(",".join(row) + "\n" for row in rows), encoding="utf-8")
-    outputs = [{"output": said, "true_label": said, "subreddit": "life"} for said in ("positive", "negative")]
-    (folder / "outputs.jsonl").write_text("\n".join(map(json.dumps, outputs)) + "\n", encoding="utf-8")
     messages = [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "It is done."}]
     own = {"preferences": {"Train": {}}, "task": {"intent": "Go.", "goal": "A seat.", "domains": ["Train"]}}
     chats = [{"scenario": one, "messages": messages} for one in ("alarm-1-kit", "books-1-aino", own)]

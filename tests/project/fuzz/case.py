@@ -12,7 +12,7 @@ from random import Random
 from typing import Final, NamedTuple
 
 #: Device -> its minor number.
-DEVICES: Final = {"null": 3, "zero": 5, "full": 7}
+DEVICES: Final = {"null": 3, "full": 7}
 
 
 def make_device(path: Path, name: str) -> None:

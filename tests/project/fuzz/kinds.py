@@ -25,7 +25,6 @@ KINDS: Final[Mapping[str, tuple[Maker, int]]] = {
     "prices, parameters": (of_data.prices, 1),
     "lists of users": (of_data.users, 1),
     "labels": (of_data.labels, 2),
-    "outputs": (of_data.outputs, 1),
     "dialogues": (of_data.dialogues, 2),
     "anchors": (of_data.anchors, 1),
     "tables beside": (of_data.rows, 1),

@@ -1,9 +1,8 @@
-"""The page of a suite whose kinds have measures of their own: settings, classes, scores, and requests in parts."""
+"""The page of a suite whose kinds have measures of their own: settings, and items by setting and answer."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from html.parser import HTMLParser
 from typing import Any
 
@@ -45,14 +44,13 @@ def personalens_assistant():
 
 
 class Tables(HTMLParser):
-    """The tables of a page by their captions, each a list of rows of texts; and the dots of its scatters."""
+    """The tables of a page by their captions, each a list of rows of texts."""
 
     def __init__(self, page: str) -> None:
         super().__init__(convert_charrefs=True)
         self.found: dict[str, list[list[str]]] = {}
-        self.dots: dict[str, list[str]] = {}
         self._inside: list[str] = []
-        self._caption, self._chart = "", ""
+        self._caption = ""
         self._rows: list[list[str]] = []
         self.feed(page)
 
@@ -64,10 +62,6 @@ class Tables(HTMLParser):
             self._rows.append([])
         elif tag in ("td", "th"):
             self._rows[-1].append("")
-        elif tag == "svg":
-            self._chart = dict(attrs).get("aria-label") or ""
-        elif tag == "title" and "circle" in self._inside:
-            self.dots.setdefault(self._chart, []).append("")
 
     def handle_endtag(self, tag: str) -> None:
         while tag in self._inside and self._inside.pop() != tag:
@@ -80,8 +74,6 @@ class Tables(HTMLParser):
             self._caption += data
         elif "td" in self._inside or "th" in self._inside:
             self._rows[-1][-1] += data
-        elif self._inside[-2:] == ["circle", "title"]:
-            self.dots[self._chart][-1] += data
 
 
 @pytest.fixture
@@ -127,32 +119,6 @@ def test_a_kind_has_its_figures_in_every_setting(threads: Repository) -> None:
     assert "log error lower is better" in [" ".join(row[0].split()) for row in impact]
 
 
-def test_classes_are_counted_as_they_were_told(threads: Repository) -> None:
-    text, results = made(threads, *BOTH)
-    for caption, arm in (("P-Conv", ""), ("NP-Conv", "np-conv")):
-        head, *rows = Tables(text).found[f"True and predicted classes, {caption}"]
-        assert head == ["True", "predicted positive", "predicted negative", "predicted not read"]
-        counted = Counter(
-            (a["truth"], a["value"] if a["read"] else "not read") for a in answers(results, "sentiment", arm)
-        )
-        assert len(counted) > 1
-        for truth, *numbers in rows:
-            told = [counted[truth, value] for value in ("positive", "negative", "not read")]
-            assert [int(number) for number in numbers] == told
-
-
-def test_a_scatter_has_every_number_that_was_read(threads: Repository) -> None:
-    text, results = made(threads)
-    found = answers(results, "impact")
-    read = [answer for answer in found if answer["read"]]
-    assert 0 < len(read) < len(found)
-    ((title, dots),) = Tables(text).dots.items()
-    assert title == f"Predicted and true score: {len(read)} items"
-    told = sorted(line.partition(": ")[2] for dot in dots for line in dot.splitlines())
-    assert told == sorted(f"true score {a['truth']:,g}, predicted {a['value']:,g}" for a in read)
-    assert f"{len(found) - len(read)} not read" in text
-
-
 def test_the_chart_of_all_settings_places_every_figure_on_its_scale(threads: Repository) -> None:
     text, _ = made(threads, *BOTH)
     chart = text[text.index('figures of each setting, 1 is best"') :].partition("</svg>")[0]
@@ -175,11 +141,11 @@ def test_the_chart_of_all_settings_places_every_figure_on_its_scale(threads: Rep
 
 def test_a_suite_without_kinds_of_its_own_has_no_such_section() -> None:
     text = html_page(rich_results(5))
-    for word in ('id="kinds"', ".kind .grid", "function requestParts", '"armLabel"'):
+    for word in ('id="kinds"', ".kind .grid", '"armLabel"'):
         assert word not in text
 
 
-def test_an_item_shows_its_request_in_parts_and_whose_past_it_had(page: Page, threads: Repository) -> None:
+def test_an_item_shows_its_request_and_whose_past_it_had(page: Page, threads: Repository) -> None:
     text, results = made(threads, *BOTH)
     assert text
     page.open(threads.path / "report.html")
@@ -191,15 +157,12 @@ def test_an_item_shows_its_request_in_parts_and_whose_past_it_had(page: Page, th
     assert set(page.js(shown)) == {"correct", "log error"}, "no reading of another kind has room on a phone"
     assert len(page.js(shown)) == len(page.texts("#rows tbody tr"))
     page.open(threads.path / "report.html")
-    for arm, title, had in (
-        ("", "The user's past", "this user's past, and the conversation"),
-        ("np-conv", "A stranger's past, in place of the user's", "a stranger's past, and the conversation"),
+    for arm, had in (
+        ("", "this user's past, and the conversation"),
+        ("np-conv", "a stranger's past, and the conversation"),
     ):
         item = next(i for i in results["items"] if i["arm"] == arm and i["evaluation"]["kind"] == "sentiment")
         page.go("#item=" + item["nodeid"].replace("[", "%5B").replace("]", "%5D").replace("+", "%2B"))
-        heads = [re.sub(r" \(\d+\)$", "", head) for head in page.texts(".request summary")]
-        assert heads[:3] == ["Task", title, "Post"]
-        assert heads[-2:] == ["Reply", "How to answer"]
         reply = item["evaluation"]["dialogue"]["messages"][1]["content"]
         truth = item["evaluation"]["answer"]["truth"]
         assert page.texts(".assistant .bubble") == [reply, truth]
@@ -238,26 +201,3 @@ def test_axe_finds_no_serious_fault_in_kinds_and_requests(
         page.js("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
         assert page.faults(axe) == []
         assert page.js("return document.documentElement.scrollWidth <= innerWidth")
-
-
-@pytest.mark.parametrize("kind", ["impact", "next-text"])
-def test_a_request_of_the_official_protocol_is_shown_by_parts_too(
-    page: Page, threads: Repository, kind: str
-) -> None:
-    threads.write(conftest=FIXED_REPLY)
-    official = ("--personalens-protocol", "official", "--personalens-kind", kind)
-    threads.inline("--personalens-suite", "personaconv", "--personalens-sample", "3", *official, *REPORTS)
-    page.open(threads.path / "report.html")
-    page.js("document.querySelector('#rows tbody a').click()")
-    page.settle()
-    heads = page.texts(".request summary")
-    if kind == "impact":
-        assert heads == ["Task", "Example", "Hint: the sign of the answer", "Post and reply"]
-    else:
-        assert heads[0] == "Task"
-        assert heads[-3:] == ["Post", "Parent", "How to answer"]
-        folded = page.js(
-            "return [...document.querySelectorAll('.request details')].map((d) => [d.open, d.textContent.length])"
-        )
-        assert {length < 2_500 for opened, length in folded if opened} == {True}
-    assert page.console() == []

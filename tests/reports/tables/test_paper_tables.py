@@ -20,7 +20,7 @@ from pytest_personalens.cli.runs.report import main
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.reports.tables.assistants import read_rows
-from pytest_personalens.reports.tables.table import paper_rows
+from pytest_personalens.reports.tables.runs import paper_rows
 from pytest_personalens.results.comparison.pairs import adjust_holm
 from pytest_personalens.results.stats.paired import holm
 from pytest_personalens.results.summary import summarize
@@ -275,15 +275,11 @@ def test_what_is_not_as_in_the_paper_is_said_once_for_all_runs(
 ) -> None:
     assert main(["--table", "3", "ours.json", "theirs.json"]) == 0
     out = capsys.readouterr().out
-    assert out.count("No figure compares to the second decimal") == 1
+    assert out.count("The paper's rows are of 50 official users") == 1
     assert "ours: 36 single-domain (SD) and 9 multi-domain (MD) scenarios scored." not in out, (
         "one of them could not be scored"
     )
-    assert "the dataset is embedded 2.0, not the official one" in out
-    assert main(["--table", "4", "ours.json"]) == 0
-    assert "the assistant was told" not in capsys.readouterr().out, (
-        "what Table 4 compares is no difference from the paper"
-    )
+    assert "theirs: dataset embedded 2.0, user agent " in out
 
 
 def test_a_difference_between_the_judges_is_said_below_the_differences(
@@ -365,7 +361,7 @@ def test_rows_that_cannot_be_read(tmp_path: Path, text: str | bytes, said: str) 
         (["ours.json", "--beside", "rows.csv"], "--beside: the rows are printed in Table 3; give --table 3 too"),
         (["ours.json", "--figure", "4", "--kind", "both"], "--kind: expected single, multi or all, not 'both'"),
         (["ours.json", "--kind", "all"], "--kind: it is of --figure 4 and --figure 5; give one of them too"),
-        (["ours.json", "--table", "3", "--figure", "4"], "--table, --figure, --published: give one of them"),
+        (["ours.json", "--table", "3", "--figure", "4"], "--table, --figure: give one of them"),
         (["ours.json", "--table", "8"], "--table 8: not made of a run's results: personalens check-dataset DATA --table 8"),
         (["ours.json", "--table", "5"], "--table 5: not made of a run's results: personalens agreement LABELS.jsonl"),
         (["ours.json", "--table", "2"], "--table 2: expected 3, 4, 10, 12 or 13;"),

@@ -62,8 +62,10 @@ def test_the_main_command_is_the_papers_instrument_by_its_own_table(
     options = page_command()
     checkout.inline(*options, "--personalens-concurrency", "8").assert_outcomes(passed=100)
     shown = table_3(checkout, "haiku.json")
-    assert "Compared with the paper: the same prompts, filled and read alike" in shown
-    assert "What is not as in the paper" not in shown
+    assert (
+        "user agent bedrock:claude-3-sonnet-v1, judge bedrock:claude-3-5-sonnet-v2, prompts official:"
+        in shown
+    )
     assert {re.sub(r"^us\.|-\d{8}.*", "", call.model) for call in endpoint.calls} == {
         "anthropic.claude-3-haiku",
         SONNET,
@@ -104,8 +106,6 @@ def test_two_judges_in_one_run_are_one_row(small: Repository, endpoint: Endpoint
     )
     shown = table_3(small, "two.json")
     assert len([line for line in shown.splitlines() if line.startswith("bedrock:claude-3-haiku-v1 ")]) == 1
-    assert "probably judged by Claude 3 Sonnet" not in shown
-    assert "the judge" not in shown.partition("What is not as in the paper")[2].partition("\n")[0]
     # It costs nothing a second time, and each part is in the estimate.
     bought = len(endpoint.calls)
     small.inline(*RUN, *TWO).assert_outcomes(passed=2)
@@ -144,26 +144,6 @@ def test_an_embedded_judge_may_stand_beside_a_model(small: Repository, endpoint:
     run = (*RUN, "--personalens-judge-model", "tc=embedded,bedrock:claude-3-5-sonnet-v2")
     small.inline(*run).assert_outcomes(passed=2)
     assert not any(call.prompt.startswith("tc ") for call in endpoint.calls)
-
-
-@pytest.mark.parametrize(
-    ("more", "told"),
-    [
-        (("--personalens-assistant", "bedrock:claude-3-haiku-v1?temperature=1"), "the assistant has temperature 1.0, not 0 (?temperature=1.0)"),
-        (("--personalens-judge-model", "bedrock:claude-3-5-sonnet-v2?max_tokens=900"), "the judge has max_tokens 900, not 4000"),
-        (("-o", "personalens_model_parameters=temperature = 0.7"), "the user agent has temperature 0.7, not 0.5"),
-        (("--personalens-user-model", "bedrock:claude-3-sonnet-v1?temperature=0.5"), ""),
-    ],
-)  # fmt: skip
-def test_table_footers_name_the_parameters_of_models(
-    small: Repository, more: tuple[str, ...], told: str
-) -> None:
-    small.inline(*RUN, *ONE, *more, "--personalens-report", "run.json").assert_outcomes(passed=2)
-    shown = table_3(small, "run.json")
-    if told:
-        assert told in shown
-    else:
-        assert "temperature" not in shown
 
 
 def test_figure_4_has_the_mean_over_all_domains(small: Repository, endpoint: Endpoint) -> None:

@@ -286,9 +286,7 @@ def test_a_score_that_only_one_of_the_runs_has_does_not_drop_out_unseen(saved: R
     assert saved.inline(*SAVE, tc).ret == 0
     assert_ended(saved.inline(*COMPARE), 1, undecided.format("now and not then"))
     assert saved.inline(*SAVE, other).ret == 0
-    neither = (
-        "gate regression: FAILED (not decided), neither task completion nor personalization nor facts is judged; *"
-    )
+    neither = "gate regression: FAILED (not decided), neither task completion nor personalization nor facts is judged; *"
     assert_ended(saved.inline(*COMPARE, other), 1, neither, "gate valid: passed*")
     assert saved.inline(*COMPARE, other, "-o", "personalens_margin=nat-user=0.1").ret == 0
     for margin, problem in (

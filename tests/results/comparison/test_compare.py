@@ -15,7 +15,7 @@ from pytest_personalens.core.options.gate import GateExpression
 from pytest_personalens.results.comparison.baseline import baseline_of
 from pytest_personalens.results.comparison.compare import compare_with_baseline
 from pytest_personalens.results.gates.check import check_gates
-from pytest_personalens.results.stats.power import detectable
+from pytest_personalens.results.stats.paired import detectable
 from pytest_personalens.results.summary import summarize
 from pytest_personalens.results.values.item import Item
 from pytest_personalens.results.values.results import Results
@@ -68,12 +68,7 @@ def trials_of(run: Run, trials: int) -> Results:
 
 
 @pytest.mark.parametrize(("scenarios", "trials"), [(30, 1), (30, 3)])
-def test_the_gate_decides_as_the_simulated_one(
-    scenarios: int, trials: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(
-        "pytest_personalens.results.comparison.compare.detectable", lambda *args, **kwargs: 0.5
-    )  # the slow half, which decides nothing
+def test_the_gate_decides_as_the_simulated_one(scenarios: int, trials: int) -> None:
     chance = random.Random(7)
     decided = {True: 0, False: 0}
     for number in range(60):
@@ -117,15 +112,10 @@ def test_runs_with_other_numbers_of_trials_are_compared_over_as_many() -> None:
 
 
 @pytest.mark.slow
-def test_a_run_with_more_trials_than_its_baseline_cries_wolf_no_more_often(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_run_with_more_trials_than_its_baseline_cries_wolf_no_more_often() -> None:
     """Means over one trial and over five differ one-sidedly where most scenarios nearly always pass; 18 % of
     such pairs failed at 5 %.
     """
-    monkeypatch.setattr(
-        "pytest_personalens.results.comparison.compare.detectable", lambda *args, **kwargs: 0.5
-    )
     chance = random.Random(11)
     wrongly = 0
     for _ in range(200):

@@ -17,12 +17,11 @@ from pytest_personalens.core.options.gate_expression import read_gate
 from pytest_personalens.core.suite.suite import get_suite
 from pytest_personalens.results.comparison.baseline import baseline_of
 from pytest_personalens.results.comparison.compare import compare_with_baseline
-from pytest_personalens.results.comparison.controls import lift
+from pytest_personalens.results.comparison.pairs import lift
 from pytest_personalens.results.gates.check import check_gates
 from pytest_personalens.results.means import estimate, item_scores
 from pytest_personalens.results.stats.intervals import mean_interval, rate_interval
-from pytest_personalens.results.stats.paired import sign_flip
-from pytest_personalens.results.stats.power import detectable
+from pytest_personalens.results.stats.paired import detectable, sign_flip
 from pytest_personalens.results.summary import summarize
 from pytest_personalens.results.values.item import Item
 from pytest_personalens.results.values.results import Results

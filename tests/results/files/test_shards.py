@@ -81,7 +81,7 @@ def test_the_judge_is_not_watched_over_a_shard(repo: Repository, option: str) ->
     assert_ended(
         repo.inline("--personalens-sample=2", "--personalens-shard=1/2", option, "judge.json"),
         4,
-        err=f"ERROR: {option}: the judge is held against whole runs; give it to a run without --personalens-shard",
+        err=f"ERROR: --personalens-shard: not allowed with {option}: the judge is held against whole runs",
     )
 
 

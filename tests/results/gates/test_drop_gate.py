@@ -9,13 +9,12 @@ import random
 from fractions import Fraction
 
 import pytest
-from scipy.stats import beta, binom
+from scipy.stats import beta
 
 from benchmarks.stats.non_inferiority import KINDS, TOGETHER, by_sign_flip, ours, passes
 from pytest_personalens.core.options.gate_expression import parse_gate_name, read_gate
 from pytest_personalens.core.suite.suite import get_suite
-from pytest_personalens.results.stats.non_inferiority import excludes_drop, least_change, smallest_limit
-from pytest_personalens.results.stats.power import Noise
+from pytest_personalens.results.stats.paired import excludes_drop, least_change
 from tests.support.processes.runs import assert_ended
 from tests.support.repository import Repository
 from tests.support.scripted_agents import REMEMBERS
@@ -99,31 +98,6 @@ def test_a_run_without_a_change_passes_once_there_are_enough() -> None:
     assert not excludes_drop([[0]] * 28, 1, 0.1, level=0.05)
     assert excludes_drop([[0]] * 29, 1, 0.1, level=0.05)
     assert excludes_drop([[Fraction()]] * 29, 3, 0.3, level=0.05)
-
-
-@pytest.mark.parametrize(("scenarios", "span", "sd"), [(30, 1, 0.1**0.5), (50, 3, 0.5)])
-def test_a_run_without_a_change_keeps_the_limit_four_times_in_five(
-    scenarios: int, span: int, sd: float
-) -> None:
-    limit = smallest_limit(Noise.deviation(sd), scenarios, span=span, level=0.05)
-    assert limit is not None
-    chance = random.Random(7)
-    pairs = [chance.choices((-1, 0, 1), (sd**2 / 2, 1 - sd**2, sd**2 / 2), k=scenarios) for _ in range(600)]
-
-    def kept(limit: float) -> int:
-        return sum(
-            excludes_drop([[change] for change in changes], span, limit, level=0.05) for changes in pairs
-        )
-
-    # Each bound fails in one of a hundred simulations.
-    assert kept(limit) >= binom.ppf(0.01, 600, 0.8)
-    assert kept(limit - 0.03) < binom.ppf(0.99, 600, 0.8)
-
-
-@pytest.mark.parametrize("noise", [Noise((Fraction(1, 2),), (0.1,)), Noise((Fraction(4),), (0.1,))])
-def test_noise_that_no_scale_has(noise: Noise) -> None:
-    with pytest.raises(ValueError, match="whole steps up to 3"):
-        smallest_limit(noise, 30, span=3, level=0.05)
 
 
 @pytest.mark.parametrize(

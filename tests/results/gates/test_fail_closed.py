@@ -91,12 +91,12 @@ def test_a_run_that_is_asked_for_gates_and_has_nothing_for_them_is_refused(
     assert_ended(
         told.run(*ARGS, *GATES, "test_unit.py", *extra),
         4,
-        err="ERROR: --personalens-sample: no test of what was collected asks for the fixture personalens, *",
+        err="ERROR: --personalens-sample: no test that is left asks for the fixture personalens and is run, *",
     )
     assert_ended(
         told.run(*ARGS, *GATES, "-k", "unit", *extra),
         4,
-        err="ERROR: --personalens-sample: no test that is left asks for the fixture personalens, so there is nothing for the gates to decide on; *",
+        err="ERROR: --personalens-sample: no test that is left asks for the fixture personalens and is run, so there is nothing for the gates to decide on; *",
     )
     (told.path / "pytest.ini").write_text("[pytest]\npersonalens_sample = 3\n")
     assert told.run("test_unit.py", *GATES, *extra).ret == 4

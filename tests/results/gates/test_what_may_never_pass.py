@@ -59,7 +59,7 @@ def test_a_run_that_only_sets_up_decides_nothing(told: Repository, how: str) -> 
     assert_ended(
         told.inline(*ARGS, *FLOOR, how),
         4,
-        err="ERROR: --personalens-sample: --setup-only and --setup-plan run no test, so there is nothing for *",
+        err="ERROR: --personalens-sample: no test that is left asks for the fixture personalens and is run, so there is nothing for *",
     )
 
 

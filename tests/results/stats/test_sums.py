@@ -14,8 +14,7 @@ from scipy import stats as scipy_stats
 
 from pytest_personalens.core.judging.metric import Row, total
 from pytest_personalens.results.stats.paired import sign_flip
-from pytest_personalens.results.stats.resampling import bootstrap_interval
-from pytest_personalens.results.stats.sums import bootstrap_of_sums, swap_of_sums
+from pytest_personalens.results.stats.resampling import bootstrap_interval, bootstrap_of_sums, swap_of_sums
 
 Pairs = Sequence[tuple[Row, Row]]
 #: True and false positives of a user on two sides, how many are true, and how many there are: the same on both.

@@ -11,8 +11,8 @@ import pytest
 
 from pytest_personalens import DataError, read_results
 from pytest_personalens.core.judging.verdict import Dimension
+from pytest_personalens.results.values.item import Shortfall, parse_shortfall
 from pytest_personalens.results.values.results import write_json
-from pytest_personalens.results.values.shortfalls import Shortfall, parse_shortfall
 from tests.support.results.rich_results import rich_results
 
 

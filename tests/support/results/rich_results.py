@@ -22,13 +22,12 @@ from pytest_personalens.core.scenario import DOMAINS, Scenario, Situation, Task
 from pytest_personalens.core.text.node_ids import CaseId
 from pytest_personalens.results.comparison.baseline import baseline_of
 from pytest_personalens.results.comparison.compare import compare_with_baseline
-from pytest_personalens.results.comparison.controls import controls_of, trials_of
+from pytest_personalens.results.comparison.pairs import controls_of, trials_of
 from pytest_personalens.results.gates.check import check_gates
-from pytest_personalens.results.reasons.earlier import attach_earlier
+from pytest_personalens.results.reasons.reasons import attach_earlier
 from pytest_personalens.results.summary import summarize
-from pytest_personalens.results.values.item import Item
+from pytest_personalens.results.values.item import Item, shortfalls_of
 from pytest_personalens.results.values.results import Results
-from pytest_personalens.results.values.shortfalls import shortfalls_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -28,6 +28,8 @@ class Reply:
     fault: str = ""  # "drop", "half", "garbage", "hang"
     stop: str = ""
     delay: float = 0.0
+    raw: Any = None  # a whole body in place of all this: JSON data, or bytes
+    kind: str = "application/json"
 
 
 @dataclass
@@ -124,9 +126,11 @@ class Endpoint:
                     if reply.status == 200
                     else _error(call, reply)
                 )
-                payload = b"{not json" if reply.fault == "garbage" else json.dumps(content).encode()
+                content = content if reply.raw is None else reply.raw
+                payload = content if isinstance(content, bytes) else json.dumps(content).encode()
+                payload = b"{not json" if reply.fault == "garbage" else payload
                 self.send_response(reply.status)
-                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Type", reply.kind)
                 self.send_header("Content-Length", str(len(payload)))
                 if reply.status != 200 and call.protocol == "bedrock":
                     self.send_header("x-amzn-ErrorType", reply.code)

@@ -11,7 +11,6 @@ from string import Formatter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.errors import DataError
-from pytest_personalens.core.files.devices import no_device
 from pytest_personalens.core.judging.verdict import Dimension
 
 if TYPE_CHECKING:
@@ -131,7 +130,7 @@ def _variables(file: Path, wanted: Iterable[tuple[str, frozenset[str] | None, bo
 
 def _parsed(file: Path) -> ast.Module:
     try:
-        return ast.parse(no_device(file).read_bytes())
+        return ast.parse(file.read_bytes())
     except FileNotFoundError:
         raise DataError(
             file, "the file is missing; expected a checkout of the official PersonaLens repository"

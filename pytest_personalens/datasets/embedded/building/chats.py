@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from pytest_personalens.core.dialogue.exports.gathering import Exports
+from pytest_personalens.core.dialogue.exports.messages import plain_messages
+from pytest_personalens.core.dialogue.exports.values import read_values
 from pytest_personalens.core.dialogue.stored_messages import read_messages
 from pytest_personalens.core.errors import DataError
-from pytest_personalens.core.files.json_lines import read_json_lines
 from pytest_personalens.datasets.embedded.building.by_hand import TODO
 from pytest_personalens.datasets.embedded.building.pieces import prompt_text
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from pytest_personalens.core.files.json_lines import JsonLine
     from pytest_personalens.datasets.embedded.building.pieces import Answer, Pieces
 
 #: A draft that shares so many words in a row with its dialogue copies it.
@@ -40,12 +40,23 @@ class Chat(NamedTuple):
 
 
 def read_chats(file: Path, mask: Callable[[str], str]) -> tuple[list[Chat], list[DataError]]:
-    """Return the dialogues of a file, an object with ``messages`` a line, and the problems of bad lines."""
+    """Return the dialogues of a file, which has them a line or is an export, and the problems of bad ones."""
     chats: list[Chat] = []
     errors: list[DataError] = []
-    for line in read_json_lines(file):
+    exports = Exports()
+    for value in read_values(file):
         try:
-            chats.append(_chat(line, mask))
+            if value.problem is not None:
+                raise value.problem
+            if not exports.add(file, value.where, value.number, value.value):
+                data = value.value
+                messages = data.get("messages") if isinstance(data, dict) else data
+                chats.append(_chat(messages, file, value.where, value.number, mask))
+        except DataError as error:
+            errors.append(error)
+    for found in exports.dialogues():
+        try:
+            chats.append(_chat(found.messages, file, found.where, len(chats) + 1, mask))
         except DataError as error:
             errors.append(error)
     if not chats and not errors:
@@ -53,13 +64,13 @@ def read_chats(file: Path, mask: Callable[[str], str]) -> tuple[list[Chat], list
     return chats, errors
 
 
-def _chat(line: JsonLine, mask: Callable[[str], str]) -> Chat:
-    value = line.value()
-    data: Any = value.get("messages") if isinstance(value, dict) else value
-    messages = read_messages(data, line.file, f"{line.where}: messages", lenient=True).values()
-    turns = [(message.role, mask(message.content)) for message in messages]
-    tools = re.findall(r'"name": "([\w.-]+)"', json.dumps([raw.get("tool_calls") for raw in data]))
-    return Chat(line.number, tuple(turns), tuple(dict.fromkeys(tools)))
+def _chat(data: Any, file: Path, where: str, number: int, mask: Callable[[str], str]) -> Chat:
+    turns = [
+        (m.role, mask(m.content)) for _, m in read_messages(data, file, f"{where}: messages", lenient=True)
+    ]
+    called = (call for raw in data for plain in plain_messages(raw) for call in plain.get("tool_calls", ()))
+    tools = [name for call in called if isinstance(name := call["function"].get("name"), str)]
+    return Chat(number, tuple(turns), tuple(dict.fromkeys(tools)))
 
 
 def draft_by_model(chat: Chat, pieces: Pieces, mask: Callable[[str], str]) -> dict[str, Any] | None:

@@ -16,16 +16,14 @@ from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.files.json_stream import read_at
 from pytest_personalens.datasets.toml_cache import cache_folder, write_cached
 from pytest_personalens.suites.personaconv.data import fixed, official
-from pytest_personalens.suites.personaconv.data.posts import read_post
-from pytest_personalens.suites.personaconv.data.stream import PostFile
+from pytest_personalens.suites.personaconv.data.posts import PostFile, read_post
 from pytest_personalens.suites.personaconv.values import KINDS, digest_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from pytest_personalens.suites.personaconv.data.posts import Comment, Post
-    from pytest_personalens.suites.personaconv.data.stream import StoredPost
+    from pytest_personalens.suites.personaconv.data.posts import Comment, Post, StoredPost
 
 #: Raise this number if the present code would misread an old index, or if the same file would give other
 #: targets.

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.suites.personaconv.data import fixed
-from pytest_personalens.suites.personaconv.data.other_users import OtherUsers
-from pytest_personalens.suites.personaconv.data.plan import PostsPlan
+from pytest_personalens.suites.personaconv.data.plan import OtherUsers, PostsPlan
 from pytest_personalens.suites.personaconv.data.posts import NOBODY, finite
 from pytest_personalens.suites.personaconv.protocols.templates import lines, template_of
 from pytest_personalens.suites.personaconv.values import KINDS, Request, kind_of

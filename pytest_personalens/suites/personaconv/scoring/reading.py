@@ -20,11 +20,8 @@ _THOUGHT: Final = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL | re.IGNORE
 _FENCE: Final = re.compile(r"\A```\w*\s*\n(.*?)\n?\s*```\Z", re.DOTALL)
 _AROUND: Final = "*_`\"'\u201c\u201d\u2018\u2019\u00ab\u00bb \t\r\n"
 _NUMBER: Final = re.compile(r"[-+\u2212]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?")
-#: The form of a number in a text, for the live scripts and for the log evaluators.
+#: The form of a number in a text, for the live scripts.
 _LIVE_NUMBER: Final = re.compile(r"[-+]?\b\d+(?:\.\d+)?\b")
-_LOG_NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?")
-_LOG_THOUGHT: Final = re.compile(r"<think>.*?</think>", re.DOTALL)
-_LOG_LABEL: Final = re.compile(r"\b(positive|negative)\b")
 #: The highest number of characters that are searched for a class or a number.
 _LONGEST: Final = 100_000
 _SHOWN: Final = 60
@@ -58,26 +55,6 @@ def read_answer(reply: object, kind: Kind, protocol: ProtocolName = "fixed") -> 
     if kind == "next-text":
         return _text(text, protocol)
     return _READERS[protocol, kind](text[:_LONGEST])
-
-
-def read_logged(output: object, kind: Kind) -> Reading:
-    """Return the last class or number in a stored output, as the official log evaluators read it."""
-    if kind == "next-text":
-        if isinstance(output, list):  # of several candidates, the first counts, with its thoughts
-            output = next((each for each in output if isinstance(each, str)), None)
-        elif isinstance(output, str):
-            output = _LOG_THOUGHT.sub("", output).strip()
-        if not isinstance(output, str) or not output:
-            return _unread("no text", output)
-        return _unread("an error and no answer", output) if "Error:" in output else Reading(output)
-    if not isinstance(output, str):
-        return _unread("no text", output)
-    text = _LOG_THOUGHT.sub("", output).strip()
-    if kind == "sentiment":
-        labels = _LOG_LABEL.findall(text.lower())
-        return Reading(labels[-1]) if labels else _unread("no class", output)
-    numbers = _LOG_NUMBER.findall(text)
-    return Reading(float(numbers[-1])) if numbers else _unread("no number", output)
 
 
 def _answer_in(reply: object) -> object:

@@ -1,12 +1,15 @@
-"""The similarity of a text to the true one: ROUGE, BLEU, METEOR, n-grams of characters, and SBERT."""
+"""Scores a text against the true one by ROUGE, BLEU, METEOR and likeness of vectors."""
 
 from __future__ import annotations
 
 import importlib
+import io
 import math
 import re
 import sys
 import threading
+import warnings
+import weakref
 from collections import Counter
 from contextlib import suppress
 from functools import cached_property
@@ -16,12 +19,53 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import SpecError, error_text
 from pytest_personalens.core.runtime.once import once
-from pytest_personalens.suites.personaconv.scoring.wordnet import is_wordnet, read_wordnet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     Embedding = Callable[[Sequence[str]], Sequence[Sequence[float]]]
+
+#: The number of the lexicographer's files (WordNet's lexnames(5WN)).
+_LEXICOGRAPHERS: Final = 45
+
+
+def is_wordnet(folder: Path) -> bool:
+    """True if the folder itself holds WordNet's files, such as ``/usr/share/wordnet``."""
+    return (folder / "data.noun").is_file()
+
+
+def read_wordnet(folder: Any) -> Any:
+    """Return NLTK's reader of the WordNet in a folder of its search path.
+
+    Debian's package has neither ``lexnames`` nor ``index.sense``. METEOR needs neither: the reader uses the
+    first for names that METEOR never asks for, and the second for other languages. Raise `SpecError` if it
+    cannot be read.
+    """
+    from nltk.corpus.reader.wordnet import WordNetCorpusReader
+
+    class Reader(WordNetCorpusReader):  # type: ignore[misc]  # NLTK has no types
+        def open(self, file: str) -> Any:
+            if file == "lexnames":
+                return io.StringIO("".join(f"{number:02}\t-\t0\n" for number in range(_LEXICOGRAPHERS)))
+            return super().open(file)
+
+        def map_wn(self, version: str = "wordnet") -> None:
+            """Map nothing to another version, because there is no other language."""
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about other languages
+            reader = Reader(folder, None)
+    except (OSError, ValueError, AssertionError) as error:
+        raise SpecError(f"{folder}: is no WordNet: {error_text(error)}") from None
+    weakref.finalize(reader, _close, reader._data_file_map)  # noqa: SLF001  # it leaves its files open
+    return reader
+
+
+def _close(files: dict[str, Any]) -> None:
+    for file in files.values():
+        file.close()
+
 
 #: The highest number of words and signs of a reply that are scored. The time of ROUGE-L grows with the square
 #: of this number.

@@ -145,16 +145,6 @@ def dialogues(setup: Setup) -> Case:
     return Case(f"{name}: {spoilt.what}", arguments)
 
 
-def outputs(setup: Setup) -> Case:
-    """Outputs of another run, which are scored."""
-    setup.take("outputs.jsonl")
-    name, spoilt = _spoilt(setup, "outputs.jsonl")
-    more = ("--report=out.json", "--report=out.md", "--report=out.html") if setup.rng.random() < 0.3 else ()
-    passes = never if spoilt.useless else lambda text: "protocol" in text
-    arguments = ("outputs.jsonl", "--kind=sentiment", *more)
-    return Case(f"{name}: {spoilt.what}", arguments, "score", passes=passes, writes=True)
-
-
 def rows(setup: Setup) -> Case:
     """A table of somebody else's figures, beside those of a run."""
     setup.take("rows.csv")

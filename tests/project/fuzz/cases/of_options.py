@@ -192,13 +192,10 @@ _COMMANDS: Final[dict[str, tuple[tuple[str, ...], str]]] = {
     "build": (("--by-hand=own",), "by-hand domains people users seed out budget price"),
     "import-chats": (("chats.jsonl", "--out=drafted"), "out names attempts concurrency budget price"),
     "show-prompts": (("alarm-1-adeola",), "prompts protocol official-bugs user-agent context dimensions data"),
-    "score": (("outputs.jsonl", "--kind=sentiment"), "kind protocol gate report embedding nltk-data"),
-    "history": (("results.json",), "branch report badge"),
     "show": (("ITEM", "--results=results.json"), "results"),
-    "sample-size": ((), "level power tests gate"),
+    "sample-size": ((), "level power tests"),
 }  # fmt: skip
 _OWN_VALUES: Final[dict[str, tuple[str, ...]]] = {
-    "badge": ("badge.svg",), "branch": ("main",),
     "table": ("3", "4", "8", "10", "12", "13"), "figure": ("4", "5"), "beside": ("rows.csv",), "words": ("2000",), "count": ("1", "2"),
     "annotators": ("ann", "ann,bo"), "write": ("other.jsonl",), "level": ("0.05",), "power": ("0.8",), "tests": ("2",),
     "protocol": ("paper",), "official-bugs": ("mend", "pairs,score"), "user-agent": ("state",),
@@ -210,7 +207,7 @@ def command(setup: Setup) -> Case:
     rng = setup.rng
     name = rng.choice(sorted(set(_COMMANDS) - ({"sample-size"} if rng.random() < 0.7 else set())))
     repository(setup)
-    for file in ("labels.jsonl", "rows.csv", "outputs.jsonl", "chats.jsonl"):
+    for file in ("labels.jsonl", "rows.csv", "chats.jsonl"):
         setup.take(file)
     for number in (1, 2):
         setup.take(setup.of_like(f"shard-{number}.json"))
@@ -245,5 +242,5 @@ def command(setup: Setup) -> Case:
 _SHOWS: Final = {
     "merge": "usage:|no gate decides about the scores", "report": r"overall|^report: |^summary: |Table \d|Figure \d|^## ", "agreement": "kappa|labelled",
     "draw-for-annotation": "dialogues are in", "check-dataset": "scenarios|Tables 8 and 9", "build": "complete|to do", "import-chats": "drafts? in", "show-prompts": "=== ",
-    "score": "protocol", "history": "commit", "show": "task completion", "sample-size": r"\| scenarios \|",
+    "show": "task completion", "sample-size": r"\| scenarios \|",
 }  # fmt: skip

@@ -8,7 +8,6 @@ import re
 from pathlib import Path
 from typing import Final
 
-from pytest_personalens.core.files.devices import no_device
 from tests.project.fuzz.base import PAID, RUN, TOLD
 from tests.project.fuzz.case import Case, Setup, never
 from tests.project.fuzz.inputs.spoil import Spoilt, spoil
@@ -44,7 +43,7 @@ def _records(setup: Setup) -> dict[str, object]:
         name = str(path.relative_to(setup.base / "good" / "records"))
         here = setup.repo / "__personalens__" / name
         try:
-            found[name] = json.loads(no_device(here).read_text(encoding="utf-8"))
+            found[name] = json.loads(here.read_text(encoding="utf-8"))
         except (FileNotFoundError, NotADirectoryError):
             found[name] = None
         except (OSError, ValueError, RecursionError) as error:
@@ -123,9 +122,7 @@ def shard(setup: Setup) -> Case:
 def _items(path: Path) -> list[str] | None:
     """The items whose results a file holds; None where it holds none."""
     try:
-        return sorted(
-            item["nodeid"] for item in json.loads(no_device(path).read_text(encoding="utf-8"))["items"]
-        )
+        return sorted(item["nodeid"] for item in json.loads(path.read_text(encoding="utf-8"))["items"])
     except (OSError, ValueError, RecursionError, KeyError, TypeError):
         return None
 

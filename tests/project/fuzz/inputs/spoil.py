@@ -206,7 +206,6 @@ FILES: Final[dict[str, Callable[[Path, Random], None]]] = {
     "a link to nothing": _instead(lambda path: path.symlink_to("nowhere-at-all")),
     "a link to the file": _to_itself_elsewhere,
     "the null device": _instead(lambda path: make_device(path, "null")),
-    "a device without end": _instead(lambda path: make_device(path, "zero")),
     "a socket": _instead(_socket),
     "unreadable": lambda path, rng: path.chmod(0),
     "empty": _rewritten(lambda content, rng: b""),

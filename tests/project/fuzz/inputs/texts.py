@@ -36,7 +36,7 @@ HOSTILE: Final = (
     "a\r\nERROR: b", "::error::x", "x" * 300, "x" * 70_000, "☃" * 100, ".", "..", "./", "../elsewhere/notes.txt", "~", "~/notes.txt", "~nobody-at-all/x",
     "device-null", "device-full", "/dev/null/x", "/proc/self/mem", "/proc/nowhere/x.json", "-", "--", "-x", "conftest.py", "theirs.json", "theirs.md",
     "theirs.html", "link-to-theirs", "loop", "folder", "folder/x.json", "new/folder/x.json", "conftest.py/x", "baseline.json", "results.json",
-    "test_bot.py", "users.txt", "file:", "file:users.txt", "file:folder", "file:loop", "file:device-null", "file:device-zero", "official-30", "official-9", "kit", "KIT",
+    "test_bot.py", "users.txt", "file:", "file:users.txt", "file:folder", "file:loop", "file:device-null", "official-30", "official-9", "kit", "KIT",
     "kit,kit", "nobody", "Movies", "movies", "tc", "tc,tc", "tcr", "leak", "bedrock:", "openai:", "openai:?", "openai:x?temperature=nan",
     "openai:x?base_url=http://u:p@127.0.0.1:1", "openai:x?a=b", "openai:x?max_tokens=" + "9" * 5000, "bedrock:x?region=", "acme:x", "acme:", "dask=",
     "dask=tcp://", "dask=tcp://127.0.0.1:99999999", "dask=tcp://[::1]:1", "os:getcwd", "os:nope", "os.path:join", "nope:x", "conftest:nope",
@@ -48,7 +48,7 @@ HOSTILE: Final = (
 #: Options whose value is a path, and what may lie there.
 _OF_PATHS: Final = frozenset({"beside", "write", *(option.name for option in OPTIONS if option.path)})
 PATH_LIKE: Final = (
-    ".", "..", "../elsewhere/notes.txt", "../elsewhere", "~", "~/notes.txt", "~nobody-at-all/x", "device-null", "device-full", "device-zero", "/dev/null/x", "/proc/nowhere/x.json", "-",
+    ".", "..", "../elsewhere/notes.txt", "../elsewhere", "~", "~/notes.txt", "~nobody-at-all/x", "device-null", "device-full", "/dev/null/x", "/proc/nowhere/x.json", "-",
     "conftest.py", "conftest.py/x", "theirs.json", "theirs.md", "theirs.html", "theirs.csv", "link-to-theirs", "loop", "loop/x", "folder", "folder/", "folder/x.json",
     "new/folder/x.json", "baseline.json", "results.json", "test_bot.py", "users.txt", "own", "own/dataset.toml", "official", "prompts", "prompts/user.txt", "x" * 300,
     "a\nb", "é/☃.json", "shard-1.json", "labels.jsonl", "rows.csv", "anchors.jsonl", "adopted.json", "./results.json", "folder/../results.json", "pytest.ini", ".git", "__personalens__",

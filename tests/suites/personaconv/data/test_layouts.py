@@ -13,7 +13,7 @@ import pytest
 from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.suites.personaconv.data import index
 from pytest_personalens.suites.personaconv.data.index import IndexedPost, index_post
-from pytest_personalens.suites.personaconv.data.stream import StoredPost
+from pytest_personalens.suites.personaconv.data.posts import StoredPost
 from pytest_personalens.suites.personaconv.protocols.open import open_posts
 from pytest_personalens.suites.personaconv.values import KINDS, Kind, ProtocolName
 from tests.suites.personaconv.trees import Posts, comment, json_lines, people, post, raw, talk, written

@@ -14,10 +14,9 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from pytest_personalens.core.errors import DataError, SpecError
-from pytest_personalens.suites.personaconv.data import fixed, other_users
+from pytest_personalens.suites.personaconv.data import fixed
 from pytest_personalens.suites.personaconv.data.index import IndexedPost, IndexedTarget, open_index
-from pytest_personalens.suites.personaconv.data.other_users import OtherUsers
-from pytest_personalens.suites.personaconv.data.plan import PostsPlan
+from pytest_personalens.suites.personaconv.data.plan import OtherUsers, PostsPlan
 from pytest_personalens.suites.personaconv.data.posts import Comment, Post, parse_time
 from pytest_personalens.suites.personaconv.protocols import fixed_protocol
 from pytest_personalens.suites.personaconv.protocols.open import open_posts
@@ -362,7 +361,7 @@ def two_hundred_places_on(self: Any, facts: IndexedPost, time: int, **_: Any) ->
 
 def test_leaks_nobody_is_their_own_stranger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     partners_differ(tmp_path)
-    monkeypatch.setattr(other_users.OtherUsers, "draw", two_hundred_places_on)
+    monkeypatch.setattr(OtherUsers, "draw", two_hundred_places_on)
     with pytest.raises(AssertionError):
         partners_differ(tmp_path)
 

@@ -54,11 +54,10 @@ def test_no_screen_has_words_of_the_first_suite(
         ("merge", "part1.json", "part2.json", "--report", "merged.html", "--report", "merged.md"),
         ("report", "green.json", "red.json", "--report", "both.html", "--report", "both.md"),
         ("report", "red.json"),
-        ("history", "green.json", "red.json", "--report", "history.html"),
     ):
         main(list(command))
         screens[" ".join(command)] = "".join(capsys.readouterr())
-    files = "red.html red.md red.xml merged.html merged.md both.html both.md history.html"
+    files = "red.html red.md red.xml merged.html merged.md both.html both.md"
     for name in files.split():
         screens[name] = (empty_repo.path / name).read_text(encoding="utf-8")
     merged = next(screen for command, screen in screens.items() if command.startswith("merge"))

@@ -167,7 +167,6 @@ def test_without_the_extra_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_nothing_is_imported_before_a_text_is_scored() -> None:
     code = (
         "import sys\n"
-        "from pytest_personalens.suites.personaconv.logs import score\n"
         "from pytest_personalens.suites.personaconv.scoring.texts import TextScorer\n"
         "TextScorer()\n"
         "print(sorted({'nltk', 'rouge_score', 'sklearn', 'numpy'} & set(sys.modules)))"

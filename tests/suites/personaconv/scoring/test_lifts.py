@@ -20,7 +20,7 @@ from pytest_personalens.core.dialogue.dialogue import Dialogue
 from pytest_personalens.core.judging.evaluation import Answer, Evaluation
 from pytest_personalens.core.judging.metric import Metric
 from pytest_personalens.core.suite.suite import get_suite
-from pytest_personalens.results.comparison.controls import gain_of
+from pytest_personalens.results.comparison.pairs import gain_of
 from pytest_personalens.results.values.item import Item
 from tests.suites.personaconv.arguments import BOT, CONTROL, GATE, REPORT, SCORES, SUITE, gates, reports
 from tests.support.repository import Repository

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pytest_personalens.suites.personaconv.scoring.reading import read_answer, read_logged
+from pytest_personalens.suites.personaconv.scoring.reading import read_answer
 
 
 @pytest.mark.parametrize(
@@ -89,11 +89,3 @@ def test_a_class_as_the_live_scripts_read_it(reply: str, value: str | None) -> N
 )  # fmt: skip
 def test_a_number_as_the_live_scripts_read_it(reply: str, value: float | None) -> None:
     assert read_answer(reply, "impact", "official").value == value
-
-
-@pytest.mark.parametrize(
-    ("output", "value"),
-    [("1e3", 3), ("between 3 and 8.5", 8.5), ("+18", 18), ("<think>maybe 40</think> 22", 22), ("no idea", None), (7, None)],
-)  # fmt: skip
-def test_a_number_as_the_log_evaluators_read_it(output: Any, value: float | None) -> None:
-    assert read_logged(output, "impact").value == value

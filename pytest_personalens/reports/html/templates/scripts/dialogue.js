@@ -121,7 +121,7 @@ function chat(item) {
   const from = parting(item);
   (item.messages || []).forEach(([assistant, number, calls], turn) => {
     const quotes = [...(evidence.get(turn) || new Map()).values()];
-    const body = turn === 0 && item.parts ? [requestParts(text(number), item.parts)] : bubble(text(number), quotes.map(([quote]) => quote), Boolean(assistant), (from === null || turn < from ? null : wordDiff(item, turn))?.now || []);
+    const body = bubble(text(number), quotes.map(([quote]) => quote), Boolean(assistant), (from === null || turn < from ? null : wordDiff(item, turn))?.now || []);
     const p = assistant && replies < counted ? byTurn.turns[replies] : null;
     if (assistant) replies += 1;
     turns.push(make("li", { class: assistant ? "assistant" : "user", id: `turn-${turn}`, tabindex: "-1" },

@@ -1,1 +1,0 @@
-"""Where the marks of charts are."""

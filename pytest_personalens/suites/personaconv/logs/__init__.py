@@ -1,1 +1,0 @@
-"""Stored outputs: read, scored, and played as the assistant."""

@@ -1,1 +1,0 @@
-"""What reports say of predictions beside their figures."""

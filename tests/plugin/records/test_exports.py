@@ -1,0 +1,114 @@
+"""Exports of servers, of tracing and of other test tools are judged, and become drafts, as they are.
+
+The files in `exports/` were written by the tools themselves (inspect, LangSmith, deepeval, OpenTelemetry, and the packages of OpenAI and
+Anthropic), or have the layout that the pages of the tool document (Bedrock, Langfuse, promptfoo, ShareGPT). Each last reply names its file.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from tests.support.processes.runs import assert_usage_error
+from tests.support.repository import Repository
+
+EXPORTS: Final = Path(__file__).parent / "exports"
+WISH: Final = "Please book me a film for tonight."
+SEARCH: Final = ["search_films", "Two films"]
+#: What the assistant did before its last reply: the calls and the results.
+DONE: Final[dict[str, list[str]]] = {
+    "anthropic": SEARCH, "anthropic-batch": SEARCH, "bedrock-batch": [], "bedrock-log": ["search_films", '{"films": 2}'],
+    "converse": ["search_films", '{"films": 2}'], "deepeval": [], "inspect": SEARCH, "langfuse": [], "langfuse-trace": [], "langsmith": SEARCH,
+    "openai-batch": [], "otel": ["book", '{"booked": true}'], "promptfoo": [], "responses": SEARCH, "sharegpt": [],
+}  # fmt: skip
+TURNS: Final = {"langfuse": ["Which one?", "The comedy."], "otel": ["Which one?", "The comedy."]}
+
+
+def steps_of(message: dict[str, Any]) -> list[str]:
+    """The tools that were called, and their results, in order."""
+    path = message.get("steps") or []
+    return [
+        text
+        for m in path
+        for text in ([c["function"]["name"] for c in m.get("tool_calls", ())] or [m["content"]])
+    ]
+
+
+def test_each_is_judged_with_its_turns_and_its_tools(repo: Repository) -> None:
+    (repo.path / "test_bot.py").unlink()
+    shutil.copytree(EXPORTS, repo.path / "logs")
+    result = repo.inline(
+        "--personalens-dialogues=logs", "--personalens-gate=none", "--personalens-report=judged.json"
+    )
+    assert result.ret == 0, result.stdout.str()
+    dialogues = [item["evaluation"]["dialogue"]["messages"] for item in repo.results("judged.json")["items"]]
+    by_name = {messages[-1]["content"][6:-2]: messages for messages in dialogues}
+    assert len(dialogues) == len(by_name)
+    assert {name: steps_of(messages[-1]) for name, messages in by_name.items()} == DONE
+    said = {name: [m["content"] for m in messages[:-1]] for name, messages in by_name.items()}
+    assert said == {name: [WISH, *TURNS.get(name, ())] for name in DONE}
+
+
+@pytest.mark.parametrize(
+    "name",
+    sorted(
+        {file.name for file in EXPORTS.glob("*/*")}
+        - {"openai-batch-input.jsonl", "openai-batch-output.jsonl"}
+    ),
+)
+def test_each_becomes_a_draft(empty_repo: Repository, name: str) -> None:
+    shutil.copy(next(EXPORTS.rglob(name)), empty_repo.path / name)
+    result = empty_repo.command("import-chats", name, "--out", "own")
+    result.stdout.fnmatch_lines(["1 draft in own/drafts; 0 left out"])
+    (draft,) = (empty_repo.path / "own/drafts").iterdir()
+    tool = next(iter(DONE[name.partition(".")[0]]), None)
+    assert (f'tools = ["{tool}"]' in draft.read_text(encoding="utf-8")) == (tool is not None)
+
+
+def test_a_file_that_is_one_value_over_many_lines(empty_repo: Repository) -> None:
+    messages = [{"role": "user", "content": WISH}, {"role": "assistant", "content": "Done."}]
+    for n, value in enumerate(
+        ({"messages": messages}, [{"messages": messages}, {"messages": messages}], [messages, messages])
+    ):
+        (empty_repo.path / "chats.json").write_text(json.dumps(value, indent=2), encoding="utf-8")
+        result = empty_repo.command("import-chats", "chats.json", "--out", f"own{n}")
+        result.stdout.fnmatch_lines([f"{'2 drafts' if n else '1 draft'} in own{n}/drafts; 0 left out"])
+
+
+ASK: Final = {"custom_id": "a", "params": {"messages": [{"role": "user", "content": WISH}]}}
+FAILED: Final = {"custom_id": "a", "result": {"type": "errored", "error": {"type": "error"}}}
+RESPONSE: Final = {"object": "response", "id": "r", "output": [{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Done."}]}]}  # fmt: skip
+SPAN: Final = {"context": {}, "attributes": {"gen_ai.operation.name": "chat"}}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("x.eval", b"PK\x03\x04", "*x.eval: not valid JSON: it is an inspect log (a zip archive); run: inspect log dump x.eval > x.json"),
+        ("x.zip", b"PK\x03\x04", "*x.zip: not valid JSON: it is a zip archive; run: unzip x.zip"),
+        ("x.parquet", b"PAR1", "*x.parquet: not valid JSON: it is a Parquet file; run: duckdb -c \"COPY (FROM 'x.parquet') TO 'x.jsonl'\""),
+        ("x.json.gz", b"\x1f\x8b\x08\x00", "*x.json.gz: not valid JSON: it is compressed by gzip; run: gunzip x.json.gz"),
+        ("x.jsonl", ASK, "*x.jsonl: line 1: the request 'a' alone; name the file of the results beside this one"),
+        ("x.jsonl", FAILED, "*x.jsonl: line 1: a batch: the request 'a' has no reply (errored); remove the line"),
+        ("x.jsonl", RESPONSE, '*x.jsonl: line 1: a Responses object: the user\'s side is missing; add what was sent, as "input", beside it'),
+        ("x.jsonl", {"custom_id": "a", "response": {"status_code": 200, "body": RESPONSE}}, "*x.jsonl: line 1: the result 'a' alone; name the file of the requests beside this one"),
+        ("x.jsonl", SPAN, "*x.jsonl: line 1: OpenTelemetry: a span without gen_ai.input.messages and gen_ai.output.messages; let your instrumentation keep the content"),
+        ("x.jsonl", {"run_type": "llm", "inputs": {}, "name": "bot"}, "*x.jsonl: line 1: a LangSmith run: no message of both sides in the run 'bot'; remove it"),
+        ("x.jsonl", {"conversations": [7]}, "*x.jsonl: line 1: *expected *"),
+        ("x.jsonl", {"modelId": "m", "input": {"inputBodyJson": {}}, "output": {"outputBodyJson": []}}, "*x.jsonl: line 1: an invocation log of Bedrock: a streamed InvokeModel, *"),
+        ("x.json", {"eval": {}, "samples": [7]}, "*x.json: line 1: it looks like an inspect log, and is not as its format has it *"),
+        ("x.jsonl", {"conversations": [{"from": "human", "value": WISH}, {"from": "gpt", "value": "Done."}]}, "*x.jsonl: line 1: scenario: expected the id of a scenario, *"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_read_is_named(
+    empty_repo: Repository, name: str, content: object, expected: str
+) -> None:
+    data = content if isinstance(content, bytes) else json.dumps(content).encode()
+    (empty_repo.path / name).write_bytes(data)
+    assert_usage_error(
+        empty_repo.inline(f"--personalens-dialogues={name}", "--personalens-gate=none"), expected
+    )
