@@ -126,6 +126,7 @@ COSTS: Final[Mapping[str, tuple[CountedCode, ...]]] = {
     Dimension.PERSONALIZATION: (
         "limit-broken", "contradicts", "asks-known", "recites", "ignores", "uses-stated",
     ),
+    Dimension.FACTS: ("wrong", "not-said"),
     # The suite memory has this measure.
     "memory": ("must-not-say", "told-again", "made-up", "not-said", "not-admitted", "no-reply"),
 }  # fmt: skip

@@ -153,9 +153,8 @@ def facts(reading: Reading) -> Verdict:
         raise NotJudged(NO_FACTS)
     affirmed = [r for r in found if r.state == "affirmed"]
     others = [r for r in found if r.state != "affirmed"]
-    why = "; ".join(
-        f"{r.fact.what}: {r.said or 'not said'}, wanted {r.fact.says or r.fact.right[0]}" for r in others[:3]
-    )
+    details = [f"{r.said or 'not said'}, wanted {r.fact.says or r.fact.right[0]}" for r in others]
+    why = "; ".join(f"{r.fact.what}: {detail}" for r, detail in zip(others[:3], details, strict=False))
     more = f"; and {len(others) - 3} more" if len(others) > 3 else ""
     return Verdict(
         dimension=Dimension.FACTS,
@@ -164,6 +163,15 @@ def facts(reading: Reading) -> Verdict:
         evidence=tuple(
             Evidence.of(r.turn, r.quote, f"{r.fact.what}: {r.said}") for r in others if r.turn is not None
         )[:_MOST_EVIDENCE],
+        reasons=tuple(
+            Reason(
+                code="wrong" if r.said else "not-said",
+                value=r.fact.what,
+                turn=r.turn,
+                detail=detail.removeprefix("not said, "),
+            )
+            for r, detail in zip(others, details, strict=True)
+        ),
     )
 
 
