@@ -153,8 +153,9 @@ def facts(reading: Reading) -> Verdict:
         raise NotJudged(NO_FACTS)
     affirmed = [r for r in found if r.state == "affirmed"]
     others = [r for r in found if r.state != "affirmed"]
-    details = [f"{r.said or 'not said'}, wanted {r.fact.says or r.fact.right[0]}" for r in others]
-    why = "; ".join(f"{r.fact.what}: {detail}" for r, detail in zip(others[:3], details, strict=False))
+    wanted = [f"wanted {r.fact.says or r.fact.right[0]}" for r in others]
+    told = (f"{r.fact.what}: {r.said or 'not said'}, {w}" for r, w in zip(others[:3], wanted, strict=False))
+    why = "; ".join(told)
     more = f"; and {len(others) - 3} more" if len(others) > 3 else ""
     return Verdict(
         dimension=Dimension.FACTS,
@@ -168,9 +169,9 @@ def facts(reading: Reading) -> Verdict:
                 code="wrong" if r.said else "not-said",
                 value=r.fact.what,
                 turn=r.turn,
-                detail=detail.removeprefix("not said, "),
+                detail=f"{r.said}, {w}" if r.said else w,
             )
-            for r, detail in zip(others, details, strict=True)
+            for r, w in zip(others, wanted, strict=True)
         ),
     )
 
