@@ -122,7 +122,14 @@ class PartReader:
         self._firm = [s for s in said if s.act in facts.telling]
         self._user, self._reader = user, facts
         known = content(" ".join(user))
-        self._new = [s for s in self._firm if any(not content(name) <= known for name in _names(s.text))]
+        self._new = [s for s in self._firm if any(not content(name) <= known for name in names_in(s.text))]
+        #: False where no statement has a word or a value but those of the user and of the goal.
+        heard = known | content(facts.goal) | DEEDS
+        self._tells = any(
+            any(v.said not in facts.goal for v in s.values) or not s.words <= heard
+            for s in said
+            if s.act not in ("refused", "undone")
+        )
         self._lists = {s.turn for s in said if sum(t.turn == s.turn and _is_option(t) for t in said) > 1}
 
     def read(self) -> tuple[PartReading, ...]:
@@ -241,6 +248,8 @@ class PartReader:
         tastes = [f for f in open_facts if is_taste(f)]
         if any(self._readings[f.name].state != "not said" for f in tastes if f.name in self._readings):
             return None
+        if not self._tells:
+            return PartReading(part, "missing")
         if any(self.topics.touches(number, s) for s in firm):
             return None
         # A name that the user did not say may be what was asked for. What is no name cannot be read at all.
@@ -252,7 +261,7 @@ class PartReader:
         return PartReading(part, "missing", known=name)
 
 
-def _names(text: str) -> frozenset[str]:
+def names_in(text: str) -> frozenset[str]:
     """Return the names of a statement; a single first word with a capital letter is none."""
     text = text.replace(": ", " ")
     found = names(f"x {text}" if re.match(r"[^\W\d_]+,? (?:[A-ZÀ-Þ]|\d)", text) else text)

@@ -48,6 +48,10 @@ _BECAUSE: Final = re.compile(
 _NAME: Final = re.compile(
     r"(?<![.!?:] )(?<!^)\b[A-ZÀ-ÞŁŚŽ][\w'’&.-]*(?:(?: (?:de|of|the|and|&|la|le|du|van|von|in|on|der|den))* [A-ZÀ-ÞŁŚŽ0-9][\w'’&.-]*)*"
 )
+#: A question for a detail, whatever its words are about: "What time?"
+_WHICH: Final = re.compile(
+    r"(?:^|[,:;.] |\band )(?:what|which|when|where|who|how (?:many|much|long|often))\b"
+)
 _MOST_EVIDENCE: Final = 4
 _NOTES: Final[Mapping[PreferenceCode, str]] = {
     "contradicts": "goes against what is known",
@@ -112,14 +116,26 @@ def _use(
             code = "asks-known"
         return Use(code, domain, kind, value, s.turn, s.text)
     if stated is None:
+        types = scenario.words[domain].types if domain in scenario.words else {}
+        others = {*types[kind].values} - {*values} if kind in types else set[str]()
+        before = " ".join((scenario.task.intent, *(text for _, text in user)))
+        for s in (s for s in said if s.act == "done" and others):
+            other = next((v for v in types[kind].values if v in others and mentions(v, s.text)), "")
+            if other and not mentions(other, before):
+                return Use("contradicts", domain, kind, other, s.turn, s.text)
         return Use("ignores", domain, kind, values[0], last)
     turn, value = stated
     if turn == 0:
         return Use("uses-stated", domain, kind, value, 0, user[0][1])
-    question = next((s for s in said if s.turn == turn - 1 and s.act == "asked"), None)
+    question = next((s for s in said if s.turn == turn - 1 and _asks(s, facts)), None)
     if question:
         return Use("asks-known", domain, kind, value, question.turn, question.text)
     return Use("contradicts", domain, kind, value, turn, dict(user)[turn])
+
+
+def _asks(s: Statement, facts: Facts) -> bool:
+    """True for a question about the task or a preference; "is this what you had in mind?" asks for nothing."""
+    return s.act == "asked" and bool(s.values or s.words & facts.topic or _WHICH.search(plain(s.text)))
 
 
 def counted(
@@ -135,7 +151,7 @@ def counted(
     asked = "asks-known" in codes or _asks_past(scenario, messages, said, facts)
     shown, named, reason = _past(scenario, messages, said)
     tastes = [r for r in readings.values() if is_taste(r.fact)]
-    questions = sum(s.act == "asked" and s.turn <= 1 for s in said)
+    questions = sum(s.turn <= 1 and _asks(s, facts) for s in said)
     return dict(
         zip(
             POINTS,
@@ -143,13 +159,13 @@ def counted(
                 codes.count("applies") / total,
                 float("applies" in codes),
                 float(asked),
-                float("contradicts" in codes),
+                float(any(u.code == "contradicts" and messages[u.turn].role == "user" for u in found)),
                 float("recites" in codes),
                 codes.count("ignores") / total,
                 min(shown, 8) / 8,
                 min(named, 4) / 4,
                 float(reason),
-                float(any(r.state == "contradicted" for r in tastes)),
+                float("contradicts" in codes or any(r.state == "contradicted" for r in tastes)),
                 float(any(r.state == "affirmed" for r in tastes)),
                 min(questions, 4) / 4,
             ),
@@ -163,7 +179,7 @@ def _asks_past(
 ) -> bool:
     """True if the user has to answer a question with a fact that the history tells, such as the reference of a booking."""
     known = {fact.name for fact in facts.all if fact.known == "history"}
-    questions = {s.turn for s in said if s.act == "asked"}
+    questions = {s.turn for s in said if _asks(s, facts)}
     for turn, message in enumerate(messages):
         if turn - 1 in questions and (told := known & told_by(message.content, facts).keys()):
             before = (scenario.task.intent, *(m.content for m in messages[:turn]))

@@ -90,6 +90,7 @@ class Facts:
         #: The closed facts that a part names. The others are no part of the task.
         self.wanted = tuple(f for f in self.all if f.right and f.name in self.named)
         self.synonyms = synonyms_of(scenario)
+        self.goal = plain(scenario.task.goal)
         #: The stems of what the task is about.
         self.topic = content(
             " ".join(
@@ -97,6 +98,12 @@ class Facts:
                     scenario.task.intent,
                     *(f.what for f in self.all),
                     *(w for p in parts for w in (p.text, *p.words)),
+                    *(
+                        w
+                        for held in scenario.preferences.values()
+                        for kind, ways in held.items()
+                        for w in (kind, *ways)
+                    ),
                 )
             )
         )

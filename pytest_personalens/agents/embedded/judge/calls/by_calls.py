@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.embedded.judge.calls.actions import Action, deeds_of, may_do
 from pytest_personalens.agents.embedded.judge.calls.arguments import Held, named_things
+from pytest_personalens.agents.embedded.judge.parts import names_in
 from pytest_personalens.agents.embedded.judge.topics import VERBS, same_things
 from pytest_personalens.agents.embedded.reader.findings import is_taste
 from pytest_personalens.agents.embedded.reader.statements import DONE, FIRM
-from pytest_personalens.agents.embedded.reader.tables import is_day_word
-from pytest_personalens.agents.embedded.reader.text import content, fold, names, stems
+from pytest_personalens.agents.embedded.reader.text import content, fold, stems
 from pytest_personalens.agents.embedded.reader.values import values
 from pytest_personalens.core.dialogue.tool_calls import call_line
 
@@ -139,8 +139,7 @@ class Calls:
             return False
         called = fold(f"{action.call.text} {action.call.result or ''}")
         keys = {fold(key) for key in action.call.arguments}  # a "hotel" is no name of one
-        said = frozenset[str]().union(*(names(f"x {s.text}") for s in claims)) - keys
-        said = frozenset(name for name in said if not is_day_word(name))
+        said = frozenset[str]().union(*(names_in(s.text) for s in claims)) - keys
         return bool(said) and not any(name in called for name in said)
 
     def unbacked(self) -> tuple[Statement, ...]:
