@@ -61,8 +61,7 @@ class EmbeddedJudge:
         return self._by_turn(scenario, dialogue, verdict)
 
     def _reading(self, scenario: Scenario, dialogue: Dialogue) -> Reading:
-        from pytest_personalens.agents.embedded.judge.reading import Reading
-        from pytest_personalens.agents.embedded.judge.understanding import require_english
+        from pytest_personalens.agents.embedded.judge.reading import Reading, require_english
 
         last = self._last
         if last is None or not last.is_of(scenario, dialogue):

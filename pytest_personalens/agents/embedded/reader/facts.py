@@ -9,12 +9,13 @@ from pytest_personalens.agents.embedded.reader.findings import Facts, Finding
 from pytest_personalens.agents.embedded.reader.names import said_in
 from pytest_personalens.agents.embedded.reader.statements import Statement, pieces, statements
 from pytest_personalens.agents.embedded.reader.text import fold
-from pytest_personalens.agents.embedded.reader.values import TYPED, Value, values
+from pytest_personalens.agents.embedded.reader.values import TYPED, values
 from pytest_personalens.core.facts import RANGE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from pytest_personalens.agents.embedded.reader.forms import Value
     from pytest_personalens.core.dialogue.message import Message
     from pytest_personalens.core.facts import Fact
     from pytest_personalens.core.scenario import Scenario
@@ -125,24 +126,3 @@ def _values_said(fact: Fact, facts: Facts, text: str) -> set[str]:
             if facts.fits(v, fact.model_copy(update={"right": (r,)}))
         }
     return {r for r in fact.right if said_in(r, text, fact.kind, facts.synonyms)}
-
-
-def said_by_user(text: str, scenario: Scenario) -> dict[str, Value]:
-    """Return the right values of facts that a text of the user says, by the names of the facts.
-
-    A value of words has its place in the text only if it stands there as it is written.
-    """
-    facts = Facts(scenario)
-    found: dict[str, Value] = {}
-    typed = values(text, scenario.now)
-    for fact in facts.all:
-        if fact.kind in TYPED:
-            value = next((v for v in typed if fact in facts.about(v) and facts.fits(v, fact)), None)
-            if value is not None:
-                found[fact.name] = value
-            continue
-        for right in fact.right:
-            if way := said_in(right, text, fact.kind, facts.synonyms):
-                start = max(fold(text).find(fold(way)), 0)
-                found.setdefault(fact.name, Value(fact.kind, right, start, start + len(way), way))
-    return found

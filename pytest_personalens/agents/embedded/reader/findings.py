@@ -22,7 +22,7 @@ from pytest_personalens.datasets.world.values import ordinal, range_ends
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_personalens.agents.embedded.reader.kinds import Value
+    from pytest_personalens.agents.embedded.reader.forms import Value
     from pytest_personalens.core.facts import Fact
     from pytest_personalens.core.scenario import Scenario
 

@@ -12,7 +12,7 @@ from pytest_personalens.agents.embedded.reader.values import values
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_personalens.agents.embedded.reader.kinds import Value
+    from pytest_personalens.agents.embedded.reader.forms import Value
     from pytest_personalens.core.facts import FactKind
 
 #: A shorter value is a size or a letter, and is found as it is written.

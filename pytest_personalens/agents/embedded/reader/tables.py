@@ -86,23 +86,25 @@ CURRENCY_BEHIND: Final = (
 DOLLARS: Final = re.compile(r"(?:us)?\$|usd|.*(?:usd|dollars?|\$|bucks)$")
 #: Stems of what there is one of for each person, and of persons.
 PERSONS: Final = frozenset(
-    stem(word)
-    for word in [
-        "people",
-        "person",
-        "guest",
-        "adult",
-        "passenger",
-        "diner",
-        "traveller",
-        "seat",
-        "ticket",
-        "spot",
-        "fare",
-        "pax",
-        "cover",
-        "head",
-        "chair",
-        "member",
-    ]
+    map(
+        stem,
+        [
+            "people",
+            "person",
+            "guest",
+            "adult",
+            "passenger",
+            "diner",
+            "traveller",
+            "seat",
+            "ticket",
+            "spot",
+            "fare",
+            "pax",
+            "cover",
+            "head",
+            "chair",
+            "member",
+        ],
+    )
 )

@@ -7,8 +7,16 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.agents.embedded.reader.amounts import counts, lengths, money
-from pytest_personalens.agents.embedded.reader.kinds import Day, Time, Value
+from pytest_personalens.agents.embedded.reader.forms import (
+    Day,
+    Time,
+    Value,
+    counts,
+    days,
+    lengths,
+    money,
+    times,
+)
 from pytest_personalens.agents.embedded.reader.tables import (
     CURRENCY_BEFORE,
     CURRENCY_BEHIND,
@@ -17,7 +25,6 @@ from pytest_personalens.agents.embedded.reader.tables import (
     PERSONS,
 )
 from pytest_personalens.agents.embedded.reader.text import plain
-from pytest_personalens.agents.embedded.reader.when import days, times
 from pytest_personalens.core.facts import RANGE
 from pytest_personalens.datasets.world.values import ordinal
 

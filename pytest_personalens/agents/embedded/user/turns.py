@@ -6,8 +6,8 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.agents.embedded.judge.limits import broken_limits
 from pytest_personalens.agents.embedded.judge.parts import PartReader, PartReading
+from pytest_personalens.agents.embedded.judge.reading import broken_limits
 from pytest_personalens.agents.embedded.reader.facts import FactReading, read_statements
 from pytest_personalens.agents.embedded.reader.findings import MOST, is_taste
 from pytest_personalens.agents.embedded.reader.statements import FIRM, Statement, statements

@@ -2,20 +2,85 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from pytest_personalens.agents.embedded.judge.calls.results import has_failed, is_gone
 from pytest_personalens.agents.embedded.judge.topics import same_things
+from pytest_personalens.agents.embedded.reader.forms import Day, Time
+from pytest_personalens.agents.embedded.reader.tables import PERSONS
 from pytest_personalens.agents.embedded.reader.text import fold, stem, stems
+from pytest_personalens.agents.embedded.reader.values import values
 from pytest_personalens.core.dialogue.state import stored_records
 from pytest_personalens.core.dialogue.tool_calls import Call, calls_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from pytest_personalens.core.dialogue.message import Message
     from pytest_personalens.core.dialogue.state import State, StoredRecord
+    from pytest_personalens.core.facts import Clock
+
+#: Keys of a result that say by their value whether it went well.
+_BAD_IF_TRUE: Final = ("error", "errors", "exception", "iserror", "is_error", "failure")
+_BAD_IF_FALSE: Final = ("ok", "success", "succeeded", "successful", "done", "booked", "confirmed")
+_STATUS: Final = ("status", "state", "outcome", "result", "message", "detail", "reason")
+_FAILED: Final = re.compile(
+    r"\b(?:error|exception|traceback|fail(?:ed|ure|s)?|declined|rejected|denied|refused|unauthori[sz]ed|forbidden"
+    r"|not[ _](?:found|available|possible|allowed|permitted|booked|saved|sent|done|supported|enough)|unavailable"
+    r"|sold[ _]out|fully booked|no longer|does not exist|timed?[ _-]?out|timeout|could not|couldn't|cannot|can't"
+    r"|unable|invalid|insufficient|no (?:seats?|tables?|rooms?|tickets?|availability|such|free|places?)|conflict)\b"
+)
+_NO_ERROR: Final = re.compile(r"\b(?:no|without|0|zero)[ _](?:error|failure|conflict)s?\b")
+#: Fields of a stored thing that say by a True that it does not stand, and words of its status that do.
+_ENDED: Final = ("cancelled", "canceled", "deleted")
+_GONE: Final = re.compile(
+    r"\b(?:cancel+ed|deleted|removed|void|expired|failed|rejected|declined)\b", re.IGNORECASE
+)
+#: From this status of HTTP's on, a call failed.
+_HTTP_ERROR: Final = 400
+#: So much of a result tells how it went.
+_READ: Final = 400
+
+
+def has_failed(call: Call) -> bool:
+    """True for a call whose result says that it failed.
+
+    A call without a result counts as made; one that no tool could read does not.
+    """
+    if call.result is None:
+        return bool(call.text.strip()) and not call.arguments and call.text.strip() not in ("{}", "null")
+    try:
+        result = json.loads(call.result)
+    except (ValueError, RecursionError):
+        result = call.result
+    if isinstance(result, dict):
+        return _says_failed(result)
+    return isinstance(result, str) and _bad(result)
+
+
+def is_gone(fields: Mapping[str, Any]) -> bool:
+    """True for a stored thing that does not stand: cancelled, deleted, expired, failed."""
+    by_name = {name.lower(): value for name, value in fields.items()}
+    ended = any(by_name.get(name) is True for name in _ENDED) or _says_failed(by_name)
+    return ended or any(_GONE.search(str(by_name[name])) for name in ("status", "state") if name in by_name)
+
+
+def _says_failed(result: Mapping[str, Any]) -> bool:
+    fields = {name.lower(): value for name, value in result.items()}
+    if any(fields.get(name) for name in _BAD_IF_TRUE) or any(
+        fields.get(name) is False for name in _BAD_IF_FALSE
+    ):
+        return True
+    code = fields.get("status", fields.get("code"))
+    if isinstance(code, int) and not isinstance(code, bool) and code >= _HTTP_ERROR:
+        return True
+    return any(isinstance(text := fields.get(name), str) and _bad(text) for name in _STATUS)
+
+
+def _bad(text: str) -> bool:
+    return bool(_FAILED.search(_NO_ERROR.sub("", fold(text[:_READ]))))
+
 
 #: Verbs of tools that change nothing, and names of tools that have no verb and tell something.
 _LOOKS_UP: Final = frozenset(
@@ -154,3 +219,95 @@ def _keys(arguments: Mapping[str, Any]) -> Iterator[str]:
 
 def _stems(text: str) -> frozenset[str]:
     return frozenset(stem(fold(word)) for word in _WORD.findall(text))
+
+
+#: Keys of arguments that count what people count, and keys that name what a call is about.
+_OF_COUNTS: Final = frozenset(
+    "people person persons guests guest party party_size size count number quantity qty seats tickets places num passengers adults rooms nights copies".split()  # noqa: SIM905
+)
+_OF_THINGS: Final = frozenset(
+    "title name book restaurant hotel venue event product film movie show song track album artist game recipient to stylist company airline destination".split()  # noqa: SIM905
+)
+_COUNTED: Final = PERSONS | {stem("nights"), stem("rooms"), stem("copies"), stem("places")}
+_NAME: Final = re.compile(r"[A-ZÀ-Þ].{2,}")
+_LARGEST_COUNT: Final = 1_000
+
+
+class Held(NamedTuple):
+    """The hours, weekdays, days of the month and counts that a text or a call names."""
+
+    times: Collection[Time]
+    weekdays: Collection[int]
+    days: Collection[int]
+    counts: Collection[int]
+
+    @classmethod
+    def of_text(cls, text: str, now: Clock | None) -> Held:
+        """Return those of a text."""
+        found = values(text, now)
+        dates = [v.value for v in found if isinstance(v.value, Day)]
+        counts = [
+            v.value
+            for v in found
+            if v.kind == "count" and isinstance(v.value, int) and set(v.thing.split()) & _COUNTED
+        ]
+        return cls(
+            [v.value for v in found if isinstance(v.value, Time)],
+            {d.weekday for d in dates if d.weekday is not None},
+            {d.number for d in dates if d.number is not None},
+            counts,
+        )
+
+    @classmethod
+    def of_call(cls, action: Action, now: Clock | None) -> Held:
+        """Return those of the arguments of a call."""
+        arguments = action.call.arguments
+        held = [cls.of_text(text, now) for text in plain_values(dict(arguments))]
+        return cls(
+            [time for one in held for time in one.times],
+            {day for one in held for day in one.weekdays},
+            {day for one in held for day in one.days},
+            {
+                value
+                for name, value in arguments.items()
+                if name.lower() in _OF_COUNTS and isinstance(value, int) and 0 < value < _LARGEST_COUNT
+            },
+        )
+
+    def only(self, kinds: Collection[str]) -> Held:
+        """Return those of some kinds of detail, as parts name them: time, day, count."""
+        day = "day" in kinds
+        return Held(
+            self.times if "time" in kinds else (),
+            self.weekdays if day else (),
+            self.days if day else (),
+            self.counts if "count" in kinds else (),
+        )
+
+    def clash(self, other: Held) -> bool:
+        """True where both name a value of a kind and no two of them are the same."""
+        hours = self.times and other.times and not _same_time(self.times, other.times)
+        rest: list[tuple[Collection[Any], Collection[Any]]] = list(zip(self[1:], other[1:], strict=True))
+        return bool(hours) or any(a and b and not set(a) & set(b) for a, b in rest)
+
+    def agrees(self, other: Held) -> bool:
+        """True where both name the same value of some kind."""
+        rest: list[tuple[Collection[Any], Collection[Any]]] = list(zip(self[1:], other[1:], strict=True))
+        return _same_time(self.times, other.times) or any(set(a) & set(b) for a, b in rest)
+
+
+def _same_time(some: Collection[Time], others: Collection[Time]) -> bool:
+    return any(
+        a.minutes == b.minutes or ((a.either or b.either) and a.minutes % 720 == b.minutes % 720)
+        for a in some
+        for b in others
+    )
+
+
+def named_things(action: Action) -> list[str]:
+    """Return what a call is about, by the names in its arguments."""
+    return [
+        value
+        for key, value in action.call.arguments.items()
+        if key.lower() in _OF_THINGS and isinstance(value, str) and _NAME.fullmatch(value)
+    ]

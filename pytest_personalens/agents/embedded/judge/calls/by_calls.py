@@ -5,8 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.agents.embedded.judge.calls.actions import Action, deeds_of, may_do
-from pytest_personalens.agents.embedded.judge.calls.arguments import Held, named_things
+from pytest_personalens.agents.embedded.judge.calls.actions import (
+    Action,
+    Held,
+    deeds_of,
+    may_do,
+    named_things,
+)
 from pytest_personalens.agents.embedded.judge.parts import names_in
 from pytest_personalens.agents.embedded.judge.topics import VERBS, same_things
 from pytest_personalens.agents.embedded.reader.findings import is_taste

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from zoneinfo import ZoneInfo
 
 from pytest_personalens.agents.embedded.reader.findings import Facts, Finding, within_limit
-from pytest_personalens.agents.embedded.reader.kinds import Value
+from pytest_personalens.agents.embedded.reader.forms import Value
 from pytest_personalens.agents.embedded.reader.names import said_in
 from pytest_personalens.agents.embedded.reader.text import content, plain
 from pytest_personalens.agents.embedded.reader.values import TYPED, values

@@ -1,0 +1,297 @@
+"""Finds days, times of day, counts, lengths of time and sums of money in a folded text, as typed values."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from pytest_personalens.agents.embedded.reader.tables import (
+    CURRENCY_BEFORE,
+    CURRENCY_BEHIND,
+    DOLLARS,
+    LENGTHS,
+    MONTH,
+    NUMBER,
+    NUMBER_WORD,
+    ORDINALS,
+    UNIT,
+    UNITS,
+    WEEKDAY,
+    month,
+    number,
+    unit,
+    weekday,
+)
+from pytest_personalens.agents.embedded.reader.text import stem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_personalens.core.facts import FactKind
+
+
+class Day(NamedTuple):
+    """A day as a text names it: ``Friday``, ``the 5th``, ``5 June`` or a full date. Monday is 0."""
+
+    weekday: int | None = None
+    month: int | None = None
+    number: int | None = None
+    year: int | None = None
+
+
+class Time(NamedTuple):
+    """A time of day in minutes from midnight; `either` is true if the half of the day is not said."""
+
+    minutes: int
+    either: bool = False
+
+
+class Value(NamedTuple):
+    """A value in a folded text, from `start` to `end`, with the words `said`.
+
+    `value` is a `Day`, a `Time`, a count, a length in minutes, a sum, or the words of a name. `thing` holds the
+    stems of what is counted, the unit of a length, or the currency of a sum that is not in dollars.
+    """
+
+    kind: FactKind
+    value: object
+    start: int
+    end: int
+    said: str
+    thing: str = ""
+
+    @property
+    def vague(self) -> bool:
+        """True for a weekday without its date, and for an hour of either half of the day."""
+        if isinstance(self.value, Day):
+            return self.value.number is None
+        return isinstance(self.value, Time) and self.value.either
+
+    def same(self, other: Value) -> bool:
+        """True if both are the same value of the same thing."""
+        if isinstance(self.value, Time) and isinstance(other.value, Time):
+            return self.value.minutes % 720 == other.value.minutes % 720
+        if isinstance(self.value, Day) and isinstance(other.value, Day):
+            return self.value[1:3] == other.value[1:3] and (
+                self.value.number is not None or self.value.weekday == other.value.weekday
+            )
+        return self.kind == other.kind and self.value == other.value
+
+
+_TH: Final = r"(?:st|nd|rd|th)"
+#: Two days, or one: "5 June", "from 5 to 7 June", "Friday, 5th of June 2026", "June 5-7", "Friday the 5th", "Fridays".
+_DAY: Final = re.compile(
+    r"\b(?P<iso>(?P<y>\d{4})-(?P<m>\d\d)-(?P<d>\d\d))(?=t\d|\b)"
+    rf"|\b(?:(?P<w1>{WEEKDAY}),? )?(?:the )?(?P<d1>\d{{1,2}}){_TH}?(?: ?(?:-|to|until|till|and) ?(?:{WEEKDAY},? )?(?:the )?(?P<d2>\d{{1,2}}){_TH}?)?[ -](?:of )?(?P<m1>{MONTH})(?: (?P<y1>20\d\d)\b)?"
+    rf"|\b(?:(?P<w2>{WEEKDAY}),? )?(?P<m2>{MONTH}) (?:the )?(?P<d3>\d{{1,2}}){_TH}?\b(?![:.]\d)(?: ?(?:-|to|until|till|and) ?(?:(?P<m3>{MONTH}) )?(?P<d4>\d{{1,2}}){_TH}?\b(?![:.]\d| ?[ap]\.?m))?(?:,? (?P<y2>20\d\d)\b)?"
+    rf"|\b(?P<w>{WEEKDAY})s?\b(?:,? (?:the )?(?P<d5>\d{{1,2}}){_TH}\b)?"
+    rf"|\b(?:the )?(?P<d6>\d{{1,2}}){_TH}\b(?! (?:floor|row|time|birthday|place|street|anniversary|volume|book|part|episode|season|one|title|option|half|of (?:the )?(?:them|series)))"
+    r"|\b(?P<d7>\d{1,2})/(?P<m7>\d\d)(?:/(?:20)?\d\d)?\b"
+    r"|\b(?P<near>day after tomorrow|tomorrow|today|tonight|yesterday|this (?:morning|afternoon|evening))\b"
+)
+_NEAR: Final = {"day": 2, "tom": 1, "yes": -1}
+_HALF: Final = r"(?: ?(?P<half>[ap]\.?m\b\.?|o'clock|in the (?:morning|evening|afternoon)|at night|tonight|(?:this|tomorrow) (?:morning|evening|afternoon)))"
+_ONE_TO_TWELVE: Final = r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|1[0-2]|[1-9])"
+#: What may stand behind a bare hour: the end of a clause, or a word that begins something else.
+_BARE_END: Final = rf"(?= ?[,;!?)]| ?\.(?!\d)|$| -|\n| (?:on|and|or|every|each|tomorrow|today|tonight|sharp|to|until|till|for|with|in the|at night|o'clock|from|as|so|then|this|{WEEKDAY})\b)"
+_TIME: Final = re.compile(
+    rf"(?:\b|(?<=\dt))(?P<h1>\d{{1,2}})(?P<mark>[:.h])(?P<m1>[0-5]\d)(?:[:]\d\d)?(?!\d|[.,:]\d| ?%){_HALF}?"
+    rf"|\b(?P<h2>\d{{1,2}}|{NUMBER_WORD}){_HALF.replace('half', 'half2')}"
+    r"|\b(?P<h3>[01]\d|2[0-3])(?P<m3>[0-5]\d) ?(?:h|hrs|hours)\b"
+    rf"|\b(?P<past>half|quarter|{NUMBER_WORD}(?: minutes)?|(?:5|10|20|25) minutes|(?<=at )(?:5|10|20|25)|(?<=by )(?:5|10|20|25)) (?P<way>past|to) (?P<h4>{_ONE_TO_TWELVE})\b(?![:.]\d){_HALF.replace('half', 'half4')}?"
+    rf"|\bhalf (?P<h5>{_ONE_TO_TWELVE})\b{_BARE_END}"
+    rf"|\b(?P<h6>one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)[ -](?P<m6>(?:oh[ -])?five|ten|fifteen|(?:twenty|thirty|forty|fifty)(?:[ -]five)?)\b(?! (?:minutes|people|percent)){_HALF.replace('half', 'half6')}?"
+    rf"|\b(?:from|between) (?P<h7>{_ONE_TO_TWELVE}) ?(?:to|until|till|and|-) ?(?P<h8>{_ONE_TO_TWELVE})\b(?![:.]\d){_HALF.replace('half', 'half8')}?{_BARE_END}"
+    rf"|\b(?:at|by|from|until|till|around|about|before|after) (?P<h9>{_ONE_TO_TWELVE})\b{_BARE_END}"
+    r"|\b(?P<noon>noon|midday|midnight)\b"
+)
+_MINUTES: Final = {"half": 30, "quarter": 15}
+
+
+def days(folded: str, today: dt.date | None) -> Iterator[Value]:
+    """Yield the days. Without `today`, words such as "tomorrow" are none."""
+    for m in _DAY.finditer(folded):
+        start, end, said = m.start(), m.end(), m[0].strip()
+        found: list[Day] = []
+        if m["iso"]:
+            found = [Day(None, int(m["m"]), int(m["d"]), int(m["y"]))]
+        elif m["d1"]:
+            year = int(m["y1"]) if m["y1"] else None
+            found = [Day(None, month(m["m1"]), int(d), year) for d in (m["d1"], m["d2"]) if d]
+            found[0] = found[0]._replace(weekday=weekday(m["w1"]) if m["w1"] else None)
+        elif m["m2"]:
+            year = int(m["y2"]) if m["y2"] else None
+            found = [Day(weekday(m["w2"]) if m["w2"] else None, month(m["m2"]), int(m["d3"]), year)]
+            if m["d4"]:
+                found.append(Day(None, month(m["m3"] or m["m2"]), int(m["d4"]), year))
+        elif m["w"]:
+            found = [Day(weekday(m["w"]), None, int(m["d5"]) if m["d5"] else None)]
+        elif m["d6"]:
+            found = [Day(None, None, int(m["d6"]))]
+        elif m["d7"]:
+            first, second = int(m["d7"]), int(m["m7"])
+            found = [Day(None, second, first)] if second <= 12 else [Day(None, first, second)]
+        elif today is not None:
+            day = today + dt.timedelta(days=_NEAR.get(m["near"][:3], 0))
+            found = [Day(None, day.month, day.day, day.year)]
+        for one in found:
+            if (one.number is None or 1 <= one.number <= 31) and (one.month is None or 1 <= one.month <= 12):
+                yield Value("date", one, start, end, said)
+
+
+def times(folded: str) -> Iterator[Value]:
+    """Yield the times of day."""
+    for m in _TIME.finditer(folded):
+        for time in _times(m):
+            yield Value("time", time, m.start(), m.end(), m[0].strip())
+
+
+def _times(m: re.Match[str]) -> Iterator[Time]:
+    if m["noon"]:
+        yield Time(0 if m["noon"] == "midnight" else 720)
+    elif m["h1"]:
+        hour, minutes, half = int(m["h1"]), int(m["m1"]), m["half"]
+        # "4.50" may be anything, and "4.53" is no time.
+        if hour <= 24 and not (m["mark"] == "." and not half and minutes % 5):
+            yield _clock(hour, minutes, half, certain=m["h1"][0] == "0")
+    elif m["h2"]:
+        if number(m["h2"]) <= 24:
+            yield _clock(number(m["h2"]), 0, m["half2"])
+    elif m["h3"]:
+        yield Time(60 * int(m["h3"]) + int(m["m3"]))
+    elif m["past"]:
+        step = _MINUTES.get(m["past"]) or number(m["past"].removesuffix(" minutes"))
+        yield _clock(number(m["h4"]), step if m["way"] == "past" else -step, m["half4"])
+    elif m["h6"]:
+        yield _clock(
+            number(m["h6"]), number(m["m6"].removeprefix("oh").strip(" -").replace(" ", "-")), m["half6"]
+        )
+    elif m["h7"]:
+        yield _clock(number(m["h7"]), 0, "")
+        yield _clock(number(m["h8"]), 0, m["half8"])
+    elif m["h5"]:
+        yield _clock(number(m["h5"]), 30, "")
+    else:
+        yield _clock(number(m["h9"]), 0, "")
+
+
+def _clock(hour: int, minutes: int, half: str | None, *, certain: bool = False) -> Time:
+    half = (half or "").replace(".", "")
+    if half.startswith("am") or half.endswith("morning"):
+        return Time(((hour % 12) * 60 + minutes) % 1440)
+    if half.startswith("pm") or half.endswith(("evening", "afternoon", "night", "tonight")):
+        return Time(((hour % 12 + 12) * 60 + minutes) % 1440)
+    return Time((hour * 60 + minutes) % 1440, either=hour <= 12 and not certain)
+
+
+_MONEY: Final = re.compile(
+    rf"{CURRENCY_BEFORE} ?(?P<first>\d[\d,.]*\d|\d)|(?<![\d.,])(?P<last>\d[\d,.]*\d|\d) ?{CURRENCY_BEHIND}"
+    rf"|\b(?P<word>{NUMBER_WORD}) (?:us )?(?:dollars|bucks|euros|pounds)\b"
+)
+#: What costs nothing.
+_FREE: Final = re.compile(
+    r"\b(?:free of charge|for free|(?:is|are|it's|entry) free|no (?:extra |additional |further )?(?:costs?|charge|fee)|nothing (?:extra|more|to pay)|costs? nothing)\b"
+)
+_LENGTH: Final = re.compile(
+    rf"\b(?P<whole>(?:a )?(?:{'|'.join(LENGTHS)}))\b"
+    rf"|\b(?P<one>an?|one) (?P<unit>minute|hour|day|week|month|year)\b(?P<half> and a half)?"
+    rf"|(?<![:.\d])\b(?P<number>\d+(?:[.,]5)?|{NUMBER_WORD})(?P<more> and a half)?[ -]?(?P<units>{UNIT})\b(?P<last>(?:,? and)? ?(?P<minutes>\d+) ?(?:m|mins?|minutes?)?\b)?(?! ?(?:later|ago)\b)"
+)
+#: Before a single day or week that is a length: "for a week", and not "three times a week".
+_LASTS: Final = re.compile(
+    r"(?:\b(?:for|in|of|within|about|over|takes?|lasts?|least|most|after|every|than|is|runs?|to|by)|:) $|^$"
+)
+_LINK: Final = frozenset(
+    """
+    the an a of for and or my your our to in on at by with is are per give gives want need please past percent from that which who they you all each will
+    was were has have be left now as if so it its than until till before after more other less we i he she may there this only also am pm o'clock euro
+    euros dollar dollars pound pounds cent cents usd eur gbp january february march april june july august september october november december monday
+    tuesday wednesday thursday friday saturday sunday
+    """.split()  # noqa: SIM905
+)
+_COUNT: Final = re.compile(
+    rf"(?<![:.\d$€£/-])(?<!\d,)\b(?P<number>{NUMBER}|both|a couple of|a pair of|a dozen)(?:[ -](?P<of>of (?:us|you)\b)|[ -](?P<things>[a-z]{{3,}}(?:[ -][a-z']{{2,}}){{0,3}}))"
+    r"|\b(?:for|party of|table of|table for|we are|we'll be|all|us) (?:the )?(?P<party>"
+    + NUMBER
+    + r")\b(?! ?[%$€£:.,/-]?\d| ?[a-z]{2,}(?<!\bat)(?<!\bon)(?<!\bby)(?<!\bin)(?<!\bfrom)(?<!\band)(?<!\bwith)(?<!\bunder)(?<!\bis)|:)"
+    rf"|\b(?P<label>[a-z]{{2,}}(?: [a-z]+){{0,3}})(?: \(\w+\))? ?[:|=][ *_|]{{0,5}}(?P<value>{NUMBER})\b(?![:.,/]\d)(?=\W*$|[,;!)|]|\.(?!\d)| ?\(|\n| (?:and|at|on|in|for|of)\b)"
+    rf"|\bnumber of (?P<counted>[a-z]+)[^.,;:\d]{{0,34}}? (?:to|is|at|of|now) (?P<many>{NUMBER})\b(?![:.]\d)"
+    rf"|\b(?P<ticket>tickets?|guests?|people|nights|age|aged) (?P<after>{NUMBER})\b(?![:.,/]\d)"
+    rf"|\b(?P<series>volume|vol|book|part|number|no|episode|season|row|chapter|level)\.? (?P<place>{NUMBER})\b(?![:.]\d)"
+    rf"|\b(?P<ordinal>{'|'.join(ORDINALS)}) (?P<whole>volume|book|part|episode|season|chapter|row)\b"
+    r"|\b(?P<percent>\d{1,3}) ?(?:%|percent\b|per cent\b)|\b(?P<times>once|twice)\b"
+)
+_PEOPLE: Final = stem("people")
+
+
+def money(folded: str) -> Iterator[Value]:
+    """Yield the sums; those in another currency than dollars have the thing ``other``."""
+    for m in _MONEY.finditer(folded):
+        if m["word"]:
+            amount = float(number(m["word"]))
+        else:
+            digits = re.sub(r"[.,](?=\d{3}(?:\D|$))", "", m["first"] or m["last"]).replace(",", ".")
+            try:
+                amount = float(digits.rstrip("."))
+            except ValueError:
+                continue
+        dollars = DOLLARS.match(m[0]) or m[0].endswith(("dollars", "bucks"))
+        yield Value("money", amount, m.start(), m.end(), m[0], "" if dollars else "other")
+    for m in _FREE.finditer(folded):
+        yield Value("money", 0.0, m.start(), m.end(), m[0], "free")
+
+
+def lengths(folded: str) -> Iterator[Value]:
+    """Yield the lengths of time in minutes; the thing is the unit."""
+    for m in _LENGTH.finditer(folded):
+        if m["whole"]:
+            minutes, of = LENGTHS[m["whole"].removeprefix("a ")], ""
+        elif m["one"]:
+            of = m["unit"]
+            single = of in ("day", "week", "month", "year") and m["one"] != "one"
+            if single and not _LASTS.search(folded[max(0, m.start() - 9) : m.start()]):
+                continue  # "A Day in Rome", "three times a week"
+            minutes = UNITS[of] * (1.5 if m["half"] else 1.0)
+        else:
+            of, digits = unit(m["units"]), m["number"].replace(",", ".")
+            many = float(digits) if digits[0].isdigit() else float(number(digits))
+            rest = float(m["minutes"]) if m["minutes"] and of == "hour" else 0.0
+            minutes = (many + (0.5 if m["more"] else 0.0)) * UNITS[of] + rest
+        yield Value("duration", minutes, m.start(), m.end(), m[0], of)
+
+
+def counts(folded: str) -> Iterator[Value]:
+    """Yield the counts; the thing holds the stems of what is counted, the nearest word last."""
+    place = 0
+    while m := _COUNT.search(folded, place):
+        end = place = m.end()
+        if m["of"]:
+            many, thing = m["number"], _PEOPLE
+        elif m["things"]:
+            many, words = m["number"], []
+            for word in re.split(r"[ -]", m["things"]):
+                if word in _LINK:
+                    break
+                words.append(word)
+            end = place = m.start("things") + max(0, len(" ".join(words)))
+            if not words:
+                continue
+            thing = " ".join(map(stem, words))
+        elif m["party"]:
+            many, thing = m["party"], _PEOPLE
+        elif m["label"]:
+            many, thing = m["value"], " ".join(map(stem, m["label"].split()))
+        elif m["counted"]:
+            many, thing = m["many"], stem(m["counted"])
+        elif m["ticket"]:
+            many, thing = m["after"], stem(m["ticket"])
+        elif m["series"]:
+            many, thing = m["place"], stem(m["series"])
+        elif m["ordinal"]:
+            many, thing = str(ORDINALS[m["ordinal"]]), stem(m["whole"])
+        elif m["percent"]:
+            many, thing = m["percent"], "percent"
+        else:
+            many, thing = ("1" if m["times"] == "once" else "2"), "time"
+        yield Value("count", number(many), m.start(), end, folded[m.start() : end], thing)
