@@ -60,7 +60,7 @@ def refused(repo: Repository, path: str, *more: str) -> str:
         (line([HELLO, {"role": "assistant", "content": "x", "tool_calls": [{"type": "function"}]}]), "line 1: messages.1.tool_calls.0.function: field required"),
         (line([IMAGE, REPLY]), "line 1: messages.0.content: a part of the type 'image_url'; only text is read: *"),
         (line([{"role": "user", "content": 3}, REPLY]), "line 1: messages.0.content: expected a text, found int"),
-        (line(end="soon"), "line 1: end: expected user, silence or limit, found 'soon'"),
+        (line(end="soon"), "line 1: end: expected user, unserved, silence or limit, found 'soon'"),
         (line(scenario=None), "line 1: scenario: expected the id of a scenario, such as movies-1-amara, or a scenario of your own"),
         (line(scenario="movies-1-amar"), "line 1: scenario: unknown scenario 'movies-1-amar' of embedded *"),
         (line(scenario="movie-1-amara"), "line 1: scenario: unknown scenario 'movie-1-amara' of embedded *; did you mean 'movies-1-amara'?; *"),
