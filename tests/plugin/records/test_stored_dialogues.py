@@ -171,7 +171,7 @@ def test_lines_of_messages(without_tests: Repository) -> None:
     assert (first["user_agent"], first["user_faults"]) == ("a person", None), "nobody audits a person"
     assert (second["user_agent"], second["assistant"]) == ("simulator 1", "bot 2")
     assert second["user_faults"] is not None
-    assert found["train-chat-7"]["evaluation"]["verdicts"][0]["score"] == 1
+    assert "task_completion" in found["train-chat-7"]["evaluation"]["not_judged"]
     shown = repo.command("show", "--results", "judged.json", "chat-8-cust-1").outlines
     assert any(line.startswith("known:  Train, ") for line in shown), (
         "all preferences, if the task names none"
@@ -204,9 +204,10 @@ def test_a_dialogue_that_broke_off_stays_without_a_score(without_tests: Reposito
 
 def test_the_official_folder_there_and_back(without_tests: Repository) -> None:
     repo = without_tests
+    repo.write(conftest=TOLD)
     write_data(repo.path, ("user7", "user12"))
     data = "--personalens-data=."
-    every = (PLAY[1], "--personalens-dimensions=all", data)
+    every = (PLAY[1], "--personalens-dimensions=all", "--personalens-judge-model=told", data)
     assert repo.inline("--personalens-sample=all", *every, "--personalens-report=played.json").ret == 0
     export = repo.command("report", "played.json", "--official-output", "output")
     assert export.ret == 0
@@ -278,7 +279,7 @@ def test_the_command_score(without_tests: Repository) -> None:
     assert len(repo.results("s.json")["items"]) == 2
     failed = repo.command("score", "--gate", "tcr >= 0.9", "chats.jsonl", "--dimensions=tc", "--", "-n", "0")
     assert failed.ret == 1
-    failed.stdout.fnmatch_lines(["gate tcr: FAILED, task completion rate 0.50*"])
+    failed.stdout.fnmatch_lines(["gate tcr: FAILED, task completion rate 0.00 * over 1 scenario, of 2 that were run"])
 
 
 def test_users_without_demographics_have_no_groups(without_tests: Repository) -> None:
