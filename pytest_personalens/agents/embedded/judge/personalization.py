@@ -49,7 +49,9 @@ _NAME: Final = re.compile(
     r"(?<![.!?:] )(?<!^)\b[A-ZÀ-ÞŁŚŽ][\w'’&.-]*(?:(?: (?:de|of|the|and|&|la|le|du|van|von|in|on|der|den))* [A-ZÀ-ÞŁŚŽ0-9][\w'’&.-]*)*"
 )
 #: A question for a detail, whatever its words are about: "What time?"
-_WHICH: Final = re.compile(r"(?:^|[,:;.] |and )(?:what|which|when|where|who|how (?:many|much|long|often))\b")
+_WHICH: Final = re.compile(
+    r"(?:^|[,:;.] |\band )(?:what|which|when|where|who|how (?:many|much|long|often))\b"
+)
 _MOST_EVIDENCE: Final = 4
 _NOTES: Final[Mapping[PreferenceCode, str]] = {
     "contradicts": "goes against what is known",
@@ -73,7 +75,6 @@ class Use(NamedTuple):
     value: str
     turn: int
     quote: str = ""
-    corrected: bool = False
 
 
 def uses(
@@ -114,32 +115,22 @@ def _use(
         elif s.act == "asked" and s.turn == 1 and " or " in s.text:
             code = "asks-known"
         return Use(code, domain, kind, value, s.turn, s.text)
-    against = _against(scenario, domain, kind, user, said)
     if stated is None:
-        return against or Use("ignores", domain, kind, values[0], last)
+        types = scenario.words[domain].types if domain in scenario.words else {}
+        others = {*types[kind].values} - {*values} if kind in types else set[str]()
+        before = " ".join((scenario.task.intent, *(text for _, text in user)))
+        for s in (s for s in said if s.act == "done" and others):
+            other = next((v for v in types[kind].values if v in others and mentions(v, s.text)), "")
+            if other and not mentions(other, before):
+                return Use("contradicts", domain, kind, other, s.turn, s.text)
+        return Use("ignores", domain, kind, values[0], last)
     turn, value = stated
     if turn == 0:
         return Use("uses-stated", domain, kind, value, 0, user[0][1])
     question = next((s for s in said if s.turn == turn - 1 and _asks(s, facts)), None)
     if question:
         return Use("asks-known", domain, kind, value, question.turn, question.text)
-    seen = against if against and against.turn < turn else None
-    return (seen or Use("contradicts", domain, kind, value, turn, dict(user)[turn]))._replace(corrected=True)
-
-
-def _against(
-    scenario: Scenario, domain: str, kind: str, user: Sequence[tuple[int, str]], said: Sequence[Statement]
-) -> Use | None:
-    """Return where a deed has a value of the type's list that is not the user's, and that the user did not name."""
-    types = scenario.words[domain].types if domain in scenario.words else {}
-    held = scenario.preferences[domain][kind]
-    others = [v for v in types[kind].values if v not in held] if kind in types else []
-    for s in (s for s in said if s.act == "done" and others):
-        before = " ".join((scenario.task.intent, *(text for turn, text in user if turn < s.turn)))
-        other = next((v for v in others if mentions(v, s.text)), "")
-        if other and not mentions(other, before):
-            return Use("contradicts", domain, kind, held[0], s.turn, s.text)
-    return None
+    return Use("contradicts", domain, kind, value, turn, dict(user)[turn])
 
 
 def _asks(s: Statement, facts: Facts) -> bool:
@@ -168,7 +159,7 @@ def counted(
                 codes.count("applies") / total,
                 float("applies" in codes),
                 float(asked),
-                float(any(u.corrected for u in found)),
+                float(any(u.code == "contradicts" and messages[u.turn].role == "user" for u in found)),
                 float("recites" in codes),
                 codes.count("ignores") / total,
                 min(shown, 8) / 8,
