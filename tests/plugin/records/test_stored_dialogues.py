@@ -11,7 +11,7 @@ import pytest
 from tests.support.datasets.official_tree import write_data
 from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import Repository, calls, records
-from tests.support.scripted_agents import MODELS
+from tests.support.scripted_agents import MODELS, TOLD
 from tests.support.servers.endpoint import Endpoint
 
 PLAY = ("--personalens-sample=3", "--personalens-gate=none", "--personalens-report=played.json")

@@ -221,7 +221,7 @@ def test_the_tables_of_a_real_run_are_what_a_stranger_counts(
     main_table, lifts = printed(capsys, "--table", "4", "all.json")
     assert_same(main_table, {name: counted["4"][name] for name in main_table if not name.startswith("paper")})
     assert_same(lifts, {name: counted["4 differences"][name] for name in lifts})
-    assert len(lifts) == len(counted["4 differences"]) == 8
+    assert len(lifts) == len(counted["4 differences"]) == 16
     (turns,) = printed(capsys, "--figure", "5", "all.json")
     assert turns
     assert_same(turns, counted["figure 5"])
