@@ -78,6 +78,9 @@ def _wants(folded: str, reply: str) -> Wants:
     if _CHOOSES.search(folded) and not _CLOSER.search(folded) and len(options(reply)) > 1:
         return "list"
     found = (wants for wants, pattern in _READS if pattern.search(folded))
+    # "How is it driven?" asks for a kind, though it has none of the words for one.
+    if re.match(r"\W*how (?:is|are) (?:it|they|that|this) \w+(?:ed|en)\b", folded):
+        return "detail"
     first: Wants = next((w for w in found if w != "either" or alternatives(folded)), "consent")
     return "consent" if first == "private" and _CONSENT.search(folded) else first
 
