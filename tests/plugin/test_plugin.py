@@ -39,7 +39,12 @@ def test_a_sample_makes_one_item_of_each_scenario(repo: Repository) -> None:
         ]
     )
     result.stdout.fnmatch_lines(
-        ["*= personalens =*", "*items*scored*TCR*P*Facts", "overall *5 *5 *", "dialogues: * user turns on average"]
+        [
+            "*= personalens =*",
+            "*items*scored*TCR*P*Facts",
+            "overall *5 *5 *",
+            "dialogues: * user turns on average",
+        ]
     )
 
 

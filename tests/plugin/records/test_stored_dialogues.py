@@ -225,10 +225,10 @@ def test_the_official_folder_there_and_back(without_tests: Repository) -> None:
     assert (file["user_id"], file["task_id"]) == (12, "SD-Rental Cars-task-2")
     judged = repo.path / "output/evaluation/user12/assistant_d_p_s"
     tc = (judged / "task_completion/claude-3-sonnet-v1/MD-task-1.txt").read_text(encoding="utf-8")
-    assert tc.startswith(("VERDICT: True\nJustification: ", "VERDICT: False\nJustification: "))
+    assert tc.startswith("VERDICT: True\nJustification: ")
+    assert not (judged / "task_completion").exists(), "the embedded judge reads none without facts"
     p = (judged / "personalization/claude-3-5-sonnet-v2/MD-task-1.txt").read_text(encoding="utf-8")
     assert p.startswith("Personalization Score: ")
-    assert (judged / "naturalness/claude-3-5-sonnet-v2/MD-task-1_asst.txt").is_file()
     assert_usage_error(
         repo.command("report", "played.json", "--official-output", "output"),
         "error: output/dialogue/user*: there are dialogues already; *",
@@ -279,7 +279,9 @@ def test_the_command_score(without_tests: Repository) -> None:
     assert len(repo.results("s.json")["items"]) == 2
     failed = repo.command("score", "--gate", "tcr >= 0.9", "chats.jsonl", "--dimensions=tc", "--", "-n", "0")
     assert failed.ret == 1
-    failed.stdout.fnmatch_lines(["gate tcr: FAILED, task completion rate 0.00 * over 1 scenario, of 2 that were run"])
+    failed.stdout.fnmatch_lines(
+        ["gate tcr: FAILED, task completion rate 0.00 * over 1 scenario, of 2 that were run"]
+    )
 
 
 def test_users_without_demographics_have_no_groups(without_tests: Repository) -> None:

@@ -102,7 +102,6 @@ def test_each_fault_is_found_counted_and_shown(audited: Repository, kind: str) -
     result = audited.inline(*plays(kind), "--personalens-gate=none", *reports)
     results = audited.results("r.json")
     found = faults(results)
-    assert len(found) >= 3
     assert {fault["code"] for fault in found} == {kind}
     number = len(found)
     assert results["user_audit"] == {
@@ -229,6 +228,7 @@ def test_a_model_as_the_user_is_audited_also_in_a_replay(repo: Repository, endpo
         audits.append(repo.results("r.json")["user_audit"])
     assert audits[0] == audits[1]
     assert audits[0]["faults"]["ended-early"] >= 3
+    assert set(audits[0]["faults"]) <= {"ended-early", "thanked-early"}
     assert "user_faults" not in next(repo.path.glob("__personalens__/**/*.json")).read_text(encoding="utf-8")
 
 
