@@ -226,9 +226,9 @@ def test_the_official_folder_there_and_back(without_tests: Repository) -> None:
     judged = repo.path / "output/evaluation/user12/assistant_d_p_s"
     tc = (judged / "task_completion/claude-3-sonnet-v1/MD-task-1.txt").read_text(encoding="utf-8")
     assert tc.startswith("VERDICT: True\nJustification: ")
-    assert not (judged / "task_completion").exists(), "the embedded judge reads none without facts"
     p = (judged / "personalization/claude-3-5-sonnet-v2/MD-task-1.txt").read_text(encoding="utf-8")
     assert p.startswith("Personalization Score: ")
+    assert (judged / "naturalness/claude-3-5-sonnet-v2/MD-task-1_asst.txt").is_file()
     assert_usage_error(
         repo.command("report", "played.json", "--official-output", "output"),
         "error: output/dialogue/user*: there are dialogues already; *",
