@@ -16,7 +16,8 @@ from pytest_personalens.core.text.node_ids import BUILT_IN
 from pytest_personalens.core.text.parse import size_text
 from pytest_personalens.plugin.input_errors import errors_in_one_line
 from pytest_personalens.plugin.options.marks import AnyCase, settings_of, suite_of_marks, why_nothing_fits
-from pytest_personalens.plugin.options.option_checks import refuse_an_empty_run
+from pytest_personalens.plugin.options.option_checks import refuse_an_empty_run, undecided_gates
+from pytest_personalens.plugin.options.unknown_keys import unknown_mark
 from pytest_personalens.plugin.pytest_internals import files_not_collected
 from pytest_personalens.plugin.running.items import (
     PARAM,
@@ -43,7 +44,11 @@ def pytest_collection(session: pytest.Session) -> Generator[None, Any, Any]:
 
 @errors_in_one_line(collecting=True)
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if PARAM not in metafunc.fixturenames or RUN not in metafunc.config.stash:
+    if RUN not in metafunc.config.stash:
+        return
+    if problem := unknown_mark(metafunc.config, metafunc.definition.iter_markers()):
+        raise pytest.Collector.CollectError(f"personalens: {metafunc.definition.nodeid}: {problem}")
+    if PARAM not in metafunc.fixturenames:
         return
     from pytest_personalens.core.errors import NothingFits, PersonalensError
 
@@ -129,6 +134,12 @@ def pytest_collection_modifyitems(
 def pytest_collection_finish(session: pytest.Session) -> None:
     settings = session.config.stash[SETTINGS]
     if RUN not in session.config.stash:
+        waiting = not session.config.option.collectonly and any(map(asks_for_ours, session.items))
+        if waiting and (keys := undecided_gates(session.config)):
+            raise pytest.UsageError(
+                f"{keys[0]}: no gate can be decided without a sample; give --personalens-sample N, or set"
+                f" personalens_sample beside it; -o {keys[0]}= runs the other tests alone"
+            )
         return
     tally = session.config.stash[RUN].tally
     tally.remaining = to_be_evaluated(session.items)

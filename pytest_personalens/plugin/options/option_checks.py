@@ -199,9 +199,22 @@ def without_sample(config: pytest.Config, settings: Settings) -> str:
     if unused := [o.long for o in OPTIONS if o.long in flags_of(config)]:
         have = "has" if len(unused) == 1 else "have"
         return f"{', '.join(unused)} {have} no effect without --personalens-sample N"
-    if any(_in_configuration(config, o.ini) for o in OPTIONS if o.shapes == "gate" and o.on == "both"):
+    if undecided_gates(config):
         return "there are gates in the configuration and no sample (--personalens-sample N): none is decided"
     return ""
+
+
+def undecided_gates(config: pytest.Config) -> list[str]:
+    """Return the keys of the configuration that ask for a gate; ``none`` asks for none."""
+    asked = [o for o in OPTIONS if o.shapes == "gate" and o.on == "both" and _in_configuration(config, o.ini)]
+    return [o.ini for o in asked if o.key != "gate" or not _reports_only(config, o.ini)]
+
+
+def _reports_only(config: pytest.Config, key: str) -> bool:
+    try:
+        return any(str(text).strip().lower() == "none" for text in config.getini(key))
+    except (TypeError, ValueError, pytest.UsageError):
+        return False
 
 
 def refuse_an_empty_run(

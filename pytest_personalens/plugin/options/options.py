@@ -20,6 +20,7 @@ from pytest_personalens.plugin.options.option_checks import (
     check_settings,
     split_dimensions,
 )
+from pytest_personalens.plugin.options.unknown_keys import refuse_unknown_keys
 from pytest_personalens.plugin.pytest_internals import written_value
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ _GROUPS: Final = {
     "report": "what is written",
 }
 #: Keys that exist only in the configuration, each a list of lines.
-_LINES: Final = {
+LINES: Final = {
     "personalens_prices": "MODEL = INPUT, OUTPUT[, CACHED[, WRITTEN]] in dollars for a million tokens",
     STATE: "FIELD = FACT[, FACT]: which field of the state is which fact, by the fact's name or type",
     "personalens_assistant_headers": (
@@ -67,7 +68,7 @@ def add_options(parser: pytest.Parser) -> None:
                 parser.addini(
                     o.ini, o.help if o.on == "ini" else "the option of this name", type=of_key, default=None
                 )
-    for key, text in _LINES.items():
+    for key, text in LINES.items():
         parser.addini(key, text, type="linelist")
 
 
@@ -76,6 +77,7 @@ def read_settings(config: pytest.Config) -> Settings:
 
     Raise `pytest.UsageError` that names the option.
     """
+    refuse_unknown_keys(config)
     check_alone(config)
     values: dict[str, Any] = {}
     given = set[str]()

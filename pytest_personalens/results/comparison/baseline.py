@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from pytest_personalens.core.suite.suite import Suite
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
 
@@ -214,6 +215,13 @@ def setup_of(judge: str, user_agent: str, settings: Mapping[str, Any]) -> dict[s
     protocol = "official" if prompts.startswith(OFFICIAL_PROMPTS) else protocol
     # The protocol comes first, because another protocol also means other agents.
     return {"the protocol": protocol, **of_items, "the simulated user": user_agent, **suite.terms(settings)}
+
+
+def agents_of_run(item: Item, suite: Suite) -> dict[str, str]:
+    """Return who judged an item and who spoke in it, by role, without what is the item's own."""
+    judge, user_agent = suite.judge_of_run(item.evaluation.judge), item.evaluation.user_agent
+    agents = {"the judge": _without_thresholds(judge), "the simulated user": user_agent}
+    return {role: identity for role, identity in agents.items() if identity}
 
 
 def setup_of_item(item: Item) -> dict[str, str]:

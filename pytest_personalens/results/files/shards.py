@@ -16,7 +16,12 @@ from pytest_personalens.core.frozen import Frozen
 from pytest_personalens.core.options.gate import GateExpression
 from pytest_personalens.core.options.options import keys_of
 from pytest_personalens.core.options.settings import Settings
-from pytest_personalens.results.comparison.baseline import mismatch_message, read_baseline, terms_of
+from pytest_personalens.results.comparison.baseline import (
+    agents_of_run,
+    mismatch_message,
+    read_baseline,
+    terms_of,
+)
 from pytest_personalens.results.conclusion import Requirements, conclude
 from pytest_personalens.results.files.stored import read_computed
 from pytest_personalens.results.gates.gate_expressions import with_groups
@@ -63,6 +68,7 @@ def read_shards(paths: Sequence[Path]) -> list[Shard]:
                 raise SpecError(f"{both} are not of one run: {was}")
         if one.number == other.number:
             raise SpecError(f"{both} are both shard {one.number}/{one.of}; give one of them")
+    _refuse_other_agents(shards)
     _refuse_old(shards)
     holders: dict[str, Shard] = {}
     for shard in shards:
@@ -72,6 +78,22 @@ def read_shards(paths: Sequence[Path]) -> list[Shard]:
                 both = f"{holder.path} and {shard.path} both hold {nodeid!r}"
                 raise SpecError(f"{both}: they are not shards of one sample")
     return shards
+
+
+def _refuse_other_agents(shards: Sequence[Shard]) -> None:
+    """Raise `SpecError` if another judge judged one of the shards, or another user spoke in it.
+
+    The settings may be the same: an agent of a plugin has an identity of its own, a prompt its content.
+    """
+    first: dict[str, tuple[Shard, str]] = {}
+    for shard in shards:
+        for item in shard.results.items:
+            agents = agents_of_run(item, shard.results.of_suite)
+            for role, here in agents.items():
+                holder, there = first.setdefault(role, (shard, here))
+                if here != there:
+                    both = f"{holder.path} and {shard.path} are not of one run"
+                    raise SpecError(f"{both}: {role} is {there!r} in the first, {here!r} in the second")
 
 
 def _refuse_old(shards: Sequence[Shard]) -> None:
