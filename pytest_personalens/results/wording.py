@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from pytest_personalens.core.judging.dimensions import Dimension
 from pytest_personalens.core.options.gate import VALID_FLOOR
+from pytest_personalens.results.reasons.shared_values import shared_values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -146,7 +147,9 @@ def unread_note(results: Results) -> str:
 
 
 def unfound_text(verdict: Verdict) -> str:
-    """Return a note on the model's quotes that are not in the transcript."""
+    """Return a note on what the model quotes or repeats of the transcript, if it casts doubt on its score."""
+    if verdict.echoed:
+        return "the line with its score stands in the dialogue too: the judge may have repeated it"
     again = ", also when the judge was asked again" if verdict.unsupported else ""
     if verdict.unfound_quotes:
         return f"not in the transcript: {count(verdict.unfound_quotes, 'quote')}{again or ', dropped'}"
@@ -176,6 +179,35 @@ def asked_again_note(results: Results) -> str:
     again = sum(calls > votes for calls, votes in readings)
     why = "its first answer could not be read, or quoted nothing that is in the transcript"
     return f"readings that the judge was asked for twice: {again} of {len(readings)}; {why}" if again else ""
+
+
+def thresholds_text(results: Results) -> str:
+    """Return the thresholds that items missed, who set each, and whether an item fails for that."""
+    given = [tuple(one) for one in results.settings.get("threshold") or () if isinstance(one, (list, tuple))]
+    missed = {(s.dimension, s.limit) for item in results.own for s in item.shortfalls}
+    texts = []
+    for measure, limit in sorted(missed, key=lambda one: (results.of_suite.measures.index(one[0]), one[1])):
+        usual = results.of_suite.thresholds.get(measure) == limit
+        who = "set" if (measure.value, limit) in given else "default" if usual else "by a mark"
+        texts.append(f"{measure.short} {'>=' if measure.better == 'high' else '<='} {limit} ({who})")
+    gates = "; the gates alone decide" if results.gates and not results.report_only else ""
+    return f"the threshold{'s' * (len(texts) > 1)} {', '.join(texts)}{gates}"
+
+
+_MOST_SHARED: Final = 3
+
+
+def shared_note(results: Results) -> str:
+    """Return which values users got alike who prefer others, or "" if there is none."""
+    found = shared_values(results.own, results.scenarios)
+    if not found:
+        return ""
+    named = ", ".join(
+        f"{one.value!r} ({one.domain}, {one.type}) for {one.users} of {one.of}"
+        for one in found[:_MOST_SHARED]
+    )
+    more = f" and {len(found) - _MOST_SHARED} more" if len(found) > _MOST_SHARED else ""
+    return f"the same for users who want something else: {named}{more}; is the memory another user's?"
 
 
 def stale_note(results: Results) -> str:
@@ -228,9 +260,11 @@ def p_value(p: float) -> str:
     return f"{p:.3f}" if p >= _LEAST_P else f"< {_LEAST_P}"
 
 
-def signed_interval(low: float | None, high: float | None) -> str:
+def signed_interval(low: float | None, high: float | None, confidence: float = 0.95) -> str:
     """Return ``95 % -0.10 to +0.20``, or why there is no interval."""
-    return NO_INTERVAL if low is None or high is None else f"95 % {signed(low)} to {signed(high)}"
+    if low is None or high is None:
+        return NO_INTERVAL
+    return f"{100 * confidence:.3g} % {signed(low)} to {signed(high)}"
 
 
 def ends_text(low: float, high: float) -> str:
@@ -278,7 +312,7 @@ def sentence(difference: Difference, item: str = "scenario", comparison: Compari
     """
     d = difference
     p = f", {p_text(d.p)}" if d.dimension.sign * d.change < 0 else ""
-    text = change_text(d, f"{signed(d.change)}, {signed_interval(d.low, d.high)}{p}", item)
+    text = change_text(d, f"{signed(d.change)}, {signed_interval(d.low, d.high, d.confidence)}{p}", item)
     if not d.gated:
         return text
     few = f"these {'users' if d.users < d.pairs else f'{item}s'} are too few"

@@ -41,14 +41,16 @@ def read_versioned(path: Path, model: type[_Model], schema: str, *, what: str, a
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise DataError(path, f"cannot be read: {error.strerror}; {advice}") from None
+        raise DataError(path, f"cannot be read: {error.strerror}; {advice}", code="PL201") from None
     except (ValueError, RecursionError) as error:
         problem = "nested too deeply" if isinstance(error, RecursionError) else error
-        raise DataError(path, f"not valid JSON ({problem}); {advice}") from None
+        raise DataError(path, f"not valid JSON ({problem}); {advice}", code="PL205") from None
     stated = data.get("schema") if isinstance(data, dict) else None
     if stated != schema:
         raise DataError(
-            path, f"not {what} of this version: its schema is {str(stated)[:60]!r}, not {schema!r}; {advice}"
+            path,
+            f"not {what} of this version: its schema is {str(stated)[:60]!r}, not {schema!r}; {advice}",
+            code="PL203",
         )
     try:
         return model.model_validate(data)

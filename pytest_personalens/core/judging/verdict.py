@@ -98,7 +98,8 @@ class Verdict(Sparse):
 
     The quotes of a model are searched in the transcript. `unfound_quotes` is the number of quotes that are
     not in it and are no evidence. A verdict is `unsupported` if no quote was found, even after the model was
-    asked again.
+    asked again. It is `echoed` if the line with its score stands in the transcript too, so that the judge may
+    have repeated what the assistant wrote.
     """
 
     dimension: MeasureField
@@ -112,8 +113,10 @@ class Verdict(Sparse):
     improvements: tuple[Text, ...] = ()
     unfound_quotes: int = Field(default=0, ge=0)
     unsupported: bool = False
+    echoed: bool = False
     rare: ClassVar[Mapping[str, object]] = {
         "observations": (), "improvements": (), "unfound_quotes": 0, "unsupported": False,
+        "echoed": False,
     }  # fmt: skip
 
     @model_validator(mode="after")

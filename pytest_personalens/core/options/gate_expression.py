@@ -111,6 +111,16 @@ def is_metric(name: str, suite: Suite) -> bool:
     return name in names or re.fullmatch(r"pass\^[1-9]\d{0,2}", name) is not None
 
 
+def is_gate(gate: GateExpression, suite: Suite) -> bool:
+    """True if the suite has what a gate is on; false for a name that somebody wrote into a file."""
+    of = suite.metric(gate.of)
+    if gate.metric in DIFFERENCES:
+        return of is not None and of.measure is not None
+    if gate.metric == "lift":
+        return of is not None if gate.of else suite.lift is not None
+    return is_metric(gate.metric, suite) and not gate.of
+
+
 def _names(suite: Suite) -> tuple[str, ...]:
     audited = () if suite.audit is None else (USER_FAULTS,)
     has_limits = Dimension.PERSONALIZATION in suite.measures and "limits" in suite.scenario.model_fields
@@ -122,11 +132,13 @@ def _metric(text: str, suite: Suite) -> str:
     names = {name.lower(): m.name for m in suite.metrics for name in (m.name, *m.aliases)}
     metric = names.get(text.lower(), text.lower())
     if not is_metric(metric, suite):
+        from pytest_personalens.core.suite.suite import other_suites  # needed only after an error
+
         near = difflib.get_close_matches(metric, _names(suite), n=1)
-        raise ValueError(
-            f"unknown metric {metric!r}{f' (did you mean {near[0]}?)' if near else ''}; known:"
-            f" {', '.join(_names(suite))}"
-        )
+        hint = f" (did you mean {near[0]}?)" if near else ""
+        if owners := [other.name for other in other_suites(suite.name) if metric in _names(other)]:
+            hint = f" (of the suite {owners[0]}: give --personalens-suite {owners[0]})"
+        raise ValueError(f"unknown metric {metric!r}{hint}; known: {', '.join(_names(suite))}")
     return metric
 
 

@@ -14,7 +14,7 @@ import pytest
 from pytest_personalens.core.runtime.garbage import no_collection
 from pytest_personalens.core.text.node_ids import BUILT_IN
 from pytest_personalens.core.text.parse import size_text
-from pytest_personalens.plugin.input_errors import errors_in_one_line
+from pytest_personalens.plugin.input_errors import CollectionError, errors_in_one_line, input_error
 from pytest_personalens.plugin.options.marks import AnyCase, settings_of, suite_of_marks, why_nothing_fits
 from pytest_personalens.plugin.options.option_checks import refuse_an_empty_run, undecided_gates
 from pytest_personalens.plugin.options.unknown_keys import unknown_mark
@@ -47,7 +47,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if RUN not in metafunc.config.stash:
         return
     if problem := unknown_mark(metafunc.config, metafunc.definition.iter_markers()):
-        raise pytest.Collector.CollectError(f"personalens: {metafunc.definition.nodeid}: {problem}")
+        raise CollectionError(f"personalens: {metafunc.definition.nodeid}: {problem}")
     if PARAM not in metafunc.fixturenames:
         return
     from pytest_personalens.core.errors import NothingFits, PersonalensError
@@ -62,13 +62,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     except NothingFits as error:
         unfit = why_nothing_fits(config, marks, where, run.of_suite)
         if not unfit:
-            raise pytest.Collector.CollectError(f"personalens: {error}") from None
+            raise CollectionError(f"personalens: {error}", code=error.code) from None
         tally = config.stash[RUN].tally
         tally.unfit = tally.unfit or unfit
         metafunc.parametrize(PARAM, [_skipped("none", unfit)], indirect=True)
         return
     except PersonalensError as error:
-        raise pytest.Collector.CollectError(f"personalens: {error}") from None
+        raise CollectionError(f"personalens: {error}", code=error.code) from None
     mark = cache(pytest.mark.personalens)  # each mark is made once, as the sample may be large
     params = [
         pytest.param(
@@ -83,7 +83,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     ]
     if planned is None:
         command = f"pytest --personalens-suite {suite} --personalens-sample {size_text(run.sample or 0)}"
-        params = [_skipped(suite, f"personalens: a test of the suite {suite}, which is run by {command}")]
+        told = f"a test of the suite {suite}, which is run by {command}"
+        tally = config.stash[RUN].tally
+        tally.unfit = tally.unfit or f"personalens: {where} is {told}"
+        params = [_skipped(suite, f"personalens: {told}")]
     elif not params:  # the sample has fewer scenarios than shards: an empty shard is no failure
         params = [_skipped("none", f"personalens: this shard has no {run.of_suite.item} of the sample")]
     metafunc.parametrize(PARAM, params, indirect=True)
@@ -136,9 +139,10 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     if RUN not in session.config.stash:
         waiting = not session.config.option.collectonly and any(map(asks_for_ours, session.items))
         if waiting and (keys := undecided_gates(session.config)):
-            raise pytest.UsageError(
+            raise input_error(
                 f"{keys[0]}: no gate can be decided without a sample; give --personalens-sample N, or set"
-                f" personalens_sample beside it; -o {keys[0]}= runs the other tests alone"
+                f" personalens_sample beside it; -o {keys[0]}= runs the other tests alone",
+                code="PL108",
             )
         return
     tally = session.config.stash[RUN].tally
@@ -150,6 +154,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         tally.left_out += files_not_collected(session.config)
         tally.left_out += _files_beside(session.config) if settings.save_baseline is not None else 0
     if is_worker(session.config):
+        from pytest_personalens.plugin.running.xdist import count_ungrouped
+
+        tally.ungrouped = count_ungrouped(session.config, session.items)
         return
     if not session.testsfailed and (
         session.config.option.setuponly or not any(map(is_to_be_evaluated, session.items))
@@ -165,7 +172,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         from pytest_personalens.plugin.running.prefetch import why_not_concurrent
 
         if problem := why_not_concurrent(filter(is_scenario_item, session.items), settings):
-            raise pytest.UsageError(problem)
+            raise input_error(problem, code="PL402")
 
 
 def _files_beside(config: pytest.Config) -> int:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from pytest_personalens.core.options.options import OPTIONS
+from pytest_personalens.plugin.input_errors import input_error
 from pytest_personalens.plugin.pytest_internals import written_keys
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def refuse_unknown_keys(config: pytest.Config) -> None:
                 config.getini(key)  # another plugin may have declared it
             except (KeyError, ValueError):
                 place, hint = _place(config, key), _hint(key, known)
-                raise pytest.UsageError(f"{place}: unknown key {key!r}{hint}") from None
+                raise input_error(f"{place}: unknown key {key!r}{hint}") from None
     for name in os.environ:
         if name.startswith("PERSONALENS_"):
             _refuse_variable(name)
@@ -53,11 +54,11 @@ def _refuse_variable(name: str) -> None:
     options = {option.key.upper(): option.called for option in OPTIONS}
     meant = _nearest(rest, (*_VARIABLES, *options), _SIMILAR)
     if meant in options:
-        raise pytest.UsageError(
+        raise input_error(
             f"{name}: no option is read from the environment; give {options[meant]}, or unset the variable"
         )
     if meant:
-        raise pytest.UsageError(f"{name}: unknown variable; did you mean PERSONALENS_{meant}? Or unset it")
+        raise input_error(f"{name}: unknown variable; did you mean PERSONALENS_{meant}? Or unset it")
 
 
 def _place(config: pytest.Config, key: str) -> str:

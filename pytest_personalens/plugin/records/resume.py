@@ -9,11 +9,10 @@ import uuid
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-import pytest
-
 from pytest_personalens.core.files.atomic_write import write_atomically
 from pytest_personalens.core.options.options import OPTIONS, keys_of
 from pytest_personalens.engine.assistant.source import first_changed, sources
+from pytest_personalens.plugin.input_errors import input_error
 from pytest_personalens.plugin.records.records import journal_file
 
 if TYPE_CHECKING:
@@ -43,8 +42,9 @@ def begin_run(folder: Path | None, settings: Settings, *, root: Path, keeps: boo
     """
     if folder is None:
         if settings.resume:
-            raise pytest.UsageError(
-                "--personalens-resume: needs pytest's cache, which is off (-p no:cacheprovider)"
+            raise input_error(
+                "--personalens-resume: needs pytest's cache, which is off (-p no:cacheprovider)",
+                code="PL206",
             )
         return RunState()
     left = _read(folder) if settings.resume else None
@@ -54,9 +54,10 @@ def begin_run(folder: Path | None, settings: Settings, *, root: Path, keeps: boo
     if left is not None:
         for o in OPTIONS:
             if now.get(o.key) != (then := left["settings"].get(o.key)):
-                raise pytest.UsageError(
+                raise input_error(
                     f"--personalens-resume: the interrupted run had {o.called} {then!r}, this one has"
-                    f" {now.get(o.key)!r}; give the same, or leave out --personalens-resume to start anew"
+                    f" {now.get(o.key)!r}; give the same, or leave out --personalens-resume to start anew",
+                    code="PL206",
                 )
         age, differs = _age(left["began"]), first_changed(left["sources"], made_of)
         if not differs:
@@ -71,8 +72,9 @@ def begin_run(folder: Path | None, settings: Settings, *, root: Path, keeps: boo
             json.dumps({"run": run, "settings": now, "sources": made_of, "began": time.time()}),
         )
     except OSError as error:
-        raise pytest.UsageError(
-            f"personalens: pytest's cache cannot be written: {folder / _FILE}: {error.strerror}; remove it"
+        raise input_error(
+            f"personalens: pytest's cache cannot be written: {folder / _FILE}: {error.strerror}; remove it",
+            code="PL105",
         ) from None
     return RunState(run, history)
 

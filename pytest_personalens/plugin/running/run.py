@@ -18,6 +18,7 @@ from pytest_personalens.datasets import CheckedDataset, OtherUsers, Sample, draw
 from pytest_personalens.engine.assistant.memory import Memory
 from pytest_personalens.engine.participants import Participants
 from pytest_personalens.models.specs import read_spec
+from pytest_personalens.plugin.input_errors import input_error
 from pytest_personalens.plugin.pytest_internals import without_capture
 from pytest_personalens.plugin.records.resume import RunState, begin_run, current_run
 from pytest_personalens.plugin.running.items import ItemSpec, cases
@@ -129,7 +130,8 @@ class Run:
                 if self.ids.setdefault(ref.id, ref[:2]) != ref[:2]:
                     raise SpecError(
                         f"{self.suite.item}s {self.ids[ref.id]} and {ref[:2]} of dataset"
-                        f" {self.dataset.name!r} share the id {ref.id!r}"
+                        f" {self.dataset.name!r} share the id {ref.id!r}",
+                        code="PL207",
                     )
             if settings.sample == ALL:
                 sample = sample._replace(requested=sample.drawn)
@@ -240,7 +242,8 @@ class Run:
             if "" not in needs:
                 raise SpecError(
                     f"--personalens-gate: {gate.name}: {needs.pop()}; no {self.suite.item} of the draw has"
-                    " facts, so nothing would decide the gate"
+                    " facts, so nothing would decide the gate",
+                    code="PL606",
                 )
 
     def scenario(self, case: ItemSpec) -> BaseScenario:
@@ -274,6 +277,7 @@ class Run:
             remaining=self.tally.remaining,
             unfit=self.tally.unfit,
             elsewhere=sum(s.elsewhere for s in used),
+            ungrouped=self.tally.ungrouped,
         )
 
     @property
@@ -302,16 +306,20 @@ class Run:
         if not s.names_assistant:
             raise SpecError(
                 f"{flag}: a fixture stays in this process; name the assistant with --personalens-assistant"
-                " module:attribute"
+                " module:attribute",
+                code="PL402",
             )
         for spec in (s.user_model, *judge_specs(s.judge_model).values()):
             if spec != "embedded" and read_spec(spec) is None:
                 raise SpecError(
                     f"{flag}: only embedded, bedrock: and openai: agents can be opened on its workers, not"
-                    f" {spec!r}"
+                    f" {spec!r}",
+                    code="PL306",
                 )
         if self.participants.budget is not None:
-            raise SpecError(f"{flag}: --personalens-budget is kept in one machine's files, not on a cluster")
+            raise SpecError(
+                f"{flag}: --personalens-budget is kept in one machine's files, not on a cluster", code="PL306"
+            )
         from pytest_personalens.engine.dask import Cluster
 
         return Cluster(s.executor)
@@ -324,14 +332,16 @@ class Run:
             raise
         except Exception as error:  # opening a custom dataset may raise anything
             raise SpecError(
-                f"--personalens-data: the dataset {spec!r} cannot be had: {error_text(error)}"
+                f"--personalens-data: the dataset {spec!r} cannot be had: {error_text(error)}",
+                code="PL307",
             ) from error
         if added is None:
             reader = DATA_PREFIXES.get(spec.partition(":")[0], self.suite.name)
             if reader != self.suite.name:
                 raise SpecError(
                     f"--personalens-data {spec}: is data of the suite {reader}; add --personalens-suite"
-                    f" {reader}"
+                    f" {reader}",
+                    code="PL108",
                 )
             own: Dataset = self.suite.open_dataset(spec, self.config.rootpath, self.settings._asdict())
             return own
@@ -368,4 +378,4 @@ def open_run(config: pytest.Config, settings: Settings) -> Run:
         with no_collection(kept=True):
             return Run(config, settings)
     except PersonalensError as error:
-        raise pytest.UsageError(f"personalens: {error}") from None
+        raise input_error(f"personalens: {error}", code=error.code) from None

@@ -26,6 +26,8 @@ class Drawn(NamedTuple):
     unfit: str = ""
     #: Scenarios that the domains of the configuration left out, where all there are were drawn.
     elsewhere: int = 0
+    #: Items whose mark ``xdist_group`` keeps them with no other.
+    ungrouped: int = 0
 
 
 @dataclass(slots=True)
@@ -39,3 +41,4 @@ class Tally:
     skipped: list[str] = field(default_factory=list)
     unfit: str = ""
     knows: bool = False
+    ungrouped: int = 0

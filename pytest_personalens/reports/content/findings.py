@@ -22,8 +22,10 @@ from pytest_personalens.results.wording import (
     not_judged_note,
     part_note,
     quotes_note,
+    shared_note,
     signed,
     stale_note,
+    thresholds_text,
     trust_note,
     unread_note,
     user_note,
@@ -224,11 +226,12 @@ def _notes(results: Results) -> Iterator[tuple[str, Sentence]]:
     for cause in results.uncounted:
         address = "" if cause in results.missing else f"cause={cause}"
         yield f"not scored: {cause}", Sentence(unscored_text(results, cause), address)
+    if any(not gate.passed for gate in results.gates) and (text := shared_note(results)):
+        yield "shared", Sentence(text)
     low = sum(item.status == "low" for item in results.own)
     if low and results.gates:
         are = f"{results.of_suite.dialogue}{' is' if low == 1 else 's are'}"
-        text = f"{low:,} {are} below threshold; low scores fail the run by its gates alone"
-        yield "low", Sentence(text, "status=low")
+        yield "low", Sentence(f"{low:,} {are} below {thresholds_text(results)}", "status=low")
 
 
 def tasks_read_as_failed(results: Results) -> bool:

@@ -143,7 +143,7 @@ class Baseline(Frozen):
 def baseline_of(results: Results) -> Baseline:
     """Return the baseline of a run; raise `SpecError` if the run has no scored item."""
     if not any(item.evaluation.scored for item in results.own):
-        raise SpecError("no item of the run could be scored")
+        raise SpecError("no item of the run could be scored", code="PL106")
     terms = terms_of(results)
     return Baseline(
         provenance=results.provenance,
@@ -250,7 +250,7 @@ def read_baseline(path: Path) -> Baseline:
     why = "its run is a shard of one" if results.settings.get("shard") else _why_partial(results)
     try:
         if why:
-            raise SpecError(why)
+            raise SpecError(why, code="PL202")
         return baseline_of(results)
     except SpecError as error:
-        raise DataError(path, f"{error}; {_ADVICE}") from None
+        raise DataError(path, f"{error}; {_ADVICE}", code=error.code) from None

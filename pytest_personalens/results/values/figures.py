@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
 from pydantic import Field
 
@@ -74,6 +74,13 @@ class Slice(Frozen):
     figures: dict[str, SliceFigure]
 
 
+#: The codes of gates that failed, by their kinds.
+_CODES: Final = {
+    "valid": "PL605", "regression": "PL602", "lift": "PL603", "drop": "PL603", "gap": "PL601",
+    "judge": "PL604",
+}  # fmt: skip
+
+
 class Gate(Frozen):
     """A gate of the run: a value, its limit, and whether the gate passed.
 
@@ -96,6 +103,13 @@ class Gate(Frozen):
     direction: Direction = ">="
     low: float | None = None
     high: float | None = None
+
+    @property
+    def code(self) -> str:
+        """The code under which ``personalens explain`` tells what to do if it failed."""
+        if self.kind == "floor":
+            return "PL605" if self.value is None else "PL601"
+        return _CODES[self.kind]
 
 
 class UserAudit(Frozen):
@@ -159,14 +173,16 @@ class PairedChange(Frozen):
 class Difference(PairedChange):
     """The change of one dimension since the baseline, over all scenarios or over those of a `kind`.
 
-    Dimensions that are `gated` are tested together (Holm); the others are only shown. `detectable` is the
-    smallest true drop that this number of pairs finds with a probability of 0.8. `largest_drop` is the
+    Dimensions that are `gated` are tested together (Holm); the others are only shown. `low` to `high` is an
+    interval of `confidence`, 0 to 1: of a gated one it excludes 0 exactly if its test does. `detectable` is
+    the smallest true drop that this number of pairs finds with a probability of 0.8. `largest_drop` is the
     largest one that is not excluded at the level (one-sided), where a gate asks for it; null for fewer than
     three users.
     """
 
     kind: str = ""
     gated: bool = False
+    confidence: float = Field(default=0.95, description="Chance with which the interval holds the change.")
     margin: float = 0.0
     judged: int = Field(default=0, description="Scenarios compared in which either run has a score on it.")
     detectable: float | None = None

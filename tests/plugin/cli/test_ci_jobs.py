@@ -190,7 +190,10 @@ def test_the_template_fetches_the_baseline_of_main_and_comments(job: Job) -> Non
     }  # fmt: skip
     request = {**common, "CI_MERGE_REQUEST_IID": "7", "PERSONALENS_GITLAB_TOKEN": "s3cret"}
     age = job.script(script, **{**request, "PERSONALENS_MAX_AGE": "a month"})
-    assert (age.returncode, age.stdout) == (4, "PERSONALENS_MAX_AGE must be a number of days, not 'a month'\n")
+    assert (age.returncode, age.stdout) == (
+        4,
+        "PERSONALENS_MAX_AGE must be a number of days, not 'a month'\n",
+    )
     job.api.refuse = {"GET": [500]}
     unknown = job.script(script, **request)
     assert unknown.returncode == 4, "nobody knows what it would have been compared with"

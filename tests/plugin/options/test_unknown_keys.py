@@ -75,16 +75,16 @@ def test_as_a_mark(repo: Repository) -> None:
             personalens.check()
     """
     )
-    result = repo.inline(*ARGS)
+    result = repo.inline(*ARGS, "-W", "ignore")
     assert result.ret == 2
-    told = "E   *test_it.py::test_it: unknown mark 'personalens_p'; did you mean personalens?"
+    told = "personalens: test_it.py::test_it: unknown mark 'personalens_p'; did you mean personalens?"
     result.stdout.fnmatch_lines([told])
     (repo.path / "pytest.ini").write_text("[pytest]\nmarkers = personalens_p: a mark of their own\n")
     assert repo.inline(*ARGS).ret == 0
 
 
 def test_a_key_of_another_plugin_is_its_own(repo: Repository) -> None:
-    (repo.path / "conftest.py").open("a").write(
-        "\ndef pytest_addoption(parser):\n    parser.addini('personalens_extra_colour', 'x')\n"
-    )
+    conftest = repo.path / "conftest.py"
+    added = "\ndef pytest_addoption(parser):\n    parser.addini('personalens_extra_colour', 'x')\n"
+    conftest.write_text(conftest.read_text() + added)
     assert repo.inline(*ARGS, "-o", "personalens_extra_colour=red").ret == 0

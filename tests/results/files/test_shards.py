@@ -103,7 +103,7 @@ def test_a_shard_leaves_the_gates_to_the_merge(scripted: Repository) -> None:
         0,
         "personalens: shard 2/3, 7 of 20 scenarios of embedded *",
         "shard 2/3 of the run: its gates are decided over all shards, by personalens merge",
-        "below threshold:",
+        "below the threshold*:",
     )
     result.assert_outcomes(passed=7)
     result.stdout.no_fnmatch_line("gate *")

@@ -371,7 +371,7 @@ def test_a_lift_is_over_the_control_that_was_asked_for(knowing: Repository) -> N
 def test_a_control_below_a_threshold_does_not_fail(knowing: Repository) -> None:
     result = knowing.inline("--personalens-sample=4", *ARGS[2:], "--personalens-control=no-context")
     result.assert_outcomes(passed=8)
-    assert "below threshold" not in result.stdout.str()
+    assert "below the threshold" not in result.stdout.str()
 
 
 def test_the_command_of_a_failed_trial_runs_it_alone(told: Repository) -> None:
