@@ -157,12 +157,16 @@ def test_a_full_disk_leaves_the_file_of_the_run_before(told: Repository, output:
     assert not list(told.path.glob(".*.tmp"))
 
 
-def test_a_link_to_the_results_keeps_pointing_there(told: Repository) -> None:
+@pytest.mark.parametrize("output", ["report", "save-baseline"])
+@pytest.mark.parametrize("name", ["r.json", "out/r.json"])
+def test_no_link_is_followed(told: Repository, output: str, name: str) -> None:
     (told.path / "store").mkdir()
-    (told.path / "r.json").symlink_to("store/r.json")
-    assert told.inline(*ARGS, "--personalens-report", "r.json").ret == 0
-    assert (told.path / "r.json").is_symlink()
-    assert (told.path / "store" / "r.json").is_file()
+    (told.path / name.partition("/")[0]).symlink_to("store" if "/" in name else "store/r.json")
+    assert_usage_error(
+        told.inline(*ARGS, f"--personalens-{output}", name),
+        f"ERROR: --personalens-{output}: *{name} is or goes through a symbolic link, which is not followed; *",
+    )
+    assert not list((told.path / "store").iterdir())
 
 
 def test_a_dataset_that_is_checked_replaces_no_file_of_somebody_elses(repo: Repository) -> None:
