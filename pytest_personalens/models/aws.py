@@ -216,7 +216,10 @@ class AwsClient:
                 f"no Bedrock in region {self.region!r} that this boto3 knows; check ?region= or AWS_REGION,"
                 " or upgrade boto3"
             )
-        of_network = (e.HTTPClientError, e.ChecksumError, e.IncompleteReadError, e.EventStreamError)
+        of_network = (
+            *(e.ConnectionError, e.HTTPClientError),
+            *(e.ChecksumError, e.IncompleteReadError, e.EventStreamError),
+        )
         if not isinstance(error, of_network) or "Invalid header value" in text:
             return ModelError(f"boto3 cannot make the call: {text}")
         # The remaining errors come from the network: a connection that is refused, cut or silent, or an

@@ -9,8 +9,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -369,64 +367,3 @@ def test_ctrl_c_ends_at_once_and_keeps_what_was_bought(slow: Repository, endpoin
     assert all("Give this reading" in c.prompt for c in endpoint.calls[before:]), (
         "the dialogues were paid for before"
     )
-
-
-def on_a_terminal(args: Sequence[str], folder: Path, *, columns: int) -> str:
-    """What a command that ends with 0 writes to a terminal of that width, which no environment variable
-    tells.
-    """
-    import fcntl
-    import pty
-    import struct
-    import termios
-
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-    terminal = {**{k: v for k, v in os.environ.items() if k != "COLUMNS"}, "TERM": "xterm", "PY_COLORS": "1"}
-    process = subprocess.Popen(args, cwd=folder, stdout=theirs, stderr=theirs, env=terminal)
-    os.close(theirs)
-    seen = b""
-    try:
-        while chunk := os.read(ours, 4096):
-            seen += chunk
-    except OSError:
-        pass  # the other side has gone
-    assert process.wait() == 0
-    return seen.decode()
-
-
-#: Twelve dialogues, two side by side, as the command of a process.
-TWO_AT_ONCE = (
-    *(sys.executable, "-m", "pytest", "-p", "no:cacheprovider"),
-    *("--personalens-sample=12", "--personalens-concurrency=2"),
-)
-
-
-def test_a_live_line_on_a_terminal_and_nowhere_else(slow: Repository) -> None:
-    args = [*TWO_AT_ONCE, *LENIENT]
-    seen = on_a_terminal(args, slow.path, columns=100)
-    lines = re.findall(r"\x1b7\x1b\[1B\r+(personalens: [^\x1b]*)\x1b\[K\x1b8", seen)
-    assert lines
-    assert re.fullmatch(r"personalens: \d+ of 12 dialogues(, \d+:\d\d left)?", lines[-1])
-    assert "personalens: 12 scenarios" in seen
-    for quiet in ((), ("-q",)):
-        plain = slow.run(*TWO_AT_ONCE[5:], *LENIENT, *quiet)
-        assert plain.ret == 0
-        assert "\x1b" not in plain.stdout.str()
-        assert " left" not in plain.stdout.str()
-
-
-@pytest.mark.parametrize("more", [(), ("-v",)], ids=["dots", "verbose"])
-def test_the_live_line_keeps_to_the_terminal_and_out_of_pytests_lines(
-    slow: Repository, more: tuple[str, ...]
-) -> None:
-    args = [*TWO_AT_ONCE, *LENIENT, *more]
-    if not more:
-        seen = on_a_terminal(args, slow.path, columns=40)
-        lines = re.findall(r"\x1b7\x1b\[1B\r+(personalens: [^\x1b]*)\x1b\[K\x1b8", seen)
-        assert max(map(len, lines)) == 39, "cut where the terminal ends"
-    wide = on_a_terminal(args, slow.path, columns=160)
-    without = re.sub(r"\x1bD\x1bM|\x1b7\x1b\[1B\r+[^\x1b]*\x1b\[K\x1b8|\x1b\[[0-9;]*m", "", wide)
-    last = next(line for line in without.splitlines() if "[100%]" in line)
-    assert re.fullmatch(r"test_bot\.py(::test_bot\S+ PASSED \(tc \d, p \d\)| \.{12}) +\[100%\]\s*", last)
-    assert len(last.rstrip()) in (159, 160), "at the edge, as pytest puts it"

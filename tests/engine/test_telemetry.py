@@ -95,7 +95,7 @@ def test_a_dialogue_is_a_span_with_the_assistants_below_it(
         for v in e["verdicts"]
     }
     assert {event["event"] for event in events} == {"gen_ai.evaluation.result"}
-    assert len(events) == len(of_results) == 6
+    assert len(events) == len(of_results) == 9
     assert {
         (
             dialogues[event["span"]]["test.case.name"],
@@ -109,9 +109,10 @@ def test_a_dialogue_is_a_span_with_the_assistants_below_it(
 
 def test_a_label_says_whether_the_threshold_was_reached(repo: Repository) -> None:
     spans, events = told(repo, "--personalens-threshold=p=1,tc=1")
-    labels = {(e["gen_ai.evaluation.name"], e["gen_ai.evaluation.score.label"]) for e in events}
+    labels = {(e["gen_ai.evaluation.name"], e.get("gen_ai.evaluation.score.label")) for e in events}
     assert ("personalization", "pass") in labels
     assert ("task_completion", "fail") in labels
+    assert ("facts", None) in labels, "no threshold, no label"
     assert "fail" in {span.get("test.case.result.status") for span in spans}
 
 

@@ -83,9 +83,7 @@ def _contradictions(scenario: Scenario, messages: Sequence[Message]) -> Iterator
                     told.add(f.fact.name)
                     match = re.search(re.escape(f.said), text, re.IGNORECASE)
                     wanted = f.fact.says or " or ".join(f.fact.right)
-                    problem = (
-                        f"says {match[0] if match else f.said}, the scenario says {wanted} ({f.fact.what})"
-                    )
+                    problem = f"says {(match[0] if match else f.said).rstrip('.')}, the scenario says {wanted} ({f.fact.what})"
                     yield UserFault(code="contradicted", turn=turn, quote=text, text=problem)
 
 

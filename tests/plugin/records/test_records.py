@@ -212,7 +212,7 @@ def test_a_run_of_fewer_dimensions_keeps_the_other_verdicts(repo: Repository) ->
     repo.run(*args, "--personalens-dimensions=all")
     repo.run(*args, "--personalens-dimensions=p")
     (path,) = records(repo)
-    assert len(json.loads(path.read_text())["verdicts"]) == 4
+    assert len(json.loads(path.read_text())["verdicts"]) == 3
 
 
 class CountingJudge:

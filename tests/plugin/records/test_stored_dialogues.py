@@ -11,7 +11,7 @@ import pytest
 from tests.support.datasets.official_tree import write_data
 from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import Repository, calls, forget_calls, records
-from tests.support.scripted_agents import MODELS
+from tests.support.scripted_agents import MODELS, TOLD
 from tests.support.servers.endpoint import Endpoint
 
 PLAY = ("--personalens-sample=3", "--personalens-gate=none", "--personalens-report=played.json")
@@ -172,7 +172,7 @@ def test_lines_of_messages(without_tests: Repository) -> None:
     assert (first["user_agent"], first["user_faults"]) == ("a person", None), "nobody audits a person"
     assert (second["user_agent"], second["assistant"]) == ("simulator 1", "bot 2")
     assert second["user_faults"] is not None
-    assert found["train-chat-7"]["evaluation"]["verdicts"][0]["score"] == 1
+    assert "task_completion" in found["train-chat-7"]["evaluation"]["not_judged"]
     shown = repo.command("show", "--results", "judged.json", "chat-8-cust-1").outlines
     assert any(line.startswith("known:  Train, ") for line in shown), (
         "all preferences, if the task names none"
@@ -205,9 +205,10 @@ def test_a_dialogue_that_broke_off_stays_without_a_score(without_tests: Reposito
 
 def test_the_official_folder_there_and_back(without_tests: Repository) -> None:
     repo = without_tests
+    repo.write(conftest=TOLD)
     write_data(repo.path, ("user7", "user12"))
     data = "--personalens-data=."
-    every = (PLAY[1], "--personalens-dimensions=all", data)
+    every = (PLAY[1], "--personalens-dimensions=all", "--personalens-judge-model=told", data)
     assert repo.inline("--personalens-sample=all", *every, "--personalens-report=played.json").ret == 0
     export = repo.command("report", "played.json", "--official-output", "output")
     assert export.ret == 0
@@ -225,7 +226,7 @@ def test_the_official_folder_there_and_back(without_tests: Repository) -> None:
     assert (file["user_id"], file["task_id"]) == (12, "SD-Rental Cars-task-2")
     judged = repo.path / "output/evaluation/user12/assistant_d_p_s"
     tc = (judged / "task_completion/claude-3-sonnet-v1/MD-task-1.txt").read_text(encoding="utf-8")
-    assert tc.startswith(("VERDICT: True\nJustification: ", "VERDICT: False\nJustification: "))
+    assert tc.startswith("VERDICT: True\nJustification: ")
     p = (judged / "personalization/claude-3-5-sonnet-v2/MD-task-1.txt").read_text(encoding="utf-8")
     assert p.startswith("Personalization Score: ")
     assert (judged / "naturalness/claude-3-5-sonnet-v2/MD-task-1_asst.txt").is_file()
@@ -279,7 +280,9 @@ def test_the_command_score(without_tests: Repository) -> None:
     assert len(repo.results("s.json")["items"]) == 2
     failed = repo.command("score", "--gate", "tcr >= 0.9", "chats.jsonl", "--dimensions=tc", "--", "-n", "0")
     assert failed.ret == 1
-    failed.stdout.fnmatch_lines(["gate tcr: FAILED, task completion rate 0.50*"])
+    failed.stdout.fnmatch_lines(
+        ["gate tcr: FAILED, task completion rate 0.00 * over 1 scenario, of 2 that were run"]
+    )
 
 
 def test_users_without_demographics_have_no_groups(without_tests: Repository) -> None:

@@ -11,7 +11,7 @@ import pytest
 from tests.support.repository import Repository, calls, records
 from tests.support.scripted_agents import MODELS, PAID, TOLD, TOLD_AGENTS
 
-ARGS = ("--personalens-sample=3", "--personalens-gate=tcr >= 0")
+ARGS = ("--personalens-sample=3", "--personalens-gate=p >= 1")
 WAYS = {
     "alone": (),
     "workers": ("-n", "2"),

@@ -77,7 +77,7 @@ KINDS = {
 }
 #: Scenarios whose intent names a day.
 ARGS = (
-    *("--personalens-sample=4", "--personalens-domain=Flights", "--personalens-kind=single"),
+    *("--personalens-sample=4", "--personalens-domain=Train", "--personalens-kind=single"),
     *("--personalens-seed=audit", "--personalens-judge-model=strict"),
 )
 
@@ -102,7 +102,6 @@ def test_each_fault_is_found_counted_and_shown(audited: Repository, kind: str) -
     result = audited.inline(*plays(kind), "--personalens-gate=none", *reports)
     results = audited.results("r.json")
     found = faults(results)
-    assert len(found) >= 3
     assert {fault["code"] for fault in found} == {kind}
     number = len(found)
     assert results["user_audit"] == {
@@ -194,7 +193,7 @@ def test_lost_dialogues_count_against_valid_only_if_asked(audited: Repository) -
     asked.stdout.fnmatch_lines(
         [
             "not scored: 4, the simulated user failed",
-            "*such as: lost to the user, who ends the dialogue although the assistant still asks: *",
+            "*such as: lost to the user, who ends the dialogue although the assistant still asks or promises: *",
             "gate valid: FAILED, 0 of 4 items could be scored (not: 4 user-agent)*",
         ]
     )
@@ -229,7 +228,7 @@ def test_a_model_as_the_user_is_audited_also_in_a_replay(repo: Repository, endpo
         audits.append(repo.results("r.json")["user_audit"])
     assert audits[0] == audits[1]
     assert audits[0]["faults"]["ended-early"] >= 3
-    assert len(audits[0]["faults"]) == 1
+    assert set(audits[0]["faults"]) <= {"ended-early", "thanked-early"}
     assert "user_faults" not in next(repo.path.glob("__personalens__/**/*.json")).read_text(encoding="utf-8")
 
 

@@ -48,7 +48,9 @@ def test_facts_are_read_shown_gated_and_compared_by_default(repo: Repository) ->
     assert set(results["overall"]["figures"]) == {m.value for m in FREE_DIMENSIONS}
     assert all(FACTS.value in group["figures"] for group in results["domains"])
     assert results["overall"]["figures"]["facts"]["value"] < 0.5
-    result = repo.run(*SAMPLE, "--personalens-baseline", "b.json")
+    compared = (*SAMPLE, "--personalens-baseline", "b.json")
+    repo.run(*compared).stdout.fnmatch_lines(["  Facts 0.* -> 0.* over 4 scenarios"])
+    result = repo.run(*compared, "-o", "personalens_margin=facts=0.1")
     result.stdout.fnmatch_lines(["gate regression: facts: *, Facts 0.* -> 0.*"])
 
 

@@ -206,7 +206,7 @@ def test_the_tables_of_a_real_run_are_what_a_stranger_counts(
         *users,
         "--personalens-sample=12",
         "--personalens-gate=none",
-        "--personalens-dimensions=tc,p,nat-assistant,coh-assistant,p-turns",
+        "--personalens-dimensions=tc,p,p-turns",
     )
     assert (
         repo.inline(*args, "--personalens-control", "ablation", "--personalens-report", "all.json").ret == 0

@@ -74,7 +74,7 @@ def test_broken_limits_fail_the_gate_and_are_counted(
     fell.stdout.fnmatch_lines(
         [
             "breaks a hard limit in * dialogues *",
-            "  restaurants-*: *: says “prawns” (turn *)",
+            "  restaurants-*: *: says “prawn*” (turn *)",
             f"gate limits_broken: FAILED, {measured}; {more}",
         ]
     )

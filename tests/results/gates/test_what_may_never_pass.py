@@ -38,7 +38,7 @@ def test_tests_that_ask_for_no_dialogue_decide_nothing(
     assert_ended(
         told.run(*ARGS, *ASKED[asked], *workers),
         4,
-        err="ERROR: --personalens-sample: no test that is left asks for the fixture personalens, so *",
+        err="ERROR: --personalens-sample: no test that is left asks for the fixture personalens and is run, so *",
     )
     assert not (told.path / "new.json").exists()
 

@@ -122,7 +122,7 @@ def test_a_user_objects_to_a_value_that_is_wrong_now(one_arc: Repository) -> Non
     p = next(v for v in item["evaluation"]["verdicts"] if v["dimension"] == "personalization")
     messages = item["evaluation"]["dialogue"]["messages"]
     assert all(e["quote"] in messages[e["turn"]]["content"] for e in p["evidence"])
-    assert p["evidence"][0]["turn"] == 7
+    assert p["evidence"][0]["turn"] == 8, "the user's correction shows that the reply went against it"
 
 
 def test_a_user_names_the_preference_where_every_offer_is_against_it(one_arc: Repository) -> None:

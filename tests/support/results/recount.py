@@ -317,7 +317,7 @@ def by_turn(items: list[dict[str, Any]]) -> dict[str, list[float | None]]:
             turns: dict[int, dict[Scenario, list[int]]] = defaultdict(lambda: defaultdict(list))
             for item in of_row:
                 read: list[int] = next((v["turns"] for v in item["evaluation"]["verdicts"] if v["turns"]), [])
-                kept = read[:-1] if item["evaluation"]["dialogue"]["end"] == "user" else read
+                kept = read[:-1] if item["evaluation"]["dialogue"]["end"] in ("user", "unserved") else read
                 for number, value in enumerate(kept):
                     turns[number][item["evaluation"]["user"], item["evaluation"]["task"]].append(value)
             if turns:

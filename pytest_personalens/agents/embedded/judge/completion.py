@@ -155,12 +155,11 @@ def facts(reading: Reading) -> Verdict:
     others = [r for r in found if r.state != "affirmed"]
     wanted = [f"wanted {r.fact.says or r.fact.right[0]}" for r in others]
     told = (f"{r.fact.what}: {r.said or 'not said'}, {w}" for r, w in zip(others[:3], wanted, strict=False))
-    why = "; ".join(told)
     more = f"; and {len(others) - 3} more" if len(others) > 3 else ""
     return Verdict(
         dimension=Dimension.FACTS,
         score=Dimension.FACTS.on_grid(len(affirmed) / len(found)),
-        justification=f"{len(affirmed)} of {len(found)} facts stand{': ' if others else ''}{why}{more}",
+        justification=f"{len(affirmed)} of {len(found)} facts stand{': ' if others else ''}{'; '.join(told)}{more}",
         evidence=tuple(
             Evidence.of(r.turn, r.quote, f"{r.fact.what}: {r.said}") for r in others if r.turn is not None
         )[:_MOST_EVIDENCE],

@@ -44,7 +44,7 @@ _ALSO_DETAIL: Final = re.compile(r"\b(?:specify|state|provide|indicate|name|give
 _ANY: Final = re.compile(r"\b(?:could|can|would) you (?:please )?(?:tell|remind) me\W*$|^\W*(?:[^,:;?]{1,40}[,:;] ?)?(?:(?:and|so|also|ok) )*(?:do|did|have|has|are|is|was|were|would|does|any)\b.*\b(?:any|preferences?|preferred|favou?rites?|prefer|particular|special|specific|allerg\w+|diet\w*|restrictions?|requirements?|usual(?:ly)?|in mind|remember|know|mind|not eat|n't eat)\b|\bis there (?:an?|any|some)(?:thing)? .*\byou\b|^\W*(?:(?:and|also|so) )*any\b")  # fmt: skip
 #: A question for a yes, whatever else it names.
 _CONSENT: Final = re.compile(r"\b(?:shall|should|may|might|can|could|must) (?:i|we)\b(?! (?:ask|know|have (?:the|your)|get (?:the|your))\b)|\b(?:want|like|prefer|need|allow|wish|authori[sz]e|permit) (?:for )?(?:me|us) to\b|\b(?:ok|okay|fine|all right|alright|good|happy|comfortable|ready|right) (?:if|for me|with me|to (?:go|book|proceed|send|order|place|confirm|continue|finali[sz]e))\b|\b(?:go ahead|go-ahead|proceed|approve|authori[sz]e|green light|say the word|say so|say yes|yes or no|y/n)\b"
-    r"|\bconfirm\b(?! (?:the|your|which|what|when|how|who|where|whether)\b)|\bmind if i\b|\b(?:i|we) (?:have|got) your (?:ok|okay|permission|approval|consent|go-ahead|blessing)\b|\bdo (?:i|we) have (?:your|permission)\b|\bhow (?:does|do|would|is) (?:that|this|it|these|those|everything)\b|\b(?:does|do|is|are|will|would) (?:that|this|it|these|those|everything|all (?:of )?(?:that|this)) (?:all )?(?:work|suit|sound|look|fit|ok|okay|fine|good|right|correct|alright|all right|do|be (?:ok|okay|fine|all right))\b")  # fmt: skip
+    r"|\bconfirm\b(?! (?:the|your|which|what|when|how|who|where|whether)\b)|\bmind if i\b|\b(?:i|we) (?:have|got) your (?:ok|okay|permission|approval|consent|go-ahead|blessing)\b|\bdo (?:i|we) have (?:your|permission)\b|\bhow (?:does|do|would|is) (?:that|this|it|these|those|everything)(?: (?:all )?(?:sound|look|seem|work|suit|fit|feel|strike|grab)\b|\W*$)|\b(?:does|do|is|are|will|would) (?:that|this|it|these|those|everything|all (?:of )?(?:that|this)) (?:all )?(?:work|suit|sound|look|fit|ok|okay|fine|good|right|correct|alright|all right|do|be (?:ok|okay|fine|all right))\b")  # fmt: skip
 _EITHER: Final = re.compile(r"\bor\b(?! (?:not|so|something|anything|whatever|other\w*|any|more|less|no|is there|should i|shall i|would you (?:rather|like|prefer) (?:me|to)|do you want me|wait|leave|hold|change|later on)\b)")  # fmt: skip
 _CHOOSES: Final = re.compile(r"\b(?:which|choose|pick|select|prefer|favou?rite|reply|type|press|answer|your (?:choice|pick)|one of (?:these|those|them)|any of (?:these|those|them)|either of|appeals?|suits?|sounds? (?:best|good))\b")  # fmt: skip
 _ITEM: Final = re.compile(r"^\s*(?:[-*•]|\(?(?:\d|[a-dA-D])[.):])\s*(.+)$", re.MULTILINE)
@@ -78,6 +78,9 @@ def _wants(folded: str, reply: str) -> Wants:
     if _CHOOSES.search(folded) and not _CLOSER.search(folded) and len(options(reply)) > 1:
         return "list"
     found = (wants for wants, pattern in _READS if pattern.search(folded))
+    # "How is it driven?" asks for a kind, though it has none of the words for one.
+    if re.match(r"\W*how (?:is|are) (?:it|they|that|this) \w+(?:ed|en)\b", folded):
+        return "detail"
     first: Wants = next((w for w in found if w != "either" or alternatives(folded)), "consent")
     return "consent" if first == "private" and _CONSENT.search(folded) else first
 

@@ -134,7 +134,7 @@ def test_posts_and_scenarios_have_tables_of_their_own(
 ) -> None:
     assert main([str(write_own_world(tmp_path / "own")), "personaconv"]) == 0
     out = capsys.readouterr().out
-    assert "distinct interest masks" in out
+    assert "mean evenness, categorical" in out
     assert "items, sentiment" in out
     told = refusal(capsys, "check-dataset", "personaconv", "--table", "8")
     assert told == "error: personaconv: has none of these tables; leave out --table"
