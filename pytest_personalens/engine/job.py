@@ -42,9 +42,9 @@ class Job(NamedTuple):
     """One evaluation to do; all of its fields can be pickled.
 
     `record` is that of the item, if there is one, and `elsewhere` says where other tests may have some of the
-    same `case`. `rules` say what may be replayed, bought and kept. If the run is `resumable`, the assistant's
-    replies are kept too, and those from before it was interrupted are used. A `stored` dialogue is judged as
-    it is, and nobody is asked to speak.
+    same `case`. `content` is the digest of the scenario, if it is made already. `rules` say what may be
+    replayed, bought and kept. If the run is `resumable`, the assistant's replies are kept too, and those from
+    before it was interrupted are used. A `stored` dialogue is judged as it is, and nobody is asked to speak.
     """
 
     scenario: BaseScenario
@@ -56,6 +56,7 @@ class Job(NamedTuple):
     rules: TapeRules = TapeRules()
     record: Record | None = None
     case: str = ""
+    content: str = ""
     elsewhere: OtherRecords | None = None
     resumable: bool = False
     stored: StoredDialogue | None = None

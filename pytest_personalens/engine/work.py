@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 from pytest_personalens.core.judging.evaluation import evaluate, judge_dialogue
 from pytest_personalens.core.judging.usage import add_usage
-from pytest_personalens.core.suite.suite import get_suite
 from pytest_personalens.engine.assistant.assistant import guarded
 from pytest_personalens.engine.job import JobResult
-from pytest_personalens.engine.records.on_tape import ResumedAssistant
+from pytest_personalens.engine.records.on_tape import ResumedAssistant, audited, scenario_digest
 from pytest_personalens.engine.records.record import why_stale
 from pytest_personalens.engine.telemetry import dialogue_span
 from pytest_personalens.models.tape import Tape
@@ -78,8 +77,8 @@ def work(
             )
         describe(evaluation)
     simulated = job.stored is None or job.stored.user_agent
-    if evaluation.scored and simulated and (audit := get_suite(job.scenario.suite).audit) is not None:
-        faults = audit(job.scenario, evaluation.dialogue)
+    if evaluation.scored and simulated:
+        faults = audited(job.scenario, evaluation.dialogue, tape)
         evaluation = evaluation.model_copy(update={"user_faults": faults})
     if usage := add_usage(tape.spent, agents.meter.usage):
         evaluation = evaluation.model_copy(update={"usage": usage})
@@ -96,7 +95,7 @@ def tape_of(job: Job, participants: Participants, calls: Calls | None) -> Tape:
     """Return the tape of a job."""
     scenario, elsewhere = job.scenario, job.elsewhere
     record = job.record.restored(scenario) if job.record is not None else None
-    return Tape(
+    tape = Tape(
         job.rules,
         record=record.rows if record is not None else (),
         calls=calls,
@@ -107,6 +106,9 @@ def tape_of(job: Job, participants: Participants, calls: Calls | None) -> Tape:
             "" if record is None else why_stale(record, scenario, role, asked, heard)
         ),
     )
+    if job.content:
+        tape.knows(scenario_digest, scenario, job.content)
+    return tape
 
 
 def _under_test(

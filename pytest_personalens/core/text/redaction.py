@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, quote_plus
 
@@ -58,15 +59,12 @@ def _all_secrets() -> list[str]:
     values = {
         part for name, value in os.environ.items() if _NAMED.search(name) for part in _parts(value)
     } | _kept_secrets
-    return sorted(
-        {
-            form
-            for value in values
-            for form in (value, quote(value), quote(value, safe=""), quote_plus(value))
-        },
-        key=len,
-        reverse=True,
-    )
+    return sorted(set().union(*map(_forms, values)), key=len, reverse=True)
+
+
+@lru_cache(maxsize=256)  # every dialogue asks
+def _forms(value: str) -> frozenset[str]:
+    return frozenset((value, quote(value), quote(value, safe=""), quote_plus(value)))
 
 
 def _parts(value: str) -> set[str]:

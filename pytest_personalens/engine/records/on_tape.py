@@ -9,7 +9,9 @@ from pytest_personalens.core.dialogue.message import Message, number_call_ids
 from pytest_personalens.core.dialogue.reply import spoken_turns
 from pytest_personalens.core.dialogue.state import State
 from pytest_personalens.core.errors import JudgeFault, NotJudged, RecordError
+from pytest_personalens.core.judging.user_fault import UserFault
 from pytest_personalens.core.judging.verdict import Verdict
+from pytest_personalens.core.suite.suite import get_suite
 from pytest_personalens.models.tape import UNDER_TEST, part_digest
 
 if TYPE_CHECKING:
@@ -45,7 +47,7 @@ class UserOnTape:
             "user agent",
             {
                 "agent": self.identity,
-                "scenario": self._tape.content_of(scenario),
+                "scenario": self._tape.once(scenario_digest, scenario),
                 "transcript": part_digest(said),
             },
             lambda: self._agent.turn(scenario, transcript),
@@ -73,7 +75,6 @@ class JudgeOnTape:
         # If the judge may not be asked, threads would save no time.
         self.parallel = getattr(judge, "parallel", False) and tape.rules.may_spend
         self._judge, self._tape, self._by_model = judge, tape, by_model
-        self._seen: tuple[Dialogue | None, str] = (None, "")
         copy_traits(judge, self)
 
     def verdict(self, scenario: BaseScenario, dialogue: Dialogue, dimension: Measure) -> Verdict:
@@ -83,8 +84,6 @@ class JudgeOnTape:
             return self._by_calls(scenario, dialogue, dimension)
         if self._tape.idle and not self.paid:
             return self._judge.verdict(scenario, dialogue, dimension)
-        if self._seen[0] is not dialogue:  # several readings of one dialogue
-            self._seen = dialogue, dialogue_digest(dialogue)
 
         def read_or_not() -> Verdict | NotJudged:
             try:
@@ -94,7 +93,11 @@ class JudgeOnTape:
 
         answer = self._tape.ask(
             f"judge {dimension.short}",
-            {"agent": self.identity, "scenario": self._tape.content_of(scenario), "dialogue": self._seen[1]},
+            {
+                "agent": self.identity,
+                "scenario": self._tape.once(scenario_digest, scenario),
+                "dialogue": self._tape.once(dialogue_digest, dialogue),
+            },
             read_or_not,
             paid=self.paid,
             write=_verdict_data,
@@ -143,6 +146,35 @@ def _verdict_data(verdict: object) -> dict[str, Any]:
     except (ValueError, AttributeError, TypeError):
         return {"unusable": type(verdict).__name__}
     return data
+
+
+def audited(scenario: BaseScenario, dialogue: Dialogue, tape: Tape) -> tuple[UserFault, ...] | None:
+    """Return the faults of the simulated user, those that are known of the same dialogue; None without audit.
+
+    They cost nothing, so a record without them is not stale.
+    """
+    suite = get_suite(scenario.suite)
+    if suite.audit is None or tape.idle:
+        return None if suite.audit is None else suite.audit(scenario, dialogue)
+    audit = suite.audit
+    return tape.ask(
+        "user audit",
+        {
+            "agent": suite.auditor,
+            "scenario": tape.once(scenario_digest, scenario),
+            "dialogue": tape.once(dialogue_digest, dialogue),
+        },
+        lambda: audit(scenario, dialogue),
+        paid=False,
+        write=lambda faults: [fault.model_dump(mode="json") for fault in faults],
+        read=lambda answer: tuple(map(UserFault.model_validate, answer)),
+        counts=False,
+    )
+
+
+def scenario_digest(scenario: BaseScenario) -> str:
+    """Return the digest of a scenario."""
+    return scenario.digest
 
 
 def dialogue_digest(dialogue: Dialogue) -> str:

@@ -53,7 +53,7 @@ def calls_of(item: pytest.Item, run: Run) -> CaseCalls | None:
     return None if log is None else log.case(spec_of(item).id, anew=run.settings.record == "all")
 
 
-def job_of(item: pytest.Item, run: Run, store: RecordStore, context: Context) -> Job:
+def job_of(item: pytest.Item, run: Run, store: RecordStore, context: Context, content: str = "") -> Job:
     """Return the job of the item, or raise `RecordError` if its record cannot be used."""
     settings, scenario, case = spec_of(item).settings, store.scenario, spec_of(item).id
     anew = settings.record == "all"
@@ -75,6 +75,7 @@ def job_of(item: pytest.Item, run: Run, store: RecordStore, context: Context) ->
         ),
         record=store.load(),
         case=case,
+        content=content,
         elsewhere=OtherRecords(str(item.config.rootpath), str(store.path), case)
         if run.participants.paid and not anew
         else None,
