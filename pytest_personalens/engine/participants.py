@@ -176,13 +176,14 @@ class Participants:
         """
 
         def one(who: Any) -> Judge:
-            if isinstance(who, Model) and self._suite.judged is not None:
+            by_model = who is not None and isinstance(who, Model)
+            if by_model and self._suite.judged is not None:
                 judge: Judge = self._suite.judged(settings, who, meter, temperature)
-            elif isinstance(who, Model):
+            elif by_model:
                 judge = self.model_agents.judge(who, meter, temperature=temperature)
             else:
                 judge = who or self._suite.scorer(settings)
-            return JudgeOnTape(judge, tape, by_model=isinstance(who, Model)) if tape is not None else judge
+            return JudgeOnTape(judge, tape, by_model=by_model) if tape is not None else judge
 
         by_reading = {self._suite.measure(name): one(who) for name, who in judges.items() if name}
         others = one(judges[""])

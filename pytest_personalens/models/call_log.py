@@ -155,10 +155,13 @@ class CaseCalls:
             self._read_on()
             return list(self._rows.values())
 
-    def append(self, row: Row) -> None:
-        """Add a line and wait until it is on disk; raise `OSError` if that fails."""
-        line = json.dumps({"case": self._case, **row.data()}, ensure_ascii=False).encode("utf-8", "replace")
-        content = b'%s%s%s"}\n' % (line[:-1], _SUM, _sum_of(line))
+    def append(self, *rows: Row) -> None:
+        """Add lines and wait until they are on disk; raise `OSError` if that fails."""
+        lines = [
+            json.dumps({"case": self._case, **row.data()}, ensure_ascii=False).encode("utf-8", "replace")
+            for row in rows
+        ]
+        content = b"".join(b'%s%s%s"}\n' % (line[:-1], _SUM, _sum_of(line)) for line in lines)
         is_new = not self.file.exists()
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | _NO_LINK | _BINARY
         file = os.open(self.file, flags, 0o600)

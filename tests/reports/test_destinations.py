@@ -169,6 +169,17 @@ def test_no_link_is_followed(told: Repository, output: str, name: str) -> None:
     assert not list((told.path / "store").iterdir())
 
 
+def test_no_baseline_is_read_through_a_link_out_of_the_folder(told: Repository) -> None:
+    outside = told.path.parent / f"{told.path.name}-outside.json"
+    told.inline(*ARGS, "--personalens-save-baseline", "b.json")
+    (told.path / "b.json").rename(outside)
+    (told.path / "b.json").symlink_to(outside)
+    assert_usage_error(
+        told.inline(*ARGS, "--personalens-baseline", "b.json"),
+        "ERROR: *b.json: cannot be read: a symbolic link out of this folder, which is not followed; *",
+    )
+
+
 def test_a_dataset_that_is_checked_replaces_no_file_of_somebody_elses(repo: Repository) -> None:
     (repo.path / "notes.json").write_text('{"cats": 3}\n')
     write_own_domains(repo.path / "shop")

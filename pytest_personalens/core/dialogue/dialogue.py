@@ -241,7 +241,7 @@ def _reply(
     # The assistant gets a new copy each turn, because it may change its list and must not change the
     # transcript.
     with faults_of("the assistant", AssistantFault, describe_exception):
-        reply = read_stream(assistant(copy.deepcopy(history)))
+        reply = read_stream(assistant(list(map(_copy_of, history))))
     if scenario.takes_answers and isinstance(reply, dict) and "answer" in reply:
         reply = _answer_text(reply)
     elif scenario.takes_answers and isinstance(reply, dict) and "content" not in reply:
@@ -253,6 +253,11 @@ def _reply(
     except Exception as error:  # an object of another library may raise anything when it is read
         told = _shortened(error_text(error))
         raise AssistantFault(f"the assistant's reply cannot be read: {told}") from error
+
+
+def _copy_of(message: dict[str, Any]) -> dict[str, Any]:
+    """Return a copy of a message; one of texts alone needs no deep one."""
+    return dict(message) if all(type(v) is str for v in message.values()) else copy.deepcopy(message)
 
 
 def _answer_text(reply: dict[object, object]) -> str:

@@ -23,6 +23,12 @@ def refuse_links(path: Path, root: Path) -> None:
         raise OSError(errno.ELOOP, "a symbolic link, which is not followed", str(path))
 
 
+def leads_out(path: Path, root: Path) -> bool:
+    """True if a path below `root` leads out of it, by a symbolic link."""
+    whole, root = root / path, root.absolute()
+    return root in whole.parents and root.resolve() not in whole.resolve().parents
+
+
 @lru_cache(maxsize=256)
 def _goes_through_link(folder: Path, root: Path) -> bool:
     while folder not in (root, folder.parent):

@@ -57,12 +57,17 @@ def make_redactor() -> Callable[[str], str]:
 def _all_secrets() -> list[str]:
     """Return every secret in all forms in which a server may repeat it, the longest first."""
     values = {
-        part for name, value in os.environ.items() if _NAMED.search(name) for part in _parts(value)
+        part for name, value in os.environ.items() if _is_secret(name) for part in _parts(value)
     } | _kept_secrets
     return sorted(set().union(*map(_forms, values)), key=len, reverse=True)
 
 
-@lru_cache(maxsize=256)  # every dialogue asks
+@lru_cache(maxsize=1024)  # every dialogue asks
+def _is_secret(name: str) -> bool:
+    return _NAMED.search(name) is not None
+
+
+@lru_cache(maxsize=256)
 def _forms(value: str) -> frozenset[str]:
     return frozenset((value, quote(value), quote(value, safe=""), quote_plus(value)))
 

@@ -205,11 +205,10 @@ class _Progress:
 
 def _keep(participants: Participants, calls: CaseCalls | None, done: JobResult) -> None:
     """Log what a machine of a cluster bought."""
-    if calls is None:
+    if calls is None or not done.bought:
         return
     try:
-        for row in done.bought:
-            calls.append(row)
+        calls.append(*done.bought)
     except OSError as error:
         participants.stop_buying(unkept(calls, error))
 

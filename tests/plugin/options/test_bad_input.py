@@ -57,21 +57,8 @@ def test_a_cache_that_cannot_be_written_is_a_warning(repo: Repository) -> None:
     result = repo.run_with_cache(*ARGS, "--personalens-gate=tcr >= 0.5")
     assert result.ret == 0
     result.stdout.fnmatch_lines(["*personalens: nothing can be kept in pytest's cache (*"])
-    assert_usage_error(
-        repo.run_with_cache(*ARGS, "--personalens-resume"),
-        "ERROR: --personalens-resume: needs pytest's cache, *",
-    )
-
-
-def test_a_run_that_pays_and_keeps_nothing_says_so(paid: Repository) -> None:
-    told = "pytest's cache is off or cannot be written: what is paid for and not in a record is bought again by the next run"
-    for more in (("--personalens-record=live",), ("--personalens-record=new",)):
-        paid.run(*ARGS, *MODELS, *more, "-q").stdout.fnmatch_lines([f"personalens: {told}"])
-        assert calls(paid)
-    assert told not in str(paid.run(*ARGS).stdout), "what costs nothing is not lost"
-    assert told not in str(
-        paid.run_with_cache("-p", "cacheprovider", *ARGS, *MODELS, "--personalens-record=live").stdout
-    )
+    resumable = repo.run_with_cache(*ARGS, "--personalens-gate=tcr >= 0.5", "--personalens-resume")
+    assert resumable.ret == 0, "what a run goes on from is in the user's cache"
 
 
 HOSTILE = r'"home\n::error title=x::pwned\u001b[31m##[error]\u202e"'
