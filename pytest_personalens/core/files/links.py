@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 from functools import lru_cache
 from pathlib import Path
 
@@ -25,8 +26,9 @@ def refuse_links(path: Path, root: Path) -> None:
 
 def leads_out(path: Path, root: Path) -> bool:
     """True if a path below `root` leads out of it, by a symbolic link."""
-    whole, root = root / path, root.absolute()
-    return root in whole.parents and root.resolve() not in whole.resolve().parents
+    whole = root / path
+    inside = Path(os.path.realpath(root)) in Path(os.path.realpath(whole)).parents
+    return root in whole.parents and not inside
 
 
 @lru_cache(maxsize=256)
