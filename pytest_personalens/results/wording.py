@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from pytest_personalens.core.judging.dimensions import Dimension
 from pytest_personalens.core.options.gate import VALID_FLOOR
-from pytest_personalens.results.reasons.shared_values import shared_values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -192,22 +191,6 @@ def thresholds_text(results: Results) -> str:
         texts.append(f"{measure.short} {'>=' if measure.better == 'high' else '<='} {limit} ({who})")
     gates = "; the gates alone decide" if results.gates and not results.report_only else ""
     return f"the threshold{'s' * (len(texts) > 1)} {', '.join(texts)}{gates}"
-
-
-_MOST_SHARED: Final = 3
-
-
-def shared_note(results: Results) -> str:
-    """Return which values users got alike who prefer others, or "" if there is none."""
-    found = shared_values(results.own, results.scenarios)
-    if not found:
-        return ""
-    named = ", ".join(
-        f"{one.value!r} ({one.domain}, {one.type}) for {one.users} of {one.of}"
-        for one in found[:_MOST_SHARED]
-    )
-    more = f" and {len(found) - _MOST_SHARED} more" if len(found) > _MOST_SHARED else ""
-    return f"the same for users who want something else: {named}{more}; is the memory another user's?"
 
 
 def stale_note(results: Results) -> str:

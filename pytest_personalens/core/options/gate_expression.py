@@ -17,6 +17,8 @@ from pytest_personalens.core.options.gate import (
 from pytest_personalens.core.text.parse import BILLION
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from pytest_personalens.core.judging.measure import Measure
     from pytest_personalens.core.suite.suite import Suite
 
@@ -109,6 +111,13 @@ def is_metric(name: str, suite: Suite) -> bool:
     """True if a gate of the suite may use the metric."""
     names = _names(suite)[:-1]
     return name in names or re.fullmatch(r"pass\^[1-9]\d{0,2}", name) is not None
+
+
+def control_of(gate: GateExpression, suite: Suite, controls: Collection[str]) -> str | None:
+    """Return the control of a lift, if the run has it, else None."""
+    named = [arm.name for arm in suite.arms if arm.word == gate.arm]
+    _, arms = suite.lift or (None, ())
+    return next((name for name in (named if gate.arm else arms) if name in controls), None)
 
 
 def is_gate(gate: GateExpression, suite: Suite) -> bool:

@@ -78,7 +78,7 @@ def read_settings(config: pytest.Config) -> Settings:
 
     Raise `pytest.UsageError` that names the option.
     """
-    refuse_unknown_keys(config)
+    refuse_unknown_keys(config, [*(o.ini for o in OPTIONS if o.on != "command line"), *LINES])
     check_alone(config)
     values: dict[str, Any] = {}
     given = set[str]()

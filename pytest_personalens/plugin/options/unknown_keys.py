@@ -23,10 +23,13 @@ _VARIABLES: Final = (
 _SIMILAR: Final = 0.85
 
 
-def refuse_unknown_keys(config: pytest.Config) -> None:
-    """Raise `pytest.UsageError` for a key of the configuration, or a variable, that is misspelt."""
+def refuse_unknown_keys(config: pytest.Config, known: Sequence[str]) -> None:
+    """Raise `pytest.UsageError` for a key of the configuration, or a variable, that is misspelt.
+
+    `known` are the keys of this plugin.
+    """
     for key in written_keys(config):
-        if key.casefold().startswith(_PREFIX) and key not in (known := _known_keys()):
+        if key.casefold().startswith(_PREFIX) and key not in known:
             try:
                 config.getini(key)  # another plugin may have declared it
             except (KeyError, ValueError):
@@ -72,12 +75,6 @@ def _place(config: pytest.Config, key: str) -> str:
         return os.path.relpath(config.inipath, config.invocation_params.dir)
     except ValueError:  # on another drive
         return str(config.inipath)
-
-
-def _known_keys() -> list[str]:
-    from pytest_personalens.plugin.options.options import LINES
-
-    return [*(option.ini for option in OPTIONS if option.on != "command line"), *LINES]
 
 
 def _hint(name: str, known: Sequence[str]) -> str:

@@ -10,6 +10,7 @@ from pytest_personalens.core.judging.dimensions import Dimension
 from pytest_personalens.reports.content.explanation import sentence_of
 from pytest_personalens.results.reasons.explanation import explanations
 from pytest_personalens.results.reasons.reasons import limits_note
+from pytest_personalens.results.reasons.shared_values import shared_note
 from pytest_personalens.results.wording import (
     CAUSES,
     REPORT_ONLY,
@@ -22,7 +23,6 @@ from pytest_personalens.results.wording import (
     not_judged_note,
     part_note,
     quotes_note,
-    shared_note,
     signed,
     stale_note,
     thresholds_text,

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from pytest_personalens.core.judging.metric import Metric
 from pytest_personalens.core.options.gate import LIMITS_BROKEN, USER_FAULTS, VALID_FLOOR, GateExpression
-from pytest_personalens.core.options.gate_expression import measure_of, parse_gate_name
+from pytest_personalens.core.options.gate_expression import control_of, measure_of, parse_gate_name
 from pytest_personalens.results.comparison.pairs import gain_of, passes_of
-from pytest_personalens.results.gates.gate_expressions import control_of
 from pytest_personalens.results.means import by_user, figure_of, mean
 from pytest_personalens.results.reasons.reasons import breaks_a_limit, limits_note, tells_limits
 from pytest_personalens.results.slices import LEAST_USERS, largest_gap

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.judging.dimensions import Dimension
 from pytest_personalens.core.options.gate import LIMITS_BROKEN
-from pytest_personalens.core.options.gate_expression import is_metric, measure_of
+from pytest_personalens.core.options.gate_expression import control_of, is_metric, measure_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from pytest_personalens.core.options.gate import GateExpression
     from pytest_personalens.core.options.settings import Settings
-    from pytest_personalens.core.suite.suite import Suite
 
 
 def check_expressions(settings: Settings) -> None:
@@ -62,13 +61,6 @@ def check_expressions(settings: Settings) -> None:
             raise SpecError(
                 f"{where} is not judged in this run; add it with --personalens-dimensions", code="PL108"
             )
-
-
-def control_of(gate: GateExpression, suite: Suite, controls: Collection[str]) -> str | None:
-    """Return the control of a lift, if the run has it, else None."""
-    named = [arm.name for arm in suite.arms if arm.word == gate.arm]
-    _, arms = suite.lift or (None, ())
-    return next((name for name in (named if gate.arm else arms) if name in controls), None)
 
 
 def with_groups(

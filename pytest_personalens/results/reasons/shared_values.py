@@ -13,12 +13,14 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.scenario import BaseScenario
     from pytest_personalens.results.values.item import Item
+    from pytest_personalens.results.values.results import Results
 
 #: A value that is said to fewer users, or to a smaller share of those who want another, may be a coincidence.
 _LEAST_USERS: Final = 3
 _LEAST_SHARE: Final = 0.5
 #: Shorter values are parts of too many words.
 _LEAST_LETTERS: Final = 4
+_MOST_SHARED: Final = 3
 _WORD: Final = re.compile(r"\w+")
 
 
@@ -76,6 +78,19 @@ def shared_values(items: Sequence[Item], scenarios: Mapping[str, BaseScenario]) 
         if len(users) >= _LEAST_USERS and len(users) >= _LEAST_SHARE * len(others[domain, name, plain])
     ]
     return sorted(found, key=lambda one: (-one.users, one.domain, one.type, one.value))
+
+
+def shared_note(results: Results) -> str:
+    """Return which values users got alike who prefer others, or "" if there is none."""
+    found = shared_values(results.own, results.scenarios)
+    if not found:
+        return ""
+    named = ", ".join(
+        f"{one.value!r} ({one.domain}, {one.type}) for {one.users} of {one.of}"
+        for one in found[:_MOST_SHARED]
+    )
+    more = f" and {len(found) - _MOST_SHARED} more" if len(found) > _MOST_SHARED else ""
+    return f"the same for users who want something else: {named}{more}; is the memory another user's?"
 
 
 def _plain(text: str) -> str:

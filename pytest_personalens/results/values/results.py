@@ -12,11 +12,10 @@ from pytest_personalens.core.files.jsonfile import read_versioned, to_json
 from pytest_personalens.core.frozen import Frozen
 from pytest_personalens.core.judging.evaluation import Cause
 from pytest_personalens.core.judging.usage import Usage
-from pytest_personalens.core.options.gate_expression import is_gate, parse_gate_name
+from pytest_personalens.core.options.gate_expression import control_of, is_gate, parse_gate_name
 from pytest_personalens.core.suite.suite import Suite, get_suite
 from pytest_personalens.core.suite.suite_field import SuiteField
 from pytest_personalens.core.suite_names import FIRST_SUITE
-from pytest_personalens.results.gates.gate_expressions import control_of
 from pytest_personalens.results.values.figures import (
     Arm,
     Comparison,
