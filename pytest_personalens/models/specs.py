@@ -103,7 +103,7 @@ def read_spec(text: str, providers: Providers = PROVIDERS) -> Spec | None:
 
     model, _, query = rest.partition("?")
     if not model.strip():
-        raise SpecError(f"{text!r}: expected {provider}:MODEL", code="PL207")
+        raise SpecError(f"{text!r}: expected {provider}:MODEL")
     definitions = providers[provider]
     parameters: dict[str, Any] = {}
     try:
@@ -142,6 +142,4 @@ def _read(parameter: Parameter, key: str, value: str, where: str) -> Any:
     except SpecError as error:
         raise SpecError(f"{where}: {key}: {error}", code=error.code) from None
     except (ValueError, KeyError):
-        raise SpecError(
-            f"{where}: {key}: expected {parameter.expected}, not {value!r}", code="PL207"
-        ) from None
+        raise SpecError(f"{where}: {key}: expected {parameter.expected}, not {value!r}") from None

@@ -130,7 +130,7 @@ def read_headers(lines: Sequence[str]) -> dict[str, str]:
     for line in lines:
         name, colon, value = (part.strip() for part in line.partition(":"))
         if not colon or not re.fullmatch(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", name):
-            raise SpecError(f"{HEADERS}: expected 'NAME: VALUE', not {line!r}", code="PL207")
+            raise SpecError(f"{HEADERS}: expected 'NAME: VALUE', not {line!r}")
         if name.lower() not in _PLAIN:
             add_secret(value)
         parts = _VARIABLE.split(value)

@@ -52,7 +52,6 @@ def open_service(
         if match is None:
             raise SpecError(
                 f"{FLAG}: expected bedrock-agent:AGENT/ALIAS, two ids of up to 10 letters, not {text!r}",
-                code="PL207",
             )
         return BedrockAgent(match[1], match[2], parameters, connections=connections)
     if ARN.fullmatch(spec.model) is None:

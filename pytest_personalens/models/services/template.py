@@ -28,7 +28,7 @@ class Template:
         try:
             self._body = json.loads(text)
         except ValueError as error:
-            raise SpecError(f"{REQUEST}: expected JSON ({error})", code="PL207") from None
+            raise SpecError(f"{REQUEST}: expected JSON ({error})") from None
         places = {name for part in _texts(self._body) for name in _PLACE.findall(part)}
         for name in sorted(places - set(_NAMES)):
             names = ", ".join(f"{{{place}}}" for place in _NAMES)
