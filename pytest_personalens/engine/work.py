@@ -12,6 +12,7 @@ from pytest_personalens.core.judging.evaluation import Evaluation, evaluate, jud
 from pytest_personalens.core.judging.usage import add_usage
 from pytest_personalens.core.suite.suite import get_suite
 from pytest_personalens.engine.assistant.assistant import guarded
+from pytest_personalens.engine.assistant.store import StoreVisit
 from pytest_personalens.engine.job import JobResult
 from pytest_personalens.engine.records.replay import (
     Replay,
@@ -24,7 +25,9 @@ from pytest_personalens.engine.telemetry import dialogue_span
 
 if TYPE_CHECKING:
     from pytest_personalens.core.dialogue.dialogue import Dialogue
+    from pytest_personalens.core.dialogue.memory_store import MemoryStore
     from pytest_personalens.core.dialogue.state import State
+    from pytest_personalens.core.facts import StoreLook
     from pytest_personalens.core.judging.usage import Usage
     from pytest_personalens.core.scenario import Context
     from pytest_personalens.engine.assistant.memory import UserPast
@@ -40,10 +43,12 @@ def work(
     keep: Keep | None = None,
     state: StateSource | None = None,
     past: UserPast | None = None,
+    store: MemoryStore | None = None,
 ) -> JobResult:
     """Do a job.
 
     `state` says what the team's system holds after the dialogue, and `past` what its memory has before.
+    `store` is waited for and looked into between sessions.
 
     `keep` gets everything that was paid for so far, at its full cost, before the job pays for more.
     """
@@ -95,9 +100,18 @@ def work(
             return kept.state
         return take(dialogue)
 
-    # A system that did not act in this process does not hold what was done: a dialogue without its state
-    # begins anew.
-    repeats = take is None or (kept is not None and kept.state is not None)
+    visit = store and StoreVisit(
+        store, timeout=job.turn_timeout, loop=participants.loop, before=participants.go_on
+    )
+    kept_look = kept.store if kept is not None else None
+
+    def restore_or_look() -> StoreLook | None:
+        return kept_look if kept_look is not None or visit is None else visit.look
+
+    # A system that did not act in this process does not hold what was done, and its store not what was said:
+    # a dialogue without its state, or without the look into the store, begins anew.
+    holds = take is None or (kept is not None and kept.state is not None)
+    repeats = holds and (visit is None or kept_look is not None)
 
     def called_with(context: Context, session: str = "") -> Assistant:
         """Return the assistant under test as it is called in a session, or in all of the dialogue."""
@@ -121,6 +135,12 @@ def work(
             return ResumedAssistant(under_test, replay, broken_off if repeats else None, session)
         return under_test
 
+    def in_session(name: str) -> Assistant:
+        context = job.scenario.in_session(job.context, name)
+        if visit is not None and not (repeats and kept_look is not None):
+            visit.begin_session(job.scenario, context)
+        return called_with(context, name)
+
     with dialogue_span(job) as describe:
         judge, progress = ReplayJudge(agents.judge, replay), save if keep is not None else None
         if job.stored is not None:
@@ -137,7 +157,8 @@ def work(
                 max_turns=job.max_turns,
                 progress=progress,
                 state=restore_or_take if take is not None else None,
-                in_session=lambda name: called_with(job.scenario.in_session(job.context, name), name),
+                store=restore_or_look if visit is not None else None,
+                in_session=in_session,
             )
         try:
             save(evaluation)
@@ -150,6 +171,8 @@ def work(
     if evaluation.scored and simulated and (audit := get_suite(job.scenario.suite).audit) is not None:
         faults = audit(job.scenario, evaluation.dialogue)
         evaluation = evaluation.model_copy(update={"user_faults": faults})
+    if visit is not None and visit.waited:
+        evaluation = evaluation.model_copy(update={"waited": tuple(visit.waited)})
     if usage := spent():
         evaluation = evaluation.model_copy(update={"usage": usage})
     return JobResult(

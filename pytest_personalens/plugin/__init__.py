@@ -25,6 +25,7 @@ from pytest_personalens.plugin.fixtures.fixtures import (
     personalens_assistant,
     personalens_context,
     personalens_memory,
+    personalens_memory_store,
     personalens_scenario,
     personalens_state,
 )
@@ -45,6 +46,7 @@ __all__ = [  # pytest finds these here by name
     "personalens_assistant",
     "personalens_context",
     "personalens_memory",
+    "personalens_memory_store",
     "personalens_scenario",
     "personalens_state",
     "pytest_collection",

@@ -10,6 +10,10 @@ USER_FAULTS: Final = "user_faults"
 #: The metric of a suite that reads personalization: the share of dialogues that break a user's hard limit.
 LIMITS_BROKEN: Final = "limits_broken"
 
+#: The metric of a suite whose assistant remembers: the share of dialogues after which its store still holds
+#: what a user asked to forget.
+RESIDUE: Final = "residue"
+
 #: Metrics of one measure that are a difference, so that low is good: from a baseline, and between groups.
 DIFFERENCES: Final = ("drop", "gap")
 

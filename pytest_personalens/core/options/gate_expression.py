@@ -10,6 +10,7 @@ from pytest_personalens.core.judging.dimensions import Dimension
 from pytest_personalens.core.options.gate import (
     DIFFERENCES,
     LIMITS_BROKEN,
+    RESIDUE,
     USER_FAULTS,
     Direction,
     GateExpression,
@@ -115,7 +116,8 @@ def _names(suite: Suite) -> tuple[str, ...]:
     audited = () if suite.audit is None else (USER_FAULTS,)
     has_limits = Dimension.PERSONALIZATION in suite.measures and "limits" in suite.scenario.model_fields
     limits = (LIMITS_BROKEN,) if has_limits else ()
-    return (*(metric.name for metric in suite.metrics), *audited, *limits, *_COMMON)
+    residue = (RESIDUE,) if suite.remembers else ()
+    return (*(metric.name for metric in suite.metrics), *audited, *limits, *residue, *_COMMON)
 
 
 def _metric(text: str, suite: Suite) -> str:
@@ -155,7 +157,7 @@ def _range(name: str, suite: Suite, *, lift: bool = False) -> _RANGE:
 
 def _way(metric: str, suite: Suite) -> Direction:
     suite_metric = suite.metric(metric)
-    if metric in (USER_FAULTS, LIMITS_BROKEN):
+    if metric in (USER_FAULTS, LIMITS_BROKEN, RESIDUE):
         return "<="
     return ">=" if suite_metric is None or suite_metric.better == "high" else "<="
 

@@ -24,6 +24,7 @@ from pytest_personalens.results.wording import (
     quotes_note,
     signed,
     stale_note,
+    store_note,
     trust_note,
     unread_note,
     user_note,
@@ -217,6 +218,7 @@ def _notes(results: Results) -> Iterator[tuple[str, Sentence]]:
         ("unread", unread_note),
         ("not judged", not_judged_note),
         ("limits", limits_note),
+        ("store", store_note),
         ("user", user_note),
     ):
         if text := note(results):

@@ -7,7 +7,13 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from pytest_personalens.core.judging.metric import Metric
-from pytest_personalens.core.options.gate import LIMITS_BROKEN, USER_FAULTS, VALID_FLOOR, GateExpression
+from pytest_personalens.core.options.gate import (
+    LIMITS_BROKEN,
+    RESIDUE,
+    USER_FAULTS,
+    VALID_FLOOR,
+    GateExpression,
+)
 from pytest_personalens.core.options.gate_expression import measure_of, parse_gate_name
 from pytest_personalens.results.comparison.pairs import gain_of, passes_of
 from pytest_personalens.results.gates.gate_expressions import control_of
@@ -211,6 +217,18 @@ def limits_gate(results: Results, floor: GateExpression) -> Gate:
     gate = _share_gate(results, floor, breaks_a_limit, label, "no personalization was read")
     note = limits_note(results) if not floor.group else ""
     return gate.model_copy(update={"message": f"{gate.message}; it {note}"}) if note else gate
+
+
+def residue_gate(results: Results, floor: GateExpression) -> Gate:
+    """Return the gate on the share of scored dialogues whose store still holds what was to be forgotten."""
+    label = f"share of {results.of_suite.dialogue}s with what was to be forgotten still in the store"
+    unknown = "nobody looked; give the fixture personalens_memory_store with all, and draw the kind forget"
+
+    def remains(item: Item) -> bool | None:
+        look = item.evaluation.dialogue.store if item.evaluation.scored else None
+        return None if look is None or look.residue is None else look.residue > 0
+
+    return _share_gate(results, floor, remains, label, unknown)
 
 
 def gap_gate(results: Results, floor: GateExpression) -> Gate:
@@ -458,4 +476,6 @@ def _gate(results: Results, floor: GateExpression, least: float) -> Gate:
         return user_faults_gate(results, floor)
     if floor.metric == LIMITS_BROKEN:
         return limits_gate(results, floor)
+    if floor.metric == RESIDUE:
+        return residue_gate(results, floor)
     return figure_gate(results, floor)
