@@ -122,9 +122,11 @@ def agentcore_store(
     """Reach into a memory of AgentCore, by a client ``boto3.client("bedrock-agentcore")``.
 
     `memory` is its id, ``namespace(context.user)`` that of the user's records, exactly, and
-    ``actor(context.user)`` the id of the actor, which may have no plus sign. No call tells that extraction has
-    ended, so it counts as settled when the records have been the same for `still` seconds. All are the records and the raw events, which a deletion of records
-    leaves. `top_k` is the number of records that your assistant asks for.
+    ``actor(context.user)`` the id of the actor, which may have no plus sign.
+
+    No call tells that extraction has ended, so it counts as settled when the records have been the same for
+    `still` seconds. All are the records and the raw events, which a deletion of records leaves. `top_k` is
+    the number of records that your assistant asks for.
     """
 
     def pages(call: Callable[..., Any], key: str, **given: Any) -> Iterator[Any]:

@@ -24,7 +24,9 @@ from pytest_personalens.engine.records.replay import (
 from pytest_personalens.engine.telemetry import dialogue_span
 
 if TYPE_CHECKING:
-    from pytest_personalens.core.dialogue.dialogue import Dialogue
+    from collections.abc import Callable
+
+    from pytest_personalens.core.dialogue.dialogue import Dialogue, UserAgent
     from pytest_personalens.core.dialogue.memory_store import MemoryStore
     from pytest_personalens.core.dialogue.state import State
     from pytest_personalens.core.facts import StoreLook
@@ -44,11 +46,13 @@ def work(
     state: StateSource | None = None,
     past: UserPast | None = None,
     store: MemoryStore | None = None,
+    direct: Callable[[UserAgent], UserAgent] = lambda user: user,
 ) -> JobResult:
     """Do a job.
 
     `state` says what the team's system holds after the dialogue, and `past` what its memory has before.
-    `store` is waited for and looked into between sessions.
+    `store` is waited for and looked into between sessions. `direct` puts the orders of a test before the user
+    agent.
 
     `keep` gets everything that was paid for so far, at its full cost, before the job pays for more.
     """
@@ -151,7 +155,7 @@ def work(
             evaluation = evaluate(
                 job.scenario,
                 called_with(job.context),
-                ReplayUserAgent(agents.user_agent, replay),
+                direct(ReplayUserAgent(agents.user_agent, replay)),
                 judge,
                 dimensions=job.dimensions,
                 max_turns=job.max_turns,

@@ -269,6 +269,7 @@ class Controller:
             drawn_from=drawn_from,
             excluded=excluded,
         )
+        run.add_personas(drawn.personas)
         more: dict[str, Any] = {}
         if self._settings.shard is not None:
             more["origin"] = origin(self._config.rootpath)

@@ -18,6 +18,7 @@ from pytest_personalens.engine.pool import Engine
 from pytest_personalens.engine.work import work
 from pytest_personalens.plugin.pytest_internals import fixtures_of, without_capture
 from pytest_personalens.plugin.running.items import PARAM, is_scenario_item, spec_of
+from pytest_personalens.plugin.running.persona import STRATUM
 from pytest_personalens.plugin.running.prepare import context_of, job_of, past_of, store_of
 from pytest_personalens.plugin.running.xdist import share_of
 
@@ -169,6 +170,7 @@ class Prefetcher:
             if (
                 is_scenario_item(other)
                 and other.nodeid not in self._engine
+                and spec_of(other).ref.stratum != STRATUM
                 and not any(other.iter_markers("skip"))
             ):
                 yield other

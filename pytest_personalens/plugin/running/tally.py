@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Drawn(NamedTuple):
@@ -26,6 +26,8 @@ class Drawn(NamedTuple):
     unfit: str = ""
     #: Scenarios that the domains of the configuration left out, where all there are were drawn.
     elsewhere: int = 0
+    #: The scenarios of personas in marks, as plain data.
+    personas: tuple[dict[str, Any], ...] = ()
 
 
 @dataclass(slots=True)
