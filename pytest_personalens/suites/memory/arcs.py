@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, get_args
+from typing import TYPE_CHECKING, ClassVar, Final, Literal, get_args
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, field_validator
 
 from pytest_personalens.core.facts import Day, StoredValue, StoreLook
 from pytest_personalens.core.frozen import Frozen, Text
@@ -19,6 +19,7 @@ from pytest_personalens.core.scenario import (
     Scenario,
     Task,
 )
+from pytest_personalens.suites.memory.value import Value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,27 +35,6 @@ WITH_TASK: Final[tuple[Kind, ...]] = ("recall", "revise", "whose")
 _ROUNDS: Final = 8
 _INTENT: Final = "You want to "
 _TO_BE_TOLD: Final = ("know", "learn")
-#: Between the ways to write a value.
-_OR: Final = "|"
-
-
-class Value(Frozen):
-    """A value in all the ways in which it may be written; a file has ``oat milk | oatmilk``."""
-
-    ways: tuple[Text, ...] = Field(min_length=1)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _read(cls, data: Any) -> Any:
-        if not isinstance(data, str):
-            return data
-        ways = tuple(way.strip() for way in data.split(_OR))
-        if not all(ways):
-            raise ValueError(f"expected a value, such as 'oat milk {_OR} oatmilk', not {data!r}")
-        return {"ways": ways}
-
-    def __str__(self) -> str:
-        return self.ways[0]
 
 
 class ArcSession(Frozen):

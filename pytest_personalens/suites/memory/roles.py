@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from pytest_personalens.core.dialogue.message import Message
     from pytest_personalens.core.facts import StoreLook
     from pytest_personalens.core.judging.verdict import Judge, MemoryCode
-    from pytest_personalens.suites.memory.arcs import Arc, Value
+    from pytest_personalens.suites.memory.arcs import Arc
+    from pytest_personalens.suites.memory.value import Value
 
     Find = Callable[[Value, str], str | None]
     #: A sentence with its turn.

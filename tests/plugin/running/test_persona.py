@@ -71,7 +71,7 @@ def test_a_reply_that_is_wrong_fails_the_test_alone(repo: Repository) -> None:
 
         {MARK}
         def test_goes_on(personalens):
-            personalens.check()
+            personalens.evaluate()
             personalens.say("Too late.")
 
         def test_of_the_sample(personalens):
