@@ -12,6 +12,7 @@ from pytest_personalens.core.judging.evaluation import Evaluation, evaluate, jud
 from pytest_personalens.core.judging.usage import add_usage
 from pytest_personalens.core.suite.suite import get_suite
 from pytest_personalens.engine.assistant.assistant import guarded
+from pytest_personalens.engine.assistant.stopwatch import Stopwatch
 from pytest_personalens.engine.job import JobResult
 from pytest_personalens.engine.records.replay import (
     Replay,
@@ -51,6 +52,7 @@ def work(
     agents = participants.agents(job.context, job.thresholds, job.scenario.kind, job.case)
     latest: list[Evaluation] = []
     raised: list[Exception] = []
+    watch = Stopwatch()
     one_at_a_time = threading.RLock()  # readings vote at the same time
 
     # A record holds the cost of its content, whenever it was paid. An evaluation holds what this run spent.
@@ -102,7 +104,7 @@ def work(
     def called_with(context: Context, session: str = "") -> Assistant:
         """Return the assistant under test as it is called in a session, or in all of the dialogue."""
         if agents.played is not None:
-            return ReplayAssistant(agents.played, replay, session)
+            return ReplayAssistant(watch.timed(agents.played, session), replay, session)
         if agents.service is not None:
             service = agents.service.told(context) if session else agents.service
             under_test: Assistant = partial(service.reply, timeout=job.turn_timeout)
@@ -114,7 +116,9 @@ def work(
                 context=context,
                 before=participants.go_on,
                 raised=raised,
+                began=watch.piece,
             )
+        under_test = watch.timed(under_test, session)
         if past is not None:
             under_test = past.first(under_test)
         if job.resumable:
@@ -146,6 +150,10 @@ def work(
                 update={"verdicts": (), "cause": "record", "detail": str(error)}
             )
         describe(evaluation)
+    latencies, first_pieces = watch.of(evaluation.dialogue.messages)
+    if latencies:
+        times = {"latencies": latencies, "first_pieces": first_pieces}
+        evaluation = evaluation.model_copy(update=times)
     simulated = job.stored is None or job.stored.user_agent
     if evaluation.scored and simulated and (audit := get_suite(job.scenario.suite).audit) is not None:
         faults = audit(job.scenario, evaluation.dialogue)
