@@ -22,10 +22,12 @@ class _Time(NamedTuple):
 class Stopwatch:
     """The times of the replies of one dialogue, in tenths of a second, rounded down.
 
-    A reply that a record or an interrupted run repeats has none.
+    A reply that a record or an interrupted run repeats has none. Where `live` counts the calls that were not
+    answered by a record, a reply is one of them only if the count rose.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, live: Callable[[], int] | None = None) -> None:
+        self._live = live
         #: By session, and by the number of user messages that the assistant had got in it.
         self._times: dict[tuple[str, int], _Time] = {}
         self._started, self._first = 0.0, None
@@ -42,9 +44,12 @@ class Stopwatch:
     def call(
         self, assistant: Callable[[AssistantMessages], object], messages: AssistantMessages, session: str
     ) -> object:
+        before = self._live() if self._live is not None else 0
         self._started, self._first = time.perf_counter(), None
         reply = assistant(messages)
         seconds = time.perf_counter() - self._started
+        if self._live is not None and self._live() == before:
+            return reply
         turn = sum(message["role"] == "user" for message in messages)
         self._times[session, turn] = _Time(seconds, self._first)
         return reply
