@@ -46,7 +46,7 @@ def work(
     take = state and state.taker(
         job.context, timeout=job.turn_timeout, loop=participants.loop, before=participants.go_on
     )
-    # A model that plays the assistant answers from the tape, too; a reply without a live question has no time.
+    # A model that plays the assistant answers from the tape, too; a reply without a live call has no time.
     watch = Stopwatch(live=None if agents.played is None else lambda: tape.bought["assistant"])
     resumed = ResumedAssistant(tape, takes_state=take is not None) if job.resumable else None
 

@@ -30,12 +30,13 @@ class Stopwatch:
         self._live = live
         #: By session, and by the number of user messages that the assistant had got in it.
         self._times: dict[tuple[str, int], _Time] = {}
-        self._started, self._first = 0.0, None
+        self._started = 0.0
+        self._first: float | None = None
 
     def piece(self) -> None:
         """Note that a piece of a streamed reply is there; only the first one counts."""
         if self._first is None:
-            self._first: float | None = time.perf_counter() - self._started
+            self._first = time.perf_counter() - self._started
 
     def timed(self, assistant: Any, session: str = "") -> Callable[[AssistantMessages], object]:
         """Return the assistant, whose replies in a session are measured from here on."""

@@ -284,7 +284,7 @@ class Controller:
     def _side_by_side(self) -> int:
         """Return how many dialogues ran at the same time, over all processes."""
         if self._run.cluster is not None:
-            return self._run.cluster.places
+            return int(self._run.cluster.places)
         workers = getattr(self._config.option, "numprocesses", None)
         return self._settings.concurrency * (workers if isinstance(workers, int) and workers else 1)
 

@@ -13,8 +13,9 @@ if TYPE_CHECKING:
 
     from pytest_personalens.results.values.item import Item
 
-#: In seconds: where 95 % of the replies take less, an assistant is no service, and its times are not kept.
-SHORTEST: Final = 0.1
+#: In seconds: where 95 % of the replies take less, the times tell more of the machine than of the assistant,
+#: and are not kept.
+SHORTEST: Final = 0.5
 #: A mean that rose by less than so many seconds is no regression: no person would notice it.
 MARGIN: Final = 0.5
 

@@ -99,7 +99,7 @@ class Results(Frozen):
         " Figure 5); its reply to the user's goodbye is left out.",
     )
     latency: Latency | None = Field(
-        default=None, description="Null where no reply was timed, or 95 % of them took less than 0.1 s."
+        default=None, description="Null where no reply was timed, or 95 % of them took less than 0.5 s."
     )
     unfound_quotes: int = Field(default=0, description="Quotes of a judge that are not in the transcript.")
     unsupported: int = Field(default=0, description="Verdicts of a judge without any quote that is in it.")

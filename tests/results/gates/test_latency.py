@@ -40,7 +40,7 @@ def test_a_slower_assistant_is_red_by_its_gates_at_equal_conditions(
     result = repo.run(
         *RUN, *SIDE, "--personalens-gate", "latency_p95 <= 1", "--personalens-save-baseline", "b.json"
     )
-    result.stdout.fnmatch_lines(["gate latency_p95: passed, * under 0.1 s <= 1 s over *, *"])
+    result.stdout.fnmatch_lines(["gate latency_p95: passed, * under 0.5 s <= 1 s over *, *"])
     result.stdout.no_fnmatch_line("latency: *")
     assert repo.results("r.json")["latency"] is None, "what takes no time is not shown"
 
@@ -66,9 +66,9 @@ def test_a_slower_assistant_is_red_by_its_gates_at_equal_conditions(
         for first, reply in zip(item["first_pieces"], item["latencies"], strict=True)
     )
     properties = {p.get("name"): p.get("value") for p in ET.parse(repo.path / "j.xml").iter("property")}
-    assert float(properties["personalens_latency_p95"]) >= 1.2
+    assert float(properties["personalens_latency_p95"] or 0) >= 1.2
 
-    monkeypatch.setenv("SLEEP", "0.2")
+    monkeypatch.setenv("SLEEP", "0.6")
     repo.run(*RUN, *SIDE, "--personalens-save-baseline", "b.json")
     result = repo.run(*RUN, "--personalens-concurrency", "4", *BASE)
     told = (
@@ -78,15 +78,9 @@ def test_a_slower_assistant_is_red_by_its_gates_at_equal_conditions(
     result.stdout.no_fnmatch_line("*regression: latency*")
 
 
-def test_replies_that_nobody_timed_have_no_latency_and_the_gate_says_so(repo: Repository) -> None:
-    chat = '{"id": "alarm-1-kenji", "messages": [{"role": "user", "content": "An alarm for 7, please."}, {"role": "assistant", "content": "Done, it rings at 7."}]}'
-    (repo.path / "chats.jsonl").write_text(chat + "\n", encoding="utf-8")
-    stored = ("--personalens-dialogues", "chats.jsonl", "--personalens-report", "r.json")
-    result = repo.run(*stored, "--personalens-gate", "latency_p95 <= 8, valid >= 0")
-    result.stdout.fnmatch_lines(
-        ["gate latency_p95: FAILED, *: no reply was timed; replayed and stored ones have no time"]
-    )
-    assert repo.results("r.json")["items"][0]["evaluation"]["latencies"] == []
+def test_a_gate_on_times_that_nobody_takes_is_refused(repo: Repository) -> None:
+    stored = ("--personalens-dialogues", "chats.jsonl", "--personalens-gate", "latency_p95 <= 8")
+    assert_usage_error(repo.run(*stored), "*--personalens-gate: latency_p95: stored dialogues have no times*")
     assert_usage_error(
         repo.run(*RUN, "--personalens-gate", "latency_p95 >= 8"), "*latency_p95 is better low*"
     )
