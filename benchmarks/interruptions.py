@@ -177,7 +177,9 @@ class Trial:
     def events(self, what: str) -> list[tuple[str, float]]:
         """The calls that began or were answered, with their times."""
         text = self.log.read_text(encoding="utf-8") if self.log.exists() else ""
-        return [(key, float(at)) for kind, key, at in map(str.split, text.splitlines()) if kind == what]
+        # A limit on the size of files cuts a line of this log too.
+        whole = (parts for parts in map(str.split, text.splitlines()) if len(parts) == 3)
+        return [(key, float(at)) for kind, key, at in whole if kind == what]
 
     def repeated(self, at_once: bool) -> tuple[int, int]:
         """Prompts that were asked again, and how many of them were in flight."""
