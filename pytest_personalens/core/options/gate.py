@@ -13,6 +13,8 @@ LIMITS_BROKEN: Final = "limits_broken"
 #: The metric of a suite whose assistant remembers: the share of dialogues after which its store still holds
 #: what a user asked to forget.
 RESIDUE: Final = "residue"
+#: The metric that every suite has: the seconds that 95 % of the assistant's replies do not exceed.
+LATENCY_P95: Final = "latency_p95"
 
 #: Metrics of one measure that are a difference, so that low is good: from a baseline, and between groups.
 DIFFERENCES: Final = ("drop", "gap")

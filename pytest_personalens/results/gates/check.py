@@ -6,8 +6,10 @@ from collections import defaultdict
 from statistics import fmean
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from pytest_personalens.core.judging.dimensions import Dimension
 from pytest_personalens.core.judging.metric import Metric
 from pytest_personalens.core.options.gate import (
+    LATENCY_P95,
     LIMITS_BROKEN,
     RESIDUE,
     USER_FAULTS,
@@ -17,8 +19,14 @@ from pytest_personalens.core.options.gate import (
 from pytest_personalens.core.options.gate_expression import measure_of, parse_gate_name
 from pytest_personalens.results.comparison.pairs import gain_of, passes_of
 from pytest_personalens.results.gates.gate_expressions import control_of
+from pytest_personalens.results.gates.latency import latency_gate, latency_regression
 from pytest_personalens.results.means import by_user, figure_of, mean
-from pytest_personalens.results.reasons.reasons import breaks_a_limit, limits_note, tells_limits
+from pytest_personalens.results.reasons.reasons import (
+    breaks_a_limit,
+    intrusion_kinds,
+    limits_note,
+    tells_limits,
+)
 from pytest_personalens.results.slices import LEAST_USERS, largest_gap
 from pytest_personalens.results.stats.intervals import interval, pass_hat, pass_share
 from pytest_personalens.results.values.figures import Gate
@@ -76,6 +84,8 @@ def figure_gate(results: Results, floor: GateExpression) -> Gate:
     if without := len(_not_judged(results, floor, metric)):
         basis += f", of {without + len(items)} that were run"
     gate = _against(floor, estimate.value, (estimate.low, estimate.high), metric.label, basis)
+    if metric.measure == Dimension.INTRUSIONS and (kinds := intrusion_kinds(items)):
+        gate = gate.model_copy(update={"message": f"{gate.message}: {kinds}"})
     worst = metric.measure.worst if metric.measure is not None else None
     if not gate.passed or worst is None:
         return gate
@@ -428,6 +438,8 @@ def check_gates(
     ]
     if results.comparison is not None:
         gates += regression_gates(results, least[""])
+        if (slower := latency_regression(results)) is not None:
+            gates.append(slower)
     if (gates or shares or measured) and all(floor.group for floor in shares):
         shares.append(GateExpression("", "valid", VALID_FLOOR))
     return (*gates, *(_gate(results, floor, least[""]) for floor in shares))
@@ -441,6 +453,8 @@ def check_again(results: Results, gate: Gate) -> Gate:
         return gate
     shares = {other.name.rpartition(": ")[0]: other.limit for other in results.gates if other.kind == "valid"}
     whole = shares.get("", VALID_FLOOR)
+    if gate.name == "regression: latency":
+        return latency_regression(results) or gate
     if gate.kind == "regression":
         return next((again for again in regression_gates(results, whole) if again.name == gate.name), gate)
     floor = parse_gate_name(gate.name, gate.limit, gate.direction)
@@ -468,6 +482,8 @@ def _gate(results: Results, floor: GateExpression, least: float) -> Gate:
         return drop_gate(results, floor, least)
     if floor.metric == "gap":
         return gap_gate(results, floor)
+    if floor.metric == LATENCY_P95:
+        return latency_gate(results, floor)
     if few := too_few(results, floor, least):
         return closed_gate(floor, few)
     if floor.metric.startswith("pass^"):
