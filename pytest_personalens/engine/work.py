@@ -54,9 +54,10 @@ def work(
     take = state and state.taker(
         job.context, timeout=job.turn_timeout, loop=participants.loop, before=participants.go_on
     )
-    visit = store and StoreVisit(
-        store, timeout=job.turn_timeout, loop=participants.loop, before=participants.go_on
-    )
+    visit = None
+    if store is not None:
+        loop, before = participants.loop, participants.go_on
+        visit = StoreVisit(store, timeout=job.turn_timeout, loop=loop, before=before)
     # A model that plays the assistant answers from the tape, too; a reply without a live call has no time.
     watch = Stopwatch(live=None if agents.played is None else lambda: tape.bought["assistant"])
     takes = take is not None or visit is not None

@@ -11,6 +11,7 @@ import io
 import json
 import sys
 import time
+from importlib import import_module
 from importlib.util import find_spec
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -99,7 +100,7 @@ def test_langgraph_sqlite_gives_nothing_that_has_expired(tmp_path: Path) -> None
 
 @needs("chromadb")
 def test_chromadb(tmp_path: Path) -> None:
-    import chromadb
+    chromadb = import_module("chromadb")
 
     def opened() -> Any:
         client = chromadb.PersistentClient(str(tmp_path), chromadb.Settings(anonymized_telemetry=False))
@@ -124,10 +125,10 @@ def test_mem0_tells_what_a_deletion_leaves(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     for module in [name for name in sys.modules if name.partition(".")[0] == "mem0"]:
         monkeypatch.delitem(sys.modules, module)
-    from mem0 import Memory
+    memory = import_module("mem0").Memory
 
     vectors = {"path": str(tmp_path / "qdrant"), "embedding_model_dims": 64}
-    kept = Memory.from_config(
+    kept = memory.from_config(
         {
             "vector_store": {"provider": "qdrant", "config": vectors},
             "history_db_path": str(tmp_path / "history.db"),
@@ -156,19 +157,18 @@ def test_mem0_tells_what_a_deletion_leaves(tmp_path: Path, monkeypatch: pytest.M
 
 @needs("zep_cloud")
 def test_zep_by_its_client() -> None:
-    import httpx
-    from zep_cloud import Zep
+    httpx, zep = import_module("httpx"), import_module("zep_cloud").Zep
 
     processed, asked = [False], []
 
-    def answer(request: httpx.Request) -> httpx.Response:
+    def answer(request: Any) -> Any:
         asked.append(request.url.path)
         fact = {"uuid": "e", "fact": "ADA lives with Keane"}
         episode = {"uuid": "p", "content": "my flatmate is Keane", "processed": processed[0]}
         body = {"items": [episode if "episodes" in request.url.path else fact]}
         return httpx.Response(200, json=body)
 
-    client = Zep(api_key="none", httpx_client=httpx.Client(transport=httpx.MockTransport(answer)))
+    client = zep(api_key="none", httpx_client=httpx.Client(transport=httpx.MockTransport(answer)))
     store = adapters.zep_store(client, lambda user: "graph-of-ada")
     assert store.settled is not None
     assert store.settled(ADA) is False
