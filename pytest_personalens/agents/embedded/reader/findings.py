@@ -209,11 +209,12 @@ class Facts:
                     said.append(right)
                     yield Finding(fact, way if way != right else right, right=True)
         named = " ".join(said)
+        same = text if kept == plain(text) else kept  # the same words are not read twice
         for fact in others:
             if fact.name in rights or fact.name not in self.named:
                 continue
             for wrong in fact.wrong:
-                here = mentions(wrong, kept) if len(wrong) > _SHORTEST else says(wrong, text, fact.kind)
+                here = mentions(wrong, same) if len(wrong) > _SHORTEST else says(wrong, text, fact.kind)
                 if (
                     here
                     and not mentions(wrong, named)
