@@ -17,7 +17,8 @@ _NOT = re.compile(
 _NAME = re.compile(r"(?<=[a-z,] )(?!I\b|[A-Z]\w*days?\b)[A-Z][^\W\d_]+")
 #: What an assistant once did and the user changed, up to the change.
 _MISTAKE = re.compile(
-    r"\b[Tt]he assistant (?:had |has )?(?:first )?(?:set|chose|reserved|wrote|written|gave|given|took|taken|put|booked|ordered|played|sent|picked)\b"
+    r"\bthe assistant (?:had |has )?(?:first )?(?:set|chose|reserved|wrote|written|gave|given|took|taken|put|"
+    r"booked|ordered|played|sent|picked)\b"
     r"[^.!?]*?(?:[.!?]\s*|, (?:and|but) )(?=(?:he|she|they) (?:changed|corrected|asked)\b)",
     re.IGNORECASE,
 )
@@ -31,7 +32,7 @@ class Memory:
         self._notes: dict[tuple[str, str], list[str]] = defaultdict(list)
 
     def remember(self, user: str, topic: str, summary: str) -> None:
-        """Keep the summary of a conversation under the user and the topic, without what the user changed in it."""
+        """Keep the summary of a conversation under the user and the topic, without what the user changed."""
         self._notes[user, topic].append(_MISTAKE.sub("", " ".join(summary.split())))
 
     def topics(self, user: str) -> list[str]:

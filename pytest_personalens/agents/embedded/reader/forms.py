@@ -198,6 +198,7 @@ _LENGTH: Final = re.compile(
     rf"|\b(?P<one>an?|one) (?P<unit>minute|hour|day|week|month|year)\b(?P<half> and a half)?"
     rf"|(?<![:.\d])\b(?P<number>\d+(?:[.,]5)?|{NUMBER_WORD})(?P<more> and a half)?[ -]?(?P<units>{UNIT})\b(?P<last>(?:,? and)? ?(?P<minutes>\d+) ?(?:m|mins?|minutes?)?\b)?(?! ?(?:later|ago)\b)"
 )
+_OFFSET: Final = re.compile(r" (?:before\b|ahead\b|earlier\b|in advance|prior)")
 #: Before a single day or week that is a length: "for a week", and not "three times a week".
 _LASTS: Final = re.compile(
     r"(?:\b(?:for|in|of|within|about|over|takes?|lasts?|least|most|after|every|than|is|runs?|to|by)|:) $|^$"
@@ -220,7 +221,7 @@ _COUNT: Final = re.compile(
     rf"|(?P<ticket>tickets?|guests?|people|nights|age|aged) (?P<after>{NUMBER})\b(?![:.,/]\d)"
     rf"|(?P<series>volume|vol|book|part|number|no|episode|season|row|chapter|level)\.? (?P<place>{NUMBER})\b(?![:.]\d)"
     rf"|(?P<ordinal>{'|'.join(ORDINALS)}) (?P<whole>volume|book|part|episode|season|chapter|row)\b"
-    r"|(?P<percent>\d{1,3}) ?(?:%|percent\b|per cent\b)|(?P<times>once|twice)\b)"
+    r"|(?P<percent>\d{1,3}) ?(?:%|percent\b|per cent\b)|(?P<times>once|twice)(?= (?:an?|per|every|each|in)\b))"
 )
 _PEOPLE: Final = stem("people")
 
@@ -258,6 +259,8 @@ def lengths(folded: str) -> Iterator[Value]:
             many = float(digits) if digits[0].isdigit() else float(number(digits))
             rest = float(m["minutes"]) if m["minutes"] and of == "hour" else 0.0
             minutes = (many + (0.5 if m["more"] else 0.0)) * UNITS[of] + rest
+        # "Two hours before" is no length.
+        of = "before" if _OFFSET.match(folded, m.end()) else of
         yield Value("duration", minutes, m.start(), m.end(), m[0], of)
 
 

@@ -66,7 +66,7 @@ _READS: Final[dict[Act, re.Pattern[str]]] = {
                    rf"|one sec\b|to-do list\b)|^\W*(?:\w+: )?(?:saving|moving|sending|booking|ordering|cancelling|adding|setting|sharing|downloading|placing|renewing|working|putting|checking)\b|[:,] (?:sending|coming|starting|running soon|to be \w+)\b|(?:\.\.\.)$"),
         ("handed", rf"\b(?:(?<!so )(?<!so that )you (?:can|could|may|should|will need to|'ll need to|need to|have to|'ll have to|'d have to|must|might want to)(?: now| then| also| simply| just| easily| always| still)* (?!be |see |also |find |expect |count |rely |relax|enjoy|look forward|sleep|like |want |use )[a-z]{{2,}}\b|(?:up|left|over) to you\b|on your (?:own|side|end)\b|yourself\b|the (?:easiest|best"
                    rf"|quickest) (?:way )?is to\b|(?:yours|easiest|best|quickest|for you) to {_DO}\b|by you\b|yours (?:if|for the)\b|if i were you\b|can be \w+ed (?:at|from|by|in|on)\b|needed from you\b)|(?:^\W*|[:,;] |\bso |\bthen |\band )(?:please |just |simply |then |now |first |next |best to |kindly )*{_TAP} (?:them|it|the|your|on|at|in|to|for|with|an?|up|a few|ahead|yes|save|buy|start)\b"),
-        ("done", rf"\b(?:(?:i|we)(?:'ve| have)?(?: also| just| now| already| both)* {DONE}\b|(?<!to be )(?<!will be )(?<!can be )(?<!being )(?<!not )(?<!n't )(?<!be ){DONE}\b(?! by\b)|(?:is|are|was|were|has been|have been|'s|'re|stays?|remains?)(?: now| all| both| already| safely| also| set to| back)* (?:active|live|(?:on|off|in|out|through|back)(?=[ ,.;:!)]|$)|in your (?:calendar|name|basket|messages|list|account)|on your (?:calendar"
+        ("done", rf"\b(?:(?:i|we)(?:'ve| have)?(?: also| just| now| already| both)* {DONE}\b|(?<!to be )(?<!will be )(?<!can be )(?<!being )(?<!not )(?<!n't )(?<!be )(?<!to ){DONE}\b(?! by\b)|(?:is|are|was|were|has been|have been|'s|'re|stays?|remains?)(?: now| all| both| already| safely| also| set to| back)* (?:active|live|(?:on|off|in|out|through|back)(?=[ ,.;:!)]|$)|in your (?:calendar|name|basket|messages|list|account)|on your (?:calendar"
                    rf"|phone|account|list|reader)|on (?:its|the) way|yours|in place|in the (?:calendar|diary)|gone|ready|running)\b|now (?:rings|plays|starts|runs|lies|stands|has|reads|repeats|shows|wakes)\b|(?:has|have) (?:it|them|both|got|received|gone out|this|the message)\b|(?:went|gone) (?:out|back)\b|from now on\b|you(?:'re| are) (?:booked|set|all set|in|confirmed|sorted|down)\b|(?:rings|wakes you|goes off|repeats|will ring"
                    rf"|will wake)\b|is now\b|playing\b)|^\W*(?:\w+[,:]? )?(?:all |both |now |it's |that's |everything(?:'s| is)? )?(?:done|all set|ready|sorted|yours|on it's way|active|there you go)\b|[:,] (?:(?!need|request|nam|call|locat|limit|bas|includ|relat)[a-z]{{2,}}ed|done|active|on|live|ready|armed|running|in|complete|set|sent|held|bought|made|kept)\b"),
     )
@@ -86,20 +86,43 @@ _COURTESY: Final = re.compile(
     r"^\W*(?:you're (?:very |most )?welcome|my pleasure|a pleasure|any ?time|gladly|enjoy|have a|good (?:night|morning|evening|afternoon)|glad|happy to help|take care|safe travels|sleep well|of course"
     r"|certainly|sure|absolutely|hello|hi|hey|sorry about|thank)[^.]{0,40}[.!]*$"
 )
+#: Words by which a reply says that it has heard something.
+_NOTED: Final = re.compile(
+    r"\b(?:noted|got (?:it|that|you)|understood|taken (?:down|note)|noted down)\b", re.IGNORECASE
+)
+_NOTES: Final = content("noted understood summary recap hello thanks certainly correctly request")
 _RULE: Final = re.compile(r"[\s|:\-–=_*#]*")
 _MARK: Final = re.compile(r"^\s*(?:[-*•>]|\d+[.)])\s+")
-_ABBREVIATED: Final = re.compile(r"\b(Mr|Mrs|Ms|Dr|St|vol|Vol|No|no|a\.m|p\.m)\.\s")
+#: Behind "8 a.m.", a capital begins a sentence, unless it is that of a day.
+_ABBREVIATED: Final = re.compile(
+    r"\b(Mr|Mrs|Ms|Dr|St|vol|Vol|No|no|[ap]\.m(?=\.\s(?:[^A-Z]|[A-Z][a-z]+day\b)))\.\s"
+)
 _END: Final = re.compile(r"(?<=[.!?;])[\"”’')*]*\s+(?=[\"“(*]*[A-Z0-9À-ÞŁŚŽ¿•—–\W])")
 
 
 def statements(messages: Sequence[Message], now: Clock | None = None) -> tuple[Statement, ...]:
-    """Return the statements of the assistant, in order, without courtesies."""
-    return tuple(
-        s._replace(turn=turn)
-        for turn, message in enumerate(messages)
-        if message.role == "assistant"
-        for s in _of_reply(message.content, now)
-    )
+    """Return the statements of the assistant, in order, without courtesies.
+
+    Until a reply has more than the user's words, what it "notes" is only promised.
+    """
+    found: list[Statement] = []
+    heard, reported = _NOTES, False
+    for turn, message in enumerate(messages):
+        if message.role == "user":
+            heard |= content(message.content)
+            continue
+        said = [s._replace(turn=turn) for s in _of_reply(message.content, now)]
+        reported = reported or not all(_repeats(s, heard) for s in said)
+        if not reported and not (turn > 1 and messages[turn - 1].content.rstrip().endswith("?")):
+            said = [s._replace(act="promised") if s.act in FIRM else s for s in said]
+        found += said
+    return tuple(found)
+
+
+def _repeats(s: Statement, heard: frozenset[str]) -> bool:
+    """True for a statement that reports no deed and has no word but those that were heard."""
+    noted = s.act == "done" and act_of(_NOTED.sub(" ", s.text)) != "done"
+    return s.act not in FIRM or ((s.act == "told" or noted) and s.words <= heard)
 
 
 @lru_cache(maxsize=2048)
