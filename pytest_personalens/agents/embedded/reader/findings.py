@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.agents.embedded.reader.names import (
     first_name,
-    in_longer_name,
     is_start,
     said_in,
     says,
@@ -226,7 +225,6 @@ class Facts:
                 if (
                     here
                     and not mentions(wrong, named)
-                    and not in_longer_name(wrong, text)
                     and not (fact.kind == "place" and is_start(wrong, kept))
                 ):
                     yield Finding(fact, wrong, right=False)
