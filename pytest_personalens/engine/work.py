@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pytest_personalens.core.judging.evaluation import evaluate, judge_dialogue
 from pytest_personalens.core.judging.usage import add_usage
 from pytest_personalens.engine.assistant.assistant import guarded
+from pytest_personalens.engine.assistant.stopwatch import Stopwatch
 from pytest_personalens.engine.job import JobResult
 from pytest_personalens.engine.records.on_tape import ResumedAssistant, audited, scenario_digest
 from pytest_personalens.engine.records.record import why_stale
@@ -45,10 +46,13 @@ def work(
     take = state and state.taker(
         job.context, timeout=job.turn_timeout, loop=participants.loop, before=participants.go_on
     )
+    # A model that plays the assistant answers from the tape, too; a reply without a live call has no time.
+    watch = Stopwatch(live=None if agents.played is None else lambda: tape.bought["assistant"])
     resumed = ResumedAssistant(tape, takes_state=take is not None) if job.resumable else None
 
     def called_with(context: Context, session: str = "") -> Assistant:
-        under_test = _under_test(job, participants, agents, assistant, context, raised, session)
+        under_test = _under_test(job, participants, agents, assistant, context, raised, session, watch)
+        under_test = watch.timed(under_test, session)
         if agents.played is not None:
             return under_test
         if past is not None:
@@ -76,6 +80,10 @@ def work(
                 in_session=lambda name: called_with(job.scenario.in_session(job.context, name), name),
             )
         describe(evaluation)
+    latencies, first_pieces = watch.of(evaluation.dialogue.messages)
+    if latencies:
+        times = {"latencies": latencies, "first_pieces": first_pieces}
+        evaluation = evaluation.model_copy(update=times)
     simulated = job.stored is None or job.stored.user_agent
     if evaluation.scored and simulated:
         faults = audited(job.scenario, evaluation.dialogue, tape)
@@ -119,6 +127,7 @@ def _under_test(
     context: Context,
     raised: list[Exception],
     session: str,
+    watch: Stopwatch,
 ) -> Callable[..., object]:
     """Return the assistant as it is called in a session, or in all of the dialogue."""
     if agents.played is not None:
@@ -133,4 +142,5 @@ def _under_test(
         context=context,
         before=participants.go_on,
         raised=raised,
+        began=watch.piece,
     )

@@ -97,6 +97,13 @@ class Evaluation(Frozen):
         default=None,
         description="What the simulated user did wrong, by turn; null where no audit was made.",
     )
+    latencies: tuple[float | None, ...] = Field(
+        default=(),
+        description="Seconds that each reply took, in tenths; null for a replayed one, empty without any.",
+    )
+    first_pieces: tuple[float | None, ...] = Field(
+        default=(), description="Seconds until the first piece of each reply; empty if none was streamed."
+    )
     usage: dict[str, Usage] = Field(
         default_factory=dict, description="Purpose (user agent, assistant, judge tc, ...) -> what it cost."
     )

@@ -268,6 +268,7 @@ class Controller:
             complete=complete,
             drawn_from=drawn_from,
             excluded=excluded,
+            side_by_side=self._side_by_side(),
         )
         more: dict[str, Any] = {}
         if self._settings.shard is not None:
@@ -279,6 +280,13 @@ class Controller:
         results = results.model_copy(update=more)
         # A shard is only a part of a run. The merge of all parts draws the conclusions.
         return conclude(results, self._requirements) if self._settings.shard is None else results
+
+    def _side_by_side(self) -> int:
+        """Return how many dialogues ran at the same time, over all processes."""
+        if self._run.cluster is not None:
+            return int(self._run.cluster.places)
+        workers = getattr(self._config.option, "numprocesses", None)
+        return self._settings.concurrency * (workers if isinstance(workers, int) and workers else 1)
 
     def _write(self) -> None:
         if self._results is None:

@@ -21,6 +21,7 @@ from pytest_personalens.results.values.figures import (
     Drift,
     Gate,
     Group,
+    Latency,
     Mean,
     Slice,
     Trials,
@@ -96,6 +97,9 @@ class Results(Frozen):
         default=(),
         description="Mean personalization after each turn of the assistant, where p-turns was read (paper,"
         " Figure 5); its reply to the user's goodbye is left out.",
+    )
+    latency: Latency | None = Field(
+        default=None, description="Null where no reply was timed, or 95 % of them took less than 0.5 s."
     )
     unfound_quotes: int = Field(default=0, description="Quotes of a judge that are not in the transcript.")
     unsupported: int = Field(default=0, description="Verdicts of a judge without any quote that is in it.")
