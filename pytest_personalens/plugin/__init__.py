@@ -25,6 +25,7 @@ from pytest_personalens.plugin.fixtures.fixtures import (
     personalens_assistant,
     personalens_context,
     personalens_memory,
+    personalens_memory_store,
     personalens_scenario,
     personalens_state,
 )
@@ -33,7 +34,7 @@ from pytest_personalens.plugin.options.option_checks import check_paths, without
 from pytest_personalens.plugin.options.options import add_options, read_settings
 from pytest_personalens.plugin.pytest_internals import Failed, run_instead_of_tests, shorten_crash
 from pytest_personalens.plugin.running.items import is_to_be_evaluated, spec_of
-from pytest_personalens.plugin.running.keys import EVALUATED, RUN, SETTINGS, is_worker
+from pytest_personalens.plugin.running.keys import DIRECTED, EVALUATED, RUN, SETTINGS, is_worker
 
 # Heavy modules are imported when a run first needs them, because a plain pytest run must not become slower.
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ __all__ = [  # pytest finds these here by name
     "personalens_assistant",
     "personalens_context",
     "personalens_memory",
+    "personalens_memory_store",
     "personalens_scenario",
     "personalens_state",
     "pytest_collection",
@@ -223,7 +225,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
                 _tell_unscored(item.config, report)
             if EVALUATED in item.config.stash:
                 del item.config.stash[EVALUATED]
-        elif is_to_be_evaluated(item):
+        elif is_to_be_evaluated(item) and DIRECTED not in item.stash:
             case = spec_of(item)
             report.user_properties.append(
                 (UNEVALUATED, json.dumps([case.control, case.ref.kind, *case.ref.domains]))

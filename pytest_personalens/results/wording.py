@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from math import floor
+from statistics import median
 from typing import TYPE_CHECKING, Final, Literal
 
 from pytest_personalens.core.judging.dimensions import Dimension
@@ -162,6 +163,35 @@ def quotes_note(results: Results) -> str:
     alone = count(results.unsupported, "verdict")
     alone = f"; {alone} without any quote that is in it" if results.unsupported else ""
     return f"quotes of the judge that are not in the transcript: {results.unfound_quotes}, dropped{alone}"
+
+
+def store_note(results: Results) -> str:
+    """Return what a memory store showed: how long it took, where values were lost, and what is left in it."""
+    evaluations = [item.evaluation for item in results.own if item.evaluation.scored]
+    looks = [(e, e.dialogue.store) for e in evaluations if e.dialogue.store is not None]
+    waits, parts = [seconds for e in evaluations for seconds in e.waited], []
+    if waits:
+        longest = f", {_seconds(max(waits))} at most"
+        parts.append(f"waited {_seconds(median(waits))} in the median after a session{longest}")
+    lost = Counter(
+        stored.step
+        for e, look in looks
+        for value in dict.fromkeys(r.value for v in e.verdicts for r in v.reasons if r.code == "not-said")
+        if (stored := look.of(value)) is not None and stored.step is not None
+    )
+    if lost:
+        parts.append(
+            f"values not said: {', '.join(f'{number} {step}' for step, number in lost.most_common())}"
+        )
+    asked = [look.residue for _, look in looks if look.residue is not None]
+    if asked:
+        left = sum(map(bool, asked))
+        parts.append(f"still in the store: what was to be forgotten in {left} of {count(len(asked), 'arc')}")
+    return f"memory store: {'; '.join(parts)}" if parts else ""
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
 
 
 def asked_again_note(results: Results) -> str:

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Final
 from pytest_personalens.core.judging.dimensions import Dimension
 from pytest_personalens.core.options.gate import (
     DIFFERENCES,
+    LATENCY_P95,
     LIMITS_BROKEN,
+    RESIDUE,
     USER_FAULTS,
     Direction,
     GateExpression,
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.suite.suite import Suite
 
 #: Metrics that every suite has, in addition to its own.
-_COMMON: Final = ("valid", "lift", "drop", "gap", "pass^k")
+_COMMON: Final = ("valid", "lift", "drop", "gap", LATENCY_P95, "pass^k")
 _EXPRESSION: Final = re.compile(
     r"\s*(?:(?P<group>[^:<>=]+):)?\s*(?P<metric>[\w^-]+)\s*(?:\((?P<of>[^(),]*)(?:,(?P<arm>[^(),]*))?\))?"
     r"\s*(?P<direction>>=|≥|<=|≤|=)\s*(?P<value>-?[\d.]+)\s*(?P<percent>%?)\s*"
@@ -134,7 +136,8 @@ def _names(suite: Suite) -> tuple[str, ...]:
     audited = () if suite.audit is None else (USER_FAULTS,)
     has_limits = Dimension.PERSONALIZATION in suite.measures and "limits" in suite.scenario.model_fields
     limits = (LIMITS_BROKEN,) if has_limits else ()
-    return (*(metric.name for metric in suite.metrics), *audited, *limits, *_COMMON)
+    residue = (RESIDUE,) if suite.remembers else ()
+    return (*(metric.name for metric in suite.metrics), *audited, *limits, *residue, *_COMMON)
 
 
 def _metric(text: str, suite: Suite) -> str:
@@ -164,6 +167,8 @@ def _lift_of(metric: str, word: str, suite: Suite) -> tuple[str, str]:
 def _range(name: str, suite: Suite, *, lift: bool = False) -> _RANGE:
     """Return the lowest and highest value, None for no limit; a lift is symmetric around 0."""
     metric = suite.metric(name)
+    if name == LATENCY_P95:
+        return 0, None
     if lift and not name and suite.lift is not None:
         low, high = suite.lift[0].low, suite.lift[0].high
     else:
@@ -176,7 +181,7 @@ def _range(name: str, suite: Suite, *, lift: bool = False) -> _RANGE:
 
 def _way(metric: str, suite: Suite) -> Direction:
     suite_metric = suite.metric(metric)
-    if metric in (USER_FAULTS, LIMITS_BROKEN):
+    if metric in (USER_FAULTS, LIMITS_BROKEN, RESIDUE, LATENCY_P95):
         return "<="
     return ">=" if suite_metric is None or suite_metric.better == "high" else "<="
 

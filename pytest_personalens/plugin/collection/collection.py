@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_personalens.core.runtime.garbage import no_collection
+from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.core.text.node_ids import BUILT_IN
 from pytest_personalens.core.text.parse import size_text
 from pytest_personalens.plugin.input_errors import CollectionError, errors_in_one_line, input_error
@@ -27,6 +28,7 @@ from pytest_personalens.plugin.running.items import (
     to_be_evaluated,
 )
 from pytest_personalens.plugin.running.keys import RUN, SETTINGS, is_worker
+from pytest_personalens.plugin.running.persona import persona_of
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -55,10 +57,17 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     config, where = metafunc.config, metafunc.definition.nodeid
     try:
         run, marks = config.stash[SETTINGS], list(metafunc.definition.iter_markers("personalens"))
-        suite = suite_of_marks(marks, run, where)
-        planned = (
-            config.stash[RUN].plan(settings_of(run, config, marks, where)) if suite == run.suite else None
-        )
+        persona = persona_of(marks, where)
+        suite = suite_of_marks(marks, run, where) if persona is None else FIRST_SUITE
+        planned = None
+        if suite == run.suite:
+            settings = settings_of(run, config, marks, where)
+            this_run = config.stash[RUN]
+            planned = (
+                this_run.plan(settings)
+                if persona is None
+                else this_run.plan_persona(settings, persona, metafunc.function.__name__)
+            )
     except NothingFits as error:
         unfit = why_nothing_fits(config, marks, where, run.of_suite)
         if not unfit:

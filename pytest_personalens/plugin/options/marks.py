@@ -12,6 +12,7 @@ from pytest_personalens.core.options.options import BY_KEY, OPTIONS
 from pytest_personalens.core.suite_names import SUITES
 from pytest_personalens.plugin.options.option_checks import check_thresholds, split_dimensions
 from pytest_personalens.plugin.options.options import read_value
+from pytest_personalens.plugin.running.persona import KEYWORDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,7 +52,10 @@ def settings_of(run: Settings, config: pytest.Config, marks: Sequence[pytest.Mar
                 f"{where}: the mark personalens takes keywords only, not {short_repr(mark.args[0])}",
                 code="PL107",
             )
+        has_persona = any(key in mark.kwargs for key in KEYWORDS)
         for key, value in mark.kwargs.items():
+            if key in KEYWORDS or (has_persona and key == "domain"):
+                continue
             option = BY_KEY.get(key)
             if option is None or not option.mark:
                 if key in (short := _short_thresholds(run.of_suite)):
@@ -60,7 +64,7 @@ def settings_of(run: Settings, config: pytest.Config, marks: Sequence[pytest.Mar
                     continue
                 if any(key in _short_thresholds(other) for other in other_suites(run.suite)):
                     continue
-                allowed = [o.key for o in OPTIONS if o.mark] + list(short)
+                allowed = [*KEYWORDS, *(o.key for o in OPTIONS if o.mark), *short]
                 raise SpecError(
                     f"{where}: unknown keyword {key!r} of the mark personalens; known: {', '.join(allowed)}",
                     code="PL107",

@@ -277,7 +277,9 @@ class Controller:
             complete=complete,
             drawn_from=drawn_from,
             excluded=excluded,
+            side_by_side=self._side_by_side(),
         )
+        run.add_personas(drawn.personas)
         more: dict[str, Any] = {}
         if self._settings.shard is not None:
             more["origin"] = origin(self._config.rootpath)
@@ -288,6 +290,13 @@ class Controller:
         results = results.model_copy(update=more)
         # A shard is only a part of a run. The merge of all parts draws the conclusions.
         return conclude(results, self._requirements) if self._settings.shard is None else results
+
+    def _side_by_side(self) -> int:
+        """Return how many dialogues ran at the same time, over all processes."""
+        if self._run.cluster is not None:
+            return int(self._run.cluster.places)
+        workers = getattr(self._config.option, "numprocesses", None)
+        return self._settings.concurrency * (workers if isinstance(workers, int) and workers else 1)
 
     def _write(self) -> None:
         if self._results is None:

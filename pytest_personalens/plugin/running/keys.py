@@ -28,6 +28,8 @@ JUNIT: pytest.StashKey[list[tuple[str, str]]] = pytest.StashKey()
 ATTEMPT: pytest.StashKey[int] = pytest.StashKey()
 #: How long the item's evaluation took, even if it ran before the item's turn.
 SECONDS: pytest.StashKey[float] = pytest.StashKey()
+#: There if the test directs the user of its dialogue, which may end with the test.
+DIRECTED: pytest.StashKey[bool] = pytest.StashKey()
 
 
 def is_worker(config: pytest.Config) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Drawn(NamedTuple):
@@ -28,6 +28,8 @@ class Drawn(NamedTuple):
     elsewhere: int = 0
     #: Items whose mark ``xdist_group`` keeps them with no other.
     ungrouped: int = 0
+    #: The scenarios of personas in marks, as plain data.
+    personas: tuple[dict[str, Any], ...] = ()
 
 
 @dataclass(slots=True)

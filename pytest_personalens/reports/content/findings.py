@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from pytest_personalens.core.judging.dimensions import Dimension
 from pytest_personalens.reports.content.explanation import sentence_of
+from pytest_personalens.results.gates.latency import latency_note
 from pytest_personalens.results.reasons.explanation import explanations
 from pytest_personalens.results.reasons.reasons import intrusions_note, limits_note
 from pytest_personalens.results.reasons.shared_values import shared_note
@@ -25,6 +26,7 @@ from pytest_personalens.results.wording import (
     quotes_note,
     signed,
     stale_note,
+    store_note,
     thresholds_text,
     trust_note,
     unread_note,
@@ -219,7 +221,9 @@ def _notes(results: Results) -> Iterator[tuple[str, Sentence]]:
         ("unread", unread_note),
         ("not judged", not_judged_note),
         ("limits", limits_note),
+        ("store", store_note),
         ("intrusions", intrusions_note),
+        ("latency", latency_note),
         ("user", user_note),
     ):
         if text := note(results):

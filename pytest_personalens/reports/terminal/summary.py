@@ -17,6 +17,7 @@ from pytest_personalens.reports.content.findings import (
 )
 from pytest_personalens.reports.content.kind_tables import slice_lines
 from pytest_personalens.reports.content.markup import figure, short_line
+from pytest_personalens.results.gates.latency import latency_change_text
 from pytest_personalens.results.reasons.reasons import broken_limits, costs_of
 from pytest_personalens.results.values.item import shortfall_text
 from pytest_personalens.results.wording import (
@@ -116,6 +117,8 @@ def _comparison(results: Results, comparison: Comparison, *, verbose: bool, list
             yield f"  {sentence(difference, results.of_suite.item)}"
     worse = [flip for flip in comparison.flips if flip.fell]
     better = [flip for flip in comparison.flips if not flip.fell]
+    if (latency := comparison.latency) is not None and (latency.p is None or not gated):
+        yield f"  {latency_change_text(latency, results.of_suite.item)}"
     if listed:
         yield from _flips(worse, "worse", results, most=len(worse) if verbose else _MOST_LISTED)
         # What got better is good to know, but nobody needs to look at it.

@@ -19,6 +19,7 @@ from pytest_personalens.core.suite.suite import get_suite
 from pytest_personalens.core.suite.suite_field import SuiteField
 from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.results.values.item import codes_in, scores_in
+from pytest_personalens.results.values.latency import mean_time
 from pytest_personalens.results.values.provenance import Provenance
 from pytest_personalens.results.values.results import RESULTS_SCHEMA, read_results
 from pytest_personalens.results.wording import left_out_text, unread_text
@@ -56,7 +57,8 @@ class Entry(Frozen):
     """One trial of a scenario: its scores and the codes of their reasons, or the cause of a missing score.
 
     `setup` holds the terms of the run that a mark changed. `content` is the digest of the scenario's content.
-    `messages` are what was said, where the baseline is a results file.
+    `latency` is the mean time of a reply in seconds. `messages` are what was said, where the baseline is a
+    results file.
     """
 
     scenario: str
@@ -69,6 +71,7 @@ class Entry(Frozen):
     content: str = ""
     setup: dict[str, str] = Field(default_factory=dict)
     reasons: dict[MeasureField, tuple[ReasonCode, ...]] = Field(default_factory=dict)
+    latency: float | None = None
     messages: tuple[Message, ...] = Field(default=(), exclude=True)
 
     @model_validator(mode="after")
@@ -91,6 +94,9 @@ class Baseline(Frozen):
     plugin: str = Field(default_factory=lambda: version("pytest-personalens"))
     provenance: Provenance | None = None
     terms: ComparisonTerms
+    side_by_side: int | None = Field(
+        default=None, description="Dialogues at a time, where replies were timed."
+    )
     entries: tuple[Entry, ...]
 
     @model_validator(mode="after")
@@ -130,10 +136,11 @@ class Baseline(Frozen):
         """Return the content of the file; a diff shows the lines of the scenarios that changed."""
         data: dict[str, Any] = self.model_dump(mode="json", by_alias=True)
         entries = data.pop("entries")
-        if data["provenance"] is None:
-            del data["provenance"]
+        for name in ("provenance", "side_by_side"):
+            if data[name] is None:
+                del data[name]
         lines = [
-            json.dumps({k: v for k, v in entry.items() if v not in ("", {})}, ensure_ascii=False)
+            json.dumps({k: v for k, v in entry.items() if v not in ("", {}, None)}, ensure_ascii=False)
             for entry in entries
         ]
         head = json.dumps(data, indent=1, ensure_ascii=False)
@@ -148,6 +155,7 @@ def baseline_of(results: Results) -> Baseline:
     return Baseline(
         provenance=results.provenance,
         terms=terms,
+        side_by_side=results.latency.side_by_side if results.latency is not None else None,
         entries=tuple(
             _entry(item, terms) for item in sorted(results.own, key=lambda item: (*item.key, item.trial))
         ),
@@ -168,6 +176,7 @@ def _entry(item: Item, terms: ComparisonTerms) -> Entry:
         content=item.content,
         setup={what: value for what, value in setup_of_item(item).items() if value != terms.setup.get(what)},
         reasons=codes_in(verdicts),
+        latency=mean_time(item),
         messages=evaluation.dialogue.messages,
     )
 

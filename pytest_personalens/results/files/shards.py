@@ -155,7 +155,8 @@ def merge(
     facts["complete"] = not missing and not stopped
     purposes = sorted({purpose for results in every for purpose in results.usd})
     scenarios = {id_: scenario for results in every for id_, scenario in results.scenarios.items()}
-    results = summarize(items, **facts).model_copy(
+    side_by_side = max(r.latency.side_by_side if r.latency is not None else 1 for r in every)
+    results = summarize(items, **facts, side_by_side=side_by_side).model_copy(
         update={
             "usd": {p: round(sum(results.usd.get(p, 0.0) for results in every), 6) for p in purposes},
             "scenarios": dict(sorted(scenarios.items())),

@@ -104,7 +104,9 @@ def _wrong_changes(stored: Results) -> Iterator[tuple[str, Any, Any]]:
 
 
 def _computed(stored: Results) -> Results:
-    summary = summarize(stored.items, **{name: getattr(stored, name) for name in FACTS})
+    side_by_side = stored.latency.side_by_side if stored.latency is not None else 1
+    facts = {name: getattr(stored, name) for name in FACTS}
+    summary = summarize(stored.items, **facts, side_by_side=side_by_side)
     update: dict[str, Any] = {name: getattr(summary, name) for name in _FIGURES}
     update["usage"] |= {
         purpose: used for purpose, used in stored.usage.items() if purpose.startswith(_OF_ANCHORS)

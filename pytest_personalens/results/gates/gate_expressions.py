@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.judging.dimensions import Dimension
-from pytest_personalens.core.options.gate import LIMITS_BROKEN
+from pytest_personalens.core.options.gate import LATENCY_P95, LIMITS_BROKEN
 from pytest_personalens.core.options.gate_expression import control_of, is_metric, measure_of
 
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ def check_expressions(settings: Settings) -> None:
                 f"{where}: personalization is not judged in this run; add p with --personalens-dimensions",
                 code="PL108",
             )
+        if gate.metric == LATENCY_P95 and settings.dialogues:
+            raise SpecError(f"{where}: stored dialogues have no times", code="PL108")
         if gate.metric == "drop" and settings.baseline is None:
             raise SpecError(f"{where}: {nothing} --personalens-baseline PATH", code="PL108")
         if gate.metric == "gap" and not settings.slice:

@@ -213,6 +213,37 @@ class Flip(Frozen):
         return self.dimension.is_worse(self.after, self.before)
 
 
+class Latency(Frozen):
+    """How long the assistant took for its replies, in seconds; in a run of quick replies there is none.
+
+    `replies` were measured, and `replayed` ones were not. The first pieces are those of streamed replies.
+    """
+
+    p50: float
+    p95: float
+    replies: int
+    replayed: int = 0
+    first_p50: float | None = None
+    first_p95: float | None = None
+    side_by_side: int = Field(default=1, description="Dialogues that ran at the same time.")
+
+
+class LatencyChange(Frozen):
+    """The mean time of a reply since the baseline, in seconds.
+
+    `p` is one-sided, for slower replies. `before`, `after` and `p` are null if the numbers of dialogues side
+    by side differ, because such runs are not compared.
+    """
+
+    side_by_side: int
+    then_side_by_side: int | None
+    before: float | None = None
+    after: float | None = None
+    scenarios: int = 0
+    p: float | None = None
+    slower: bool = False
+
+
 class Comparison(Frozen):
     """The comparison of the run with a baseline, by scenario.
 
@@ -233,6 +264,7 @@ class Comparison(Frozen):
     one_sided: dict[MeasureField, Literal["then", "now"]] = Field(default_factory=dict)
     flips: tuple[Flip, ...] = ()
     left_out: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    latency: LatencyChange | None = Field(default=None, description="Null without times in both runs.")
 
 
 class Arm(Frozen):

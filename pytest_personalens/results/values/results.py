@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from pytest_personalens.core.files.atomic_write import write_atomically
-from pytest_personalens.core.files.jsonfile import read_versioned, to_json
+from pytest_personalens.core.files.jsonfile import json_parts, read_versioned
 from pytest_personalens.core.frozen import Frozen
 from pytest_personalens.core.judging.evaluation import Cause
 from pytest_personalens.core.judging.usage import Usage
@@ -22,6 +22,7 @@ from pytest_personalens.results.values.figures import (
     Drift,
     Gate,
     Group,
+    Latency,
     Mean,
     Slice,
     Trials,
@@ -106,6 +107,9 @@ class Results(Frozen):
         default=(),
         description="Mean personalization after each turn of the assistant, where p-turns was read (paper,"
         " Figure 5); its reply to the user's goodbye is left out.",
+    )
+    latency: Latency | None = Field(
+        default=None, description="Null where no reply was timed, or 95 % of them took less than 0.5 s."
     )
     unfound_quotes: int = Field(default=0, description="Quotes of a judge that are not in the transcript.")
     unsupported: int = Field(default=0, description="Verdicts of a judge without any quote that is in it.")
@@ -211,7 +215,7 @@ def read_results(path: Path) -> Results:
 
 def write_json(results: Results, path: Path) -> None:
     """Write the results to `path`, whose folder must exist, by ``docs/reference/results.schema.json``."""
-    write_atomically(path, to_json(results))
+    write_atomically(path, json_parts(results))
 
 
 def json_schema() -> dict[str, Any]:

@@ -127,8 +127,10 @@ def _use(
                 return Use("contradicts", domain, kind, other, s.turn, s.text)
         return Use("ignores", domain, kind, values[0], last)
     turn, value = stated
-    if turn == 0:
-        return Use("uses-stated", domain, kind, value, 0, user[0][1])
+    # What the task leaves to the user to tell corrects nothing.
+    left = any(value in f.right for f in facts.all if f.known == "told")
+    if turn == 0 or left:
+        return Use("uses-stated", domain, kind, value, turn, dict(user)[turn])
     question = next((s for s in said if s.turn == turn - 1 and _asks(s, facts)), None)
     if question:
         return Use("asks-known", domain, kind, value, question.turn, question.text)
@@ -167,7 +169,11 @@ def counted(
                 min(shown, 8) / 8,
                 min(named, 4) / 4,
                 float(reason),
-                float("contradicts" in codes or any(r.state == "contradicted" for r in tastes)),
+                # What the user had to correct is counted above, and no second time.
+                float(
+                    any(u.code == "contradicts" and messages[u.turn].role == "assistant" for u in found)
+                    or any(r.state == "contradicted" for r in tastes)
+                ),
                 float(any(r.state == "affirmed" for r in tastes)),
                 min(questions, 4) / 4,
             ),
