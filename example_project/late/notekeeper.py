@@ -22,7 +22,7 @@ _FORGET: Final = re.compile(
 #: Notes that are found for a message.
 _MOST: Final = 10
 
-#: What may go wrong with a memory: it keeps every second message only, finds the first word only, tells
+#: What may go wrong with a memory: it keeps half of the messages, finds the first word only, tells
 #: nothing of what it finds, or hides what it should forget and keeps it.
 FAULTS: Final = ("keeps-half", "finds-little", "tells-nothing", "hides")
 
@@ -89,12 +89,10 @@ class NoteKeeper:
             self._notes.execute("insert into notes(notes) values ('optimize')")
 
     def _store(self) -> None:
-        kept = 0
         while True:
             said = self._coming.get()
             time.sleep(max(0.0, said.due - time.monotonic()))
-            kept += 1
             with self._lock:
-                if self._fault != "keeps-half" or kept % 2:
+                if self._fault != "keeps-half" or len(said.text) % 2:
                     self._notes.execute("insert into notes values (?, 0, ?)", (said.user, said.text))
                 self._open[said.user] -= 1
