@@ -67,7 +67,8 @@ def persona_of(marks: Sequence[pytest.Mark], where: str) -> Persona | None:
     domain = mark.kwargs.get("domain", DOMAIN)
     if not isinstance(domain, str) or not domain.strip():
         raise SpecError(
-            f"{where}: personalens(domain=...): a persona has one domain, as a text, not {short_repr(domain)}",
+            f"{where}: personalens(domain=...): a persona has one domain, as a text, not"
+            f" {short_repr(domain)}",
             code="PL107",
         )
     return Persona(" ".join(mark.kwargs["persona"].split()), mark.kwargs["wants"].strip(), domain.strip())
