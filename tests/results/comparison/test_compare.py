@@ -67,6 +67,7 @@ def trials_of(run: Run, trials: int) -> Results:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("scenarios", "trials"), [(30, 1), (30, 3)])
 def test_the_gate_decides_as_the_simulated_one(scenarios: int, trials: int) -> None:
     chance = random.Random(7)
