@@ -2,8 +2,8 @@
 
     python benchmarks/agents/model_judge.py
 
-Reads `data/agreement/by-hand-user8.jsonl`: `model` holds the model's two scores of each dialogue, `labels` those of
-two annotators. Model, annotators and assistants are language models, and none of them saw the others' answers.
+Reads `data/agreement/by-hand-user8.jsonl`: `model` holds the model's two scores of each dialogue, `labels`
+those of two annotators. Model, annotators and assistants are language models, and none saw the others' answers.
 """
 
 from __future__ import annotations
