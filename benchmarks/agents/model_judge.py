@@ -3,7 +3,7 @@
     python benchmarks/agents/model_judge.py
 
 Reads `data/agreement/by-hand-user8.jsonl`: `model` holds the model's two scores of each dialogue, `labels`
-those of two annotators. Model, annotators and assistants are language models, and none saw the others' answers.
+those of two annotators. All of them, and the assistants, are language models; none saw the others' answers.
 """
 
 from __future__ import annotations
