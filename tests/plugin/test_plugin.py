@@ -494,7 +494,7 @@ def test_thresholds_by_option_and_mark(repo: Repository) -> None:
 @pytest.mark.parametrize(
     ("mark", "told"),
     [
-        ("domian='Movies'", "unknown keyword 'domian' of the mark personalens; known: sample"),
+        ("domian='Movies'", "unknown keyword 'domian' of the mark personalens; known: "),
         ("domain='Opera'", "unknown domain 'Opera'"),
         ("'Movies'", "takes keywords only"),
         ("p=7", "p is scored 1 to 4"),

@@ -217,7 +217,7 @@ def test_a_run_of_fewer_dimensions_keeps_the_other_verdicts(repo: Repository) ->
     repo.run(*args, "--personalens-dimensions=all")
     repo.run(*args, "--personalens-dimensions=p")
     (path,) = records(repo)
-    assert len(json.loads(path.read_text())["verdicts"]) == 3
+    assert len(json.loads(path.read_text())["verdicts"]) == 4
 
 
 class CountingJudge:

@@ -57,7 +57,7 @@ def test_a_run_without_a_change_passes_and_says_what_it_could_have_found(saved: 
         result,
         0,
         "compared with base.json: 20 scenarios, at the level 0.05 for both gates together",
-        "gate regression: tcr: passed, TCR 1.00 -> 1.00 (+0.00, 95 % *) over 20 scenarios: no"
+        "gate regression: tcr: passed, TCR 1.00 -> 1.00 (+0.00, 90 % *) over 20 scenarios: no"
         " significant drop; one of 0.* would have been found 4 times in 5",
         "gate regression: p: passed, P 4.00 -> 4.00 *",
         "gate valid: passed, 20 of 20 items could be scored; the floor is 90%",
