@@ -9,24 +9,11 @@ those of two annotators. All of them, and the assistants, are language models; n
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
 
+from pytest_personalens.judge_quality.agreement.kappa import cohen
+
 FILE = Path(__file__).resolve().parents[2] / "data" / "agreement" / "by-hand-user8.jsonl"
-
-
-def kappa(one: Sequence[int], two: Sequence[int], *, weighted: bool) -> float:
-    """Cohen's kappa, with squared weights or none (Cohen 1960, 1968)."""
-    widest = max(*one, *two) - min(*one, *two)
-
-    def agreement(a: int, b: int) -> float:
-        return 1 - ((a - b) / widest) ** 2 if weighted else float(a == b)
-
-    observed = sum(map(agreement, one, two)) / len(one)
-    first, second = Counter(one), Counter(two)
-    by_chance = sum(agreement(a, b) * first[a] * second[b] for a in first for b in second) / len(one) ** 2
-    return (observed - by_chance) / (1 - by_chance)
 
 
 def main() -> None:
@@ -36,8 +23,8 @@ def main() -> None:
         people = {name: [row["labels"][name][dimension] for row in rows] for name in ("one", "two")}
         pairs = {f"model, {name}": (model, labels) for name, labels in people.items()}
         pairs["one, two"] = (people["one"], people["two"])
-        for names, (one, two) in pairs.items():
-            plain, weighted = (kappa(one, two, weighted=how) for how in (False, True))
+        for names, raters in pairs.items():
+            plain, weighted = (cohen([*zip(*raters, strict=True)], quadratic=how) for how in (False, True))
             print(f"{dimension}, {names}: plain {plain:.2f}, weighted {weighted:.2f}, {len(rows)} dialogues")
 
 

@@ -7,18 +7,17 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.errors import SpecError, short_repr
+from pytest_personalens.core.scenario import GoalPart, Scenario, ScenarioRef, Task
 from pytest_personalens.core.suite_names import FIRST_SUITE
+from pytest_personalens.core.text.slugs import slug
+from pytest_personalens.plugin.options.marks import PERSONA
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pytest
 
-    from pytest_personalens.core.scenario import Scenario, ScenarioRef
-
-# Every run of pytest imports this module, and one without us needs no scenario: see `ref_of`.
-#: The keywords of a mark, and the domain and stratum of its scenario.
-KEYWORDS: Final = ("persona", "wants")
+#: The domain and the stratum of the scenario of a persona.
 DOMAIN: Final = "Personas"
 STRATUM: Final = "persona"
 #: The preference type that holds what a persona says of somebody.
@@ -42,12 +41,12 @@ class Persona(NamedTuple):
 
 def persona_of(marks: Sequence[pytest.Mark], where: str) -> Persona | None:
     """Return what the closest mark with a persona says, if any has one; raise `SpecError` for half of it."""
-    mark = next((mark for mark in marks if any(key in mark.kwargs for key in KEYWORDS)), None)
+    mark = next((mark for mark in marks if any(key in mark.kwargs for key in PERSONA)), None)
     if mark is None:
         return None
-    for key in KEYWORDS:
+    for key in PERSONA:
         if key not in mark.kwargs:
-            other = next(other for other in KEYWORDS if other != key)
+            other = next(other for other in PERSONA if other != key)
             raise SpecError(f"{where}: personalens({other}=...): give {key} too", code="PL107")
         value = mark.kwargs[key]
         if not isinstance(value, str) or not value.strip():
@@ -77,9 +76,6 @@ def persona_of(marks: Sequence[pytest.Mark], where: str) -> Persona | None:
 
 def ref_of(persona: Persona, test: str) -> ScenarioRef:
     """Return the name of the scenario of a persona in a test function; one user for one persona."""
-    from pytest_personalens.core.scenario import ScenarioRef
-    from pytest_personalens.core.text.slugs import slug
-
     who = slug(_name(persona.text) or " ".join(persona.text.split()[:3]))[:24].strip("-")
     digest = hashlib.sha256(persona.text.encode()).hexdigest()[:4]
     task = slug(test.removeprefix("test_")) or "task"
@@ -90,7 +86,6 @@ def scenario_of(persona: Persona, ref: ScenarioRef) -> Scenario:
     """Return the scenario: each clause of the persona is a preference, if it is no name, age or wish."""
     from pytest_personalens.agents.embedded.reader.text import mentions
     from pytest_personalens.agents.embedded.user.voice import first_person
-    from pytest_personalens.core.scenario import GoalPart, Scenario, Task
 
     name, goal = _name(persona.text), _goal(persona.wants)
     clauses = dict.fromkeys(filter(None, (c.strip() for c in _CLAUSE.split(persona.text))))
