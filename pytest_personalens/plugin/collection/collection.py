@@ -16,7 +16,13 @@ from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.core.text.node_ids import BUILT_IN
 from pytest_personalens.core.text.parse import size_text
 from pytest_personalens.plugin.input_errors import CollectionError, errors_in_one_line, input_error
-from pytest_personalens.plugin.options.marks import AnyCase, settings_of, suite_of_marks, why_nothing_fits
+from pytest_personalens.plugin.options.marks import (
+    AnyCase,
+    refuse_unknown_criteria,
+    settings_of,
+    suite_of_marks,
+    why_nothing_fits,
+)
 from pytest_personalens.plugin.options.option_checks import refuse_an_empty_run, undecided_gates
 from pytest_personalens.plugin.options.unknown_keys import unknown_mark
 from pytest_personalens.plugin.pytest_internals import files_not_collected, fixtures_of
@@ -179,6 +185,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
         tally.ungrouped = count_ungrouped(session.config, session.items)
         return
+    refuse_unknown_criteria(session.config, settings)
     if not session.testsfailed and (
         session.config.option.setuponly or not any(map(is_to_be_evaluated, session.items))
     ):

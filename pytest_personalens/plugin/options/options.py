@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from pytest_personalens.core.errors import SpecError, short_repr
+from pytest_personalens.core.judging.criteria import read_criteria
 from pytest_personalens.core.options.options import BY_KEY, OPTIONS, Option
 from pytest_personalens.core.options.settings import Settings
 from pytest_personalens.core.suite_names import FIRST_SUITE, STATE
@@ -141,6 +142,11 @@ def read_value(
     A `configured` value may belong to another suite, and is then ignored; the result is None if nothing is
     left. Raise `pytest.UsageError` that begins with `source`.
     """
+    if option.key == "criteria":
+        try:
+            return read_criteria(value, {name for m in _suite(suite).measures for name in (m.short, m.value)})
+        except ValueError as error:
+            raise input_error(f"{source}: {error}") from None
     try:
         texts = [str(v) for v in value] if isinstance(value, (list, tuple)) else [str(value)]
     except Exception:  # raised by the __str__ of a custom value in a mark
