@@ -25,8 +25,8 @@ class PaidJudge:
         prompts: PromptSettings,
         prices: Mapping[str, Price],
     ) -> None:
+        from pytest_personalens.core.files.cache import cache_folder
         from pytest_personalens.core.judging.usage import price_of
-        from pytest_personalens.datasets.toml_cache import cache_folder
         from pytest_personalens.engine.records.readings import RecordedJudge
         from pytest_personalens.models.open import open_model
 
