@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_personalens.core.errors import error_text
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -27,6 +25,8 @@ def errors_in_one_line(*, collecting: bool = False) -> Iterator[None]:
     except (pytest.fail.Exception, pytest.skip.Exception, SystemExit, GeneratorExit) as error:
         if collecting:
             raise
+        from pytest_personalens.core.errors import error_text
+
         raise pytest.UsageError(
             _with_code(f"personalens: no test is run yet that could end so: {error_text(error)}")
         ) from None

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_personalens.core.runtime.garbage import no_collection
+from pytest_personalens.core.suite_names import PARAM
 from pytest_personalens.core.text.node_ids import BUILT_IN
 from pytest_personalens.core.text.parse import size_text
 from pytest_personalens.plugin.input_errors import errors_in_one_line
@@ -19,8 +20,6 @@ from pytest_personalens.plugin.options.marks import AnyCase, settings_of, suite_
 from pytest_personalens.plugin.options.option_checks import refuse_an_empty_run
 from pytest_personalens.plugin.pytest_internals import files_not_collected
 from pytest_personalens.plugin.running.items import (
-    PARAM,
-    asks_for_ours,
     is_scenario_item,
     is_to_be_evaluated,
     to_be_evaluated,
@@ -29,10 +28,6 @@ from pytest_personalens.plugin.running.keys import RUN, SETTINGS, is_worker
 
 if TYPE_CHECKING:
     from collections.abc import Generator
-
-_NO_SAMPLE = (
-    "personalens: give --personalens-sample N (or personalens_sample in the configuration) to run this"
-)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -111,10 +106,6 @@ def pytest_pycollect_makeitem(collector: pytest.Module | pytest.Class) -> Genera
 def pytest_collection_modifyitems(
     session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
 ) -> None:
-    if config.stash[SETTINGS].sample is None:
-        for item in filter(asks_for_ours, items):
-            item.add_marker(pytest.mark.skip(reason=_NO_SAMPLE))
-        return
     has_scenario_items = any(map(is_scenario_item, items))
     if not has_scenario_items and is_whole_repository(config):
         from pytest_personalens.plugin.collection import suite

@@ -10,6 +10,7 @@ import pytest
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.options.options import BY_KEY, OPTIONS
 from pytest_personalens.core.text.parse import list_parts, size_text
+from pytest_personalens.plugin.options.declaration import in_configuration
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,17 +29,10 @@ def check_alone(config: pytest.Config) -> None:
     sampled = any(
         config.getoption(key) is not None for key in ("personalens_sample", "personalens_dialogues")
     )
-    sampled = sampled or _in_configuration(config, "personalens_sample")
+    sampled = sampled or in_configuration(config, "personalens_sample")
     for flag in () if sampled else _given(config, "gate", "judge check", "report"):
         raise pytest.UsageError(f"{flag}: give --personalens-sample N too; without it there is no run")
     check_paths(config)
-
-
-def _in_configuration(config: pytest.Config, key: str) -> bool:
-    try:
-        return config.getini(key) not in (None, "", [])
-    except (TypeError, ValueError, pytest.UsageError):  # a value of another type
-        return True
 
 
 def _given(config: pytest.Config, *shapes: Shape) -> list[str]:
@@ -199,7 +193,7 @@ def without_sample(config: pytest.Config, settings: Settings) -> str:
     if unused := [o.long for o in OPTIONS if o.long in flags_of(config)]:
         have = "has" if len(unused) == 1 else "have"
         return f"{', '.join(unused)} {have} no effect without --personalens-sample N"
-    if any(_in_configuration(config, o.ini) for o in OPTIONS if o.shapes == "gate" and o.on == "both"):
+    if any(in_configuration(config, o.ini) for o in OPTIONS if o.shapes == "gate" and o.on == "both"):
         return "there are gates in the configuration and no sample (--personalens-sample N): none is decided"
     return ""
 
