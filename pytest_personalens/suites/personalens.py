@@ -195,6 +195,7 @@ SUITE: Final = Suite(
     asker=_asker,
     scorer=_scorer,
     audit=_audit,
+    auditor="user-audit 1",
     not_scored=_not_scored,
     needs=_needs,
     lacks=("history", "embedding", "nltk_data"),

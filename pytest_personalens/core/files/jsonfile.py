@@ -6,15 +6,15 @@ If a file cannot be used, the error says so in one line.
 from __future__ import annotations
 
 import datetime as dt
+import errno
 import json
-from typing import TYPE_CHECKING, Final, TypeVar
+from pathlib import Path
+from typing import Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from pytest_personalens.core.errors import DataError, short_repr
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pytest_personalens.core.files.links import leads_out
 
 _Model = TypeVar("_Model", bound=BaseModel)
 #: A kind of problem that pydantic finds -> our words, for somebody who writes TOML or JSON.
@@ -39,6 +39,8 @@ def read_versioned(path: Path, model: type[_Model], schema: str, *, what: str, a
     `advice` says what to do about a bad one.
     """
     try:
+        if leads_out(path, Path.cwd()):
+            raise OSError(errno.ELOOP, "a symbolic link out of this folder, which is not followed")
         data = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise DataError(path, f"cannot be read: {error.strerror}; {advice}") from None

@@ -10,8 +10,9 @@ from pytest_personalens.core.errors import NotJudged
 from pytest_personalens.core.judging.dimensions import FREE_DIMENSIONS, NEEDS_FACTS
 from pytest_personalens.core.judging.verdict import Verdict
 from pytest_personalens.core.scenario import Scenario
+from pytest_personalens.engine.records.on_tape import JudgeOnTape, UserOnTape
 from pytest_personalens.engine.records.record import read_record, record_of
-from pytest_personalens.engine.records.replay import Replay, ReplayJudge, ReplayUserAgent
+from pytest_personalens.models.tape import Tape, TapeRules
 from tests.support.datasets.official_tree import write_data
 from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import Repository, ScriptedUser
@@ -124,10 +125,14 @@ def test_what_is_not_judged_is_no_fault_and_replayed(scenario: Scenario) -> None
     assert evaluation.share == 1
     assert evaluation.not_judged == {TC: NEEDS_FACTS}
     assert not evaluation.unread
-    record = read_record(record_of(evaluation, scenario).model_dump_json(), "r.json")
-    replay = Replay(scenario, [record], may_spend=False, where="r.json")
+    tape = Tape(TapeRules(writes=True))
     with pytest.raises(NotJudged, match=NEEDS_FACTS):
-        ReplayJudge(ByRules(), replay).verdict(scenario, evaluation.dialogue, TC)
+        JudgeOnTape(ByRules(), tape).verdict(scenario, evaluation.dialogue, TC)
+    record = read_record(record_of(evaluation, scenario, scenario.id, tape.rows).text, "r.json")
+    assert record.data["not_judged"] == {TC.value: NEEDS_FACTS}
+    replay = Tape(record=record.rows)
+    with pytest.raises(NotJudged, match=NEEDS_FACTS):
+        JudgeOnTape(ByRules(), replay).verdict(scenario, evaluation.dialogue, TC)
     assert replay.questions == 0
 
 
@@ -148,7 +153,9 @@ def test_a_user_that_leaves_unserved_says_so_and_its_record_too(scenario: Scenar
     turns = (UserTurn("A ticket."), UserTurn(last, done=True, served=False))
     dialogue = converse(scenario, lambda messages: "Sorry.", ScriptedUser(*turns)).dialogue
     assert dialogue.end == "unserved"
-    evaluation = evaluate(scenario, lambda messages: "Sorry.", ScriptedUser(*turns), ByRules())
-    replay = Replay(scenario, [record_of(evaluation, scenario)], may_spend=False, where="r.json")
-    again = converse(scenario, lambda messages: "Sorry.", ReplayUserAgent(ScriptedUser(), replay)).dialogue
+    tape = Tape(TapeRules(writes=True))
+    user = UserOnTape(ScriptedUser(*turns), tape)
+    evaluation = evaluate(scenario, lambda messages: "Sorry.", user, ByRules())
+    replay = Tape(record=record_of(evaluation, scenario, scenario.id, tape.rows).rows)
+    again = converse(scenario, lambda messages: "Sorry.", UserOnTape(ScriptedUser(), replay)).dialogue
     assert again == dialogue
