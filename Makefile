@@ -46,7 +46,7 @@ test-real-model: $(VENV)/dev ## dialogues with a small real model in all roles, 
 	$(APART)/litellm/bin/python -m pip install --quiet --disable-pip-version-check 'litellm[proxy]'
 	PERSONALENS_LITELLM=$(CURDIR)/$(APART)/litellm/bin/litellm $(BIN)/python -m pytest -m real_model
 
-FRAMEWORKS ?= langgraph openai_agents pydantic_ai strands adk crewai agent_framework llama_index mcp a2a
+FRAMEWORKS ?= langgraph openai_agents pydantic_ai strands adk crewai agent_framework llama_index mcp a2a stores
 APART := .venv-frameworks
 
 # uv, because pip takes a minute for each.

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.facts import Clock, Fact, Limit, Session, Thing
+from pytest_personalens.core.facts import Clock, Fact, Limit, Session, StoreLook, Thing
 from pytest_personalens.core.frozen import Frozen, Text
 from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.core.text.slugs import slug
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 Kind = Literal["single", "multi"]
 _ROUNDS: Final[dict[Kind, int]] = {"single": 20, "multi": 30}
@@ -190,14 +190,24 @@ class BaseScenario(Frozen):
         """Return the context of one session, where a dialogue has several."""
         return context
 
+    def questions_to_store(self, session: str) -> tuple[str, ...]:
+        """Return what to look for in a memory store before a session; nothing if it is not looked into."""
+        return ()
+
+    def look_into_store(self, entries: Sequence[str] | None, found: Sequence[str] | None) -> StoreLook:
+        """Return what there is of the scenario's values in all entries of a store, and in what it finds."""
+        return StoreLook(entries=None if entries is None else len(entries))
+
 
 class Scenario(BaseScenario):
     """One user with one task in one situation.
 
     `preferences` and `summaries` hold only the domains of the task. `sessions` are the past conversations
     that the summaries sum up. With ``personalens_interactions = all``, `others` holds the summaries of the
-    user's other domains, and `sessions` theirs too.
+    user's other domains, `elsewhere` the preferences there, and `sessions` theirs too.
     """
+
+    undigested: ClassVar[set[str]] = {"dataset", "elsewhere"}
 
     kind: Kind
     demographics: dict[Text, Text]
@@ -216,12 +226,15 @@ class Scenario(BaseScenario):
     others: dict[str, Text] = Field(
         default_factory=dict, description="Domain -> summary, of domains beside the task's."
     )
+    elsewhere: dict[str, dict[Text, tuple[Text, ...]]] = Field(
+        default_factory=dict, description="Domain -> preferences, of domains beside the task's."
+    )
 
     @model_serializer(mode="wrap")
     def _without_what_is_empty(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
         data: dict[str, Any] = serialize(self)
         # What a dataset does not have is no part of a scenario's digest.
-        _drop_empty(data, "words", "now", "limits", "sessions", "others")
+        _drop_empty(data, "words", "now", "limits", "sessions", "others", "elsewhere")
         if not self.situation.known:
             data.pop("situation", None)
         if isinstance(task := data.get("task"), dict):
@@ -275,7 +288,7 @@ class Scenario(BaseScenario):
 
     def to_label(self) -> dict[str, Any]:
         """Return the scenario for a file of labels: without past conversations, which no judge reads."""
-        return self.model_copy(update={"sessions": (), "others": {}}).model_dump(mode="json")
+        return self.model_copy(update={"sessions": (), "others": {}, "elsewhere": {}}).model_dump(mode="json")
 
     def context(self, letters: str = "DIS") -> Context:
         """Return what an assistant may know: `letters` of D, I, H and S.

@@ -6,6 +6,7 @@ import errno
 import hashlib
 import json
 import os
+import shutil
 import stat
 import threading
 import time
@@ -22,10 +23,13 @@ if TYPE_CHECKING:
 
 try:
     import fcntl
+    import resource
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
     import msvcrt
 
+#: Bytes that must be free before an answer is bought.
+_ROOM: Final = 1 << 16
 #: Seconds between tries to take a lock that another process has.
 _PAUSE: Final = 0.02
 _NO_LINK: Final = getattr(os, "O_NOFOLLOW", 0)
@@ -62,6 +66,15 @@ class CallLog:
     def case(self, case: str, *, anew: bool = False) -> CaseCalls:
         """Return the calls of a case; under `anew`, only those that this run bought."""
         return CaseCalls(self, case, anew=anew)
+
+    def check_room(self, file: Path) -> None:
+        """Raise `OSError` if the next answer would have no room on the disk, or in a file of that size."""
+        disk = shutil.disk_usage(self.folder)
+        if disk.total and disk.free < _ROOM:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(file))
+        limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0] if fcntl is not None else -1
+        if 0 <= limit < _ROOM + (file.stat().st_size if file.exists() else 0):
+            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), str(file))
 
     @contextmanager
     def alone(self, case: str, key: Key, before: Callable[[], None]) -> Iterator[None]:
@@ -122,6 +135,9 @@ class FarCalls:
         self._rows[row.key] = row
         self.added.append(row)
 
+    def check_room(self) -> None:
+        """Do nothing: the machine of the run looks after the log."""
+
     def alone(self, key: Key, before: Callable[[], None]) -> AbstractContextManager[None]:
         """Return a context that keeps nobody out."""
         return nullcontext()
@@ -138,6 +154,10 @@ class CaseCalls:
         #: The numbers of lines, from 1, that are cut off, edited or somebody else's.
         self.damaged: list[int] = []
         self._lock = threading.Lock()
+
+    def check_room(self) -> None:
+        """Raise `OSError` if the next answer could not be kept."""
+        self._log.check_room(self.file)
 
     def alone(self, key: Key, before: Callable[[], None]) -> AbstractContextManager[None]:
         """Return a context in which nobody else buys the same."""

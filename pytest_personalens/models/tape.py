@@ -94,6 +94,9 @@ class Calls(Protocol):
     def append(self, row: Row) -> None:
         """Keep an answer, or raise `OSError`."""
 
+    def check_room(self) -> None:
+        """Raise `OSError` if the next answer could not be kept."""
+
     def alone(self, key: Key, before: Callable[[], None]) -> AbstractContextManager[None]:
         """Return a context in which nobody else buys the answer."""
 
@@ -232,6 +235,10 @@ class Tape:
         self._before()
         if self._calls is None or not paid:
             return bought()
+        try:
+            self._calls.check_room()
+        except OSError as error:
+            raise self._stopped(error) from None
         with self._calls.alone(key, self._before):
             # Another thread or process may have bought it meanwhile.
             if (other := self._calls.find(key)) is not None:
@@ -298,10 +305,14 @@ class Tape:
             try:
                 self._calls.append(row._replace(run=self.rules.run, item=self.rules.item))
             except OSError as error:
-                problem = unkept(self._calls, error)
-                self._unkept(problem)
-                raise problem from None
+                raise self._stopped(error) from None
         return row
+
+    def _stopped(self, error: OSError) -> RecordError:
+        assert self._calls is not None
+        problem = unkept(self._calls, error)
+        self._unkept(problem)
+        return problem
 
     def _refusal(self, role: str, asked: Mapping[str, str]) -> str:
         why = self._why_stale(role, asked, self.heard) if self._record else ""

@@ -32,6 +32,8 @@ _TC, _P, _FACTS = FREE_DIMENSIONS
 #: Why the embedded judge gives no reading of these, and what to do.
 _BY_MODELS: Final = "is read by models only; name one with --personalens-judge-model"
 _READ_BY_MODELS: Final = READINGS[2:]
+_INTRUSIONS: Final = Dimension.INTRUSIONS
+_NOT_OF_PAPER: Final = "the paper's judge has no reading of intrusions; leave --personalens-protocol out"
 #: The controls of the ablation, besides D+I+S (paper, Table 4).
 _ABLATION: Final = ("none", "D", "I", "S")
 
@@ -67,11 +69,16 @@ def _embedded(settings: Mapping[str, Any], measure: Measure) -> bool:
 
 
 def _read_by_default(settings: Mapping[str, Any]) -> tuple[Measure, ...]:
-    return FREE_DIMENSIONS if _embedded(settings, _P) else DEFAULT_DIMENSIONS
+    return (*FREE_DIMENSIONS, _INTRUSIONS) if _embedded(settings, _P) else DEFAULT_DIMENSIONS
 
 
 def _not_scored(settings: Mapping[str, Any]) -> dict[Measure, str]:
-    return {m: f"{m.names.title.lower()} {_BY_MODELS}" for m in _READ_BY_MODELS if _embedded(settings, m)}
+    why_not: dict[Measure, str] = {
+        m: f"{m.names.title.lower()} {_BY_MODELS}" for m in _READ_BY_MODELS if _embedded(settings, m)
+    }
+    if settings.get("protocol") == "paper" and not _embedded(settings, _INTRUSIONS):
+        why_not[_INTRUSIONS] = _NOT_OF_PAPER
+    return why_not
 
 
 def _needs(settings: Mapping[str, Any], scenario: Scenario, measure: Measure) -> str:
@@ -141,7 +148,8 @@ def _check(settings: Mapping[str, Any]) -> None:
     flag, known, controls = "--personalens-control", settings["context"], settings["control"]
     if set(_ABLATION) <= set(controls) and known != "DIS":
         raise SpecError(
-            f"{flag} ablation: the run itself is its last row, D+I+S; leave out --personalens-context"
+            f"{flag} ablation: the run itself is its last row, D+I+S; leave out --personalens-context",
+            code="PL108",
         )
     for control in controls:
         if control in ("none", "swapped"):
@@ -158,7 +166,8 @@ def _check(settings: Mapping[str, Any]) -> None:
             )
             raise SpecError(
                 f"{flag} {SUITE.arm_word(control)}: the run itself knows {knows} (--personalens-context);"
-                " there is nothing to compare"
+                " there is nothing to compare",
+                code="PL108",
             )
 
 
@@ -168,7 +177,7 @@ SUITE: Final = Suite(
     kind_name="{}-domain".format,
     domains=DOMAINS,
     measures=tuple(Dimension),
-    compared=(_TC, _P, _FACTS, *_READ_BY_MODELS),
+    compared=(_TC, _P, _FACTS, *_READ_BY_MODELS, _INTRUSIONS),
     main=FREE_DIMENSIONS,
     read_by_default=_read_by_default,
     in_all=READINGS,
@@ -176,7 +185,7 @@ SUITE: Final = Suite(
     metrics=(
         Metric.mean("tcr", _TC, "tc", _TC.value),
         Metric.mean("p", _P, _P.value),
-        *(Metric.mean(measure.short, measure) for measure in (_FACTS, *_READ_BY_MODELS)),
+        *(Metric.mean(measure.short, measure) for measure in (_FACTS, *_READ_BY_MODELS, _INTRUSIONS)),
     ),
     gate_example="tcr >= 0.9 or Movies: p >= 3",
     lift=(_P, ("swapped", "none")),
@@ -190,6 +199,7 @@ SUITE: Final = Suite(
     ),
     arm_groups={"ablation": _ABLATION},
     thresholds={_TC: 1, _P: 2},
+    bearings="P goes from 1 to 4; the example's bot reaches 3.17, and 1.07 without its memory",
     scenario=Scenario,
     open_dataset=_open_dataset,
     asker=_asker,

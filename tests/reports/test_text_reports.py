@@ -405,6 +405,8 @@ def test_no_report_has_a_line_that_a_runner_takes_for_a_command() -> None:
     ]
     assert commands(shown) == []
     assert harmless("a::b #[x] C:: ok") == "a::b #[x] C:: ok"
+    azure = "at ##vso[task.complete result=Succeeded;] ##VSO[build.addbuildtag]x ##[error]y"
+    assert "##" not in harmless(azure)
 
 
 def test_two_runs_side_by_side() -> None:

@@ -61,7 +61,7 @@ def test_a_run_says_what_its_suite_calls_things(sums: Repository, monkeypatch: p
             "large              8       8   0.88   0.31    2.50",
             "control blind: accuracy 0.12, with this user's context 0.88: lift +0.75 (*one-sided p = 0.0*)",
             "control blind: error 3.50, with this user's context 0.31: lift +3.19 (*one-sided p = 0.0*)",
-            "below threshold:",
+            "below the threshold*:",
             "  3plus*-u3: right 0 < 1",
             "gate accuracy: passed, share of right sums 0.88 (*) >= 0.80 over 16 sums of 8 users",
             "gate mae: passed, mean error 0.31 (*) <= 1.00 over 8 sums",

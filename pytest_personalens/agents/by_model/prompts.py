@@ -33,9 +33,11 @@ if TYPE_CHECKING:
 _FOLDER: Final = Path(__file__).parent / "templates"
 #: No model is asked for facts: typed values are compared.
 _ASKED: Final = tuple(d for d in Dimension if d is not Dimension.FACTS)
-#: The readings whose rubrics every judge is given. The one of claims without a call is asked for by itself,
-#: so that the prompts for assistants of text, and the identities of judges, are what they were.
-RUBRICS: Final = tuple(d for d in _ASKED if d is not Dimension.UNBACKED)
+#: Readings that are asked for by themselves, so that the prompts of the others, and the identities of judges,
+#: are what they were.
+_ALONE: Final = (Dimension.UNBACKED, Dimension.INTRUSIONS)
+#: The readings whose rubrics every judge is given.
+RUBRICS: Final = tuple(d for d in _ASKED if d not in _ALONE)
 _READINGS: Final = tuple(f"judge_{d.value}" for d in _ASKED)
 #: Characters of a call's arguments, and of its result, that a judge is shown.
 MAX_SHOWN: Final = 1_000
@@ -61,7 +63,7 @@ PLACEHOLDERS: Final[dict[str, frozenset[str]]] = {
 #: Under the paper's protocol each reading of a judge is one prompt of its own, and a model as the assistant
 #: gets the dialogue in one message.
 _PAPER: Final = {
-    "judge": ("judge", *_READINGS),
+    "judge": ("judge", *(f"judge_{d.value}" for d in _ASKED if d is not Dimension.INTRUSIONS)),
     "assistant": (
         *("assistant", "assistant_context", "assistant_next"),
         *("assistant_vanilla", "assistant_vanilla_next"),
@@ -84,7 +86,7 @@ class Prompts:
         self._texts = {name: _built_in_text(name, protocol) for name in names}
         for file in _templates_in(folder) if folder is not None else ():
             if file.stem not in names:
-                raise DataError(file, f"no such template; known: {', '.join(names)}")
+                raise DataError(file, f"no such template; known: {', '.join(names)}", code="PL204")
             self._texts[file.stem] = self._read(file)
         self._places = {
             name: frozenset(Template(text).get_identifiers()) for name, text in self._texts.items()
@@ -114,21 +116,23 @@ class Prompts:
     def judge_version(self) -> str:
         """What tells a judge with these templates from others; part of its identity.
 
-        The template for claims without a call counts where it is the team's own.
+        The template of a reading that is asked for by itself counts where it is the team's own.
         """
         digest = self.digest("judge", *(f"judge_{d.value}" for d in RUBRICS))
-        unbacked = f"judge_{Dimension.UNBACKED.value}"
-        is_own = self._texts[unbacked] != _built_in_text(unbacked, self.protocol)
-        return f"{digest} {self.digest(unbacked)}" if is_own else digest
+        alone = [name for d in _ALONE if (name := f"judge_{d.value}") in self._texts]
+        own = [name for name in alone if self._texts[name] != _built_in_text(name, self.protocol)]
+        return " ".join((digest, *map(self.digest, own)))
 
     def _read(self, file: Path) -> str:
         try:
             text = file.read_text(encoding="utf-8").strip()
         except (OSError, UnicodeDecodeError) as error:
-            raise DataError(file, f"cannot be read: {error}") from None
+            raise DataError(file, f"cannot be read: {error}", code="PL201") from None
         template = Template(text)
         if not template.is_valid():
-            raise DataError(file, "a '$' that begins no placeholder; write '$$' for a dollar sign")
+            raise DataError(
+                file, "a '$' that begins no placeholder; write '$$' for a dollar sign", code="PL204"
+            )
         role = next(role for role, names in self._roles.items() if file.stem in names)
         placeholders = PLACEHOLDERS[role]
         if role == "judge" and (self.protocol == "paper" or file.stem != "judge"):
@@ -139,6 +143,7 @@ class Prompts:
                     file,
                     f"unknown placeholder ${name} for the {role}; known:"
                     f" {', '.join(f'${n}' for n in sorted(placeholders))}",
+                    code="PL204",
                 )
         return text
 
@@ -149,6 +154,7 @@ class Prompts:
             raise DataError(
                 folder / "judge.txt",
                 "the placeholder $rubrics is missing: without it the judge has no scores to give",
+                code="PL204",
             )
         person = self.places("user", "user_person")
         if "intent" not in person and not all(
@@ -157,6 +163,7 @@ class Prompts:
             raise DataError(
                 folder / "user_person.txt",
                 "the placeholder $intent is missing: without it the user does not know what to ask",
+                code="PL204",
             )
 
 
@@ -173,9 +180,9 @@ def _templates_in(folder: Path) -> list[Path]:
     try:
         exists = folder.is_dir()
     except OSError as error:  # a name that is too long
-        raise DataError(str(folder)[:200], f"cannot be read: {error.strerror}") from None
+        raise DataError(str(folder)[:200], f"cannot be read: {error.strerror}", code="PL201") from None
     if not exists:
-        raise DataError(folder, "no such folder of prompt templates")
+        raise DataError(folder, "no such folder of prompt templates", code="PL204")
     return sorted(folder.glob("*.txt"))
 
 

@@ -22,7 +22,7 @@ def main(options: argparse.Namespace) -> int:
     if options.write is None:
         return _unused(options.folder, delete=options.delete)
     if options.delete:
-        raise SpecError("--delete: the records are read for --write, and stay; leave it out")
+        raise SpecError("--delete: the records are read for --write, and stay; leave it out", code="PL108")
     return _convert(options.folder, options.write)
 
 
@@ -52,7 +52,7 @@ def _convert(folder: Path, target: Path) -> int:
     from pytest_personalens.core.files.destinations import writable
 
     if writable(target, "--write").exists():
-        raise SpecError(f"--write: {target} is there already; give another path, or remove it")
+        raise SpecError(f"--write: {target} is there already; give another path, or remove it", code="PL105")
     lines = [json.dumps(line, ensure_ascii=False) + "\n" for line in _stored_dialogues(folder)]
     if not lines:
         raise DataError(folder, "holds no record of version 0.2")
@@ -88,7 +88,9 @@ def _stored_dialogues(folder: Path) -> Iterator[dict[str, Any]]:
             }
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise DataError(
-                file, f"cannot be read: {error}; restore it from version control, or move it away"
+                file,
+                f"cannot be read: {error}; restore it from version control, or move it away",
+                code="PL201",
             ) from None
 
 

@@ -9,7 +9,10 @@ import time
 import uuid
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _DRAFT: Final = re.compile(r"(?P<stem>\..+)\.[0-9a-z_]+\.tmp")
 #: Age in seconds after which no process can still be writing a draft.
@@ -24,8 +27,8 @@ _LONGEST: Final = 259
 _DRAFTS: Final[dict[Path, dict[str, list[Path]]]] = {}
 
 
-def write_atomically(path: Path, content: str | bytes, *, durable: bool = False) -> None:
-    """Write the whole file, so that nobody ever sees half of it.
+def write_atomically(path: Path, content: str | bytes | Iterable[str], *, durable: bool = False) -> None:
+    """Write the whole file, so that nobody ever sees half of it; a large one may come in parts.
 
     After a crash, and for a reader at any time, the file has either its old or its new content. The folder
     must exist. If two processes write the same file, the last one wins. A `durable` file is on disk when the
@@ -46,7 +49,8 @@ def write_atomically(path: Path, content: str | bytes, *, durable: bool = False)
     try:
         # Characters that cannot be encoded are replaced, so that no paid result is lost because of one.
         with draft.open("wb") as file:
-            file.write(content if isinstance(content, bytes) else content.encode("utf-8", errors="replace"))
+            for part in (content,) if isinstance(content, (str, bytes)) else content:
+                file.write(part if isinstance(part, bytes) else part.encode("utf-8", errors="replace"))
             if durable:
                 file.flush()
                 os.fsync(file.fileno())

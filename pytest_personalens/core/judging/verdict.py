@@ -58,7 +58,11 @@ PreferenceCode = Literal[
 PartState = Literal["done", "promised", "proposed", "refused", "handed-back", "wrong", "claimed", "missing"]
 #: What was wrong with what an assistant remembers.
 MemoryCode = Literal["not-said", "must-not-say", "told-again", "made-up", "not-admitted", "no-reply"]
-ReasonCode = Literal[PreferenceCode, PartState, MemoryCode]
+#: What the assistant says or acts on without need for the task: whose or which it is.
+IntrusionCode = Literal[
+    "religion", "ethnicity", "health", "family", "age", "gender", "work", "other-domain", "other-person"
+]
+ReasonCode = Literal[PreferenceCode, PartState, MemoryCode, IntrusionCode]
 
 
 class Reason(Sparse):
@@ -66,8 +70,9 @@ class Reason(Sparse):
 
     A reason about a preference has `domain`, `type` and `value`. A reason about a part of the goal has
     `part`, and `code` is the last state of that part. A reason about memory has the `value` that is said or
-    missing. `turn` is the message in which the judge saw it. `detail` says what is wrong with a part, found
-    and wanted: ``the day: Sunday 28 June, wanted Friday 26 June``; it is stored only if it is not empty.
+    missing, and one about an intrusion the `value` that is said. `turn` is the message in which the judge saw
+    it. `detail` says what is wrong with a part, found and wanted: ``the day: Sunday 28 June, wanted Friday 26
+    June``; it is stored only if it is not empty.
     """
 
     code: ReasonCode
@@ -98,7 +103,8 @@ class Verdict(Sparse):
 
     The quotes of a model are searched in the transcript. `unfound_quotes` is the number of quotes that are
     not in it and are no evidence. A verdict is `unsupported` if no quote was found, even after the model was
-    asked again.
+    asked again. It is `echoed` if the line with its score stands in the transcript too, so that the judge may
+    have repeated what the assistant wrote.
     """
 
     dimension: MeasureField
@@ -112,8 +118,10 @@ class Verdict(Sparse):
     improvements: tuple[Text, ...] = ()
     unfound_quotes: int = Field(default=0, ge=0)
     unsupported: bool = False
+    echoed: bool = False
     rare: ClassVar[Mapping[str, object]] = {
         "observations": (), "improvements": (), "unfound_quotes": 0, "unsupported": False,
+        "echoed": False,
     }  # fmt: skip
 
     @model_validator(mode="after")

@@ -108,6 +108,7 @@ class EmbeddedDataset:
             ),
             sessions=self._sessions(ref.user, (*ref.domains, *others), things, now),
             others={d: self.files.summary(ref.user, d) for d in others},
+            elsewhere={d: profile.preferences(d) for d in others},
         )
 
     def past(self, user: str) -> tuple[Session, ...]:

@@ -59,7 +59,9 @@ def read_adopted(path: Path) -> AdoptedJudge:
     """Return the adopted judge of a file; `DataError` says in one line what is wrong with it."""
     if not path.exists():
         raise DataError(
-            path, "cannot be read: No such file or directory; write it with --personalens-adopt-judge"
+            path,
+            "cannot be read: No such file or directory; write it with --personalens-adopt-judge",
+            code="PL201",
         )
     return read_versioned(
         path,

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, Final
 
 import pytest
 
-from pytest_personalens.core.options.options import BY_KEY, OPTIONS
+from pytest_personalens.core.options.options import OPTIONS
 from pytest_personalens.core.suite_names import STATE
+from pytest_personalens.plugin.pytest_internals import written_keys
+
+#: The variable that every run may have set.
+_CACHE: Final = "PERSONALENS_CACHE_DIR"
 
 _GROUPS: Final = {
     "select": "which scenarios",
@@ -17,7 +22,7 @@ _GROUPS: Final = {
     "report": "what is written",
 }
 #: Keys that exist only in the configuration, each a list of lines.
-_LINES: Final = {
+LINES: Final = {
     "personalens_prices": "MODEL = INPUT, OUTPUT[, CACHED[, WRITTEN]] in dollars for a million tokens",
     STATE: "FIELD = FACT[, FACT]: which field of the state is which fact, by the fact's name or type",
     "personalens_assistant_headers": (
@@ -43,20 +48,14 @@ def add_options(parser: pytest.Parser) -> None:
                 parser.addini(
                     o.ini, o.help if o.on == "ini" else "the option of this name", type=of_key, default=None
                 )
-    for key, text in _LINES.items():
+    for key, text in LINES.items():
         parser.addini(key, text, type="linelist")
 
 
 def is_asked_for(config: pytest.Config) -> bool:
-    """True if an option of the plugin is given, or the configuration has a sample or a gate."""
+    """True if an option of the plugin is given, or a key or a variable has a name that may be one of ours."""
     if any(config.getoption(o.ini, None) not in (None, False) for o in OPTIONS if o.on != "ini"):
         return True
-    return any(in_configuration(config, BY_KEY[key].ini) for key in ("sample", "gate", "baseline"))
-
-
-def in_configuration(config: pytest.Config, key: str) -> bool:
-    """True if the configuration has a value of the key, also one that cannot be read."""
-    try:
-        return config.getini(key) not in (None, "", [])
-    except (TypeError, ValueError, pytest.UsageError):  # a value of another type
-        return True
+    keys = (key.casefold() for key in written_keys(config))
+    variables = (name for name in os.environ if name.startswith("PERSONALENS_"))
+    return any(key.startswith("personalens") for key in keys) or any(v != _CACHE for v in variables)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Drawn(NamedTuple):
@@ -26,6 +26,10 @@ class Drawn(NamedTuple):
     unfit: str = ""
     #: Scenarios that the domains of the configuration left out, where all there are were drawn.
     elsewhere: int = 0
+    #: Items whose mark ``xdist_group`` keeps them with no other.
+    ungrouped: int = 0
+    #: The scenarios of personas in marks, as plain data.
+    personas: tuple[dict[str, Any], ...] = ()
 
 
 @dataclass(slots=True)
@@ -39,3 +43,4 @@ class Tally:
     skipped: list[str] = field(default_factory=list)
     unfit: str = ""
     knows: bool = False
+    ungrouped: int = 0

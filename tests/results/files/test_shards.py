@@ -69,6 +69,12 @@ def test_a_shard_that_there_is_not(repo: Repository, given: str) -> None:
     assert len(result.stderr.str().strip().splitlines()) == 1
 
 
+def test_a_single_shard_is_the_whole_run(repo: Repository) -> None:
+    refused = "expected at least two parts; one is the whole run, so leave the option out, not '1/1'"
+    result = repo.inline("--personalens-sample=2", "--personalens-shard=1/1")
+    assert_ended(result, 4, err=f"ERROR: --personalens-shard: {refused}")
+
+
 def test_the_ini_file_names_a_shard_too(repo: Repository) -> None:
     (repo.path / "pytest.ini").write_text("[pytest]\npersonalens_sample = 5\npersonalens_shard = 6/5\n")
     repo.inline().stderr.fnmatch_lines(["ERROR: personalens_shard: expected K/N*"])
@@ -97,7 +103,7 @@ def test_a_shard_leaves_the_gates_to_the_merge(scripted: Repository) -> None:
         0,
         "personalens: shard 2/3, 7 of 20 scenarios of embedded *",
         "shard 2/3 of the run: its gates are decided over all shards, by personalens merge",
-        "below threshold:",
+        "below the threshold*:",
     )
     result.assert_outcomes(passed=7)
     result.stdout.no_fnmatch_line("gate *")

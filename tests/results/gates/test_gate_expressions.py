@@ -14,7 +14,7 @@ from pytest_personalens.core.options.gate_expression import read_gate
 from pytest_personalens.core.scenario import ScenarioRef
 from pytest_personalens.core.suite.suite import get_suite
 from pytest_personalens.datasets import OtherUsers
-from tests.support.processes.runs import assert_ended, collect_ids
+from tests.support.processes.runs import assert_ended, assert_usage_error, collect_ids
 from tests.support.repository import Repository
 from tests.support.scripted_agents import TOLD, TOLD_AGENTS
 
@@ -122,7 +122,10 @@ def test_gates_of_the_command_line_join_those_of_the_configuration(told: Reposit
 
 def test_gates_without_a_sample_are_not_passed_over_in_silence(told: Repository) -> None:
     (told.path / "pytest.ini").write_text("[pytest]\npersonalens_gate = tcr >= 0.8\n")
-    told.inline().stdout.fnmatch_lines(
+    refused = "personalens_gate: no gate can be decided without a sample; give --personalens-sample N, *"
+    assert_usage_error(told.inline(), f"ERROR: {refused}")
+    assert told.inline("-o", "personalens_gate=").ret == told.inline("-o", "personalens_gate=none").ret == 0
+    told.inline("--collect-only").stdout.fnmatch_lines(
         ["personalens: there are gates in the configuration and no sample (--personalens-sample N): none *"]
     )
     (told.path / "pytest.ini").write_text("[pytest]\n")
@@ -368,7 +371,7 @@ def test_a_lift_is_over_the_control_that_was_asked_for(knowing: Repository) -> N
 def test_a_control_below_a_threshold_does_not_fail(knowing: Repository) -> None:
     result = knowing.inline("--personalens-sample=4", *ARGS[2:], "--personalens-control=no-context")
     result.assert_outcomes(passed=8)
-    assert "below threshold" not in result.stdout.str()
+    assert "below the threshold" not in result.stdout.str()
 
 
 def test_the_command_of_a_failed_trial_runs_it_alone(told: Repository) -> None:

@@ -63,7 +63,7 @@ def test_with_a_gate_low_items_are_listed_and_the_gate_decides(scripted: Reposit
     result = assert_ended(
         scripted.inline(*ARGS, "--personalens-gate=tcr >= 0.2", "--personalens-gate=p >= 1.5"),
         0,
-        "below threshold:",
+        "below the threshold*:",
         "  *: task not completed, p 1 < 2",
         "gate tcr: passed, task completion rate * >= 0.20 over 20 scenarios",
     )
@@ -73,7 +73,7 @@ def test_with_a_gate_low_items_are_listed_and_the_gate_decides(scripted: Reposit
 def test_a_long_list_of_low_items_is_cut(scripted: Repository) -> None:
     args = ("--personalens-sample", "80", *ARGS[1:], "--personalens-gate", "none")
     result = scripted.inline(*args)
-    result.stdout.fnmatch_lines(["below threshold:", "  and * more (-v lists them all)"])
+    result.stdout.fnmatch_lines(["below the threshold*:", "  and * more (-v lists them all)"])
     assert result.stdout.str().count("task not completed") == 20
     assert scripted.inline(*args, "-v").stdout.str().count("task not completed") > 20
 

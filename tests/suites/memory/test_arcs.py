@@ -165,9 +165,7 @@ def test_the_controls_leave_the_user_without_sessions_or_with_those_of_another(b
     result = bots.inline(*SUITE, KIND, "recall", CONTROL, "alone,other-user", GATE, "lift >= 0.5", *REPORT)
     result.stdout.fnmatch_lines(
         [
-            "control alone: memory 0.0*, with the user's own sessions *: lift +*",
             "control alone: memory by kind: recall 0.00 -> 0.9*",
-            "control other-user: memory 0.0*, with the user's own sessions *: lift +*",
         ]
     )
     found = {(i["evaluation"]["scenario"], i["arm"]): i for i in bots.results()["items"]}
