@@ -104,20 +104,19 @@ def work(
                 in_session=in_session,
             )
         describe(evaluation)
+    beside: dict[str, object] = {}
     latencies, first_pieces = watch.of(evaluation.dialogue.messages)
     if latencies:
-        times = {"latencies": latencies, "first_pieces": first_pieces}
-        evaluation = evaluation.model_copy(update=times)
+        beside |= {"latencies": latencies, "first_pieces": first_pieces}
     simulated = job.stored is None or job.stored.user_agent
     if evaluation.scored and simulated:
-        faults = audited(job.scenario, evaluation.dialogue, tape)
-        evaluation = evaluation.model_copy(update={"user_faults": faults})
+        beside["user_faults"] = audited(job.scenario, evaluation.dialogue, tape)
     if visit is not None and visit.waited:
-        evaluation = evaluation.model_copy(update={"waited": tuple(visit.waited)})
+        beside["waited"] = tuple(visit.waited)
     if usage := add_usage(tape.spent, agents.meter.usage):
-        evaluation = evaluation.model_copy(update={"usage": usage})
+        beside["usage"] = usage
     return JobResult(
-        evaluation,
+        evaluation.model_copy(update=beside) if beside else evaluation,
         tuple(tape.rows),
         tape.questions,
         time.perf_counter() - started,

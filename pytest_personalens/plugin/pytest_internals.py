@@ -33,10 +33,13 @@ def written_value(config: pytest.Config, key: str) -> object:
 
 def written_keys(config: pytest.Config) -> list[str]:
     """Return every key of the configuration file and of ``-o``, known or not."""
-    overridden = (
-        str(word).partition("=")[0].strip() for word in config.getoption("override_ini", None) or ()
-    )
-    return list(dict.fromkeys((*_written(config), *overridden)))
+    return list(dict.fromkeys((*_written(config), *overridden_keys(config))))
+
+
+def overridden_keys(config: pytest.Config) -> list[str]:
+    """Return every key of ``-o``, known or not."""
+    words = config.getoption("override_ini", None) or ()
+    return [str(word).partition("=")[0].strip() for word in words]
 
 
 def _written(config: pytest.Config) -> Mapping[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -65,13 +64,15 @@ def _convert(folder: Path, target: Path) -> int:
 
 
 def _stored_dialogues(folder: Path) -> Iterator[dict[str, Any]]:
+    from pytest_personalens.engine.records.record import integrity_of
+
     files = [folder] if folder.is_file() else sorted(folder.rglob("*.json"))
     for file in files:
         try:
             data = json.loads(file.read_text(encoding="utf-8"))
             if not isinstance(data, dict) or data.get("record") != 1:
                 continue
-            if data["integrity"] != _integrity_of(data):
+            if data["integrity"] != integrity_of(data):
                 raise ValueError("it was edited by hand")
             case = parse_case(file.stem, [data["scenario"]]) or CaseId(data["scenario"])
             if data["dialogue"]["end"] == "fault":
@@ -92,8 +93,3 @@ def _stored_dialogues(folder: Path) -> Iterator[dict[str, Any]]:
                 f"cannot be read: {error}; restore it from version control, or move it away",
                 code="PL201",
             ) from None
-
-
-def _integrity_of(data: dict[str, Any]) -> str:
-    text = json.dumps({key: value for key, value in data.items() if key != "integrity"}, sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:32]

@@ -99,21 +99,13 @@ def all_problems(error: ValidationError, *, count_from: int = 0) -> list[tuple[s
     return problems
 
 
-def to_json(value: BaseModel, *, indent: int = 1, sort_keys: bool = False) -> str:
-    """Return the content of the file for a value; equal values give equal files."""
-    return (
-        json.dumps(
-            value.model_dump(mode="json", by_alias=True),
-            indent=indent,
-            sort_keys=sort_keys,
-            ensure_ascii=False,
-        )
-        + "\n"
-    )
+def to_json(value: BaseModel) -> str:
+    """Return the content of the file for a value, with sorted keys; equal values give equal files."""
+    return _json(value.model_dump(mode="json", by_alias=True), sort_keys=True) + "\n"
 
 
 def json_parts(value: BaseModel) -> Iterator[str]:
-    """Yield the text of `to_json` in parts, so that a file of many values takes the memory of one of them."""
+    """Yield the content of the file for a value in parts: one of many values takes the memory of one."""
     between = "{\n "
     for name, field in type(value).model_fields.items():
         held, key = getattr(value, name), field.alias or name
@@ -133,8 +125,8 @@ def json_parts(value: BaseModel) -> Iterator[str]:
     yield "\n}\n"
 
 
-def _json(plain: object) -> str:
-    return json.dumps(plain, indent=1, ensure_ascii=False)
+def _json(plain: object, *, sort_keys: bool = False) -> str:
+    return json.dumps(plain, indent=1, sort_keys=sort_keys, ensure_ascii=False)
 
 
 def schema_of(path: Path) -> str:

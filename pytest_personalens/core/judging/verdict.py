@@ -50,6 +50,8 @@ class Evidence(Frozen):
         return cls(turn=turn, quote=quote if len(quote) <= _QUOTE else f"{quote[: _QUOTE - 3]}...", note=note)
 
 
+#: The most quotes of a verdict of the embedded judge.
+MOST_EVIDENCE: Final = 4
 #: How the assistant treated a preference. A verdict on personalization is based on it.
 PreferenceCode = Literal[
     "limit-broken", "asks-known", "contradicts", "ignores", "recites", "uses-stated", "applies", "anticipates"

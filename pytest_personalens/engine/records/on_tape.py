@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pytest_personalens.core.dialogue.dialogue import UserTurn
-from pytest_personalens.core.dialogue.message import Message, number_call_ids
+from pytest_personalens.core.dialogue.message import Message
 from pytest_personalens.core.dialogue.reply import spoken_turns
 from pytest_personalens.core.dialogue.state import State
 from pytest_personalens.core.errors import JudgeFault, NotJudged, RecordError
@@ -13,6 +13,7 @@ from pytest_personalens.core.facts import StoreLook
 from pytest_personalens.core.judging.user_fault import UserFault
 from pytest_personalens.core.judging.verdict import Verdict
 from pytest_personalens.core.suite.suite import get_suite
+from pytest_personalens.engine.records.record import seen
 from pytest_personalens.models.tape import UNDER_TEST, part_digest
 
 if TYPE_CHECKING:
@@ -180,8 +181,7 @@ def scenario_digest(scenario: BaseScenario) -> str:
 
 def dialogue_digest(dialogue: Dialogue) -> str:
     """Return a digest of everything that a judge can see of a dialogue."""
-    same = dialogue.model_copy(update={"messages": number_call_ids(dialogue.messages)})
-    return part_digest(same.model_dump_json())
+    return part_digest(seen(dialogue))
 
 
 class ResumedAssistant:

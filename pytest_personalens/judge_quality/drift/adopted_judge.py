@@ -52,7 +52,7 @@ class AdoptedJudge(Frozen):
 
     def text(self) -> str:
         """Return the content of the file, with sorted keys."""
-        return to_json(self, sort_keys=True)
+        return to_json(self)
 
 
 def read_adopted(path: Path) -> AdoptedJudge:

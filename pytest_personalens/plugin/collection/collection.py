@@ -27,7 +27,6 @@ from pytest_personalens.plugin.running.items import (
     to_be_evaluated,
 )
 from pytest_personalens.plugin.running.keys import RUN, SETTINGS, is_worker
-from pytest_personalens.plugin.running.persona import persona_of
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -48,6 +47,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if PARAM not in metafunc.fixturenames:
         return
     from pytest_personalens.core.errors import NothingFits, PersonalensError
+    from pytest_personalens.plugin.running.persona import persona_of
 
     config, where = metafunc.config, metafunc.definition.nodeid
     try:

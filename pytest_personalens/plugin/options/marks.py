@@ -12,7 +12,6 @@ from pytest_personalens.core.options.options import BY_KEY, OPTIONS
 from pytest_personalens.core.suite_names import SUITES
 from pytest_personalens.plugin.options.option_checks import check_thresholds, split_dimensions
 from pytest_personalens.plugin.options.options import read_value
-from pytest_personalens.plugin.running.persona import KEYWORDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +20,8 @@ if TYPE_CHECKING:
     from pytest_personalens.core.options.settings import Settings
     from pytest_personalens.core.suite.suite import Suite
 
+#: The keywords of a mark that describes its user.
+PERSONA: Final = ("persona", "wants")
 #: What selects scenarios: a mark and the command line narrow each other.
 _NARROW: Final = ("sample", "domain", "kind")
 
@@ -52,9 +53,9 @@ def settings_of(run: Settings, config: pytest.Config, marks: Sequence[pytest.Mar
                 f"{where}: the mark personalens takes keywords only, not {short_repr(mark.args[0])}",
                 code="PL107",
             )
-        has_persona = any(key in mark.kwargs for key in KEYWORDS)
+        has_persona = any(key in mark.kwargs for key in PERSONA)
         for key, value in mark.kwargs.items():
-            if key in KEYWORDS or (has_persona and key == "domain"):
+            if key in PERSONA or (has_persona and key == "domain"):
                 continue
             option = BY_KEY.get(key)
             if option is None or not option.mark:
@@ -64,7 +65,7 @@ def settings_of(run: Settings, config: pytest.Config, marks: Sequence[pytest.Mar
                     continue
                 if any(key in _short_thresholds(other) for other in other_suites(run.suite)):
                     continue
-                allowed = [*KEYWORDS, *(o.key for o in OPTIONS if o.mark), *short]
+                allowed = [*PERSONA, *(o.key for o in OPTIONS if o.mark), *short]
                 raise SpecError(
                     f"{where}: unknown keyword {key!r} of the mark personalens; known: {', '.join(allowed)}",
                     code="PL107",

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_personalens.core.options.options import OPTIONS
 from pytest_personalens.plugin.input_errors import input_error
-from pytest_personalens.plugin.pytest_internals import written_keys
+from pytest_personalens.plugin.pytest_internals import overridden_keys, written_keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -66,10 +66,7 @@ def _refuse_variable(name: str) -> None:
 
 def _place(config: pytest.Config, key: str) -> str:
     """Return where a key stands: the option ``-o``, or the file, as seen from the working directory."""
-    overridden = {
-        str(word).partition("=")[0].strip() for word in config.getoption("override_ini", None) or ()
-    }
-    if key in overridden or config.inipath is None:
+    if key in overridden_keys(config) or config.inipath is None:
         return "-o"
     try:
         return os.path.relpath(config.inipath, config.invocation_params.dir)

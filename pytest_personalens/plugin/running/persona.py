@@ -10,14 +10,14 @@ from pytest_personalens.core.errors import SpecError, short_repr
 from pytest_personalens.core.scenario import GoalPart, Scenario, ScenarioRef, Task
 from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.core.text.slugs import slug
+from pytest_personalens.plugin.options.marks import PERSONA
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pytest
 
-#: The keywords of a mark, and the domain and stratum of its scenario.
-KEYWORDS: Final = ("persona", "wants")
+#: The domain and the stratum of the scenario of a persona.
 DOMAIN: Final = "Personas"
 STRATUM: Final = "persona"
 #: The preference type that holds what a persona says of somebody.
@@ -41,12 +41,12 @@ class Persona(NamedTuple):
 
 def persona_of(marks: Sequence[pytest.Mark], where: str) -> Persona | None:
     """Return what the closest mark with a persona says, if any has one; raise `SpecError` for half of it."""
-    mark = next((mark for mark in marks if any(key in mark.kwargs for key in KEYWORDS)), None)
+    mark = next((mark for mark in marks if any(key in mark.kwargs for key in PERSONA)), None)
     if mark is None:
         return None
-    for key in KEYWORDS:
+    for key in PERSONA:
         if key not in mark.kwargs:
-            other = next(other for other in KEYWORDS if other != key)
+            other = next(other for other in PERSONA if other != key)
             raise SpecError(f"{where}: personalens({other}=...): give {key} too", code="PL107")
         value = mark.kwargs[key]
         if not isinstance(value, str) or not value.strip():

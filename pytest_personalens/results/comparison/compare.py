@@ -150,7 +150,7 @@ def differences_of(
     rejected = dict(zip(gated, holm(ps, level), strict=True))
     for one, p, adjusted in zip(gated, ps, adjust_holm(ps), strict=True):
         # The level of its own test, so that the interval excludes no change exactly if the test rejects it.
-        own_level[one] = level * p / adjusted
+        own_level[one] = level * p / adjusted if adjusted else first_level  # a p is rounded, also to 0
         changes[one] = compare_pairs(one[0], pairs[one], outside=own_level[one])
     differences = []
     for one, change in changes.items():

@@ -30,6 +30,7 @@ WAYS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(
     "how", [(), ("--personalens-concurrency=3",), ("-n", "2")], ids=["alone", "side by side", "workers"]

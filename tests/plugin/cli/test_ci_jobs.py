@@ -95,6 +95,7 @@ def job(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Iterator[
         yield Job(repo, api, monkeypatch)
 
 
+@pytest.mark.slow
 def test_the_action_saves_a_baseline_on_main_and_compares_a_pull_request_with_it(job: Job) -> None:
     first = job.github("Run", GATE="tcr >= 0")
     assert "::warning title=personalens::There is no baseline" in first.stdout
@@ -113,6 +114,7 @@ def test_the_action_saves_a_baseline_on_main_and_compares_a_pull_request_with_it
     assert "The baseline does not say which commit it is of" in text, "this folder is no checkout"
 
 
+@pytest.mark.slow
 def test_a_gate_that_fails_fails_the_action_at_its_end(job: Job) -> None:
     done = job.github("Run", GATE="p >= 4, tcr >= 1")
     assert done.returncode == 0, "the comment and the artifact are still to come"
@@ -124,6 +126,7 @@ def test_a_gate_that_fails_fails_the_action_at_its_end(job: Job) -> None:
     assert "FAILED" in text
 
 
+@pytest.mark.slow
 def test_arguments_that_cannot_be_read_end_the_step(job: Job) -> None:
     done = job.github("Run", ARGS="-p no:cacheprovider -k 'movies")
     assert done.returncode == 4
@@ -156,6 +159,7 @@ def test_an_input_that_cannot_be_meant_ends_the_job(job: Job, given: dict[str, s
         assert done.returncode == 4
 
 
+@pytest.mark.slow
 def test_arguments_are_words_and_no_commands(job: Job) -> None:
     job.github(
         "Run",
@@ -168,6 +172,7 @@ def test_arguments_are_words_and_no_commands(job: Job) -> None:
     assert not (job.repo.path / "pwned").exists()
 
 
+@pytest.mark.slow
 def test_a_refused_comment_warns_and_does_not_fail(job: Job) -> None:
     job.github("Run")
     job.api.refuse = {"POST": [403]}
@@ -177,6 +182,7 @@ def test_a_refused_comment_warns_and_does_not_fail(job: Job) -> None:
     assert "403" in done.stderr
 
 
+@pytest.mark.slow
 def test_the_template_fetches_the_baseline_of_main_and_comments(job: Job) -> None:
     found = yaml.safe_load(TEMPLATE.read_text(encoding="utf-8"))[".personalens"]
     script = "\n".join(line for line in found["script"] if not line.startswith("pip install"))

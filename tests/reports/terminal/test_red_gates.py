@@ -315,6 +315,7 @@ def test_five_failing_dialogues_are_printed_in_full(bot: Repository) -> None:
     assert sum(line.startswith("again:") for line in verbose) == 12
 
 
+@pytest.mark.slow
 def test_the_floor_and_the_regression_of_one_score_are_told_once(
     bot: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -67,6 +67,7 @@ def trials_of(run: Run, trials: int) -> Results:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("scenarios", "trials"), [(30, 1), (30, 3)])
 def test_the_gate_decides_as_the_simulated_one(scenarios: int, trials: int) -> None:
     chance = random.Random(7)
@@ -165,3 +166,9 @@ def test_the_interval_excludes_no_change_exactly_where_the_drop_is_significant(s
         if d.gated and d.high is not None:
             assert d.regressed == (d.high < 0), d
             assert d.confidence >= 0.9
+
+
+def test_a_fall_of_everybody_has_an_interval_too() -> None:
+    then, now = (results_of([[score]] * 60, [[1 + 3 * score]] * 60) for score in (1, 0))
+    comparison = compare_with_baseline(baseline_of(then), now, name="b.json", level=0.05, margins={})
+    assert [(d.p, d.regressed) for d in comparison.differences] == [(0.0, True)] * 2

@@ -117,6 +117,7 @@ def test_a_shard_leaves_the_gates_to_the_merge(scripted: Repository) -> None:
     assert scripted.inline(*ARGS, "--personalens-shard=2/3").ret == 1, "without a gate, items fail"
 
 
+@pytest.mark.slow
 def test_the_shards_of_a_run_add_up_to_it(scripted: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FAULTS", "user")
     scripted.write(
@@ -179,6 +180,7 @@ def test_the_gates_of_the_merge(scripted: Repository) -> None:
     )
 
 
+@pytest.mark.slow
 def test_items_that_failed_where_they_ran_fail_the_merge(scripted: Repository) -> None:
     assert {result.ret for result in run_shards(scripted, 2, *ARGS)} == {1}
     assert_ended(
@@ -189,6 +191,7 @@ def test_items_that_failed_where_they_ran_fail_the_merge(scripted: Repository) -
     assert merge_shards(scripted).ret == 0
 
 
+@pytest.mark.slow
 def test_a_share_of_nothing(repo: Repository) -> None:
     (repo.path / "pytest.ini").write_text("[pytest]\nempty_parameter_set_mark = fail_at_collect\n")
     repo.write(
@@ -213,6 +216,7 @@ def test_a_share_of_nothing(repo: Repository) -> None:
         assert len(read(repo, "merged.json")["items"]) == 2
 
 
+@pytest.mark.slow
 def test_a_share_of_which_nothing_is_selected(repo: Repository) -> None:
     for extra in ((), ("-n", "2")):
         results = run_shards(repo, 2, "--personalens-sample=4", "-k", "nonesuch", extra={1: extra})
@@ -222,6 +226,7 @@ def test_a_share_of_which_nothing_is_selected(repo: Repository) -> None:
         assert result.stderr.str() == "error: no item in 2 results: did the runs collect any test?"
 
 
+@pytest.mark.slow
 def test_items_lost_in_a_shard_stay_lost(scripted: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FAULTS", "crash")
     args = ("--personalens-gate", "valid >= 1", "--personalens-gate", "tcr >= 0")
@@ -327,6 +332,7 @@ FAULTS: dict[str, tuple[Callable[[str], str], str]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 def test_results_that_do_not_belong_together(
     empty_repo: Repository, two_shards: list[str], fault: str

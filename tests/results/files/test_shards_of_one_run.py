@@ -52,6 +52,7 @@ def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["PERSONALENS_RUN_ID", "GITHUB_RUN_ID", "CI_PIPELINE_ID"])
 def test_shards_of_different_runs_of_a_ci_service(
     told: Repository, monkeypatch: pytest.MonkeyPatch, name: str

@@ -43,6 +43,7 @@ def lower(data: dict[str, Any]) -> None:
     verdict["score"] -= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("tamper", "place"),
     [

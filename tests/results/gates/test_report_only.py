@@ -79,6 +79,7 @@ def test_low_scores_fail_nothing_and_it_is_said_everywhere(
     assert (told.path / "page.md").read_text(encoding="utf-8").startswith(f"## ⚠️ personalens {SAID}\n")
 
 
+@pytest.mark.slow
 def test_gates_of_the_configuration_are_shown_and_do_not_count(
     told: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -156,6 +157,7 @@ def test_own_asserts_fail_all_the_same(told: Repository) -> None:
     result.stdout.no_fnmatch_line("report only*")
 
 
+@pytest.mark.slow
 def test_shards_that_are_to_fail_on_nothing(told: Repository) -> None:
     told.write(conftest=LOW)
     ini(told, gate="tcr >= 0.9")

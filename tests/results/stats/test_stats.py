@@ -484,6 +484,7 @@ def rates(
     return wrongly, tc_found, p_found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("scenarios", "trials"),
     [(30, 1), (100, 1), (30, 3)],

@@ -9,7 +9,7 @@ from pytest_personalens.agents.embedded.judge.intrusions import intrusions
 from pytest_personalens.agents.embedded.reader.findings import is_taste, told_by
 from pytest_personalens.agents.embedded.reader.names import said_in
 from pytest_personalens.agents.embedded.reader.text import content, mentions, plain
-from pytest_personalens.core.judging.verdict import Dimension, Evidence, Reason, Verdict
+from pytest_personalens.core.judging.verdict import MOST_EVIDENCE, Dimension, Evidence, Reason, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -54,7 +54,6 @@ _NAME: Final = re.compile(
 _WHICH: Final = re.compile(
     r"(?:^|[,:;.] |\band )(?:what|which|when|where|who|how (?:many|much|long|often))\b"
 )
-_MOST_EVIDENCE: Final = 4
 _NOTES: Final[Mapping[PreferenceCode, str]] = {
     "contradicts": "goes against what is known",
     "asks-known": "asks for what is known",
@@ -265,7 +264,7 @@ def verdict(reading: Reading) -> Verdict:
         dimension=Dimension.PERSONALIZATION,
         score=points,
         justification=_why(reading, points, found, numbers),
-        evidence=tuple(evidence[:_MOST_EVIDENCE]),
+        evidence=tuple(evidence[:MOST_EVIDENCE]),
         reasons=tuple(reasons),
     )
 
@@ -326,6 +325,6 @@ def opening_leak(scenario: Scenario, dialogue: Dialogue) -> Verdict:
         score=int(bool(leaks)),
         justification=f"states {named}" if leaks else "states no preference",
         evidence=tuple(
-            Evidence.of(0, opening, f"names {kind}: {value}") for kind, value in leaks[:_MOST_EVIDENCE]
+            Evidence.of(0, opening, f"names {kind}: {value}") for kind, value in leaks[:MOST_EVIDENCE]
         ),
     )
