@@ -187,6 +187,23 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 item.add_marker(pytest.mark.skip(reason=_NO_SAMPLE))
 
 
+@pytest.hookimpl(trylast=True)
+@errors_in_one_line()
+def pytest_collection_finish(session: pytest.Session) -> None:
+    config = session.config
+    if RUN in config.stash or SETTINGS not in config.stash or config.option.collectonly:
+        return
+    if any(PARAM in getattr(item, "fixturenames", ()) for item in session.items):
+        from pytest_personalens.plugin.options.option_checks import undecided_gates
+
+        if keys := undecided_gates(config):
+            raise input_error(
+                f"{keys[0]}: no gate can be decided without a sample; give --personalens-sample N, or set"
+                f" personalens_sample beside it; -o {keys[0]}= runs the other tests alone",
+                code="PL108",
+            )
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
     if RUN in node.config.stash:

@@ -17,7 +17,7 @@ from pytest_personalens.core.text.node_ids import BUILT_IN
 from pytest_personalens.core.text.parse import size_text
 from pytest_personalens.plugin.input_errors import CollectionError, errors_in_one_line, input_error
 from pytest_personalens.plugin.options.marks import AnyCase, settings_of, suite_of_marks, why_nothing_fits
-from pytest_personalens.plugin.options.option_checks import refuse_an_empty_run, undecided_gates
+from pytest_personalens.plugin.options.option_checks import refuse_an_empty_run
 from pytest_personalens.plugin.options.unknown_keys import unknown_mark
 from pytest_personalens.plugin.pytest_internals import files_not_collected, fixtures_of
 from pytest_personalens.plugin.running.items import (
@@ -148,15 +148,6 @@ def _refuse_without_syrupy(config: pytest.Config, items: list[pytest.Item]) -> N
 @errors_in_one_line()
 def pytest_collection_finish(session: pytest.Session) -> None:
     settings = session.config.stash[SETTINGS]
-    if RUN not in session.config.stash:
-        waiting = not session.config.option.collectonly and any(map(asks_for_ours, session.items))
-        if waiting and (keys := undecided_gates(session.config)):
-            raise input_error(
-                f"{keys[0]}: no gate can be decided without a sample; give --personalens-sample N, or set"
-                f" personalens_sample beside it; -o {keys[0]}= runs the other tests alone",
-                code="PL108",
-            )
-        return
     tally = session.config.stash[RUN].tally
     tally.remaining = to_be_evaluated(session.items)
     tally.left_out = tally.made - tally.remaining
