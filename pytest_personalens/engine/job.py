@@ -95,3 +95,5 @@ class JobResult(NamedTuple):
     questions: int
     seconds: float
     raised: Exception | None = None
+    #: What is wrong if the assistant took one user for another, whose dialogue ran at the same time.
+    mixed: str = ""

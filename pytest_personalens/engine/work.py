@@ -115,13 +115,17 @@ def work(
                 before=participants.go_on,
                 raised=raised,
             )
+        under_test = participants.running.watched(under_test, mine)
         if past is not None:
             under_test = past.first(under_test)
         if job.resumable:
             return ResumedAssistant(under_test, replay, broken_off if repeats else None, session)
         return under_test
 
-    with dialogue_span(job) as describe:
+    with (
+        participants.running.dialogue(job.scenario, job.context, job.case) as mine,
+        dialogue_span(job) as describe,
+    ):
         judge, progress = ReplayJudge(agents.judge, replay), save if keep is not None else None
         if job.stored is not None:
             start = job.start(judge.identity)
@@ -158,4 +162,5 @@ def work(
         replay.questions,
         time.perf_counter() - started,
         raised[-1] if evaluation.cause == "assistant" and raised else None,
+        mine.mixed,
     )

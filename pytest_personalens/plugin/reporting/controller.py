@@ -20,7 +20,7 @@ from pytest_personalens.plugin.records.resume import end_run
 from pytest_personalens.plugin.reporting.gate_reports import RedGates, red_gates, report_gate, scores_text
 from pytest_personalens.plugin.reporting.outputs import Outputs, baseline_of_run, refuse_baseline
 from pytest_personalens.plugin.reporting.reported import Reported, only_infrastructure
-from pytest_personalens.plugin.running.keys import REFUSED, RUN
+from pytest_personalens.plugin.running.keys import REFUSED, RUN, STOPPED
 from pytest_personalens.reports.files import WrittenFiles
 from pytest_personalens.results.conclusion import Requirements, conclude
 from pytest_personalens.results.files.stored import keep_last
@@ -63,6 +63,7 @@ class Controller:
         self._red = RedGates({})
         self._printed = PrintedFailures(None if config.get_verbosity() > 0 else _MOST_IN_FULL)
         self._requirements = Requirements.of(settings, baseline_of_run(config, settings))
+        self._session: pytest.Session | None = None
         self._judge_check: JudgeCheck | None = None
         if settings.adopt_judge or settings.check_judge:
             from pytest_personalens.plugin.reporting.judge_check import JudgeCheck
@@ -117,6 +118,9 @@ class Controller:
                     raise pytest.UsageError(text)
         self._printed.colour(report)
         self._reported.add(report)
+        for name, text in report.user_properties if report.failed and report.when == "call" else ():
+            if name == STOPPED:
+                raise _stopped(self._session, str(text))
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
@@ -132,6 +136,7 @@ class Controller:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, Any, Any]:
+        self._session = session
         if session.config.option.collectonly:
             return (yield)
         self._outputs.set_aside()
@@ -225,7 +230,7 @@ class Controller:
                 terminalreporter,
                 self._results,
                 self._written,
-                knows=self._drawn.knows,
+                drawn=self._drawn,
                 infrastructure=only_infrastructure(self._results, self._reported.failed),
                 red=self._red,
             )
@@ -293,6 +298,13 @@ class Controller:
         items = list(self._reported.items.values())
         if not any(i.evaluation.cause == "budget" for i in items):
             end_run(self._run.folder, [i.nodeid for i in items if i.record == "written"])
+
+
+def _stopped(session: pytest.Session | None, why: str) -> Exception:
+    """Return what ends a run of several processes as ``session.shouldfail`` ends one of a single process."""
+    assert session is not None
+    session.shouldfail = why
+    return session.Failed(why)
 
 
 def _stored_settings(settings: Settings, config: pytest.Config) -> dict[str, Any]:

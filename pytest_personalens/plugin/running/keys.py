@@ -21,10 +21,12 @@ EVALUATED: pytest.StashKey[Evaluation] = pytest.StashKey()
 # Of an item.
 #: The property of an item's report with what is wrong for every item of the run.
 REFUSED: Final = "personalens_refused"
+#: The property of an item's report with why the whole run stops at it.
+STOPPED: Final = "personalens_stopped"
 ITEM_KEY: pytest.StashKey[Item] = pytest.StashKey()
 #: How often an item was set up. A plugin that runs an item again after a failure uses the same item.
 ATTEMPT: pytest.StashKey[int] = pytest.StashKey()
-#: How long the item's evaluation took, even if it ran before the item's turn.
+#: How long the evaluation of an item took that ran before the item's turn.
 SECONDS: pytest.StashKey[float] = pytest.StashKey()
 
 

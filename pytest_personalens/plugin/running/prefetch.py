@@ -13,6 +13,8 @@ from pytest_personalens.core.errors import PersonalensError
 from pytest_personalens.core.judging.evaluation import empty_evaluation
 from pytest_personalens.core.runtime.threads import Threads
 from pytest_personalens.core.suite_names import MEMORY, STATE
+from pytest_personalens.engine.assistant.running_users import UsersMixed
+from pytest_personalens.engine.assistant.state import knows_whose
 from pytest_personalens.engine.job import JobResult
 from pytest_personalens.engine.pool import Engine
 from pytest_personalens.engine.work import work
@@ -48,13 +50,13 @@ _HOMES: Final[dict[str, type[pytest.Collector]]] = {
 
 def why_not_concurrent(items: Iterable[pytest.Item], settings: Settings) -> str:
     """Return why these items cannot run at the same time: each gets its own assistant, or its state."""
-    names = (_ASSISTANT, STATE) if settings.shares_assistant else (STATE,)
+    names = (STATE,) if settings.names_assistant else (_ASSISTANT, STATE)
     fixtures = ((name, f) for item in items for name in names if (f := _fixture(item, name)) is not None)
     for name, fixture in {id(f): (name, f) for name, f in fixtures}.values():
         if fixture.scope not in _HOMES:
             code, what = fixture.func.__code__, "assistant" if name == _ASSISTANT else "callable"
             return (
-                f"--personalens-concurrency {settings.concurrency}: the fixture {name} must have scope"
+                f"personalens_parallel = {str(settings.parallel).lower()}: the fixture {name} must have scope"
                 f" 'session' or 'module'; the one in {code.co_filename}, line {code.co_firstlineno}, has"
                 f" scope '{fixture.scope}' (give the {what} a parameter `context` to be told with each call"
                 " what it may know of the user)"
@@ -63,14 +65,14 @@ def why_not_concurrent(items: Iterable[pytest.Item], settings: Settings) -> str:
 
 
 class Prefetcher:
-    """Keeps `--personalens-concurrency` dialogues running; each item takes its own when its turn comes."""
+    """Keeps dialogues running side by side; each item takes its own when its turn comes."""
 
     def __init__(self, session: pytest.Session, run: Run) -> None:
         self._items, self._run = session.items, run
         self._places = {item: place for place, item in enumerate(session.items)}
         self._seen = -1
-        executor = run.cluster if run.cluster is not None else Threads(run.settings.concurrency)
-        self._engine = Engine(executor, run.cluster.places if run.cluster else run.settings.concurrency)
+        executor = run.cluster if run.cluster is not None else Threads(run.at_once)
+        self._engine = Engine(executor, run.cluster.places if run.cluster else run.at_once)
         #: An assistant that an option names serves all items alike.
         self._named = run.settings.names_assistant
         self._progress = _Progress(session, run.suite.dialogue)
@@ -80,6 +82,14 @@ class Prefetcher:
             range(len(session.items)) if share is None else share.of([i.nodeid for i in session.items])
         )
         self._in_turn = run.cluster is None and share is not None and share.replaces
+
+    def takes(self, item: pytest.Item, assistant: Assistant, state: StateSource | None) -> bool:
+        """True if the dialogue of `item` may run beside others, by what the team says or by its assistant."""
+        if self._run.cluster is not None or self._run.settings.must_share:
+            return True
+        may_serve = self._run.stored is not None or self._run.participants.may_serve_several(assistant)
+        told = state is None or knows_whose(state.given)
+        return may_serve and told and self._assistant_of(item) is not None
 
     def evaluation(
         self,
@@ -103,19 +113,28 @@ class Prefetcher:
                 started = job_of(other, self._run, store, context)
                 self._submit(other, started, store.keeper, assistant, state, past)
         participants = self._run.participants
-        try:
-            return self._engine.take(
-                item.nodeid,
-                lambda: self._progress.print_each_minute(
-                    self._engine.done, participants.total, participants.called.limiters()
-                ),
+
+        def idle() -> None:
+            self._refuse_mixed()
+            self._progress.print_each_minute(
+                self._engine.done, participants.total, participants.called.limiters()
             )
+
+        try:
+            done = self._engine.take(item.nodeid, idle)
+            self._refuse_mixed(done.mixed)
+            return done
         except Exception as error:
-            if self._run.cluster is None:
+            if self._run.cluster is None or isinstance(error, UsersMixed):
                 raise
             what = self._run.suite.dialogue
             detail = " ".join(f"the cluster gave this {what} up: {type(error).__name__}: {error}".split())
             return JobResult(empty_evaluation(job.scenario, cause="lost", detail=detail), {}, 0, 0.0)
+
+    def _refuse_mixed(self, found: str = "") -> None:
+        """Raise `UsersMixed` as soon as any dialogue got what only the user of another one has."""
+        if mixed := found or self._run.participants.running.mixed:
+            raise UsersMixed(mixed)
 
     def close(self) -> None:
         """Abandon all running evaluations."""
@@ -196,9 +215,14 @@ class _Progress:
             reporter.write_line(f"personalens: {', '.join(parts)}")
 
 
+def shares_assistant(item: pytest.Item, settings: Settings) -> bool:
+    """True if one assistant serves this item and others, by the scope of its fixture or by an option."""
+    return settings.names_assistant or _shared(item, _ASSISTANT) is not None
+
+
 def prefetcher_of(item: pytest.Item, run: Run) -> Prefetcher | None:
     """Return the prefetcher of this process, or None if items run one by one."""
-    if run.settings.concurrency == 1 and run.cluster is None:
+    if not run.side_by_side:
         return None
     stash = item.session.stash
     if PREFETCHER not in stash:

@@ -24,6 +24,7 @@ from pytest_personalens.plugin.running.items import ItemSpec, cases
 from pytest_personalens.plugin.running.run_specs import (
     budget_in,
     participant_specs,
+    processes_of,
     read_fields_of,
     read_prices_of,
     refuse_unknown_prices,
@@ -274,12 +275,26 @@ class Run:
             remaining=self.tally.remaining,
             unfit=self.tally.unfit,
             elsewhere=sum(s.elsewhere for s in used),
+            waited=self.tally.waited,
+            waited_for=self.tally.waited_for,
         )
 
     @property
     def keeps(self) -> bool:
         """True if this run keeps its messages, so that another run can continue from them."""
         return self.settings.resume or (self.participants.paid and self.settings.may_spend)
+
+    @property
+    def at_once(self) -> int:
+        """The most dialogues that run side by side in this process; 1 if they run one after the other."""
+        if self.settings.parallel is None and not self.participants.may_be_asked_at_once:
+            return 1
+        return self.settings.at_once(processes_of(self.config))
+
+    @property
+    def side_by_side(self) -> bool:
+        """True if dialogues may run before their item's turn, in threads or on a cluster."""
+        return self.cluster is not None or self.at_once > 1
 
     def close(self) -> None:
         """End the event loop and the connections of the models, and leave the cluster."""

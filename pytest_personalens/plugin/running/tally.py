@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import time
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 class Drawn(NamedTuple):
@@ -26,6 +31,9 @@ class Drawn(NamedTuple):
     unfit: str = ""
     #: Scenarios that the domains of the configuration left out, where all there are were drawn.
     elsewhere: int = 0
+    #: Seconds that dialogues waited which ran one after the other, and what lets them run side by side.
+    waited: float = 0.0
+    waited_for: str = ""
 
 
 @dataclass(slots=True)
@@ -39,3 +47,14 @@ class Tally:
     skipped: list[str] = field(default_factory=list)
     unfit: str = ""
     knows: bool = False
+    waited: float = 0.0
+    waited_for: str = ""
+
+    @contextmanager
+    def waiting(self, lacking: str) -> Iterator[None]:
+        """Add the time of the body that is no computing; `lacking` names what lets it run beside others."""
+        started, computed = time.perf_counter(), time.process_time()
+        yield
+        if lacking:
+            self.waited += time.perf_counter() - started - (time.process_time() - computed)
+            self.waited_for = lacking

@@ -43,7 +43,7 @@ KNOWN = {
     "personalens: --personalens-executor: no Dask scheduler at tcp://127.0.0.1:1: timed out": "PL306",
     "personalens: dataset Support: users(): raised StopIteration: ": "PL307",
     "personalens: no assistant to test; define a fixture personalens_assistant in conftest.py": "PL401",
-    "--personalens-concurrency 2: the fixture personalens_assistant must have scope 'session' or 'module'": "PL402",
+    "personalens_parallel = 2: the fixture personalens_assistant must have scope 'session' or 'module'": "PL402",
     "not scored, user-agent at fault: the user agent raised KeyError: 1": "PL502",
     "not scored, judge at fault: could not read the dialogue": "PL503",
     "t.json: the record is stale (the assistant's turn 1 differs); record it with --personalens-record new": "PL504",
