@@ -24,7 +24,6 @@ class JudgeByReading:
         self, others: Judge, by_reading: Mapping[Measure, Judge], free: Mapping[Measure, Judge] = {}
     ) -> None:
         self._others, self._by_reading = others, {**free, **by_reading}
-        self.unrecorded = frozenset(free)
         every = (others, *by_reading.values())
         of_readings = (f"{measure.short}: {judge.identity}" for measure, judge in by_reading.items())
         self.identity = "; ".join((others.identity, *of_readings))

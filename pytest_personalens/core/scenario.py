@@ -196,8 +196,10 @@ class Scenario(BaseScenario):
 
     `preferences` and `summaries` hold only the domains of the task. `sessions` are the past conversations
     that the summaries sum up. With ``personalens_interactions = all``, `others` holds the summaries of the
-    user's other domains, and `sessions` theirs too.
+    user's other domains, `elsewhere` the preferences there, and `sessions` theirs too.
     """
+
+    undigested: ClassVar[set[str]] = {"dataset", "elsewhere"}
 
     kind: Kind
     demographics: dict[Text, Text]
@@ -216,12 +218,15 @@ class Scenario(BaseScenario):
     others: dict[str, Text] = Field(
         default_factory=dict, description="Domain -> summary, of domains beside the task's."
     )
+    elsewhere: dict[str, dict[Text, tuple[Text, ...]]] = Field(
+        default_factory=dict, description="Domain -> preferences, of domains beside the task's."
+    )
 
     @model_serializer(mode="wrap")
     def _without_what_is_empty(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
         data: dict[str, Any] = serialize(self)
         # What a dataset does not have is no part of a scenario's digest.
-        _drop_empty(data, "words", "now", "limits", "sessions", "others")
+        _drop_empty(data, "words", "now", "limits", "sessions", "others", "elsewhere")
         if not self.situation.known:
             data.pop("situation", None)
         if isinstance(task := data.get("task"), dict):
@@ -275,7 +280,7 @@ class Scenario(BaseScenario):
 
     def to_label(self) -> dict[str, Any]:
         """Return the scenario for a file of labels: without past conversations, which no judge reads."""
-        return self.model_copy(update={"sessions": (), "others": {}}).model_dump(mode="json")
+        return self.model_copy(update={"sessions": (), "others": {}, "elsewhere": {}}).model_dump(mode="json")
 
     def context(self, letters: str = "DIS") -> Context:
         """Return what an assistant may know: `letters` of D, I, H and S.

@@ -15,11 +15,13 @@ from pytest_personalens.engine.job import Job, JobResult
 from pytest_personalens.engine.participant_specs import ParticipantSpecs
 from pytest_personalens.engine.participants import Participants
 from pytest_personalens.engine.work import work
+from pytest_personalens.models.call_log import FarCalls
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from pytest_personalens.core.facts import Session
+    from pytest_personalens.models.tape import Row
 
 #: Seconds to wait for the scheduler, and then for a first worker.
 _PATIENCE: Final = 10
@@ -92,18 +94,25 @@ class Cluster(Executor):
 
 
 def work_there(
-    recipe: ParticipantSpecs, job: Job, memory: str = "", run: str = "", sessions: tuple[Session, ...] = ()
+    recipe: ParticipantSpecs,
+    job: Job,
+    known: tuple[Row, ...] = (),
+    memory: str = "",
+    run: str = "",
+    sessions: tuple[Session, ...] = (),
 ) -> JobResult:
     """Do a job on a worker, with keys from its environment and the assistant from its packages.
 
-    `memory` (module:attribute) is handed the user's past `sessions` once a `run` and process.
+    `known` are the calls of its case in the log of the run. `memory` (module:attribute) is handed the user's
+    past `sessions` once a `run` and process.
     """
     past: UserPast | None = None
     if memory:
         there = _memory(recipe, memory, run, job.turn_timeout)
         past = UserPast(there, job.context.user, lambda: sessions)
-    done = work(job, _participants(recipe), None, past=past)
-    return done._replace(raised=None)  # the exception may not pickle
+    calls = FarCalls(known)
+    done = work(job, _participants(recipe), None, calls, past=past)
+    return done._replace(raised=None, bought=tuple(calls.added))  # the exception may not pickle
 
 
 @once

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.core.dialogue.dialogue import Dialogue
 from pytest_personalens.core.judging.evaluation import Cause, Evaluation, empty_evaluation
+from pytest_personalens.core.judging.verdict import Verdict
+from pytest_personalens.engine.records.elsewhere import OtherRecords
 from pytest_personalens.engine.records.record import Record
+from pytest_personalens.models.tape import Row, TapeRules
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from pytest_personalens.core.judging.measure import Measure
-    from pytest_personalens.core.judging.usage import Usage
     from pytest_personalens.core.scenario import BaseScenario, Context
-    from pytest_personalens.engine.records.other_records import OtherRecords
-    from pytest_personalens.engine.records.record import StoredVerdict
 
 Assistant = Any
 #: The identity of a user whom nobody simulated, as far as is known.
@@ -25,7 +25,8 @@ PERSON: Final = "a person"
 class StoredDialogue(NamedTuple):
     """A dialogue that exists already, and who spoke in it; a `cause` says why it broke off.
 
-    `user_agent` is empty if the user was a person.
+    `user_agent` is empty if the user was a person. If `verdicts` came with it, they are those of `judge`, and
+    nobody is asked for any.
     """
 
     dialogue: Dialogue
@@ -33,16 +34,17 @@ class StoredDialogue(NamedTuple):
     assistant: str = ""
     cause: Cause = ""
     detail: str = ""
+    judge: str = ""
+    verdicts: tuple[Verdict, ...] = ()
 
 
 class Job(NamedTuple):
     """One evaluation to do; all of its fields can be pickled.
 
-    `records` may be reused, the best first; `elsewhere` says where other tests may have some of the same
-    `case`. `where` names the record in the error that says that the run may not spend. If the run is
-    `resumable`, the assistant's replies are kept too, and those in `broken_off` are used. `votes` are those
-    on verdicts that were not decided when a run ended. `spent` is the usage of the parts of this run so far.
-    A `stored` dialogue is judged as it is, and nobody is asked to speak.
+    `record` is that of the item, if there is one, and `elsewhere` says where other tests may have some of the
+    same `case`. `content` is the digest of the scenario, if it is made already. `rules` say what may be
+    replayed, bought and kept. If the run is `resumable`, the assistant's replies are kept too, and those from
+    before it was interrupted are used. A `stored` dialogue is judged as it is, and nobody is asked to speak.
     """
 
     scenario: BaseScenario
@@ -51,49 +53,47 @@ class Job(NamedTuple):
     thresholds: Mapping[str, int | float]
     max_turns: int
     turn_timeout: float
-    records: tuple[Record, ...]
-    may_spend: bool
-    where: str
+    rules: TapeRules = TapeRules()
+    record: Record | None = None
     case: str = ""
+    content: str = ""
     elsewhere: OtherRecords | None = None
     resumable: bool = False
-    broken_off: Record | None = None
-    votes: tuple[StoredVerdict, ...] = ()
-    spent: Mapping[str, Usage] = {}
     stored: StoredDialogue | None = None
 
     def start(self, judge: str) -> Evaluation:
-        """Return the evaluation of the stored dialogue before its judge, by identity, reads it."""
+        """Return the evaluation of the stored dialogue before its judge, by identity, reads it.
+
+        It is whole if the verdicts are stored too.
+        """
         assert self.stored is not None
         start = empty_evaluation(self.scenario, self.stored.user_agent or PERSON, judge)
-        spoken = self.stored._asdict()
-        del spoken["user_agent"]
+        stored = self.stored
+        spoken = {n: getattr(stored, n) for n in ("dialogue", "assistant", "cause", "detail")}
+        if stored.judge:
+            wanted = tuple(v for v in stored.verdicts if v.dimension in self.dimensions)
+            read = {verdict.dimension for verdict in wanted}
+            spoken |= {"judge": stored.judge, "verdicts": wanted}
+            spoken["unread"] = {d: "not among the stored verdicts" for d in self.dimensions if d not in read}
+            if not wanted and not stored.cause:
+                spoken |= {"cause": "judge", "detail": "no stored verdict on what was asked for"}
         return start.model_copy(update=spoken)
-
-
-class Keep(Protocol):
-    """A function that saves paid results, so that a crash cannot lose them."""
-
-    def __call__(
-        self, evaluation: Evaluation, spent: Mapping[str, Usage], votes: Sequence[StoredVerdict] = (), /
-    ) -> None:
-        """Save an evaluation, finished or not, with what all parts of this run have `spent` on it, and the
-        votes on undecided verdicts; raise `RecordError` if nothing can be written.
-        """
 
 
 class JobResult(NamedTuple):
     """The result of a job.
 
-    `evaluation` has the usage of this run in all its parts, and `cost` that of its whole content, by purpose.
-    `questions` counts the questions to agents. `raised` is the exception of the assistant that ended the
-    evaluation, for a debugger in this process.
+    `evaluation` has the usage of this run in all its parts. `rows` are the answers that it rests on, and
+    `bought` those that another machine bought. `questions` counts the questions that the item's own record
+    did not answer. `raised` is the exception of the assistant that ended the evaluation, for a debugger in
+    this process.
     """
 
     evaluation: Evaluation
-    cost: dict[str, Usage]
-    questions: int
-    seconds: float
+    rows: tuple[Row, ...] = ()
+    questions: int = 0
+    seconds: float = 0.0
     raised: Exception | None = None
+    bought: tuple[Row, ...] = ()
     #: What is wrong if the assistant took one user for another, whose dialogue ran at the same time.
     mixed: str = ""

@@ -22,6 +22,7 @@ from pytest_personalens.engine.assistant.event_loop import EventLoop
 from pytest_personalens.engine.assistant.running_users import RunningUsers
 from pytest_personalens.engine.called_models import CalledModels
 from pytest_personalens.engine.participant_specs import ParticipantSpecs, refuse_prompts_for_nobody
+from pytest_personalens.engine.records.on_tape import JudgeOnTape, UserOnTape
 from pytest_personalens.models import Model
 from pytest_personalens.models.meter import Meter, Total
 
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.suite.suite import StoredReplies
     from pytest_personalens.models.meter import Budget
     from pytest_personalens.models.services.assistant import ServiceAssistant
+    from pytest_personalens.models.tape import Tape
 
 #: Temperature of the further votes. At the judge's own temperature of 0, they would hardly differ.
 _VOTE_TEMPERATURE: Final = 0.7
@@ -112,30 +114,39 @@ class Participants:
         return ModelAgents(self.recipe.prompt_settings, Path(self.recipe.root))
 
     def agents(
-        self, context: Context, thresholds: Mapping[str, int | float], kind: str = "", case: str = ""
+        self,
+        context: Context,
+        thresholds: Mapping[str, int | float],
+        kind: str = "",
+        case: str = "",
+        tape: Tape | None = None,
     ) -> Agents:
-        """Return agents for one evaluation of an item of `kind`.
+        """Return agents for one evaluation of an item of `kind`, whose answers are on the `tape`.
 
         `context` is what an assistant of this package may know. `thresholds` decide if there are further
         votes. `case` is the id of the item's case.
         """
         settings = {**self._settings, "kind": kind}
-        meter = Meter(budget=self.budget, prices=self._prices, total=self.total, before=self.go_on)
+        meter = Meter(budget=self.budget, prices=self._prices, total=self.total, before=self.go_on, tape=tape)
         models, played, service = self._played, None, None
         # Embedded agents remember parts of their dialogue, so each evaluation has its own. Modules are
         # imported only if the run has models, because the import would slow down a replay.
-        judge = self.judge_of(settings, self._judges, meter)
+        judge = self.judge_of(settings, self._judges, meter, tape=tape)
         if self.recipe.judge_votes > 1:
             from pytest_personalens.agents.by_model.votes import VotingJudge
 
             further = judge
             if any(isinstance(who, Model) for who in self._judges.values()):
-                further = self.judge_of(settings, self._judges, meter, temperature=_VOTE_TEMPERATURE)
+                further = self.judge_of(
+                    settings, self._judges, meter, temperature=_VOTE_TEMPERATURE, tape=tape
+                )
             limits = {self._suite.measure(d): s for d, s in thresholds.items()}
             judge = VotingJudge(judge, further, votes=self.recipe.judge_votes, thresholds=limits)
         user_agent: UserAgent = self._user_agent or self._suite.asker(settings)
         if "user agent" in models:
             user_agent = self.user_of(models["user agent"], meter)
+        if tape is not None:
+            user_agent = UserOnTape(user_agent, tape, by_model="user agent" in models)
         assistant = self._assistant
         if "assistant" in models:
             assistant, played = None, self.played(models["assistant"], meter, context, kind)
@@ -159,6 +170,7 @@ class Participants:
         meter: Meter,
         *,
         temperature: float = 0.0,
+        tape: Tape | None = None,
     ) -> Judge:
         """Return a judge that consists of `judges`, by the short name of their reading.
 
@@ -166,12 +178,14 @@ class Participants:
         """
 
         def one(who: Any) -> Judge:
-            if isinstance(who, Model) and self._suite.judged is not None:
-                return self._suite.judged(settings, who, meter, temperature)
-            if isinstance(who, Model):
-                return self.model_agents.judge(who, meter, temperature=temperature)
-            judge: Judge = who or self._suite.scorer(settings)
-            return judge
+            by_model = who is not None and isinstance(who, Model)
+            if by_model and self._suite.judged is not None:
+                judge: Judge = self._suite.judged(settings, who, meter, temperature)
+            elif by_model:
+                judge = self.model_agents.judge(who, meter, temperature=temperature)
+            else:
+                judge = who or self._suite.scorer(settings)
+            return JudgeOnTape(judge, tape, by_model=by_model) if tape is not None else judge
 
         by_reading = {self._suite.measure(name): one(who) for name, who in judges.items() if name}
         others = one(judges[""])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import wait
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.engine.job import JobResult, Keep
+from pytest_personalens.engine.job import JobResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,18 +36,21 @@ class Engine:
         return key in self._under_way
 
     def submit(
-        self, key: str, task: Callable[..., JobResult], *args: Any, bought: Keep | None = None
+        self,
+        key: str,
+        task: Callable[..., JobResult],
+        *args: Any,
+        ended: Callable[[JobResult], None] | None = None,
     ) -> None:
-        """Have `task` run for the item `key`, and then call `bought` with the evaluation at its full cost."""
+        """Have `task` run for the item `key`, and then call `ended` with its result."""
         future = self._under_way[key] = self._executor.submit(task, *args)
 
         def finish(future: Future[JobResult]) -> None:
             if future.cancelled():
                 return
             self.done += 1
-            if bought is not None and future.exception() is None:
-                done = future.result()
-                bought(done.evaluation.model_copy(update={"usage": done.cost}), done.evaluation.usage)
+            if ended is not None and future.exception() is None:
+                ended(future.result())
 
         future.add_done_callback(finish)
 

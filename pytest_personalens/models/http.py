@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import threading
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 
 from pytest_personalens.core.errors import ModelBusy, ModelError
 from pytest_personalens.core.text.redaction import redact
@@ -88,3 +90,14 @@ def problem_in(data: Any) -> str:
 def short(text: str) -> str:
     """Return foreign text as one line of at most 300 characters, without secrets."""
     return " ".join(redact(text).split())[:300]  # redact before the cut: a cut secret is not recognised
+
+
+def is_private(url: str) -> bool:
+    """True if the address is of this machine, or can only be of a private network."""
+    host = (urlsplit(url).hostname or "").lower()
+    try:
+        address = ip_address(host)
+    except ValueError:
+        # A name without a dot is a neighbour's, such as a service of docker-compose.
+        return "." not in host or host.endswith((".local", ".localhost", ".internal"))
+    return address.is_loopback or address.is_private or address.is_link_local

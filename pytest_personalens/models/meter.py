@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from copy import copy
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import BudgetSpent, PersonalensError
 from pytest_personalens.core.files.numbered_lines import append_line
 from pytest_personalens.core.judging.usage import Price, Usage, price_of
+from pytest_personalens.models.answer import Answer
 from pytest_personalens.models.forms import finished
 from pytest_personalens.models.retry import Reliable
+from pytest_personalens.models.tape import part_digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from pytest_personalens.models.answer import Answer
     from pytest_personalens.models.base import Model, Request
+    from pytest_personalens.models.tape import Tape
+
+#: The counts of tokens of an answer, by their names on the tape.
+_TOKENS: Final = {
+    "input": "input_tokens", "output": "output_tokens", "cached": "cached_tokens", "written": "written_tokens"
+}  # fmt: skip
 
 
 class Budget:
@@ -85,6 +93,7 @@ class Total:
 class Meter:
     """Counts the model calls of one evaluation by purpose, such as ``judge tc``; thread-safe.
 
+    All calls of models go through here. What the `tape` knows is not asked again; without one, everything is.
     `before` is called before every call, and may refuse the call with a `PersonalensError`.
     """
 
@@ -95,10 +104,18 @@ class Meter:
         prices: Mapping[str, Price] | None = None,
         total: Total | None = None,
         before: Callable[[], None] = lambda: None,
+        tape: Tape | None = None,
     ) -> None:
         self._budget, self._prices, self._total, self._before = budget, prices or {}, total, before
+        self._tape = tape
         self._usage: dict[str, Usage] = {}
         self._lock = threading.Lock()
+
+    def on(self, tape: Tape) -> Meter:
+        """Return a meter of the same counts whose calls are on another tape."""
+        meter = copy(self)
+        meter._tape = tape  # noqa: SLF001 (its own class)
+        return meter
 
     @property
     def usage(self) -> dict[str, Usage]:
@@ -122,6 +139,30 @@ class Meter:
         anything, or if nothing says why it is empty. `BudgetSpent` is raised unchanged when the budget is
         spent, because no role is to blame for it.
         """
+        tape = self._tape
+        if tape is None or request.conversation is not None:  # a service under test is asked in every run
+            return self._buy(model, request, purpose, fault, partial=partial)
+        return tape.ask(
+            purpose,
+            {name: part_digest(tape.scrub(part)) for name, part in _parts(request)} | {"model": model.name},
+            lambda: _without_secrets(self._buy(model, request, purpose, fault, partial=partial), tape),
+            paid=model.paid,
+            write=_plain,
+            read=Answer.model_validate,
+            tokens=lambda answer: {
+                name: count for name, field in _TOKENS.items() if (count := getattr(answer, field))
+            },
+        )
+
+    def _buy(
+        self,
+        model: Model,
+        request: Request,
+        purpose: str,
+        fault: type[PersonalensError],
+        *,
+        partial: bool,
+    ) -> Answer:
         self._before()
         if self._budget is not None:
             self._budget.reserve()
@@ -165,3 +206,24 @@ class Meter:
             self._budget.pay(usd)
         if self._total is not None:
             self._total.add(used, usd)
+
+
+def _parts(request: Request) -> list[tuple[str, Any]]:
+    """Return all that shapes the answer to a request, by the names that a user is told."""
+    parts = [
+        ("system text", request.system),
+        ("earlier turns", request.history),
+        ("prompt", request.prompt),
+        ("form of the answer", request.answer),
+        ("settings", [request.temperature, request.max_tokens]),
+    ]
+    return [(name, part) for name, part in parts if part]
+
+
+def _plain(answer: Answer) -> dict[str, Any]:
+    return answer.model_dump(mode="json", exclude_defaults=True, exclude=set(_TOKENS.values()))
+
+
+def _without_secrets(answer: Answer, tape: Tape) -> Answer:
+    plain = answer.model_dump(mode="json")
+    return answer if (scrubbed := tape.scrub(plain)) == plain else Answer.model_validate(scrubbed)

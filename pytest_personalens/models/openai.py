@@ -7,9 +7,10 @@ import os
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import ModelBusy, ModelError
+from pytest_personalens.core.text.redaction import SHORTEST
 from pytest_personalens.models.base import Request, with_system_in_first_message
 from pytest_personalens.models.events import json_or_text
-from pytest_personalens.models.http import HttpClient, from_environment, problem_in, short
+from pytest_personalens.models.http import HttpClient, from_environment, is_private, problem_in, short
 from pytest_personalens.models.learnt import Learnt, limited, named_in
 from pytest_personalens.models.reading import read_body
 from pytest_personalens.models.specs import NO_PASSWORD, holds_password
@@ -114,6 +115,12 @@ class OpenAI(HttpClient):
                         "OPENAI_API_KEY is not set; set it, or OPENAI_BASE_URL for a server that needs none"
                     )
                 self._url = f"{(base_url or _OPENAI).rstrip('/')}/chat/completions"
+                if len(key) < SHORTEST and not is_private(self._url):
+                    raise ModelError(
+                        f"OPENAI_API_KEY has {len(key)} characters: a key shorter than {SHORTEST} cannot be"
+                        " told from a word of a text, and would be shown; only a server on this machine or in"
+                        " a private network may have one"
+                    )
                 self._headers = {"Content-Type": "application/json", "Authorization": f"Bearer {key}"} | {
                     header: value for header, name in _HEADERS.items() if (value := from_environment(name))
                 }

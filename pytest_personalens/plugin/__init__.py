@@ -94,6 +94,9 @@ def pytest_configure(config: pytest.Config) -> None:
         " asks for the fixture personalens. Its items carry personalens(domain=..., kind=..., user=...), one"
         " mark a domain, for -m.",
     )
+    if config.option.collectonly and getattr(config.option, "numprocesses", None):
+        # No worker reports to syrupy (7.0), which would warn that it cannot tell what is unused.
+        config.option.disable_unused_snapshots = True
     settings = read_settings(config)
     config.stash[SETTINGS] = settings
     if settings.sample is None:
@@ -159,10 +162,12 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 def pytest_configure_node(node: Any) -> None:
     if RUN in node.config.stash:
         from pytest_personalens.plugin.failures import WIDTH, columns
+        from pytest_personalens.plugin.records.resume import RUN_ID
         from pytest_personalens.plugin.running.run_specs import SHARED
         from pytest_personalens.plugin.running.xdist import number_worker
 
         node.workerinput[SHARED] = node.config.stash[RUN].shared_folder
+        node.workerinput[RUN_ID] = node.config.stash[RUN].state.id
         node.workerinput[WIDTH] = columns(node.config)
         number_worker(node)
 

@@ -32,6 +32,8 @@ _TC, _P, _FACTS = FREE_DIMENSIONS
 #: Why the embedded judge gives no reading of these, and what to do.
 _BY_MODELS: Final = "is read by models only; name one with --personalens-judge-model"
 _READ_BY_MODELS: Final = READINGS[2:]
+_INTRUSIONS: Final = Dimension.INTRUSIONS
+_NOT_OF_PAPER: Final = "the paper's judge has no reading of intrusions; leave --personalens-protocol out"
 #: The controls of the ablation, besides D+I+S (paper, Table 4).
 _ABLATION: Final = ("none", "D", "I", "S")
 
@@ -67,11 +69,16 @@ def _embedded(settings: Mapping[str, Any], measure: Measure) -> bool:
 
 
 def _read_by_default(settings: Mapping[str, Any]) -> tuple[Measure, ...]:
-    return FREE_DIMENSIONS if _embedded(settings, _P) else DEFAULT_DIMENSIONS
+    return (*FREE_DIMENSIONS, _INTRUSIONS) if _embedded(settings, _P) else DEFAULT_DIMENSIONS
 
 
 def _not_scored(settings: Mapping[str, Any]) -> dict[Measure, str]:
-    return {m: f"{m.names.title.lower()} {_BY_MODELS}" for m in _READ_BY_MODELS if _embedded(settings, m)}
+    why_not: dict[Measure, str] = {
+        m: f"{m.names.title.lower()} {_BY_MODELS}" for m in _READ_BY_MODELS if _embedded(settings, m)
+    }
+    if settings.get("protocol") == "paper" and not _embedded(settings, _INTRUSIONS):
+        why_not[_INTRUSIONS] = _NOT_OF_PAPER
+    return why_not
 
 
 def _needs(settings: Mapping[str, Any], scenario: Scenario, measure: Measure) -> str:
@@ -168,7 +175,7 @@ SUITE: Final = Suite(
     kind_name="{}-domain".format,
     domains=DOMAINS,
     measures=tuple(Dimension),
-    compared=(_TC, _P, _FACTS, *_READ_BY_MODELS),
+    compared=(_TC, _P, _FACTS, *_READ_BY_MODELS, _INTRUSIONS),
     main=FREE_DIMENSIONS,
     read_by_default=_read_by_default,
     in_all=READINGS,
@@ -176,7 +183,7 @@ SUITE: Final = Suite(
     metrics=(
         Metric.mean("tcr", _TC, "tc", _TC.value),
         Metric.mean("p", _P, _P.value),
-        *(Metric.mean(measure.short, measure) for measure in (_FACTS, *_READ_BY_MODELS)),
+        *(Metric.mean(measure.short, measure) for measure in (_FACTS, *_READ_BY_MODELS, _INTRUSIONS)),
     ),
     gate_example="tcr >= 0.9 or Movies: p >= 3",
     lift=(_P, ("swapped", "none")),
@@ -195,6 +202,7 @@ SUITE: Final = Suite(
     asker=_asker,
     scorer=_scorer,
     audit=_audit,
+    auditor="user-audit 1",
     not_scored=_not_scored,
     needs=_needs,
     lacks=("history", "embedding", "nltk_data"),

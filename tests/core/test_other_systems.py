@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -144,14 +145,16 @@ def test_a_path_that_is_too_long_for_windows_is_called_that(
 ) -> None:
     """Windows says of such a path that it is not found, which sends the user looking for a folder."""
 
-    def write(self: Path, content: bytes) -> int:
+    real = Path.open
+
+    def opened(self: Path, *mode: Any) -> Any:
         if len(str(self)) > 259:
             raise FileNotFoundError(errno.ENOENT, "No such file or directory", str(self))
-        return len(content)
+        return real(self, *mode)
 
     folder = tmp_path / ("x" * 100) / ("y" * 100)
     folder.mkdir(parents=True)
-    monkeypatch.setattr(Path, "write_bytes", write)
+    monkeypatch.setattr(Path, "open", opened)
     with pytest.raises(OSError, match="Windows takes 259 by default") as error:
         write_atomically(folder / f"{'z' * 60}.json", "new")
     assert error.value.errno == errno.ENAMETOOLONG

@@ -22,7 +22,7 @@ from pytest_personalens.engine.dask import work_there
 from pytest_personalens.engine.job import Job
 from pytest_personalens.engine.participant_specs import ParticipantSpecs
 from tests.support.processes.runs import assert_usage_error
-from tests.support.repository import ROOT, Repository
+from tests.support.repository import ROOT, Repository, forget_calls
 from tests.support.servers.endpoint import Endpoint
 from tests.support.servers.service import Service, json_answer
 
@@ -330,15 +330,16 @@ def test_on_a_cluster_a_run_goes_on_where_it_was_killed(empty_repo: Repository, 
     dask.worker(SLOWLY="0.2")
     time.sleep(2)
     args = [*ARGS, "--personalens-executor", f"dask={dask.address}", "--personalens-resume"]
+    forget_calls()
     command = [sys.executable, "-m", "pytest", *args]
     run = subprocess.Popen(command, cwd=empty_repo.path, stdout=subprocess.DEVNULL)
-    kept = empty_repo.path / ".pytest_cache"
+    kept = Path(os.environ["PERSONALENS_CACHE_DIR"]) / "calls"
     deadline = time.monotonic() + 300
-    while time.monotonic() < deadline and len(list(kept.rglob("personalens/*.json"))) < 4:
+    while time.monotonic() < deadline and len(list(kept.rglob("*.jsonl"))) < 4:
         time.sleep(0.02)
     run.kill()
     run.wait()
-    finished = {json.loads(p.read_text())["scenario"] for p in kept.rglob("personalens/*.json")}
+    finished = {json.loads(p.read_text().splitlines()[0])["case"] for p in kept.rglob("*.jsonl")}
     time.sleep(1)
     (empty_repo.path / "said.log").unlink()
     again = subprocess.run(command, cwd=empty_repo.path, capture_output=True, text=True, check=False)
@@ -357,7 +358,7 @@ def test_no_secret_travels(dask: Dask, scenario: Scenario, endpoint: Endpoint) -
         judge_model="bedrock:nova-lite",
         assistant="clusterbot:reply",
     )
-    job = Job(scenario, scenario.context(), (Dimension.PERSONALIZATION,), {}, 0, 60.0, (), True, "")
+    job = Job(scenario, scenario.context(), (Dimension.PERSONALIZATION,), {}, 0, 60.0)
     os.environ["OPENAI_API_KEY"] = os.environ["AWS_SECRET_ACCESS_KEY"] = "s3cret-k3y"
     assert b"s3cret-k3y" not in pickle.dumps((work_there, recipe, job))
     assert pickle.loads(pickle.dumps(job)) == job

@@ -41,7 +41,7 @@ def test_a_sample_makes_one_item_of_each_scenario(repo: Repository) -> None:
     result.stdout.fnmatch_lines(
         [
             "*= personalens =*",
-            "*items*scored*TCR*P*Facts",
+            "*items*scored*TCR*P*Facts*Intr.",
             "overall *5 *5 *",
             "dialogues: * user turns on average",
         ]
@@ -513,7 +513,7 @@ def test_dimensions(repo: Repository) -> None:
     )
     result.stdout.fnmatch_lines(["*TCR*P*Facts*"])
     item = json.loads((repo.path / "r.json").read_text())["items"][0]
-    assert len(item["evaluation"]["verdicts"]) == 3
+    assert len(item["evaluation"]["verdicts"]) == 4
 
 
 def test_a_sample_larger_than_the_universe_says_so(repo: Repository) -> None:

@@ -37,6 +37,8 @@ def test_no_report_replaces_the_baseline(told: Repository, ending: str, how: str
     problem = f"*{path.name} is what --personalens-baseline reads, and would be replaced; give another path"
     if ending != "json":  # it is no report either
         problem = f"*{path.name} was not written by this plugin; give another path, or remove it"
+    if how == "a symbolic link":
+        problem = f"*{path.name} is or goes through a symbolic link, which is not followed; *"
     result.stderr.fnmatch_lines([f"ERROR: --personalens-report: {problem}"])
     assert base.read_bytes() == before
     replaced = told.inline(*ARGS, "-o", "personalens_report=", "--personalens-save-baseline", base.name)
@@ -157,12 +159,27 @@ def test_a_full_disk_leaves_the_file_of_the_run_before(told: Repository, output:
     assert not list(told.path.glob(".*.tmp"))
 
 
-def test_a_link_to_the_results_keeps_pointing_there(told: Repository) -> None:
+@pytest.mark.parametrize("output", ["report", "save-baseline"])
+@pytest.mark.parametrize("name", ["r.json", "out/r.json"])
+def test_no_link_is_followed(told: Repository, output: str, name: str) -> None:
     (told.path / "store").mkdir()
-    (told.path / "r.json").symlink_to("store/r.json")
-    assert told.inline(*ARGS, "--personalens-report", "r.json").ret == 0
-    assert (told.path / "r.json").is_symlink()
-    assert (told.path / "store" / "r.json").is_file()
+    (told.path / name.partition("/")[0]).symlink_to("store" if "/" in name else "store/r.json")
+    assert_usage_error(
+        told.inline(*ARGS, f"--personalens-{output}", name),
+        f"ERROR: --personalens-{output}: *{name} is or goes through a symbolic link, which is not followed; *",
+    )
+    assert not list((told.path / "store").iterdir())
+
+
+def test_no_baseline_is_read_through_a_link_out_of_the_folder(told: Repository) -> None:
+    outside = told.path.parent / f"{told.path.name}-outside.json"
+    told.inline(*ARGS, "--personalens-save-baseline", "b.json")
+    (told.path / "b.json").rename(outside)
+    (told.path / "b.json").symlink_to(outside)
+    assert_usage_error(
+        told.inline(*ARGS, "--personalens-baseline=b.json"),
+        "ERROR: *b.json: cannot be read: a symbolic link out of this folder, which is not followed; *",
+    )
 
 
 def test_a_dataset_that_is_checked_replaces_no_file_of_somebody_elses(repo: Repository) -> None:

@@ -61,15 +61,15 @@ def test_shards_give_the_reports_of_the_whole(told: Repository) -> None:
 def test_a_merged_report_that_cannot_be_written_takes_no_other_with_it(told: Repository) -> None:
     for number in (1, 2):
         told.inline(*ARGS, "--personalens-shard", f"{number}/2", "--personalens-report", f"{number}.json")
-    (told.path / "full.md").symlink_to("/dev/full/no")
-    files = ("--report", "out/m.json", "--report", "full.md", "--report", "out/m.html")
+    full = "/proc/full.md"
+    files = ("--report", "out/m.json", "--report", full, "--report", "out/m.html")
     merged = assert_usage_error(
-        told.command("merge", "1.json", "2.json", *files), "error: summary could not be written to full.md: *"
+        told.command("merge", "1.json", "2.json", *files), f"error: summary could not be written to {full}: *"
     )
     merged.stdout.fnmatch_lines(["overall *", "results: out/m.json", "report: out/m.html"])
     assert_usage_error(
-        told.command("report", "out/m.json", "--report", "full.md", "--report", "made/again.html"),
-        "error: summary could not be written to full.md: *",
+        told.command("report", "out/m.json", "--report", full, "--report", "made/again.html"),
+        f"error: summary could not be written to {full}: *",
     )
     assert (told.path / "made" / "again.html").read_bytes() == (told.path / "out" / "m.html").read_bytes()
     piped = told.command("report", "out/m.json", "--report", "-", "--report", "again.html")

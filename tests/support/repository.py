@@ -6,6 +6,7 @@ import atexit
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -156,6 +157,11 @@ def calls(repo: Repository) -> int:
     number = len(log.read_text().splitlines()) if log.exists() else 0
     log.unlink(missing_ok=True)
     return number
+
+
+def forget_calls() -> None:
+    """Clear the log of calls in the user's cache, so that only records know what was bought."""
+    shutil.rmtree(Path(os.environ["PERSONALENS_CACHE_DIR"]) / "calls", ignore_errors=True)
 
 
 def records(repo: Repository) -> list[Path]:

@@ -27,7 +27,7 @@ _QUOTE_IT: Final = (
 )
 #: The readings that are shown what the team's system holds.
 _ON_DEEDS: Final = (Dimension.TASK_COMPLETION, Dimension.UNBACKED)
-_NOTHING_TO_QUOTE: Final = (Dimension.OPENING_LEAK, Dimension.UNBACKED)
+_NOTHING_TO_QUOTE: Final = (Dimension.OPENING_LEAK, Dimension.UNBACKED, Dimension.INTRUSIONS)
 
 
 class ModelJudge:
@@ -137,7 +137,7 @@ def _material(values: Mapping[str, str], dimension: Dimension) -> str:
     intent = f"What they want:\n{values['intent']}"
     if dimension is Dimension.TASK_COMPLETION:
         return f"What counts as completed:\n{values['goal']}\n\n"
-    if dimension in (Dimension.PERSONALIZATION, Dimension.PERSONALIZATION_TURNS):
+    if dimension in (Dimension.PERSONALIZATION, Dimension.PERSONALIZATION_TURNS, Dimension.INTRUSIONS):
         facts = f"The facts of the task:\n{values['facts']}\n\n" if values["facts"] else ""
         person = f"The person:\n{values['profile']}\n\nWhere they are:\n{values['situation']}"
         return f"{person}\n\n{intent}\n\n{facts}"

@@ -33,9 +33,11 @@ if TYPE_CHECKING:
 _FOLDER: Final = Path(__file__).parent / "templates"
 #: No model is asked for facts: typed values are compared.
 _ASKED: Final = tuple(d for d in Dimension if d is not Dimension.FACTS)
-#: The readings whose rubrics every judge is given. The one of claims without a call is asked for by itself,
-#: so that the prompts for assistants of text, and the identities of judges, are what they were.
-RUBRICS: Final = tuple(d for d in _ASKED if d is not Dimension.UNBACKED)
+#: Readings that are asked for by themselves, so that the prompts of the others, and the identities of judges,
+#: are what they were.
+_ALONE: Final = (Dimension.UNBACKED, Dimension.INTRUSIONS)
+#: The readings whose rubrics every judge is given.
+RUBRICS: Final = tuple(d for d in _ASKED if d not in _ALONE)
 _READINGS: Final = tuple(f"judge_{d.value}" for d in _ASKED)
 #: Characters of a call's arguments, and of its result, that a judge is shown.
 MAX_SHOWN: Final = 1_000
@@ -61,7 +63,7 @@ PLACEHOLDERS: Final[dict[str, frozenset[str]]] = {
 #: Under the paper's protocol each reading of a judge is one prompt of its own, and a model as the assistant
 #: gets the dialogue in one message.
 _PAPER: Final = {
-    "judge": ("judge", *_READINGS),
+    "judge": ("judge", *(f"judge_{d.value}" for d in _ASKED if d is not Dimension.INTRUSIONS)),
     "assistant": (
         *("assistant", "assistant_context", "assistant_next"),
         *("assistant_vanilla", "assistant_vanilla_next"),
@@ -114,12 +116,12 @@ class Prompts:
     def judge_version(self) -> str:
         """What tells a judge with these templates from others; part of its identity.
 
-        The template for claims without a call counts where it is the team's own.
+        The template of a reading that is asked for by itself counts where it is the team's own.
         """
         digest = self.digest("judge", *(f"judge_{d.value}" for d in RUBRICS))
-        unbacked = f"judge_{Dimension.UNBACKED.value}"
-        is_own = self._texts[unbacked] != _built_in_text(unbacked, self.protocol)
-        return f"{digest} {self.digest(unbacked)}" if is_own else digest
+        alone = [name for d in _ALONE if (name := f"judge_{d.value}") in self._texts]
+        own = [name for name in alone if self._texts[name] != _built_in_text(name, self.protocol)]
+        return " ".join((digest, *map(self.digest, own)))
 
     def _read(self, file: Path) -> str:
         try:

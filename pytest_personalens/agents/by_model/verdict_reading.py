@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 from pytest_personalens.core.judging.verdict import (
     Dimension,
     Evidence,
+    IntrusionCode,
     PartState,
     PreferenceCode,
     Reason,
@@ -42,6 +43,7 @@ _TAG: Final = re.compile(r"</?\w+>")
 CODES: Final[dict[Measure, tuple[str, ...]]] = {
     Dimension.TASK_COMPLETION: tuple(code for code in get_args(PartState) if code != "claimed"),
     Dimension.PERSONALIZATION: get_args(PreferenceCode),
+    Dimension.INTRUSIONS: get_args(IntrusionCode),
 }
 _WORDS: Final = {"true": 1, "yes": 1, "1": 1, "false": 0, "no": 0, "0": 0}
 _OR: Final = re.compile(r"\W*(?:or\b|/)")

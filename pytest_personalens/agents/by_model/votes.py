@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_personalens.core.judging.verdict import Verdict, Vote
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping
 
     from pytest_personalens.core.dialogue.dialogue import Dialogue
     from pytest_personalens.core.judging.measure import Measure
@@ -38,32 +38,14 @@ class VotingJudge:
             self.answer = answer
 
     def verdict(self, scenario: BaseScenario, dialogue: Dialogue, dimension: Measure) -> Verdict:
-        """Return the verdict that the votes decide."""
-        return self.decide(scenario, dialogue, dimension, (), lambda vote: None)
-
-    def decide(
-        self,
-        scenario: BaseScenario,
-        dialogue: Dialogue,
-        dimension: Measure,
-        cast: Sequence[Verdict],
-        keep: Callable[[Verdict], None],
-    ) -> Verdict:
-        """Return the verdict, starting from the votes that were `cast` before.
-
-        `keep` is called with each further vote before the next one is paid for.
-        """
-        verdicts = list(cast[: self._votes])
-        if not verdicts:
-            first = self._first.verdict(scenario, dialogue, dimension)
-            limit = self._thresholds.get(dimension)
-            if limit is None or not dimension.is_worse(first.score, limit):
-                return first
-            verdicts.append(first)
-            keep(first)
+        """Return the verdict that the votes decide; the tape keeps each vote before the next is paid for."""
+        first = self._first.verdict(scenario, dialogue, dimension)
+        limit = self._thresholds.get(dimension)
+        if limit is None or not dimension.is_worse(first.score, limit):
+            return first
+        verdicts = [first]
         while len(verdicts) < self._votes:
             verdicts.append(self._further.verdict(scenario, dialogue, dimension))
-            keep(verdicts[-1])
         decided = median_low(v.score for v in verdicts)
         chosen = next(v for v in verdicts if v.score == decided)
         votes = tuple(Vote(score=v.score, justification=v.justification) for v in verdicts)

@@ -16,10 +16,12 @@ from pytest_personalens.core.options.option_types import budget as read_cap
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
 
     from pytest_personalens.agents.by_model.model_agents import PromptSettings
     from pytest_personalens.core.judging.verdict import Judge
     from pytest_personalens.models.meter import Meter
+    from pytest_personalens.models.tape import Tape
 
 #: The exit status after Ctrl-C, the same as in shells.
 _INTERRUPTED: Final = 130
@@ -57,10 +59,11 @@ def main(options: argparse.Namespace) -> int:
         )
         meter = Meter(budget=budget, prices=prices)
         prompts = PromptSettings(options.protocol, options.prompts)
-        judge = open_judge(options.judge_model, meter, prompts, at_once=options.concurrency)
+        opened = open_judge(options.judge_model, meter, prompts, at_once=options.concurrency)
+        paid_judge = PaidJudge(opened, options, prompts, prices)
+        judge = paid_judge.judge
         given = getattr(judge, "dimensions", None) if options.dimensions == "all" else None
         chosen = tuple(d for d in chosen if given is None or d in given)
-        paid_judge = PaidJudge(judge, options, prompts, prices)
         readings = list(labelled_readings(labelled, chosen))
         if options.idle:
             readings = [*readings, *idle_readings(readings)]
@@ -105,8 +108,10 @@ def main(options: argparse.Namespace) -> int:
     return 0
 
 
-def open_judge(spec: str, meter: Meter, prompts: PromptSettings, *, at_once: int = 1) -> Judge:
-    """Return the judge of a spec: ``embedded``, a model that this package knows, or ``module:attribute``.
+def open_judge(
+    spec: str, meter: Meter, prompts: PromptSettings, *, at_once: int = 1
+) -> Callable[[Tape], Judge]:
+    """Return what makes the judge of a tape: ``embedded``, a model of ours, or ``module:attribute``.
 
     The attribute is a judge, or a class that makes one. A model gives up to `at_once` readings at a time.
     Raise `SpecError` for a bad spec, and for prompts that no model gets.
@@ -114,18 +119,20 @@ def open_judge(spec: str, meter: Meter, prompts: PromptSettings, *, at_once: int
     from pytest_personalens.agents import EmbeddedJudge
     from pytest_personalens.agents.by_model.model_agents import ModelAgents
     from pytest_personalens.agents.checked import offered
+    from pytest_personalens.engine.records.on_tape import JudgeOnTape
     from pytest_personalens.models.open import open_model
     from pytest_personalens.models.rate_limit import Limiter
     from pytest_personalens.models.retry import Reliable
 
     model = None if spec == "embedded" else open_model(spec, connections=max(64, at_once))
     if model is not None:
-        return ModelAgents(prompts).judge(Reliable(model, limiter=Limiter(start=at_once)), meter)
+        reliable, agents = Reliable(model, limiter=Limiter(start=at_once)), ModelAgents(prompts)
+        return lambda tape: agents.judge(reliable, meter.on(tape))
     if prompts.named:
         option = "--prompts" if prompts.official else "--protocol"
         raise SpecError(f"{option}: it shapes what a model is told, and {spec!r} is none of our models")
     if spec == "embedded":
-        return EmbeddedJudge()
+        return lambda tape: EmbeddedJudge()
     module, colon, attribute = spec.partition(":")
     if not colon:
         raise SpecError(
@@ -143,7 +150,7 @@ def open_judge(spec: str, meter: Meter, prompts: PromptSettings, *, at_once: int
     )
     if judge is None:
         raise SpecError(f"--judge-model: {spec!r} is None, and no judge")
-    return judge
+    return lambda tape: JudgeOnTape(judge, tape)
 
 
 def _print_progress(done: int, total: int) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.core.errors import BudgetSpent, PersonalensError, SpecError
+from pytest_personalens.core.errors import BudgetSpent, DataError, PersonalensError, SpecError
 from pytest_personalens.core.judging.usage import Usage, price_of, read_prices
 from pytest_personalens.core.runtime.threads import Threads
 from pytest_personalens.core.text.safe_text import one_line
@@ -19,10 +20,12 @@ from pytest_personalens.datasets.embedded.building.pieces import (
     prompt_text,
 )
 from pytest_personalens.models.base import Request
+from pytest_personalens.models.call_log import CallLog
 from pytest_personalens.models.meter import Budget, Meter
 from pytest_personalens.models.open import open_model
 from pytest_personalens.models.rate_limit import Limiter
 from pytest_personalens.models.retry import Reliable
+from pytest_personalens.models.tape import Tape
 from pytest_personalens.reports.terminal.summary import usage_table
 
 if TYPE_CHECKING:
@@ -67,9 +70,16 @@ class Asking:
         with tempfile.TemporaryDirectory(prefix="personalens-") as shared:
             calls, usd = self._caps.get("calls"), self._caps.get("usd")
             budget = Budget(Path(shared) / "run", max_calls=calls, max_usd=usd, option="--budget")
-            self._meter = Meter(budget=budget, prices=self._prices)
+            # Answers that were refused are kept too, and those of the judge, until the command has ended.
+            log = self.folder / "calls"
+            try:
+                tape = Tape(calls=CallLog(log).case("pieces"))
+            except OSError as error:
+                raise DataError(log, f"cannot be written: {error.strerror}; remove it") from None
+            self._meter = Meter(budget=budget, prices=self._prices, tape=tape)
             try:
                 yield self._pieces(self._options.model, self._count)
+                shutil.rmtree(log, ignore_errors=True)
             except KeyboardInterrupt:
                 print(one_line(f"stopped; {kept}"), file=sys.stderr)
                 raise SystemExit(_INTERRUPTED) from None

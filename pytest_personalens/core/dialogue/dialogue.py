@@ -13,7 +13,7 @@ from pydantic import PrivateAttr
 
 from pytest_personalens.core.dialogue.message import AssistantMessages as AssistantMessages
 from pytest_personalens.core.dialogue.message import Message as Message
-from pytest_personalens.core.dialogue.message import strip_tool_calls
+from pytest_personalens.core.dialogue.message import strip_tool_calls, without_secrets
 from pytest_personalens.core.dialogue.reply import MAX_REPLY_CHARS as MAX_REPLY_CHARS
 from pytest_personalens.core.dialogue.reply import Reply, read_reply
 from pytest_personalens.core.dialogue.state import State
@@ -29,7 +29,7 @@ from pytest_personalens.core.errors import (
 )
 from pytest_personalens.core.frozen import Sparse, clean
 from pytest_personalens.core.scenario import BaseScenario
-from pytest_personalens.core.text.redaction import redact
+from pytest_personalens.core.text.redaction import make_redactor, redact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -157,7 +157,8 @@ def converse(
     done, the assistant gives one last reply.
 
     The function calls `progress` with the dialogue so far after every message. `end` is "fault" until the
-    user has ended the dialogue. The user agent never sees the assistant's tool calls.
+    user has ended the dialogue. The user agent never sees the assistant's tool calls. Of the secrets that
+    this process knows, nobody but the assistant itself sees more than ``***``.
 
     Where the user agent names sessions, `in_session` returns the assistant as it is called in one of them.
 
@@ -168,7 +169,7 @@ def converse(
     #: is kept.
     history: AssistantMessages = []
     limit = max_turns or scenario.rounds
-    session = ""
+    session, scrub = "", make_redactor()
 
     def said(message: Message, end: End = "fault") -> None:
         messages.append(message)
@@ -182,6 +183,7 @@ def converse(
             history.clear()
             if in_session is not None:
                 assistant = in_session(session)
+        turn = turn._replace(content=scrub(turn.content))
         history.append({"role": "user", "content": turn.content})
         said(
             Message(role="user", content=turn.content, session=session), _end(turn) if turn.done else "fault"
@@ -189,6 +191,7 @@ def converse(
 
     def replied() -> Message:
         turn, raw_messages = _reply(assistant, history, scenario)
+        turn = without_secrets(turn, scrub)
         history.extend(raw_messages)
         return turn.model_copy(update={"session": session}) if session else turn
 
@@ -238,7 +241,7 @@ def _reply(
     # The assistant gets a new copy each turn, because it may change its list and must not change the
     # transcript.
     with faults_of("the assistant", AssistantFault, describe_exception):
-        reply = read_stream(assistant(copy.deepcopy(history)))
+        reply = read_stream(assistant(list(map(_copy_of, history))))
     if scenario.takes_answers and isinstance(reply, dict) and "answer" in reply:
         reply = _answer_text(reply)
     elif scenario.takes_answers and isinstance(reply, dict) and "content" not in reply:
@@ -250,6 +253,11 @@ def _reply(
     except Exception as error:  # an object of another library may raise anything when it is read
         told = _shortened(error_text(error))
         raise AssistantFault(f"the assistant's reply cannot be read: {told}") from error
+
+
+def _copy_of(message: dict[str, Any]) -> dict[str, Any]:
+    """Return a copy of a message; one of texts alone needs no deep one."""
+    return dict(message) if all(type(v) is str for v in message.values()) else copy.deepcopy(message)
 
 
 def _answer_text(reply: dict[object, object]) -> str:

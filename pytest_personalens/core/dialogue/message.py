@@ -10,7 +10,7 @@ from pydantic import Field
 from pytest_personalens.core.frozen import Frozen, Sparse, Text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 Role = Literal["user", "assistant", "tool"]
 #: The messages so far, in the form in which an assistant gets them.
@@ -116,6 +116,22 @@ def _plain(message: Message) -> dict[str, Any]:
     if message.tool_calls:
         data["tool_calls"] = [call.model_dump() for call in message.tool_calls]
     return data | ({"tool_call_id": message.tool_call_id} if message.role == "tool" else {})
+
+
+def without_secrets(message: Message, scrub: Callable[[str], str]) -> Message:
+    """Return the message with all its texts as `scrub` returns them, also those of calls and results."""
+    calls = tuple(
+        call.model_copy(
+            update={
+                "function": Function(name=scrub(call.function.name), arguments=scrub(call.function.arguments))
+            }
+        )
+        for call in message.tool_calls
+    )
+    steps = message.steps and tuple(without_secrets(step, scrub) for step in message.steps)
+    if (content := scrub(message.content)) == message.content and not calls and not steps:
+        return message
+    return message.model_copy(update={"content": content, "tool_calls": calls, "steps": steps})
 
 
 def strip_tool_calls(messages: Iterable[Message]) -> tuple[Message, ...]:

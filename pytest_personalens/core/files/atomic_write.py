@@ -9,7 +9,10 @@ import time
 import uuid
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _DRAFT: Final = re.compile(r"(?P<stem>\..+)\.[0-9a-z_]+\.tmp")
 #: Age in seconds after which no process can still be writing a draft.
@@ -24,17 +27,19 @@ _LONGEST: Final = 259
 _DRAFTS: Final[dict[Path, dict[str, list[Path]]]] = {}
 
 
-def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write the whole file, so that nobody ever sees half of it.
+def write_atomically(path: Path, content: str | bytes | Iterable[str], *, durable: bool = False) -> None:
+    """Write the whole file, so that nobody ever sees half of it; a large one may come in parts.
 
     After a crash, and for a reader at any time, the file has either its old or its new content. The folder
-    must exist. If the path is a link, the file that it points to is written. If two processes write the same
-    file, the last one wins.
+    must exist. If two processes write the same file, the last one wins. A `durable` file is on disk when the
+    function returns, and a power cut after it loses nothing.
 
-    Raise `OSError` if the path exists and is no file, such as a folder or a device. Root could otherwise
-    replace a device for the whole machine.
+    Raise `OSError` if the path is a symbolic link, because the file behind it may be somebody else's, or if
+    it exists and is no file, such as a folder or a device. Root could otherwise replace a device for the
+    whole machine.
     """
-    path = Path(os.path.realpath(path))
+    if path.is_symlink():
+        raise OSError(errno.ELOOP, "a symbolic link, which is not followed", str(path))
     if path.exists() and not path.is_file():
         raise OSError(errno.EINVAL, "a folder" if path.is_dir() else "a device, and no file", str(path))
     # The name does not use the process id, because two containers on one volume may both have the number 1.
@@ -43,9 +48,12 @@ def write_atomically(path: Path, content: str | bytes) -> None:
     _remove_old_drafts(path.parent, stem)
     try:
         # Characters that cannot be encoded are replaced, so that no paid result is lost because of one.
-        draft.write_bytes(
-            content if isinstance(content, bytes) else content.encode("utf-8", errors="replace")
-        )
+        with draft.open("wb") as file:
+            for part in (content,) if isinstance(content, (str, bytes)) else content:
+                file.write(part if isinstance(part, bytes) else part.encode("utf-8", errors="replace"))
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
         _replace(draft, path)
     except BaseException as error:
         with suppress(OSError):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.errors import SpecError
+from pytest_personalens.core.files.links import refuse_links
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -75,6 +76,13 @@ def writable(path: Path, flag: str, *, kind: str = "json") -> Path:
     except (OSError, ValueError) as error:  # the path is too long, has a loop of links, or contains a NUL
         why = getattr(error, "strerror", None) or error
         raise SpecError(f"{flag}: {str(path)[:200]!r} is no path of a file: {why}") from None
+    try:
+        refuse_links(path, Path.cwd())
+    except OSError:
+        raise SpecError(
+            f"{flag}: {path} is or goes through a symbolic link, which is not followed; give the path of a"
+            " file"
+        ) from None
     if path.is_dir():
         raise SpecError(f"{flag}: {path} is a folder; give the path of a file")
     if path.exists() and not path.is_file():

@@ -6,15 +6,18 @@ If a file cannot be used, the error says so in one line.
 from __future__ import annotations
 
 import datetime as dt
+import errno
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from pytest_personalens.core.errors import DataError, short_repr
+from pytest_personalens.core.files.links import leads_out
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterator
 
 _Model = TypeVar("_Model", bound=BaseModel)
 #: A kind of problem that pydantic finds -> our words, for somebody who writes TOML or JSON.
@@ -39,6 +42,8 @@ def read_versioned(path: Path, model: type[_Model], schema: str, *, what: str, a
     `advice` says what to do about a bad one.
     """
     try:
+        if leads_out(path, Path.cwd()):
+            raise OSError(errno.ELOOP, "a symbolic link out of this folder, which is not followed")
         data = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise DataError(path, f"cannot be read: {error.strerror}; {advice}") from None
@@ -103,6 +108,31 @@ def to_json(value: BaseModel, *, indent: int = 1, sort_keys: bool = False) -> st
         )
         + "\n"
     )
+
+
+def json_parts(value: BaseModel) -> Iterator[str]:
+    """Yield the text of `to_json` in parts, so that a file of many values takes the memory of one of them."""
+    between = "{\n "
+    for name, field in type(value).model_fields.items():
+        held, key = getattr(value, name), field.alias or name
+        yield f"{between}{_json(key)}: "
+        between = ",\n "
+        many = dict(enumerate(held)) if isinstance(held, tuple) else held
+        if isinstance(many, dict) and many and all(isinstance(one, BaseModel) for one in many.values()):
+            begin, end = "{}" if many is held else "[]"
+            for number, (of, one) in enumerate(many.items()):
+                text = _json(one.model_dump(mode="json", by_alias=True)).replace("\n", "\n  ")
+                label = f"{_json(of)}: " if many is held else ""
+                yield f"{',' if number else begin}\n  {label}{text}"
+            yield f"\n {end}"
+        else:
+            plain = value.model_dump(mode="json", by_alias=True, include={name})
+            yield _json(plain[key]).replace("\n", "\n ")
+    yield "\n}\n"
+
+
+def _json(plain: object) -> str:
+    return json.dumps(plain, indent=1, ensure_ascii=False)
 
 
 def schema_of(path: Path) -> str:

@@ -58,7 +58,11 @@ PreferenceCode = Literal[
 PartState = Literal["done", "promised", "proposed", "refused", "handed-back", "wrong", "claimed", "missing"]
 #: What was wrong with what an assistant remembers.
 MemoryCode = Literal["not-said", "must-not-say", "told-again", "made-up", "not-admitted", "no-reply"]
-ReasonCode = Literal[PreferenceCode, PartState, MemoryCode]
+#: What the assistant says or acts on without need for the task: whose or which it is.
+IntrusionCode = Literal[
+    "religion", "ethnicity", "health", "family", "age", "gender", "work", "other-domain", "other-person"
+]
+ReasonCode = Literal[PreferenceCode, PartState, MemoryCode, IntrusionCode]
 
 
 class Reason(Sparse):
@@ -66,8 +70,9 @@ class Reason(Sparse):
 
     A reason about a preference has `domain`, `type` and `value`. A reason about a part of the goal has
     `part`, and `code` is the last state of that part. A reason about memory has the `value` that is said or
-    missing. `turn` is the message in which the judge saw it. `detail` says what is wrong with a part, found
-    and wanted: ``the day: Sunday 28 June, wanted Friday 26 June``; it is stored only if it is not empty.
+    missing, and one about an intrusion the `value` that is said. `turn` is the message in which the judge saw
+    it. `detail` says what is wrong with a part, found and wanted: ``the day: Sunday 28 June, wanted Friday 26
+    June``; it is stored only if it is not empty.
     """
 
     code: ReasonCode

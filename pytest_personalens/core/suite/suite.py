@@ -175,6 +175,8 @@ class Suite:
     left_out: Callable[[Any], Iterator[str]] = lambda dataset: iter(())
     #: Scenario and dialogue -> the faults of the simulated user. Without it, no user is audited.
     audit: Callable[[Any, Dialogue], tuple[UserFault, ...]] | None = None
+    #: The name and version of the audit: what it found in a dialogue is used again while this is the same.
+    auditor: str = ""
     #: Number of drawn scenarios by stratum -> strata, beginning with the one to draw next.
     strata: Callable[[Mapping[str, int]], Sequence[str]] | None = None
     #: Dataset, seed and scenario by name -> another user's scenario, for an arm that swaps. It raises

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, quote_plus
 
@@ -16,7 +17,7 @@ _NAMED: Final = re.compile(
     r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)(?:_ID|_BEDROCK)?\Z", re.IGNORECASE
 )
 #: A shorter value is treated as no secret, because it may be a word of the text.
-_SHORTEST: Final = 8
+SHORTEST: Final = 8
 #: Texts that look like a secret, whoever gave them: the user and password of an address, a bearer token, the
 #: id of an AWS key.
 _LOOKS_SECRET: Final = re.compile(
@@ -39,10 +40,13 @@ def redact(text: str) -> str:
 
 
 def make_redactor() -> Callable[[str], str]:
-    """Return `redact` for many texts, which looks the secrets up only once."""
-    secrets = _all_secrets()
+    """Return `redact` for many texts, which looks up the secrets of the environment only once."""
+    secrets, kept = _all_secrets(), len(_kept_secrets)
 
     def scrub(text: str) -> str:
+        nonlocal secrets, kept
+        if kept != len(_kept_secrets):  # a model has just read its credentials
+            secrets, kept = _all_secrets(), len(_kept_secrets)
         for secret in secrets:
             text = text.replace(secret, MASK)
         return _LOOKS_SECRET.sub(MASK, text)
@@ -53,15 +57,21 @@ def make_redactor() -> Callable[[str], str]:
 def _all_secrets() -> list[str]:
     """Return every secret in all forms in which a server may repeat it, the longest first."""
     values = {
-        part for name, value in os.environ.items() if _NAMED.search(name) for part in _parts(value)
+        part for name, value in os.environ.items() if _is_secret(name) for part in _parts(value)
     } | _kept_secrets
-    return sorted(
-        {form for value in values for form in (value, quote(value, safe=""), quote_plus(value))},
-        key=len,
-        reverse=True,
-    )
+    return sorted(set().union(*map(_forms, values)), key=len, reverse=True)
+
+
+@lru_cache(maxsize=1024)  # every dialogue asks
+def _is_secret(name: str) -> bool:
+    return _NAMED.search(name) is not None
+
+
+@lru_cache(maxsize=256)
+def _forms(value: str) -> frozenset[str]:
+    return frozenset((value, quote(value), quote(value, safe=""), quote_plus(value)))
 
 
 def _parts(value: str) -> set[str]:
     # A server may break a value at its line breaks, or escape them, so each part counts alone.
-    return {part for part in value.split() if len(part) >= _SHORTEST}
+    return {part for part in value.split() if len(part) >= SHORTEST}

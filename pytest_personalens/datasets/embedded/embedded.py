@@ -120,6 +120,7 @@ class EmbeddedDataset(EmbeddedFiles):
             ),
             sessions=self._sessions(ref.user, (*ref.domains, *others), things, now),
             others={d: self.summary(ref.user, d) for d in others},
+            elsewhere={d: profile.preferences(d) for d in others},
         )
 
     def past(self, user: str) -> tuple[Session, ...]:

@@ -1,145 +1,194 @@
-"""The record of an evaluation, and the digests that say whether it still fits."""
+"""The record of an evaluation: what was said, the verdicts, and the calls that bought them."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+from functools import cached_property
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from pydantic import Field, ValidationError
+from pydantic import ValidationError
 
 from pytest_personalens.core.dialogue.dialogue import Dialogue
-from pytest_personalens.core.dialogue.message import number_call_ids
+from pytest_personalens.core.dialogue.message import number_call_ids, strip_tool_calls
+from pytest_personalens.core.dialogue.state import state_difference
 from pytest_personalens.core.dialogue.tool_calls import call_lines
 from pytest_personalens.core.errors import RecordError
 from pytest_personalens.core.files.jsonfile import first_problem
-from pytest_personalens.core.frozen import Frozen
-from pytest_personalens.core.judging.measure import Measure
-from pytest_personalens.core.judging.usage import Usage
-from pytest_personalens.core.judging.verdict import MeasureField, Verdict
-from pytest_personalens.core.scenario import BaseScenario
-from pytest_personalens.core.suite.suite_field import SuiteField
+from pytest_personalens.core.judging.verdict import Verdict
 from pytest_personalens.core.suite_names import FIRST_SUITE
+from pytest_personalens.models.tape import Row, read_row
 from pytest_personalens.results.values.item import Earlier, codes_in, scores_in
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_personalens.core.dialogue.message import Message, Role
     from pytest_personalens.core.judging.evaluation import Evaluation
+    from pytest_personalens.core.scenario import BaseScenario
 
-RECORD_VERSION: Final = 1
-
-
-#: The advice to a user about a record that does not fit.
-ADVICE: Final = "record it with --personalens-record new"
-
-
-class StoredVerdict(Frozen):
-    """A verdict with the digest of everything that its judge saw."""
-
-    evidence_digest: str
-    verdict: Verdict
+RECORD_VERSION: Final = 2
+#: The fields of readings that have no verdict, each with why.
+_GAPS: Final = ("unread", "not_judged")
+_RESTORE: Final = "restore it from version control, or write it anew with --personalens-record new"
 
 
-class StoredGap(Frozen):
-    """A reading that the judge did not give, with the digest of everything that it saw, and why."""
-
-    evidence_digest: str
-    dimension: MeasureField
-    why: str
+class ForeignRecord(RecordError):
+    """A file in the place of a record that no run may replace: another program's, or another version's."""
 
 
-class Record(Frozen):
-    """One evaluation on disk: the dialogue, its agents, the verdicts, and their cost.
+class OtherVersion(ForeignRecord):
+    """A record of another version of this package."""
 
-    `user_digest` covers the user agent and the scenario. By `integrity`, an edit by hand is noticed.
+
+class Record:
+    """One evaluation on disk, as plain data: the dialogue, its agents, the verdicts, and the calls.
+
+    `case` is the scenario's id with control and trial. `content` is the digest of the scenario. The texts of
+    others in it are digests. By `integrity`, an edit by hand is noticed.
     """
 
-    record: int = RECORD_VERSION
-    suite: SuiteField = FIRST_SUITE
-    scenario: str
-    dataset: str
-    user_agent: str
-    judge: str
-    assistant: str = ""
-    user_digest: str
-    dialogue: Dialogue
-    verdicts: tuple[StoredVerdict, ...] = ()
-    unread: tuple[StoredGap, ...] = ()
-    not_judged: tuple[StoredGap, ...] = ()
-    usage: dict[str, Usage] = Field(default_factory=dict)
-    integrity: str = ""
+    def __init__(self, data: Mapping[str, Any], where: str) -> None:
+        self.data, self.where = data, where
+        self.case, self.suite = str(data["case"]), str(data.get("suite", FIRST_SUITE))
+        self.scenario, self.content = str(data["scenario"]), str(data["content"])
+        self.user_agent, self.judge = str(data["user_agent"]), str(data["judge"])
+        self.assistant = str(data.get("assistant", ""))
+        self.rows = tuple(map(read_row, data["calls"]))
 
-    def seal(self) -> Record:
-        """Return the same record with `integrity` set."""
-        return self.model_copy(update={"integrity": _integrity_of(self.data())})
+    @cached_property
+    def dialogue(self) -> Dialogue:
+        """What was said."""
+        return Dialogue.model_validate(self.data["dialogue"])
 
-    def with_ids_of(self, other: Record) -> Record:
-        """Return the record with the other's ids of tool calls, if the dialogues are otherwise equal."""
-        if self.dialogue == other.dialogue or _seen(self.dialogue) != _seen(other.dialogue):
+    @cached_property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """The readings that the judge gave."""
+        return tuple(map(Verdict.model_validate, self.data["verdicts"]))
+
+    @property
+    def text(self) -> str:
+        """The content of the file."""
+        return json.dumps(self.data, indent=2, ensure_ascii=False) + "\n"
+
+    def restored(self, scenario: BaseScenario) -> Record:
+        """Return the record with the texts of others that it holds as digests, where they are still there."""
+        texts = {text_digest(text): text for text in scenario.unrecorded}
+        return Record(_with_texts(self.data, texts), self.where) if texts else self
+
+    def with_calls_of(self, other: Record) -> Record:
+        """Return the record with the calls of `other` that it lacks beside its own."""
+        known = {row.key for row in self.rows}
+        calls = [*self.rows, *(row for row in other.rows if row.key not in known)]
+        return _sealed({**self.data, "calls": [row.data() for row in calls]}, self.where)
+
+    def keeping(self, other: Record) -> Record:
+        """Return the record with what `other`, the one in the file, knows of the same dialogue.
+
+        That is the verdicts of readings that this run did not ask for, with their calls; and its ids of tool
+        calls, which frameworks make anew in every run.
+        """
+        same_agents = (self.case, self.content, self.user_agent, self.judge, self.assistant) == (
+            other.case, other.content, other.user_agent, other.judge, other.assistant,
+        )  # fmt: skip
+        if not same_agents or _seen(self.dialogue) != _seen(other.dialogue):
             return self
-        return self.model_copy(update={"dialogue": other.dialogue}).seal()
+        gaps = [self.data.get(name, {}) for name in _GAPS]
+        read = {v["dimension"] for v in self.data["verdicts"]}.union(*gaps)
+        roles = {row.role for row in self.rows}
+        verdicts = [v for v in other.data["verdicts"] if v["dimension"] not in read]
+        kept = {
+            name: gap | {d: why for d, why in other.data.get(name, {}).items() if d not in read}
+            for name, gap in zip(_GAPS, gaps, strict=True)
+        }
+        order = {v["dimension"]: place for place, v in enumerate(other.data["verdicts"])}
+        rows = [*self.rows, *(row for row in other.rows if verdicts and row.role not in roles)]
+        return _sealed(
+            {
+                **self.data,
+                "dialogue": other.data["dialogue"],
+                "verdicts": sorted(
+                    [*self.data["verdicts"], *verdicts],
+                    key=lambda verdict: order.get(verdict["dimension"], len(order)),
+                ),
+                **_unless_empty(**kept),
+                "calls": [row.data() for row in sorted(rows, key=lambda row: row.role)],
+            },
+            self.where,
+        )
 
-    def data(self) -> dict[str, Any]:
-        """Return plain data for JSON, without a suite or missing readings that say nothing."""
-        data = self.model_dump(mode="json")
-        if self.suite == FIRST_SUITE:
-            del data["suite"]
-        for gaps in ("unread", "not_judged"):
-            if not data[gaps]:
-                del data[gaps]
-        return data
 
-    def restore_texts(self, scenario: BaseScenario) -> Record:
-        """Return the record with the texts that it holds as digests, where they are still the same."""
-        texts = {_text_digest(text): text for text in scenario.unrecorded}
-        return self.model_copy(update={"dialogue": _replace_texts(self.dialogue, texts)}) if texts else self
+def record_of(
+    evaluation: Evaluation, scenario: BaseScenario, case: str, rows: Iterable[Row], where: str = ""
+) -> Record:
+    """Return the record of an evaluation, finished or not, with the calls that it rests on."""
+    texts = {text: text_digest(text) for text in scenario.unrecorded}
+    data = {
+        "record": RECORD_VERSION,
+        "case": case,
+        **_unless_empty(suite="" if scenario.suite == FIRST_SUITE else scenario.suite),
+        "content": scenario.digest,
+        **plain(evaluation),
+        "calls": [row.data() for row in rows],
+    }
+    return _sealed(_with_texts(data, texts) if texts else data, where)
 
 
-def record_of(evaluation: Evaluation, scenario: BaseScenario) -> Record:
-    """Return the record of an evaluation, finished or not."""
-    dialogue, evidence = evaluation.dialogue, EvidenceDigests(scenario)
-
-    def stored(gaps: Mapping[Measure, str]) -> tuple[StoredGap, ...]:
-        digests = {d: evidence.of_reading(evaluation.judge, dialogue, d) for d in gaps}
-        return tuple(StoredGap(evidence_digest=digests[d], dimension=d, why=gaps[d]) for d in gaps)
-
-    return Record(
-        suite=scenario.suite,
-        scenario=evaluation.scenario,
-        dataset=evaluation.dataset,
-        user_agent=evaluation.user_agent,
-        judge=evaluation.judge,
-        assistant=evaluation.assistant,
-        user_digest=evidence.of_user(evaluation.user_agent),
-        dialogue=_replace_texts(dialogue, {t: _text_digest(t) for t in scenario.unrecorded}),
-        verdicts=tuple(
-            StoredVerdict(
-                evidence_digest=evidence.of_reading(evaluation.judge, dialogue, v.dimension), verdict=v
-            )
-            for v in evaluation.verdicts
+def plain(evaluation: Evaluation) -> dict[str, Any]:
+    """Return what a record says of an evaluation itself, as plain data for people to read."""
+    return {
+        "scenario": evaluation.scenario,
+        "dataset": evaluation.dataset,
+        "user_agent": evaluation.user_agent,
+        "judge": evaluation.judge,
+        **_unless_empty(assistant=evaluation.assistant, cause=evaluation.cause, detail=evaluation.detail),
+        "verdicts": [verdict.model_dump(mode="json") for verdict in evaluation.verdicts],
+        **_unless_empty(
+            unread={d.value: why for d, why in evaluation.unread.items()},
+            not_judged={d.value: why for d, why in evaluation.not_judged.items()},
         ),
-        unread=stored(evaluation.unread),
-        not_judged=stored(evaluation.not_judged),
-        usage=evaluation.usage,
-    ).seal()
+        "dialogue": evaluation.dialogue.model_dump(mode="json"),
+    }
 
 
-def _replace_texts(dialogue: Dialogue, texts: Mapping[str, str]) -> Dialogue:
-    """Return the dialogue with other texts of the user."""
-    if not texts:
-        return dialogue
-    messages = tuple(
-        m.model_copy(update={"content": texts.get(m.content, m.content)}) if m.role == "user" else m
-        for m in dialogue.messages
+def read_record(text: str, where: str) -> Record:
+    """Return the record in the text of the file `where`.
+
+    Raise `RecordError` if it is cut off or edited, and `ForeignRecord` if it must not be replaced either.
+    """
+    try:
+        data = json.loads(text)
+        if not isinstance(data, dict):
+            raise ValueError("expected an object")
+        _refuse_foreign(data, where)
+        record = Record(data, where)
+        if data.get("integrity") == _integrity_of(data):
+            return record
+        _ = record.dialogue, record.verdicts
+    except ForeignRecord:
+        raise
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        problem = ": ".join(first_problem(error)) if isinstance(error, ValidationError) else str(error)
+        raise RecordError(f"{where}: the record cannot be read ({problem}); {_RESTORE}") from None
+    raise RecordError(
+        f"{where}: the record was edited by hand (its integrity digest does not match); {_RESTORE}"
     )
-    return dialogue.model_copy(update={"messages": messages})
 
 
-def _text_digest(text: str) -> str:
-    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+def _refuse_foreign(data: Mapping[str, Any], where: str) -> None:
+    version = data.get("record")
+    if version == RECORD_VERSION:
+        return
+    if version == 1:
+        raise OtherVersion(
+            f"{where}: the record is of version 0.2, and does not say what was asked; turn the records into"
+            " stored dialogues with their verdicts by: personalens records FOLDER --write FILE.jsonl, then"
+            " remove them"
+        )
+    if isinstance(version, int) and version > RECORD_VERSION:
+        raise OtherVersion(f"{where}: the record is of a newer version (record {version}); update the plugin")
+    raise ForeignRecord(f"{where}: is no record, and stays as it is; move it away")
 
 
 def earlier_by(record: Record | None, evaluation: Evaluation) -> Earlier | None:
@@ -151,30 +200,13 @@ def earlier_by(record: Record | None, evaluation: Evaluation) -> Earlier | None:
         evaluation.dialogue.messages
     ):
         return None
-    verdicts = [s.verdict for s in record.verdicts] if record.judge == evaluation.judge else []
+    verdicts = record.verdicts if record.judge == evaluation.judge else ()
     return Earlier(
         source="record",
         scores=scores_in(verdicts),
         reasons=codes_in(verdicts),
         messages=record.dialogue.messages,
     )
-
-
-def read_record(text: str, where: str) -> Record:
-    """Return the record in the text of the file `where`; raise `RecordError` if it is corrupt or edited."""
-    advice = "restore it from version control, or write it anew with --personalens-record new"
-    try:
-        data = json.loads(text)
-        record = Record.model_validate(data)
-    except (ValueError, RecursionError) as error:
-        problem = ": ".join(first_problem(error)) if isinstance(error, ValidationError) else str(error)
-        raise RecordError(f"{where}: the record cannot be read ({problem}); {advice}") from None
-    # The digest of the file's own data usually matches, unless the same content was written in another form.
-    if _integrity_of(data) != record.integrity != _integrity_of(record.data()):
-        raise RecordError(
-            f"{where}: the record was edited by hand (its integrity digest does not match); {advice}"
-        )
-    return record
 
 
 class TurnDifference(NamedTuple):
@@ -212,54 +244,84 @@ def first_difference(before: Sequence[Message], now: Sequence[Message]) -> TurnD
     return None
 
 
-class EvidenceDigests:
-    """Digests of all that an agent sees of a scenario and its dialogue: if equal, its answer is replayed."""
+def why_stale(
+    record: Record, scenario: BaseScenario, role: str, asked: Mapping[str, str], heard: object
+) -> str:
+    """Return why the record does not answer what a role is asked, as far as it can be told.
 
-    def __init__(self, scenario: BaseScenario) -> None:
-        self._scenario = _json(scenario.model_dump(mode="json"))
-        self._users: dict[str, str] = {}
-        # A judge gives several readings of one dialogue, so the last dialogue is kept.
-        self._last: tuple[Dialogue | None, str] = (None, "")
+    `heard` is the dialogue that is judged, or the messages that the user has heard so far.
+    """
+    name = role.partition(" ")[0] if role.startswith("judge ") else role
+    of_role = [row for row in record.rows if row.role.startswith(name)]
+    now = heard if isinstance(heard, Dialogue) else None
+    if now is not None:
+        departs = first_difference(record.dialogue.messages, now.messages)
+        if problem := departs or state_difference(record.dialogue.state, now.state):
+            return str(problem)
+    elif heard and (
+        departs := first_difference(strip_tool_calls(record.dialogue.messages), _messages(heard))
+    ):
+        return str(departs)
+    # The row that differs least says best what has changed.
+    nearest = max(of_role, key=lambda row: len(row.asked.items() & asked.items()), default=None)
+    changed = [part for part in asked if nearest is not None and nearest.asked.get(part) != asked[part]]
+    for part in ("model", "agent"):
+        if nearest is not None and part in changed and part in nearest.asked:
+            return f"the {name} was {nearest.asked[part]}, and is {asked[part]} now"
+    if record.content != scenario.digest:
+        return "its scenario has changed"
+    if role != name and not any(row.role == role for row in of_role):
+        return f"no verdict on {role.partition(' ')[2]} for this dialogue"
+    told = [part for part in changed if part not in ("transcript", "dialogue")]
+    if told:
+        return f"the {name}'s {' and '.join(told)} {'have' if len(told) > 1 else 'has'} changed"
+    return f"it ends before turn {len(record.dialogue.messages)}"
 
-    def of_user(self, identity: str) -> str:
-        """Return the digest of what shapes a simulated user, except the transcript."""
-        if identity not in self._users:
-            self._users[identity] = _hash(
-                f'{{"scenario": {self._scenario}, "user_agent": {_json(identity)}}}'
-            )
-        return self._users[identity]
 
-    @staticmethod
-    def of_dialogue(dialogue: Dialogue) -> str:
-        """Return the digest of the transcript and of its end."""
-        return _hash(_seen(dialogue))
+def _messages(heard: object) -> Sequence[Message]:
+    return heard if isinstance(heard, (list, tuple)) else ()
 
-    def of_reading(self, judge: str, dialogue: Dialogue, dimension: Measure) -> str:
-        """Return the digest of the judge with its rubric, the scenario, the transcript and the dimension."""
-        last = self._last
-        if last[0] is not dialogue:
-            last = self._last = dialogue, _seen(dialogue)
-        seen = f'"dialogue": {last[1]}, "dimension": {_json(dimension.value)}'
-        return _hash(f'{{{seen}, "judge": {_json(judge)}, "scenario": {self._scenario}}}')
+
+def text_digest(text: str) -> str:
+    """Return what stands in a record for a text that is not ours to keep."""
+    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+
+
+def _with_texts(data: Mapping[str, Any], texts: Mapping[str, str]) -> dict[str, Any]:
+    """Return the data of a record with other texts of the user, in the dialogue and in the calls."""
+
+    def other(said: Any) -> Any:
+        return {**said, "content": texts.get(said["content"], said["content"])}
+
+    dialogue = data["dialogue"]
+    messages = [other(m) if m["role"] == "user" else m for m in dialogue["messages"]]
+    calls = [
+        {**call, "answer": other(call["answer"])}
+        if call["role"] == "user agent" and "content" in (call["answer"] or ())
+        else call
+        for call in data["calls"]
+    ]
+    return {**data, "dialogue": {**dialogue, "messages": messages}, "calls": calls}
+
+
+def _sealed(data: Mapping[str, Any], where: str) -> Record:
+    return Record({**data, "integrity": _integrity_of(data)}, where)
+
+
+def _unless_empty(**fields: Any) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value}
 
 
 def _seen(dialogue: Dialogue) -> str:
-    """Return everything that a judge can see of a dialogue, as JSON."""
+    """Return everything that a judge can see of a dialogue, as JSON, with numbers for the ids of calls."""
     same = dialogue.model_copy(update={"messages": number_call_ids(dialogue.messages)})
-    return _json(same.model_dump(mode="json"))
+    return same.model_dump_json()
 
 
 def _integrity_of(data: Mapping[str, Any]) -> str:
-    return _hash(_json({key: value for key, value in data.items() if key != "integrity"}))
+    text = _ENCODER.encode({key: value for key, value in data.items() if key != "integrity"})
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 #: `json.dumps` would make a new encoder at every call.
 _ENCODER: Final = json.JSONEncoder(sort_keys=True, ensure_ascii=True)
-
-
-def _json(data: Any) -> str:
-    return _ENCODER.encode(data)
-
-
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:32]

@@ -27,6 +27,8 @@ HEADERS: Final = "personalens_assistant_headers"
 REQUEST: Final = (
     '{"messages": "{messages}", "user": "{user}", "session": "{session}", "context": "{context}"}'
 )
+#: Headers whose values are no secrets.
+_PLAIN: Final = ("accept", "accept-language", "content-type", "user-agent")
 _VARIABLE: Final = re.compile(r"\$\{(\w+)\}")
 
 
@@ -101,7 +103,7 @@ def read_url(spec: str) -> str | None:
         url = spec.removeprefix("http:")
     else:
         return None
-    from urllib.parse import urlsplit
+    from urllib.parse import parse_qsl, urlsplit
 
     try:
         parts = urlsplit(url)
@@ -112,6 +114,8 @@ def read_url(spec: str) -> str | None:
         raise SpecError(f"{FLAG}: expected http:URL, such as http:http://localhost:8000/chat, not {spec!r}")
     if holds_password(url):
         raise SpecError(f"{FLAG}: the address holds a user or a password; leave it out, and set {HEADERS}")
+    for _, value in parse_qsl(parts.query):
+        add_secret(value)  # a query may hold a key
     return url
 
 
@@ -125,6 +129,8 @@ def read_headers(lines: Sequence[str]) -> dict[str, str]:
         name, colon, value = (part.strip() for part in line.partition(":"))
         if not colon or not re.fullmatch(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", name):
             raise SpecError(f"{HEADERS}: expected 'NAME: VALUE', not {line!r}")
+        if name.lower() not in _PLAIN:
+            add_secret(value)
         parts = _VARIABLE.split(value)
         parts[1::2] = [_variable(variable, name) for variable in parts[1::2]]
         headers[name] = "".join(parts)

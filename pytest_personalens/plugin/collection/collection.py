@@ -17,7 +17,7 @@ from pytest_personalens.core.text.parse import size_text
 from pytest_personalens.plugin.input_errors import errors_in_one_line
 from pytest_personalens.plugin.options.marks import AnyCase, settings_of, suite_of_marks, why_nothing_fits
 from pytest_personalens.plugin.options.option_checks import refuse_an_empty_run
-from pytest_personalens.plugin.pytest_internals import files_not_collected
+from pytest_personalens.plugin.pytest_internals import files_not_collected, fixtures_of
 from pytest_personalens.plugin.running.items import (
     PARAM,
     asks_for_ours,
@@ -115,6 +115,7 @@ def pytest_collection_modifyitems(
         for item in filter(asks_for_ours, items):
             item.add_marker(pytest.mark.skip(reason=_NO_SAMPLE))
         return
+    _refuse_without_syrupy(config, items)
     has_scenario_items = any(map(is_scenario_item, items))
     if not has_scenario_items and is_whole_repository(config):
         from pytest_personalens.plugin.collection import suite
@@ -122,6 +123,17 @@ def pytest_collection_modifyitems(
         # The items are added first, so that -k, -m and other plugins treat them like any others.
         module = pytest.Module.from_parent(session, path=Path(suite.__file__), nodeid=BUILT_IN)
         items.extend(item for item in session.genitems(module) if isinstance(item, pytest.Item))
+
+
+def _refuse_without_syrupy(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.pluginmanager.has_plugin("syrupy") or is_worker(config):
+        return  # pytest itself tells it of a worker's tests
+    for item in filter(asks_for_ours, items):
+        if "snapshot" in getattr(item, "fixturenames", ()) and not fixtures_of(item).get("snapshot"):
+            raise pytest.UsageError(
+                f"personalens: {item.nodeid} asks for the fixture snapshot of syrupy, and this run is without"
+                " that plugin; leave out -p no:syrupy"
+            )
 
 
 @pytest.hookimpl(trylast=True)

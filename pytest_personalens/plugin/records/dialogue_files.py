@@ -15,6 +15,7 @@ from pytest_personalens.core.dialogue.message import group_turns, is_step
 from pytest_personalens.core.dialogue.stored_messages import read_messages
 from pytest_personalens.core.errors import DataError, RecordError
 from pytest_personalens.core.files.jsonfile import first_problem
+from pytest_personalens.core.judging.verdict import Verdict
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.core.text.node_ids import CaseId, parse_case
@@ -22,7 +23,7 @@ from pytest_personalens.core.text.slugs import slug
 from pytest_personalens.datasets.base import parse_file
 from pytest_personalens.datasets.official.official import TASK_ID, task_name
 from pytest_personalens.engine.job import StoredDialogue
-from pytest_personalens.engine.records.other_records import STORED
+from pytest_personalens.engine.records.elsewhere import STORED
 from pytest_personalens.engine.records.record import read_record
 from pytest_personalens.results.values.results import RESULTS_SCHEMA, read_results
 
@@ -118,7 +119,9 @@ def _values(file: Path, exports: Exports) -> Iterator[Entry]:
             raise value.problem
         data, where = value.value, value.where
         own = isinstance(data, dict) and ("messages" in data or "dialogue" in data)
-        if own and ("scenario" in data or "whole" in data):
+        if isinstance(data, dict) and "turns" in data and "verdicts" in data:
+            yield _converted(data, file, where)  # of `personalens records --write`
+        elif own and ("scenario" in data or "whole" in data):
             yield _line(data, file, where, value.number)
         elif not exports.add(file, where, value.number, data):
             if one or not isinstance(data, dict):
@@ -156,7 +159,7 @@ def _record(file: Path) -> Iterator[Entry]:
     except RecordError as error:
         raise DataError(file, str(error).removeprefix(f"{file}: ")) from None
     _of_first_suite(file, record.suite)
-    case = parse_case(file.stem, [record.scenario]) or CaseId(record.scenario)
+    case = parse_case(f"[{record.case}]", [record.scenario]) or CaseId(record.scenario)
     if record.dialogue.end != "fault":
         stored = StoredDialogue(record.dialogue, record.user_agent, record.assistant)
         yield Entry(stored, record.scenario, file, control=case.control)
@@ -199,6 +202,24 @@ def _line(data: dict[str, Any], file: Path, where: str, number: int) -> Entry:
         scenario, file, where, str(data.get("id") or f"dialogue-{number}"), whole="scenario" not in data
     )
     return Entry(stored, (own.user, own.task_id), file, f"{where}: scenario", own)
+
+
+def _converted(data: dict[str, Any], file: Path, where: str) -> Entry:
+    """Return a dialogue of a record of version 0.2, with its verdicts."""
+    try:
+        stored = StoredDialogue(
+            Dialogue.model_validate({"messages": data["turns"], "end": data["end"]}),
+            str(data["user_agent"]),
+            str(data["assistant"]),
+            judge=str(data["judge"]),
+            verdicts=tuple(map(Verdict.model_validate, data["verdicts"])),
+        )
+        return Entry(stored, str(data["scenario"]), file, where, control=str(data.get("control", "")))
+    except ValidationError as error:
+        field, problem = first_problem(error)
+        raise DataError(file, problem, field=f"{where}: {field}") from None
+    except (KeyError, TypeError) as error:
+        raise DataError(file, f"lacks a field of a converted record ({error})", field=where) from None
 
 
 def _own(data: dict[str, Any], file: Path, where: str, name: str, *, whole: bool) -> Scenario:

@@ -1,56 +1,105 @@
-"""The state of a run, as a file in pytest's cache, from which another run can continue if it breaks off."""
+"""Where a run keeps what it pays for, and the state from which another run goes on if it is interrupted."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
+import os
 import time
 import uuid
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pytest
 
+from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.files.atomic_write import write_atomically
+from pytest_personalens.core.files.links import read_own, refuse_links
 from pytest_personalens.core.options.options import OPTIONS, keys_of
+from pytest_personalens.datasets.toml_cache import cache_folder
 from pytest_personalens.engine.assistant.source import first_changed, sources
-from pytest_personalens.plugin.records.records import journal_file
+from pytest_personalens.engine.records.elsewhere import FOLDER
+from pytest_personalens.models.call_log import CallLog
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
     from pytest_personalens.core.options.settings import Settings
 
 #: The settings that must be the same in a run and in the run that resumes it.
 _SAME: Final = frozenset(keys_of("sample", "dialogue", "score"))
-_FILE: Final = "run"
+_FILE: Final = "run.json"
+#: The key under which a worker gets the id of the run.
+RUN_ID: Final = "personalens_run_id"
 
 
 class RunState(NamedTuple):
-    """The id of a run, and in a few words how it relates to one that was broken off, if there was one."""
+    """The id of a run, the log of what it buys, and how it relates to one that was interrupted, if any."""
 
     id: str = ""
+    log: CallLog | None = None
     history: str = ""
 
 
-def begin_run(folder: Path | None, settings: Settings, *, root: Path, keeps: bool) -> RunState:
-    """Begin a new run, or continue the one that was broken off; once, in the controlling process.
+def calls_folder(root: Path) -> Path:
+    """Return the folder of the user's cache for the calls of the tests in `root`.
 
-    `root` is the folder of the assistant's sources. `keeps` says if this run keeps replies for another. If
-    the assistant has changed, its replies say nothing about it now, and a new run begins. Raise
-    `pytest.UsageError` if the run to resume had other settings, or if there is no cache.
+    A cache that lies in `root`, as CI services want it, is found again wherever both are moved to. Raise
+    `RuntimeError` without a home folder.
     """
-    if folder is None:
-        if settings.resume:
-            raise pytest.UsageError(
-                "--personalens-resume: needs pytest's cache, which is off (-p no:cacheprovider)"
-            )
+    cache = cache_folder().absolute()
+    place = os.path.relpath(root, cache) if root in cache.parents else str(root)
+    return cache / "calls" / hashlib.sha256(place.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def open_log(root: Path, *, beside_records: bool) -> CallLog:
+    """Open the log in the user's cache; if it cannot be written, `beside_records` in the root folder.
+
+    Raise `SpecError` if neither can be written: nothing that is bought could be kept.
+    """
+    problems = []
+    try:
+        return CallLog(calls_folder(root))
+    except (OSError, RuntimeError) as error:
+        problems.append(f"{getattr(error, 'filename', None) or 'the cache'}: {_why(error)}")
+    if beside_records:
+        folder = root / FOLDER / ".calls"
+        try:
+            refuse_links(folder / "lock", root)
+            log = CallLog(folder)
+            write_atomically(folder / ".gitignore", "*\n")
+            return log
+        except OSError as error:
+            problems.append(f"{error.filename}: {_why(error)}")
+    raise SpecError(
+        f"what is bought could not be kept ({'; '.join(problems)}); make it writable, or name another cache"
+        " folder in PERSONALENS_CACHE_DIR"
+    )
+
+
+def _why(error: Exception) -> str:
+    return str(getattr(error, "strerror", None) or error)
+
+
+def begin_run(
+    config: pytest.Config, settings: Settings, *, keeps: bool, worker_input: dict[str, Any] | None
+) -> RunState:
+    """Begin a new run, or continue the one that was interrupted; a worker takes part in its controller's.
+
+    `keeps` says if this run keeps anything for another. If the assistant has changed, its replies say nothing
+    about it now, and a new run begins. Raise `SpecError` if nothing could be kept, and `pytest.UsageError` if
+    the run to resume had other settings.
+    """
+    if not keeps:
         return RunState()
-    left = _read(folder) if settings.resume else None
+    root = config.rootpath
+    log = open_log(root, beside_records=settings.writes_records or settings.resume)
+    if worker_input is not None:
+        log.run = str(worker_input[RUN_ID])
+        return RunState(log.run, log)
+    left = _read(log.folder) if settings.resume else None
     now = {n: value for n, value in json.loads(json.dumps(settings._asdict())).items() if n in _SAME}
-    made_of = sources(root) if keeps else {}
-    history = ""
+    made_of, history = sources(root), ""
     if left is not None:
         for o in OPTIONS:
             if now.get(o.key) != (then := left["settings"].get(o.key)):
@@ -61,20 +110,19 @@ def begin_run(folder: Path | None, settings: Settings, *, root: Path, keeps: boo
         age, differs = _age(left["began"]), first_changed(left["sources"], made_of)
         if not differs:
             history = f"continues the interrupted run, begun {age} ago, and counts its replies and its calls"
-            return RunState(str(left["run"]), history)
+            log.run = str(left["run"])
+            return RunState(log.run, log, history)
         other = f"does not continue the interrupted run, begun {age} ago ({differs} has changed since)"
         history = f"{other}: the assistant is asked anew"
-    run = uuid.uuid4().hex
+    log.run = uuid.uuid4().hex
+    file = log.folder / _FILE
     try:
         write_atomically(
-            folder / _FILE,
-            json.dumps({"run": run, "settings": now, "sources": made_of, "began": time.time()}),
+            file, json.dumps({"run": log.run, "settings": now, "sources": made_of, "began": time.time()})
         )
     except OSError as error:
-        raise pytest.UsageError(
-            f"personalens: pytest's cache cannot be written: {folder / _FILE}: {error.strerror}; remove it"
-        ) from None
-    return RunState(run, history)
+        raise SpecError(f"{file}: cannot be written: {error.strerror}; remove it") from None
+    return RunState(log.run, log, history)
 
 
 def _age(began: float) -> str:
@@ -85,23 +133,16 @@ def _age(began: float) -> str:
     return f"{minutes} minute{'' if minutes == 1 else 's'}"
 
 
-def current_run(folder: Path | None) -> str:
-    """Return the id of the current run, for a worker; empty if no run is kept."""
-    left = _read(folder) if folder is not None else None
-    return str(left["run"]) if left is not None else ""
-
-
-def end_run(folder: Path | None, settled: Iterable[str]) -> None:
-    """Note that the run has ended; the records of the `settled` node ids hold all their paid results."""
-    if folder is not None:
-        for file in (folder / _FILE, *(journal_file(folder, nodeid) for nodeid in settled)):
-            with suppress(OSError):  # someone may have changed the file meanwhile
-                file.unlink()
+def end_run(state: RunState) -> None:
+    """Note that the run has ended, so that none goes on from it."""
+    if state.log is not None:
+        with suppress(OSError):  # somebody may have changed the file meanwhile
+            (state.log.folder / _FILE).unlink()
 
 
 def _read(folder: Path) -> dict[str, Any] | None:
     try:
-        left = json.loads((folder / _FILE).read_text(encoding="utf-8"))
+        left = json.loads(read_own(folder / _FILE, folder))
         whole = isinstance(left["run"], str) and isinstance(left["settings"], dict)
         return left if whole and isinstance(left["sources"], dict) and math.isfinite(left["began"]) else None
     except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):

@@ -297,7 +297,7 @@ class Controller:
     def _end_run(self) -> None:
         items = list(self._reported.items.values())
         if not any(i.evaluation.cause == "budget" for i in items):
-            end_run(self._run.folder, [i.nodeid for i in items if i.record == "written"])
+            end_run(self._run.state)
 
 
 def _stopped(session: pytest.Session | None, why: str) -> Exception:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,9 +13,11 @@ import pytest
 from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.files.atomic_write import write_atomically
 from pytest_personalens.core.files.destinations import writable
+from pytest_personalens.core.judging.usage import add_usage
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.options.options import BY_KEY
 from pytest_personalens.core.scenario import Context
+from pytest_personalens.engine.records.by_case import JudgeByCase
 from pytest_personalens.judge_quality.drift.adopted_judge import AdoptedJudge, Scored, read_adopted
 from pytest_personalens.judge_quality.drift.anchors import open_anchors, read_anchors
 from pytest_personalens.judge_quality.drift.drift import detect_drift
@@ -28,6 +31,8 @@ if TYPE_CHECKING:
     from pytest_personalens.core.judging.verdict import Judge
     from pytest_personalens.core.options.settings import Settings
     from pytest_personalens.judge_quality.drift.anchors import Readings
+    from pytest_personalens.models.meter import Meter
+    from pytest_personalens.models.tape import Tape
     from pytest_personalens.plugin.running.run import Run
     from pytest_personalens.results.values.results import Results
 
@@ -78,8 +83,19 @@ class JudgeCheck:
         return drift, {f"anchor {purpose}": used for purpose, used in usage().items()}
 
     def _judge(self, run: Run) -> tuple[Judge, Callable[[], dict[str, Usage]]]:
-        agents = run.participants.agents(Context(user="anchors"), self._settings.thresholds)
-        return agents.judge, lambda: agents.meter.usage
+        """Return the judge, whose readings are kept if this run is interrupted, and what they cost so far.
+
+        Another run asks anew: the endpoint may have changed the model since.
+        """
+        meters: list[Meter] = []
+
+        def opened(tape: Tape) -> Judge:
+            agents = run.participants.agents(Context(user="anchors"), self._settings.thresholds, tape=tape)
+            meters.append(agents.meter)
+            return agents.judge
+
+        judge = JudgeByCase(opened, run.state.log, may_spend=self._settings.may_spend, anew=True)
+        return judge, lambda: reduce(add_usage, (meter.usage for meter in meters))
 
     def _baseline(self, run: Run, judge: Judge, readings: Readings, results: Results) -> AdoptedJudge:
         scored = [i for i in results.own if i.evaluation.scored]

@@ -11,7 +11,6 @@ from pytest_personalens.core.text.safe_text import harmless
 from pytest_personalens.plugin.failures import columns
 from pytest_personalens.plugin.running.keys import RUN
 from pytest_personalens.plugin.running.prepare import record_command
-from pytest_personalens.plugin.running.run import KEPT_NOWHERE
 from pytest_personalens.reports.terminal.summary import summary_lines
 from pytest_personalens.results.wording import count
 
@@ -49,8 +48,6 @@ def write_summary(
     run = reporter.config.stash[RUN]
     if run.state.history:
         reporter.write_line(f"this run {run.state.history}")
-    if run.keeps and run.folder is None:
-        reporter.write_line(f"personalens: {KEPT_NOWHERE}", yellow=True)
     # Of a run that was stopped before its first dialogue, pytest has said why.
     if results.items or results.complete or results.lost or results.usage:
         _write_section(reporter, results, written, red)
@@ -63,6 +60,8 @@ def write_summary(
         reporter.write_line(f"the judge was not {done}: the run was stopped")
     if line := _offer(drawn):
         reporter.write_line(f"personalens: {line}", yellow=True)
+    if line := _unused_records(reporter.config, results):
+        reporter.write_line(line)
     for problem in written.problems:
         reporter.write_line(problem, red=True)
     if infrastructure:
@@ -98,6 +97,16 @@ def _unused_replies(run: Run, results: Results) -> str:
         return ""
     outputs = count(len(unused), "output")
     return f"{run.settings.assistant}: {outputs} of no item of this run, such as {unused[0]!r}"
+
+
+def _unused_records(config: pytest.Config, results: Results) -> str:
+    """Return one line on other records beside those that a recording run wrote or replayed."""
+    used = {config.rootpath / item.record_file for item in results.items if item.record_file}
+    if not config.stash[RUN].settings.writes_records or not used:
+        return ""
+    beside = {file for folder in {file.parent for file in used} for file in folder.glob("*.json")} - used
+    others = count(len(beside), "record")
+    return f"{others} of no item of this run stay as they are: personalens records" if beside else ""
 
 
 def _write_section(

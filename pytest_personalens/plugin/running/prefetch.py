@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from bisect import bisect_right
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -18,9 +19,10 @@ from pytest_personalens.engine.assistant.state import knows_whose
 from pytest_personalens.engine.job import JobResult
 from pytest_personalens.engine.pool import Engine
 from pytest_personalens.engine.work import work
+from pytest_personalens.models.tape import unkept
 from pytest_personalens.plugin.pytest_internals import fixtures_of, without_capture
 from pytest_personalens.plugin.running.items import PARAM, is_scenario_item, spec_of
-from pytest_personalens.plugin.running.prepare import context_of, job_of, past_of, store_of
+from pytest_personalens.plugin.running.prepare import calls_of, context_of, job_of, past_of, store_of
 from pytest_personalens.plugin.running.xdist import share_of
 
 if TYPE_CHECKING:
@@ -29,7 +31,9 @@ if TYPE_CHECKING:
     from pytest_personalens.core.options.settings import Settings
     from pytest_personalens.engine.assistant.memory import Memory, UserPast
     from pytest_personalens.engine.assistant.state import StateSource
-    from pytest_personalens.engine.job import Assistant, Job, Keep
+    from pytest_personalens.engine.job import Assistant, Job
+    from pytest_personalens.engine.participants import Participants
+    from pytest_personalens.models.call_log import CaseCalls
     from pytest_personalens.models.meter import Total
     from pytest_personalens.models.rate_limit import Limiter
     from pytest_personalens.plugin.running.run import Run
@@ -95,7 +99,7 @@ class Prefetcher:
         self,
         item: pytest.Item,
         job: Job,
-        keep: Keep | None,
+        calls: CaseCalls | None,
         assistant: Assistant,
         state: StateSource | None = None,
         memory: Memory | None = None,
@@ -103,7 +107,7 @@ class Prefetcher:
         """Return the evaluation of `item`; start it and those of the next items if they do not run yet."""
         if item.nodeid not in self._engine:
             past = past_of(item, self._run, job.context, memory)
-            self._submit(item, job, keep, assistant, state, past)
+            self._submit(item, job, calls, assistant, state, past)
         for other in self._after(item):
             with suppress(PersonalensError):  # the item itself reports the problem at its turn
                 scenario = self._run.scenario(spec_of(other))
@@ -111,7 +115,7 @@ class Prefetcher:
                 context = context_of(other, self._run, scenario)
                 past = past_of(other, self._run, context, memory)
                 started = job_of(other, self._run, store, context)
-                self._submit(other, started, store.keeper, assistant, state, past)
+                self._submit(other, started, calls_of(other, self._run), assistant, state, past)
         participants = self._run.participants
 
         def idle() -> None:
@@ -129,7 +133,7 @@ class Prefetcher:
                 raise
             what = self._run.suite.dialogue
             detail = " ".join(f"the cluster gave this {what} up: {type(error).__name__}: {error}".split())
-            return JobResult(empty_evaluation(job.scenario, cause="lost", detail=detail), {}, 0, 0.0)
+            return JobResult(empty_evaluation(job.scenario, cause="lost", detail=detail))
 
     def _refuse_mixed(self, found: str = "") -> None:
         """Raise `UsersMixed` as soon as any dialogue got what only the user of another one has."""
@@ -144,20 +148,23 @@ class Prefetcher:
         self,
         item: pytest.Item,
         job: Job,
-        keep: Keep | None,
+        calls: CaseCalls | None,
         assistant: Assistant,
         state: StateSource | None,
         past: UserPast | None,
     ) -> None:
         participants, cluster = self._run.participants, self._run.cluster
         if cluster is None:
-            self._engine.submit(item.nodeid, work, job, participants, assistant, keep, state, past)
+            self._engine.submit(item.nodeid, work, job, participants, assistant, calls, state, past)
             return
         from pytest_personalens.engine.dask import work_there
 
         recipe = participants.recipe._replace(side_by_side=cluster.widest)
+        known = () if calls is None else tuple(calls.rows())
         sent = () if past is None else (past.memory.name, self._run.state.id, past.past())
-        self._engine.submit(item.nodeid, work_there, recipe, job, *sent, bought=keep)
+        self._engine.submit(
+            item.nodeid, work_there, recipe, job, known, *sent, ended=partial(_keep, participants, calls)
+        )
 
     def _assistant_of(self, item: pytest.Item) -> tuple[object, ...] | None:
         """Return a value that is equal for two items if one assistant serves both; None if it has its own."""
@@ -218,6 +225,16 @@ class _Progress:
 def shares_assistant(item: pytest.Item, settings: Settings) -> bool:
     """True if one assistant serves this item and others, by the scope of its fixture or by an option."""
     return settings.names_assistant or _shared(item, _ASSISTANT) is not None
+
+
+def _keep(participants: Participants, calls: CaseCalls | None, done: JobResult) -> None:
+    """Log what a machine of a cluster bought."""
+    if calls is None or not done.bought:
+        return
+    try:
+        calls.append(*done.bought)
+    except OSError as error:
+        participants.stop_buying(unkept(calls, error))
 
 
 def prefetcher_of(item: pytest.Item, run: Run) -> Prefetcher | None:

@@ -9,8 +9,9 @@ from pytest_personalens.core.text.redaction import redact
 from pytest_personalens.core.text.shell import shell_line
 from pytest_personalens.engine.assistant.memory import UserPast
 from pytest_personalens.engine.job import Job
-from pytest_personalens.engine.records.other_records import OtherRecords
-from pytest_personalens.plugin.records.records import RecordStore
+from pytest_personalens.engine.records.elsewhere import OtherRecords
+from pytest_personalens.models.tape import TapeRules
+from pytest_personalens.plugin.records.record_files import RecordStore
 from pytest_personalens.plugin.running.items import dialogue_of, spec_of
 from pytest_personalens.reports.content.command_line import ITEM_OPTIONS, selection
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.scenario import BaseScenario, Context
     from pytest_personalens.engine.assistant.memory import Memory
+    from pytest_personalens.models.call_log import CaseCalls
     from pytest_personalens.plugin.running.run import Run
 
 #: Options that a command for writing records leaves out, because it must not accept the team's snapshots too.
@@ -41,20 +43,20 @@ def past_of(item: pytest.Item, run: Run, context: Context, memory: Memory | None
 
 
 def store_of(item: pytest.Item, run: Run, scenario: BaseScenario) -> RecordStore:
-    """Return the record of the item, with the journal of its paid results."""
-    return RecordStore(item, scenario, run.folder if run.keeps else None, run.state.id, run.settings.record)
+    """Return the record of the item."""
+    return RecordStore(item, scenario, spec_of(item).id, run.settings.record)
 
 
-def job_of(item: pytest.Item, run: Run, store: RecordStore, context: Context) -> Job:
+def calls_of(item: pytest.Item, run: Run) -> CaseCalls | None:
+    """Return the calls of the item's case in the log of the run; None if the run keeps nothing."""
+    log = run.state.log
+    return None if log is None else log.case(spec_of(item).id, anew=run.settings.record == "all")
+
+
+def job_of(item: pytest.Item, run: Run, store: RecordStore, context: Context, content: str = "") -> Job:
     """Return the job of the item, or raise `RecordError` if its record cannot be used."""
-    settings, scenario = spec_of(item).settings, store.scenario
+    settings, scenario, case = spec_of(item).settings, store.scenario, spec_of(item).id
     anew = settings.record == "all"
-    records = store.load()
-    bought, this_run, votes, spent = store.load_journal()
-    if anew and not this_run:
-        bought, votes = None, ()
-    records += (bought,) if bought is not None else ()
-    others = OtherRecords(str(item.config.rootpath), str(store.path), spec_of(item).id, scenario.id)
     return Job(
         scenario=scenario,
         context=context,
@@ -62,15 +64,22 @@ def job_of(item: pytest.Item, run: Run, store: RecordStore, context: Context) ->
         thresholds=settings.thresholds,
         max_turns=settings.max_turns,
         turn_timeout=settings.turn_timeout,
-        records=records,
-        may_spend=settings.may_spend,
-        where=str(store.path),
-        case=spec_of(item).id,
-        elsewhere=others if run.participants.paid and not anew else None,
+        rules=TapeRules(
+            where=str(store.path),
+            may_spend=settings.may_spend,
+            anew=anew,
+            keeps_all=run.settings.resume,
+            writes=store.writes,
+            run=run.state.id,
+            item=item.nodeid,
+        ),
+        record=store.load(),
+        case=case,
+        content=content,
+        elsewhere=OtherRecords(str(item.config.rootpath), str(store.path), case)
+        if run.participants.paid and not anew
+        else None,
         resumable=run.settings.resume,
-        broken_off=bought if run.settings.resume and this_run else None,
-        votes=votes,
-        spent=spent if this_run else {},
         stored=run.stored_dialogue(spec_of(item)),
     )
 

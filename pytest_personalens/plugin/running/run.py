@@ -17,9 +17,10 @@ from pytest_personalens.core.text.parse import ALL, judge_specs
 from pytest_personalens.datasets import CheckedDataset, OtherUsers, Sample, draw
 from pytest_personalens.engine.assistant.memory import Memory
 from pytest_personalens.engine.participants import Participants
+from pytest_personalens.engine.records.elsewhere import refuse_old
 from pytest_personalens.models.specs import read_spec
 from pytest_personalens.plugin.pytest_internals import without_capture
-from pytest_personalens.plugin.records.resume import RunState, begin_run, current_run
+from pytest_personalens.plugin.records.resume import RunState, begin_run
 from pytest_personalens.plugin.running.items import ItemSpec, cases
 from pytest_personalens.plugin.running.run_specs import (
     budget_in,
@@ -54,11 +55,6 @@ _LOADED_AHEAD: Final = 1000
 _TRIED: Final = 100
 #: The end of the text about domains that another suite or dataset has.
 _DOMAIN_OF_INI: Final = "; -o personalens_domain= leaves out the domains of the configuration"
-#: The text for a run that pays for results that it cannot keep.
-KEPT_NOWHERE: Final = (
-    "pytest's cache is off or cannot be written: what is paid for and not in a record is bought again by the"
-    " next run"
-)
 
 
 class Run:
@@ -281,7 +277,7 @@ class Run:
 
     @property
     def keeps(self) -> bool:
-        """True if this run keeps its messages, so that another run can continue from them."""
+        """True if this run logs what it is told, so that it is not bought again, or can be continued from."""
         return self.settings.resume or (self.participants.paid and self.settings.may_spend)
 
     @property
@@ -303,12 +299,12 @@ class Run:
             self.cluster.shutdown(cancel_futures=True)
 
     def _state(self) -> RunState:
-        """Return the state in pytest's cache of a new run, of one to resume, or of a worker's controller."""
-        if self.config.option.collectonly or self.settings.estimate:
-            return RunState()
-        if hasattr(self.config, "workerinput"):
-            return RunState(current_run(self.folder))
-        return begin_run(self.folder, self.settings, root=self.config.rootpath, keeps=self.keeps)
+        """Return the state of a new run, of one to resume, or of a worker's controller."""
+        keeps = self.keeps and not (self.config.option.collectonly or self.settings.estimate)
+        worker_input = getattr(self.config, "workerinput", None)
+        if keeps and worker_input is None and self.settings.may_spend:
+            refuse_old(self.config.rootpath)
+        return begin_run(self.config, self.settings, keeps=keeps, worker_input=worker_input)
 
     def _open_cluster(self) -> Cluster | None:
         s, flag = self.settings, "--personalens-executor"

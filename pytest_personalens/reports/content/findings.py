@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from pytest_personalens.core.judging.dimensions import Dimension
 from pytest_personalens.reports.content.explanation import sentence_of
 from pytest_personalens.results.reasons.explanation import explanations
-from pytest_personalens.results.reasons.reasons import limits_note
+from pytest_personalens.results.reasons.reasons import intrusions_note, limits_note
 from pytest_personalens.results.wording import (
     CAUSES,
     REPORT_ONLY,
@@ -217,6 +217,7 @@ def _notes(results: Results) -> Iterator[tuple[str, Sentence]]:
         ("unread", unread_note),
         ("not judged", not_judged_note),
         ("limits", limits_note),
+        ("intrusions", intrusions_note),
         ("user", user_note),
     ):
         if text := note(results):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import zlib
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -31,7 +32,7 @@ from pytest_personalens.results.values.item import uncounted_reason
 from pytest_personalens.results.wording import FAULTS, control_names, unfound_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from pytest_personalens.core.dialogue.message import Message
     from pytest_personalens.core.dialogue.state import State
@@ -63,22 +64,46 @@ class _Pool:
 
 def script_json(value: object) -> str:
     """Return `value` as JSON that is safe inside ``<script type="application/json">``."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    text = _dense(value)
     for character, escape in _ESCAPED.items():
         text = text.replace(character, escape)
     return text
 
 
-def pack(value: object) -> str:
-    """`value` as JSON, packed by zlib, in base64: it costs hardly any time until it is unpacked."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return base64.b64encode(zlib.compress(text.encode("utf-8", "replace"), 6)).decode()
+def pack(fields: Mapping[str, Any]) -> str:
+    """The fields as JSON, packed by zlib, in base64: it costs hardly any time until it is unpacked.
+
+    What an iterator of names and values gives is made one after the other: all at once, the scenarios of a
+    large run take much memory. A callable is called when its field is packed.
+    """
+    packed = zlib.compressobj(6)
+    parts = [packed.compress(text.encode("utf-8", "replace")) for text in _parts(fields)]
+    return base64.b64encode(b"".join((*parts, packed.flush()))).decode()
+
+
+def _parts(fields: Mapping[str, Any]) -> Iterator[str]:
+    begin = "{"
+    for name, value in fields.items():
+        yield f"{begin}{_dense(name)}:"
+        begin = ","
+        if isinstance(value, Iterator):
+            yield "{"
+            for number, (key, one) in enumerate(value):
+                yield f"{',' if number else ''}{_dense(key)}:{_dense(one)}"
+            yield "}"
+        else:
+            yield _dense(value() if callable(value) else value)
+    yield "}"
+
+
+def _dense(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 class Payload(NamedTuple):
     """What the script of the page is given. `rows` is what its table shows, with `texts` that its items refer
-    to by number. `dialogues` is all else: an entry for each item, in their order, and scenarios by name, with
-    texts of their own. Whatever is empty or as it mostly is is left out.
+    to by number. `dialogues` is all else, to be packed once: an entry for each item, in their order, and
+    scenarios by name, with texts of their own. Whatever is empty or as it mostly is is left out.
     """
 
     rows: dict[str, Any]
@@ -123,8 +148,8 @@ def payload(results: Results, changes: Changes | None) -> Payload:
         },
         {
             "items": dialogues,
-            "scenarios": {name: _scenario(s, text) for name, s in results.scenarios.items()},
-            "texts": list(text.numbers),
+            "scenarios": ((name, _scenario(s, text)) for name, s in results.scenarios.items()),
+            "texts": lambda: list(text.numbers),
         },
     )
 

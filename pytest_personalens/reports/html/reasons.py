@@ -91,7 +91,7 @@ class HeatMap(NamedTuple):
 
 def reason_charts(results: Results) -> list[ReasonChart]:
     """The reasons on each reading that has any, personalization first."""
-    read = sorted((m for m in results.of_suite.main if m in COSTS), key=lambda m: m != _P)
+    read = sorted((m for m in results.of_suite.measures if m in COSTS), key=lambda m: m != _P)
     charts = (_chart(results.own, measure) for measure in read)
     return [chart for chart in charts if chart.bars]
 

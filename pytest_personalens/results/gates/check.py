@@ -6,13 +6,19 @@ from collections import defaultdict
 from statistics import fmean
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from pytest_personalens.core.judging.dimensions import Dimension
 from pytest_personalens.core.judging.metric import Metric
 from pytest_personalens.core.options.gate import LIMITS_BROKEN, USER_FAULTS, VALID_FLOOR, GateExpression
 from pytest_personalens.core.options.gate_expression import measure_of, parse_gate_name
 from pytest_personalens.results.comparison.pairs import gain_of, passes_of
 from pytest_personalens.results.gates.gate_expressions import control_of
 from pytest_personalens.results.means import by_user, figure_of, mean
-from pytest_personalens.results.reasons.reasons import breaks_a_limit, limits_note, tells_limits
+from pytest_personalens.results.reasons.reasons import (
+    breaks_a_limit,
+    intrusion_kinds,
+    limits_note,
+    tells_limits,
+)
 from pytest_personalens.results.slices import LEAST_USERS, largest_gap
 from pytest_personalens.results.stats.intervals import interval, pass_hat, pass_share
 from pytest_personalens.results.values.figures import Gate
@@ -70,6 +76,8 @@ def figure_gate(results: Results, floor: GateExpression) -> Gate:
     if without := len(_not_judged(results, floor, metric)):
         basis += f", of {without + len(items)} that were run"
     gate = _against(floor, estimate.value, (estimate.low, estimate.high), metric.label, basis)
+    if metric.measure == Dimension.INTRUSIONS and (kinds := intrusion_kinds(items)):
+        gate = gate.model_copy(update={"message": f"{gate.message}: {kinds}"})
     worst = metric.measure.worst if metric.measure is not None else None
     if not gate.passed or worst is None:
         return gate

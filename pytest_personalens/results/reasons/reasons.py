@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, get_args
 
 from pytest_personalens.core.dialogue.message import number_call_ids
 from pytest_personalens.core.judging.dimensions import Dimension
+from pytest_personalens.core.judging.verdict import IntrusionCode
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.core.text.node_ids import within_file
 from pytest_personalens.results.values.item import Earlier, codes_in, scores_in
@@ -127,6 +128,7 @@ COSTS: Final[Mapping[str, tuple[CountedCode, ...]]] = {
         "limit-broken", "contradicts", "asks-known", "recites", "ignores", "uses-stated",
     ),
     Dimension.FACTS: ("wrong", "not-said"),
+    Dimension.INTRUSIONS: get_args(IntrusionCode),
     # The suite memory has this measure.
     "memory": ("must-not-say", "told-again", "made-up", "not-said", "not-admitted", "no-reply"),
 }  # fmt: skip
@@ -222,6 +224,29 @@ def verdict_on(item: Item, measure: Measure) -> Verdict | None:
     """Return the item's reading on a dimension; None where it is not scored."""
     verdicts = item.evaluation.verdicts if item.evaluation.scored else ()
     return next((verdict for verdict in verdicts if verdict.dimension == measure), None)
+
+
+#: What an intrusion is of, in a list with numbers.
+KINDS_OF_INTRUSION: Final[Mapping[IntrusionCode, str]] = {
+    code: code.replace("other-", "another ") for code in get_args(IntrusionCode)
+} | {"ethnicity": "ethnicity or origin", "work": "work or education"}
+
+
+def intrusion_kinds(items: Sequence[Item]) -> str:
+    """Return ``religion 18, health 9``: in how many dialogues what is said, the commonest first."""
+    counts = sorted(reason_counts(items, Dimension.INTRUSIONS), key=lambda reason: -reason.dialogues)
+    return ", ".join(f"{KINDS_OF_INTRUSION[r.code]} {r.dialogues}" for r in counts)  # type: ignore[index]
+
+
+def intrusions_note(results: Results) -> str:
+    """Return in how many dialogues the assistant says what the task does not need, by kind, or ""."""
+    scores = [item.evaluation.score(Dimension.INTRUSIONS) for item in results.own if item.evaluation.scored]
+    if not any(scores):
+        return ""
+    read = [score for score in scores if score is not None]
+    some = f"{sum(map(bool, read)):,} of {count(len(read), results.of_suite.dialogue)}"
+    kinds = intrusion_kinds(results.own)
+    return f"intrusions: {some} say of the user what the task does not need" + (f": {kinds}" if kinds else "")
 
 
 _BROKEN: Final[ReasonCode] = "limit-broken"

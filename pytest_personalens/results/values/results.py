@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
 from pytest_personalens.core.files.atomic_write import write_atomically
-from pytest_personalens.core.files.jsonfile import read_versioned, to_json
+from pytest_personalens.core.files.jsonfile import json_parts, read_versioned
 from pytest_personalens.core.frozen import Frozen
 from pytest_personalens.core.judging.evaluation import Cause
 from pytest_personalens.core.judging.usage import Usage
@@ -187,7 +187,7 @@ def read_results(path: Path) -> Results:
 
 def write_json(results: Results, path: Path) -> None:
     """Write the results to `path`, whose folder must exist, by ``docs/reference/results.schema.json``."""
-    write_atomically(path, to_json(results))
+    write_atomically(path, json_parts(results))
 
 
 def json_schema() -> dict[str, Any]:

@@ -17,7 +17,7 @@ from pytest_personalens.judge_quality.drift.significance import permutation_test
 from pytest_personalens.results.values.figures import DriftOutcome
 from pytest_personalens.results.values.results import Results
 from tests.support.processes.runs import assert_usage_error
-from tests.support.repository import Repository
+from tests.support.repository import Repository, forget_calls
 from tests.support.servers.endpoint import Call, Endpoint, Reply, play
 
 #: A judge and a bot that change with the environment: the judge's mood is for task completion (tc) or
@@ -331,6 +331,7 @@ def test_a_model_behind_an_endpoint(repo: Repository, endpoint: Endpoint, worker
     assert repo.run(*LIVE, *ADOPT, *PAY, *workers).ret == 0
     assert len(endpoint.calls) == 2 * 2 + 24 * 2, "once for the run, whatever the number of workers"
 
+    forget_calls()
     capped = repo.run(*LIVE, *CHECK, *PAY, "--personalens-budget=20calls", "-p", "no:cacheprovider", *workers)
     assert len(endpoint.calls) == 52 + 20, "one cap for items and anchors"
     assert capped.ret == 1
@@ -369,6 +370,7 @@ def test_anchors_are_read_side_by_side(repo: Repository, endpoint: Endpoint) -> 
     shared = ("--personalens-assistant", "shared:reply")
     repo.run(*LIVE, *ADOPT, *PAY, *shared)
     one_by_one, calls = (repo.path / ADOPT[1]).read_text(), len(endpoint.calls)
+    forget_calls()
     assert endpoint.most_in_flight <= 2, "the two readings of a dialogue"
     endpoint.answer = slowly
     repo.run(*LIVE, *ADOPT, *PAY, *shared, "-opersonalens_parallel=8")

@@ -130,16 +130,16 @@ def test_records_lie_in_a_folder_and_are_not_trusted_once_edited(
 ) -> None:
     where = ("--records", str(tmp_path / "records"))
     assert main([labels, *MODEL, "--live", *where]) == 0
-    files = sorted((tmp_path / "records").glob("*.json"))
+    files = sorted((tmp_path / "records").glob("*.jsonl"))
     assert len(files) == 6
-    data = json.loads(files[0].read_text(encoding="utf-8"))
-    data["verdicts"][0]["verdict"]["justification"] = "as I like it"
-    files[0].write_text(json.dumps(data), encoding="utf-8")
+    kept = files[0].read_text(encoding="utf-8")
+    files[0].write_text(kept.replace("the person", "as I like it", 1).replace('"score": ', '"score": 1', 1))
+    assert files[0].read_text(encoding="utf-8") != kept
     capsys.readouterr()
     assert main([labels, *MODEL, *where]) == 4
     err = capsys.readouterr().err
     assert err.startswith(
-        f"error: {files[0]}: the record cannot be read; delete it to have the dialogue read anew"
+        f"error: {files[0]}: line 1 was edited or is cut off; delete it to have the dialogue read anew"
     )
     assert err.count("\n") == 1
     files[0].unlink()

@@ -126,8 +126,7 @@ def test_the_agreement_command_prints_before_it_writes(own_cache: Repository, en
         assert result.ret == 0
         result.stdout.fnmatch_lines(["openai:small *: 24 dialogues over *"])
     assert len(endpoint.calls) == 24, "what was paid for is replayed"
-    (own_cache.path / "full.json").symlink_to("/dev/full/no")
-    result = own_cache.command(*AGREEMENT, "--dimensions", "tc", "--report", "full.json")
+    result = own_cache.command(*AGREEMENT, "--dimensions", "tc", "--report", "/proc/full.json")
     assert result.ret == 4
     result.stdout.fnmatch_lines(["openai:small *: 24 dialogues over *"])
 

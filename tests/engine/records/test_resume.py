@@ -12,12 +12,12 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.processes.runs import assert_usage_error
-from tests.support.repository import Repository
+from tests.support.repository import Repository, forget_calls
 
 #: Models and an assistant that write down when a call begins and when it is answered, 50 ms later.
 CONFTEST = """
@@ -134,6 +134,7 @@ def test_killed_at_random_moments_the_union_is_that_of_an_undisturbed_run(
     for path in (asked.path / "__personalens__").rglob("*.json"):
         path.unlink()
     calls.forget()
+    forget_calls()
 
     chance, ends = random.Random(7), list[float]()
     for _ in range(kills):
@@ -150,7 +151,7 @@ def test_killed_at_random_moments_the_union_is_that_of_an_undisturbed_run(
         answered[key] = at
     assert max(lost.values(), default=0) <= PLACES, "answered, and asked again after a kill"
     # It has come to its end: the next run is another one.
-    assert not list((asked.path / ".pytest_cache").rglob("personalens/run"))
+    assert not list(Path(os.environ["PERSONALENS_CACHE_DIR"]).glob("calls/*/run.json"))
 
 
 def test_without_the_flag_the_assistant_is_asked_anew(asked: Repository) -> None:
@@ -204,13 +205,6 @@ def test_another_run_is_not_resumed(asked: Repository) -> None:
         "ERROR: --personalens-resume: the interrupted run had --personalens-context 'DIS', this one has 'D'; give the same, "
     )
     assert "3 passed" in run(asked, *args, "-opersonalens_parallel=2").stdout.str()
-
-
-def test_resuming_needs_the_cache(asked: Repository) -> None:
-    assert_usage_error(
-        asked.run("--personalens-sample=3", "--personalens-resume", *MODELS),
-        "ERROR: --personalens-resume: needs pytest's cache, which is off (-p no:cacheprovider)",
-    )
 
 
 def test_a_failing_run_that_ends_in_order_is_not_resumed(asked: Repository) -> None:

@@ -223,6 +223,17 @@ def test_a_cap_stops_and_the_same_command_goes_on(empty_repo: Repository, writer
     assert len(writer.calls) == PIECES
 
 
+def test_an_answer_that_was_refused_is_not_bought_again(empty_repo: Repository, writer: Endpoint) -> None:
+    writer.answer = faulty("", "{}")
+    assert_usage_error(build(empty_repo, "--budget=1calls", "--concurrency=1"), "error: the run has made 1 *")
+    writer.answer = author
+    assert build(empty_repo, "--concurrency=1").ret == 0
+    assert len(writer.calls) == PIECES + 1, "the first prompt was asked once, with its answer refused"
+    prompts = [call.prompt for call in writer.calls]
+    assert len(set(prompts)) == len(prompts)
+    assert not (empty_repo.path / "own" / ".pieces" / "calls").exists(), "the next run asks what was given up"
+
+
 def test_money_needs_a_price(empty_repo: Repository, writer: Endpoint) -> None:
     result = build(empty_repo, "--budget=1usd")
     assert (result.ret, writer.calls) == (4, [])

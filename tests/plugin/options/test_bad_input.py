@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_personalens.plugin.records.resume import calls_folder
 from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import ROOT, Repository, calls
 from tests.support.scripted_agents import MODELS
@@ -56,21 +57,8 @@ def test_a_cache_that_cannot_be_written_is_a_warning(repo: Repository) -> None:
     result = repo.run_with_cache(*ARGS, "--personalens-gate=tcr >= 0.5")
     assert result.ret == 0
     result.stdout.fnmatch_lines(["*personalens: nothing can be kept in pytest's cache (*"])
-    assert_usage_error(
-        repo.run_with_cache(*ARGS, "--personalens-resume"),
-        "ERROR: --personalens-resume: needs pytest's cache, *",
-    )
-
-
-def test_a_run_that_pays_and_keeps_nothing_says_so(paid: Repository) -> None:
-    told = "pytest's cache is off or cannot be written: what is paid for and not in a record is bought again by the next run"
-    for more in (("--personalens-record=live",), ("--personalens-record=new",)):
-        paid.run(*ARGS, *MODELS, *more, "-q").stdout.fnmatch_lines([f"personalens: {told}"])
-        assert calls(paid)
-    assert told not in str(paid.run(*ARGS).stdout), "what costs nothing is not lost"
-    assert told not in str(
-        paid.run_with_cache("-p", "cacheprovider", *ARGS, *MODELS, "--personalens-record=live").stdout
-    )
+    resumable = repo.run_with_cache(*ARGS, "--personalens-gate=tcr >= 0.5", "--personalens-resume")
+    assert resumable.ret == 0, "what a run goes on from is in the user's cache"
 
 
 HOSTILE = r'"home\n::error title=x::pwned\u001b[31m##[error]\u202e"'
@@ -248,11 +236,7 @@ def test_a_path_that_the_terminal_cannot_show(
 
 
 def test_nothing_is_bought_that_cannot_be_kept(paid: Repository) -> None:
-    (paid.path / "pytest.ini").write_text("[pytest]\ncache_dir = kept\n")
-    full = (
-        "import pathlib, pytest_personalens.plugin.records.records as r\n\ndef no_room(path, text):\n    raise"
-        " OSError(28, 'No space left on device')\n\nr.write_atomically = no_room\n"
-    )
+    full = "import os\n\ndef no_room(file):\n    raise OSError(28, 'No space left on device')\n\nos.fsync = no_room\n"
     (paid.path / "conftest.py").write_text((paid.path / "conftest.py").read_text() + full)
     result = paid.run_with_cache(
         "-p", "cacheprovider", "--personalens-sample=4", *MODELS, "--personalens-record=live"
@@ -267,7 +251,7 @@ def test_nothing_is_bought_that_cannot_be_kept(paid: Repository) -> None:
     ["folder", "[" * 100_000, '{"run": "x", "settings": {}, "sources": {}, "began": NaN}', "\udcff"],
 )
 def test_a_run_to_resume_that_cannot_be_read(paid: Repository, content: str) -> None:
-    kept = paid.path / ".pytest_cache" / "d" / "personalens" / "run"
+    kept = calls_folder(paid.path) / "run.json"
     kept.parent.mkdir(parents=True)
     if content == "folder":
         kept.mkdir()
@@ -279,7 +263,7 @@ def test_a_run_to_resume_that_cannot_be_read(paid: Repository, content: str) -> 
     if content == "folder":
         one_line(result)
         result.stderr.fnmatch_lines(
-            ["ERROR: personalens: pytest's cache cannot be written: *run: *; remove it (PL105)"]
+            ["ERROR: personalens: *run.json: cannot be written: *; remove it (PL105)"]
         )
         return
     assert result.ret == 0
@@ -290,16 +274,16 @@ def test_a_file_of_the_cache_that_became_a_folder(paid: Repository) -> None:
     """While a run is under way, somebody may do anything to what it keeps."""
     paid.write(
         test_bot="""
-            import pathlib
+            import os, pathlib
 
             def test_bot(personalens):
                 personalens.check()
 
             def test_last(personalens):
-                folder = pathlib.Path(".pytest_cache/d/personalens")
-                for file in (folder / "run", *folder.glob("*.json")):
-                    file.unlink()
-                    file.mkdir()
+                for file in pathlib.Path(os.environ["PERSONALENS_CACHE_DIR"]).glob("calls/*/*.json*"):
+                    if file.is_file():
+                        file.unlink()
+                        file.mkdir()
                 personalens.check()
         """
     )
@@ -338,7 +322,7 @@ class Judge:
     command = ("agreement", labels, "--judge-model", "mine:Judge", "--live", "--dimensions", "tc")
     repo.write(mine=f"STOP = 3\n{judge}")
     assert repo.command(*command).ret == 130
-    kept = list((repo.path / "cache" / "agreement").glob("*.json"))
+    kept = list((repo.path / "cache" / "agreement").glob("*.jsonl"))
     assert kept
     for file in kept:
         file.write_bytes(b"\xff\xfe" + file.read_bytes())

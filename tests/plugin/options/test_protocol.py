@@ -46,7 +46,9 @@ def test_header_results_and_records_name_the_protocol(wire: Repository, endpoint
     wire.inline(*RUN, *MODELS, *PAPER).assert_outcomes(passed=2)
     assert len(endpoint.calls) == calls, "replayed"
     stale = wire.inline(*RUN, *MODELS)
-    stale.stdout.fnmatch_lines(["*the record is stale (the user agent was openai:user paper prompt *"])
+    stale.stdout.fnmatch_lines(
+        ["*the record is stale (the user agent's system text and prompt have changed); *"]
+    )
     wire.pytester.makeini("[pytest]\npersonalens_protocol = paper\n")
     wire.inline(*RUN, *MODELS).stdout.fnmatch_lines(["personalens: *, protocol paper*"])
 
@@ -94,7 +96,9 @@ def test_the_official_prompts_replay_until_the_checkout_changes(wire: Repository
     assert len(endpoint.calls) == calls
     wire.pytester.makeini("[pytest]\npersonalens_official_bugs = user-id\n")
     mended = wire.inline(*RUN, *MODELS, *OFFICIAL)
-    mended.stdout.fnmatch_lines(["personalens: *bugs user-id*", "*the record is stale (the user agent was *"])
+    mended.stdout.fnmatch_lines(
+        ["personalens: *bugs user-id*", "*the record is stale (the judge's prompt has changed); *"]
+    )
 
 
 @pytest.mark.parametrize("thinks", ["reasoning", "state"])

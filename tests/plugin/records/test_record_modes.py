@@ -11,7 +11,7 @@ import shlex
 import pytest
 
 from tests.support.processes.runs import assert_usage_error
-from tests.support.repository import ROOT, Repository, calls, records, unwrapped
+from tests.support.repository import ROOT, Repository, calls, forget_calls, records, unwrapped
 from tests.support.scripted_agents import MODELS, TEST
 
 KEPT = ("-p", "cacheprovider")
@@ -294,6 +294,7 @@ def test_what_another_test_has_on_record_is_not_bought_again(paid: Repository) -
     args = ("--personalens-sample=2", *MODELS)
     paid.run(*args, "--personalens-record=new")
     assert calls(paid) == 10
+    forget_calls()
     paid.write(sub__test_other=TEST)
     result = paid.run(*args, "--personalens-record=new")
     result.assert_outcomes(passed=4)
@@ -309,7 +310,19 @@ def test_a_renamed_test_replays_its_old_records(paid: Repository) -> None:
     args = ("--personalens-sample=2", *MODELS)
     paid.run(*args, "--personalens-record=new")
     calls(paid)
+    forget_calls()
     (paid.path / "test_bot.py").rename(paid.path / "test_renamed.py")
+    assert paid.run(*args).ret == 0
+    assert calls(paid) == 0
+
+
+@pytest.mark.parametrize("mode", ["live", "new"])
+def test_a_renamed_test_is_not_bought_again_whatever_the_mode(paid: Repository, mode: str) -> None:
+    args = ("--personalens-sample=2", *MODELS, f"--personalens-record={mode}")
+    paid.run(*args)
+    assert calls(paid) == 10
+    (paid.path / "test_bot.py").rename(paid.path / "test_renamed.py")
+    paid.write(test_other=TEST)
     assert paid.run(*args).ret == 0
     assert calls(paid) == 0
 
@@ -327,6 +340,7 @@ def test_dialogues_of_other_tests_are_taken_as_far_as_they_are_equal(paid: Repos
     args = ("--personalens-sample=1", *MODELS, "--personalens-record=new")
     paid.run(*args)
     calls(paid)
+    forget_calls()
     text = (
         (paid.path / "conftest.py")
         .read_text()
@@ -347,6 +361,7 @@ def test_trials_and_controls_stay_apart(paid: Repository) -> None:
     )
     paid.run(*args)
     assert calls(paid) == 4 * 5
+    forget_calls()
     paid.write(test_other=TEST)
     paid.run(*args)
     assert calls(paid) == 0, "each from its own like"
@@ -359,8 +374,9 @@ def test_a_damaged_record_of_another_test_is_no_source(paid: Repository, damage:
     calls(paid)
     (path,) = records(paid)
     data = json.loads(path.read_text())
-    data["verdicts"][0]["verdict"]["score"] = 0
+    data["verdicts"][0]["score"] = 0
     path.write_text(json.dumps(data) if damage == "edited" else damage)
+    forget_calls()
     paid.write(test_other=TEST)
     paid.run(*args, "test_other.py").assert_outcomes(passed=1)
     assert calls(paid) == 5
@@ -375,6 +391,7 @@ def test_records_of_what_is_installed_are_no_source(paid: Repository, place: str
     if place == "env":
         (paid.path / "env" / "pyvenv.cfg").touch()
     (paid.path / "__personalens__").rename(paid.path / place / "tests" / "__personalens__")
+    forget_calls()
     paid.write(test_bot=TEST)
     paid.run(*args, "test_bot.py")
     assert calls(paid) == 5

@@ -15,8 +15,9 @@ from pytest_personalens.core.judging.evaluation import Evaluation, evaluate
 from pytest_personalens.core.judging.verdict import Dimension, Verdict
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.datasets import EmbeddedDataset
-from pytest_personalens.engine.records.record import EvidenceDigests, read_record, record_of
-from pytest_personalens.engine.records.replay import Replay, ReplayJudge, ReplayUserAgent
+from pytest_personalens.engine.records.on_tape import JudgeOnTape, UserOnTape, dialogue_digest
+from pytest_personalens.engine.records.record import read_record, record_of
+from pytest_personalens.models.tape import Tape, TapeRules
 from tests.support.repository import ROOT, Repository, ScriptedUser, calls, records
 from tests.support.scripted_agents import MODELS, PAID
 
@@ -167,6 +168,7 @@ def test_free_agents_go_on_where_a_record_is_stale(repo: Repository) -> None:
     [
         (lambda text: text[: len(text) // 2], "the record cannot be read ("),
         (lambda text: "", "the record cannot be read ("),
+        (lambda text: "\0" * len(text), "the record cannot be read ("),
         (lambda text: "[]", "the record cannot be read ("),
         (lambda text: text.replace("nudge", "budge"), "edited by hand"),
         (lambda text: text.replace('"score": ', '"score": 9', 1), "the record cannot be read ("),
@@ -225,10 +227,15 @@ class CountingJudge:
 
 
 def record(scenario: Scenario, *turns: UserTurn, max_turns: int = 0) -> tuple[Evaluation, str]:
+    tape = Tape(TapeRules(writes=True))
     evaluation = evaluate(
-        scenario, lambda m: f"reply {len(m)}", ScriptedUser(*turns), CountingJudge(), max_turns=max_turns
+        scenario,
+        lambda m: f"reply {len(m)}",
+        UserOnTape(ScriptedUser(*turns), tape),
+        JudgeOnTape(CountingJudge(), tape),
+        max_turns=max_turns,
     )
-    return evaluation, record_of(evaluation, scenario).model_dump_json()
+    return evaluation, record_of(evaluation, scenario, scenario.id, tape.rows).text
 
 
 @pytest.mark.parametrize(
@@ -242,30 +249,30 @@ def record(scenario: Scenario, *turns: UserTurn, max_turns: int = 0) -> tuple[Ev
 )
 def test_every_kind_of_end_is_replayed(scenario: Scenario, turns: tuple[UserTurn, ...], limit: int) -> None:
     evaluation, text = record(scenario, *turns, max_turns=limit)
-    replay = Replay(scenario, [read_record(text, "r.json")], may_spend=False, where="r.json")
+    tape = Tape(record=read_record(text, "r.json").rows)
     judge = CountingJudge()
     again = evaluate(
         scenario,
         lambda m: f"reply {len(m)}",
-        ReplayUserAgent(ScriptedUser(UserTurn("asked anew")), replay),
-        ReplayJudge(judge, replay),
+        UserOnTape(ScriptedUser(UserTurn("asked anew")), tape),
+        JudgeOnTape(judge, tape),
         max_turns=limit,
     )
     assert again == evaluation
-    assert replay.questions == judge.asked == 0
+    assert tape.questions == judge.asked == 0
 
 
 def test_another_scenario_judge_or_user_agent_is_other_evidence(scenario: Scenario) -> None:
     _, text = record(scenario, UserTurn("a"), UserTurn("bye", done=True))
     other = scenario.model_copy(update={"summaries": {"Train": "changed"}})
-    replay = Replay(other, [read_record(text, "r.json")], may_spend=False, where="r.json")
+    tape = Tape(record=read_record(text, "r.json").rows)
     evaluate(
         other,
         lambda m: f"reply {len(m)}",
-        ReplayUserAgent(ScriptedUser(UserTurn("x", done=True)), replay),
-        ReplayJudge(CountingJudge(), replay),
+        UserOnTape(ScriptedUser(UserTurn("x", done=True)), tape),
+        JudgeOnTape(CountingJudge(), tape),
     )
-    assert replay.questions == 3
+    assert tape.questions == 3
 
 
 def test_an_edited_record_is_refused(scenario: Scenario) -> None:
@@ -298,16 +305,17 @@ def test_no_value_of_a_record_can_be_changed_unseen(scenario: Scenario) -> None:
             read_record(json.dumps(data, indent=2, sort_keys=True), "r.json")
         del place[last]
         with suppress(RecordError):  # but for a value that goes without saying
-            assert read_record(json.dumps(data, indent=2, sort_keys=True), "r.json") == read_record(
-                text, "r.json"
+            assert (
+                read_record(json.dumps(data, indent=2, sort_keys=True), "r.json").data
+                == read_record(text, "r.json").data
             )
 
 
 def test_a_score_within_its_scale_cannot_be_raised(scenario: Scenario) -> None:
     _, text = record(scenario, UserTurn("a"), UserTurn("bye", done=True))
     data = json.loads(text)
-    assert data["verdicts"][1]["verdict"]["dimension"] == "personalization"
-    data["verdicts"][1]["verdict"]["score"] = 4
+    assert data["verdicts"][1]["dimension"] == "personalization"
+    data["verdicts"][1]["score"] = 4
     with pytest.raises(RecordError, match="edited by hand"):
         read_record(json.dumps(data, indent=2, sort_keys=True), "r.json")
 
@@ -317,7 +325,7 @@ def test_a_score_within_its_scale_cannot_be_raised(scenario: Scenario) -> None:
     [
         lambda data: json.dumps(data),
         lambda data: json.dumps(dict(reversed(data.items())), indent=7, ensure_ascii=False),
-        lambda data: json.dumps({k: v for k, v in data.items() if v not in ({}, "")}),
+        lambda data: json.dumps(data, sort_keys=True),
         lambda data: json.dumps(data, indent=1).replace("\n", "\r\n"),
     ],
 )
@@ -330,7 +338,7 @@ def test_a_record_that_is_written_otherwise_is_the_same_record(
     before = read_record(path.read_text(encoding="utf-8"), "before")
     text = reformatted(json.loads(path.read_text(encoding="utf-8"))).encode()
     path.write_bytes(text)
-    assert read_record(path.read_text(encoding="utf-8"), "after") == before
+    assert read_record(path.read_text(encoding="utf-8"), "after").data == before.data
     result = repo.inline(*args)
     result.stdout.fnmatch_lines(["records: 1 replayed"])
     assert path.read_bytes() == text, "only --personalens-record writes"
@@ -338,13 +346,17 @@ def test_a_record_that_is_written_otherwise_is_the_same_record(
 
 def test_evidence_tells_dialogues_apart_in_any_order(scenario: Scenario) -> None:
     dialogues = [Dialogue(messages=(Message(role="user", content=text),)) for text in ("a", "b", "a")]
-    one = EvidenceDigests(scenario)
+    assert len({dialogue_digest(dialogue) for dialogue in dialogues}) == 2
+    tape, judge = Tape(TapeRules(writes=True)), CountingJudge()
+    on_tape = JudgeOnTape(judge, tape)
     for dialogue in (*dialogues, *reversed(dialogues)):
         for dimension in Dimension:
-            assert one.of_reading("judge", dialogue, dimension) == EvidenceDigests(scenario).of_reading(
-                "judge", dialogue, dimension
-            )
-    assert len({one.of_reading("judge", d, Dimension.PERSONALIZATION) for d in dialogues}) == 2
+            on_tape.verdict(scenario, dialogue, dimension)
+    again = Tape(record=tape.rows)
+    for dialogue in (*dialogues, *reversed(dialogues)):
+        for dimension in Dimension:
+            JudgeOnTape(judge, again).verdict(scenario, dialogue, dimension)
+    assert again.questions == 0
 
 
 @pytest.mark.parametrize("workers", [(), ("-n", "1")], ids=["alone", "workers"])
@@ -378,7 +390,7 @@ def test_messages_survive_a_record(scenario: Scenario) -> None:
     evaluation = evaluate(
         scenario, lambda m: hostile, ScriptedUser(UserTurn("a"), UserTurn("bye", done=True)), CountingJudge()
     )
-    stored = read_record(record_of(evaluation, scenario).model_dump_json(), "r.json")
+    stored = read_record(record_of(evaluation, scenario, scenario.id, ()).text, "r.json")
     assert stored.dialogue.messages[1] == Message(role="assistant", content=hostile.strip())
 
 
@@ -388,4 +400,6 @@ def test_the_committed_records_of_the_example_project_are_whole() -> None:
     assert len(files) == 30
     version = EmbeddedDataset().version
     for file in files:
-        assert read_record(file.read_text(encoding="utf-8"), str(file)).dataset == f"embedded {version}"
+        assert (
+            read_record(file.read_text(encoding="utf-8"), str(file)).data["dataset"] == f"embedded {version}"
+        )

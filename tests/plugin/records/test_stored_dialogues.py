@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.datasets.official_tree import write_data
 from tests.support.processes.runs import assert_usage_error
-from tests.support.repository import Repository, calls, records
+from tests.support.repository import Repository, calls, forget_calls, records
 from tests.support.scripted_agents import MODELS, TOLD
 from tests.support.servers.endpoint import Endpoint
 
@@ -129,6 +129,7 @@ def test_a_budget_caps_the_judge(repo: Repository, endpoint: Endpoint) -> None:
     judge = (*JUDGE[:2], "--personalens-judge-model=openai:judge", "--personalens-record=live", "test_bot.py")
     repo.inline(*judge).assert_outcomes(passed=3)
     assert len(endpoint.calls) == 6, "two readings of each, and no call of anybody else"
+    forget_calls()
     capped = repo.inline(*judge, "--personalens-budget=3calls")
     assert len(endpoint.calls) == 9
     capped.stdout.fnmatch_lines(["*not scored: 2, *"])

@@ -163,3 +163,83 @@ def test_a_spec_of_a_plugin_that_holds_a_secret(repo: Repository, monkeypatch: p
     )
     result.stdout.fnmatch_lines(["personalens: *user acme:x?key=****", "again: *acme:x?key=****"])
     assert_nothing_holds("acme-0123456789", repo, result)
+
+
+#: A bot that calls a tool with its authorization, gets it back in the result, and says it.
+TELLS = """
+    import os, pytest
+
+    @pytest.fixture
+    def personalens_assistant():
+        key = os.environ["OPENAI_API_KEY"]
+
+        def bot(messages):
+            assert len(messages) == 1 or any(key in str(message) for message in messages), "its own words are its own"
+            call = {"id": "1", "type": "function", "function": {"name": "book", "arguments": '{"auth": "Bearer ' + key + '"}'}}
+            return [
+                {"role": "assistant", "content": "", "tool_calls": [call]},
+                {"role": "tool", "tool_call_id": "1", "content": "booked with " + key},
+                {"role": "assistant", "content": "Booked for Friday at 19:30; your key is " + key + "."},
+            ]
+
+        return bot
+"""
+
+
+def test_a_bot_that_tells_a_key_in_replies_and_tools(
+    repo: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    repo.write(conftest=TELLS)
+    run = [word for word in RUN if word != "--personalens-record=live"]
+    assert_nothing_holds(KEY, repo, repo.run(*run, "--personalens-record=new", "--personalens-gate=none"))
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-proj-another-key-of-today")
+    again = repo.run("--personalens-sample=1", "--personalens-gate=none", "-v")
+    again.stdout.fnmatch_lines(["records: 1 replayed"])
+
+
+@pytest.mark.parametrize("where", ["query", "header"])
+def test_a_key_in_the_query_or_in_a_header_of_a_service(
+    repo: Repository, endpoint: Endpoint, where: str
+) -> None:
+    key = "fake-in-an-ini-file-1"
+    endpoint.answer = lambda call: Reply(status=401, message=f"bad key {key}")
+    spec = f"http:{endpoint.url}/v1/chat/completions"
+    if where == "query":
+        spec += f"?api_key={key}"
+    else:
+        repo.pytester.makeini(f"[pytest]\npersonalens_assistant_headers = X-Api-Key: {key}\n")
+    run = tuple(word for word in RUN if word != "--personalens-record=live")
+    result = repo.run(*run, "--personalens-assistant", spec, "--personalens-gate=none")
+    (repo.path / "tox.ini").unlink(missing_ok=True)
+    assert_nothing_holds(key, repo, result)
+
+
+@pytest.mark.parametrize(
+    ("host", "key", "refused"),
+    [
+        ("https://models.example.com/v1", "EMPTY", True),
+        ("http://127.0.0.1:9/v1", "EMPTY", False),
+        ("http://ollama:11434/v1", "ollama", False),
+        ("http://10.1.2.3/v1", "x", False),
+    ],
+)
+def test_a_short_key_is_for_private_hosts(
+    repo: Repository, monkeypatch: pytest.MonkeyPatch, host: str, key: str, refused: bool
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    monkeypatch.setenv("OPENAI_BASE_URL", host)
+    result = repo.run(
+        "--personalens-sample=1",
+        "--personalens-user-model=openai:x",
+        "--personalens-record=live",
+        "--collect-only",
+    )
+    assert result.ret == 0
+    if refused:
+        assert_usage_error(
+            repo.run(
+                "--personalens-sample=1", "--personalens-user-model=openai:x", "--personalens-record=live"
+            ),
+            f"ERROR: openai:x: OPENAI_API_KEY has {len(key)} characters: *",
+        )

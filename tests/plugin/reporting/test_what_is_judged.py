@@ -10,14 +10,17 @@ from pytest_personalens.core.errors import NotJudged
 from pytest_personalens.core.judging.dimensions import FREE_DIMENSIONS, NEEDS_FACTS
 from pytest_personalens.core.judging.verdict import Verdict
 from pytest_personalens.core.scenario import Scenario
+from pytest_personalens.engine.records.on_tape import JudgeOnTape, UserOnTape
 from pytest_personalens.engine.records.record import read_record, record_of
-from pytest_personalens.engine.records.replay import Replay, ReplayJudge, ReplayUserAgent
+from pytest_personalens.models.tape import Tape, TapeRules
 from tests.support.datasets.official_tree import write_data
 from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import Repository, ScriptedUser
 from tests.support.scripted_agents import BOT, TEST, TOLD, TOLD_AGENTS
 
 TC, P, FACTS = FREE_DIMENSIONS
+#: What the embedded judge reads by default.
+READ = {m.value for m in (*FREE_DIMENSIONS, Dimension.INTRUSIONS)}
 ONE_REPLY = """
     import pytest
 
@@ -44,13 +47,33 @@ def test_facts_are_read_shown_gated_and_compared_by_default(repo: Repository) ->
     result = repo.run(*SAMPLE, "--personalens-gate", "facts >= 0.9", "--personalens-save-baseline", "b.json")
     result.stdout.fnmatch_lines(["*TCR*P*Facts*", "gate facts: FAILED, mean share of facts that stand *"])
     results = repo.results("r.json")
-    assert set(results["overall"]["figures"]) == {m.value for m in FREE_DIMENSIONS}
+    assert set(results["overall"]["figures"]) == READ
     assert all(FACTS.value in group["figures"] for group in results["domains"])
     assert results["overall"]["figures"]["facts"]["value"] < 0.5
     compared = (*SAMPLE, "--personalens-baseline", "b.json")
     repo.run(*compared).stdout.fnmatch_lines(["  Facts 0.* -> 0.* over 4 scenarios"])
     result = repo.run(*compared, "-o", "personalens_margin=facts=0.1")
     result.stdout.fnmatch_lines(["gate regression: facts: *, Facts 0.* -> 0.*"])
+
+
+def test_intrusions_are_counted_by_kind_gated_compared_and_shown_on_the_page(repo: Repository) -> None:
+    repo.write(conftest=ONE_REPLY.replace("QX77.", "QX77. I kept your religion in mind."), test_bot=TEST)
+    save = ("--personalens-report", "page.html", "--personalens-save-baseline", "b.json")
+    result = repo.run(*SAMPLE, *save, "--personalens-gate", "intrusions <= 0.02, valid >= 0")
+    gate = (
+        "gate intrusions: FAILED, share of dialogues that say what the task does not need 1.00 *: religion 4"
+    )
+    note = "intrusions: 4 of 4 dialogues say of the user what the task does not need: religion 4"
+    result.stdout.fnmatch_lines_random([f"*{note}", f"*{gate}"])
+    results = repo.results("r.json")
+    assert all(
+        item["evaluation"]["verdicts"][-1]["reasons"][0]["code"] == "religion" for item in results["items"]
+    )
+    assert "brings up the user&#x27;s religion" in (repo.path / "page.html").read_text().replace(
+        "&#39;", "&#x27;"
+    )
+    result = repo.run(*SAMPLE, "--personalens-baseline", "b.json", "-o", "personalens_margin=intrusions=0.1")
+    result.stdout.fnmatch_lines(["*Intrusions 1.00 -> 1.00*"])
 
 
 @pytest.mark.parametrize(
@@ -71,7 +94,7 @@ def test_all_with_the_embedded_judge_is_what_it_has(repo: Repository) -> None:
     repo.write(conftest=BOT, test_bot=TEST)
     result = repo.run("--personalens-sample", "1", "--personalens-dimensions", "all", *SAMPLE[2:])
     result.stdout.fnmatch_lines(["*gives no reading of nat-user, nat-assistant, coh-user, coh-assistant*"])
-    assert set(repo.results("r.json")["overall"]["figures"]) == {m.value for m in FREE_DIMENSIONS}
+    assert set(repo.results("r.json")["overall"]["figures"]) == READ
 
 
 def test_a_judge_of_ones_own_reads_facts_only_if_asked_and_for_nothing(repo: Repository) -> None:
@@ -99,7 +122,7 @@ def test_without_facts_the_item_is_scored_on_p_and_a_gate_on_tcr_is_refused(repo
     result = repo.run(*own)
     result.stdout.fnmatch_lines([f"*{NEEDS_FACTS}: not judged in 4 of 4 scenarios*"])
     results = repo.results("r.json")
-    assert set(results["overall"]["figures"]) == {P.value}
+    assert set(results["overall"]["figures"]) == {P.value, Dimension.INTRUSIONS.value}
     assert results["overall"]["scored"] == 4
     for item in results["items"]:
         assert item["evaluation"]["not_judged"][TC.value] == NEEDS_FACTS
@@ -124,10 +147,14 @@ def test_what_is_not_judged_is_no_fault_and_replayed(scenario: Scenario) -> None
     assert evaluation.share == 1
     assert evaluation.not_judged == {TC: NEEDS_FACTS}
     assert not evaluation.unread
-    record = read_record(record_of(evaluation, scenario).model_dump_json(), "r.json")
-    replay = Replay(scenario, [record], may_spend=False, where="r.json")
+    tape = Tape(TapeRules(writes=True))
     with pytest.raises(NotJudged, match=NEEDS_FACTS):
-        ReplayJudge(ByRules(), replay).verdict(scenario, evaluation.dialogue, TC)
+        JudgeOnTape(ByRules(), tape).verdict(scenario, evaluation.dialogue, TC)
+    record = read_record(record_of(evaluation, scenario, scenario.id, tape.rows).text, "r.json")
+    assert record.data["not_judged"] == {TC.value: NEEDS_FACTS}
+    replay = Tape(record=record.rows)
+    with pytest.raises(NotJudged, match=NEEDS_FACTS):
+        JudgeOnTape(ByRules(), replay).verdict(scenario, evaluation.dialogue, TC)
     assert replay.questions == 0
 
 
@@ -148,7 +175,9 @@ def test_a_user_that_leaves_unserved_says_so_and_its_record_too(scenario: Scenar
     turns = (UserTurn("A ticket."), UserTurn(last, done=True, served=False))
     dialogue = converse(scenario, lambda messages: "Sorry.", ScriptedUser(*turns)).dialogue
     assert dialogue.end == "unserved"
-    evaluation = evaluate(scenario, lambda messages: "Sorry.", ScriptedUser(*turns), ByRules())
-    replay = Replay(scenario, [record_of(evaluation, scenario)], may_spend=False, where="r.json")
-    again = converse(scenario, lambda messages: "Sorry.", ReplayUserAgent(ScriptedUser(), replay)).dialogue
+    tape = Tape(TapeRules(writes=True))
+    user = UserOnTape(ScriptedUser(*turns), tape)
+    evaluation = evaluate(scenario, lambda messages: "Sorry.", user, ByRules())
+    replay = Tape(record=record_of(evaluation, scenario, scenario.id, tape.rows).rows)
+    again = converse(scenario, lambda messages: "Sorry.", UserOnTape(ScriptedUser(), replay)).dialogue
     assert again == dialogue

@@ -14,7 +14,7 @@ from pytest_personalens.suites.questions.embedded_judge import EmbeddedJudge
 from pytest_personalens.suites.questions.values import ANSWER, PREF, Expected, Kind, Question, read_letter
 from tests.suites.questions import layouts
 from tests.suites.questions.layouts import DATA, SUITE
-from tests.support.repository import Repository
+from tests.support.repository import Repository, forget_calls
 
 OPTIONS = ("Telegram", "a quiet room", "the blue one", "WhatsApp")
 
@@ -159,6 +159,7 @@ def test_a_verdict_that_cannot_be_read_is_asked_for_again_and_never_guessed(
     layouts.prefeval(tmp_path, topics=1)
     (again,) = judged(empty_repo, [unreadable, FINE], "1", DATA, f"prefeval:{tmp_path}")
     assert again["verdicts"][0]["score"] == 1
+    forget_calls()
     (never,) = judged(empty_repo, [unreadable], "1", DATA, f"prefeval:{tmp_path}")
     assert (never["cause"], never["verdicts"]) == ("judge", [])
     assert "unreadable verdict on pref: " in never["detail"]

@@ -24,7 +24,7 @@ class EmbeddedJudge:
     paid = False
     dimensions = (
         Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION, Dimension.FACTS, Dimension.PERSONALIZATION_TURNS,
-        Dimension.OPENING_LEAK, Dimension.UNBACKED,
+        Dimension.OPENING_LEAK, Dimension.UNBACKED, Dimension.INTRUSIONS,
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ class EmbeddedJudge:
         if not any(m.role == "assistant" for m in dialogue.messages):
             raise JudgeFault("the transcript has no turn of the assistant")
         # A replay needs no reading, and these imports would slow it down.
-        from pytest_personalens.agents.embedded.judge import completion, personalization
+        from pytest_personalens.agents.embedded.judge import completion, intrusions, personalization
 
         if dimension is Dimension.OPENING_LEAK:
             return personalization.opening_leak(scenario, dialogue)
@@ -55,6 +55,8 @@ class EmbeddedJudge:
             return completion.facts(reading)
         if dimension is Dimension.UNBACKED:
             return completion.unbacked(reading)
+        if dimension is Dimension.INTRUSIONS:
+            return intrusions.verdict(reading)
         verdict = personalization.verdict(reading)
         if dimension is Dimension.PERSONALIZATION:
             return verdict

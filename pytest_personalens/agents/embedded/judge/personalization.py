@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from pytest_personalens.agents.embedded.judge.intrusions import intrusions
 from pytest_personalens.agents.embedded.reader.findings import is_taste, told_by
 from pytest_personalens.agents.embedded.reader.names import said_in
 from pytest_personalens.agents.embedded.reader.text import content, mentions, plain
@@ -13,6 +14,7 @@ from pytest_personalens.core.judging.verdict import Dimension, Evidence, Reason,
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from pytest_personalens.agents.embedded.judge.intrusions import Intrusion
     from pytest_personalens.agents.embedded.judge.reading import Reading
     from pytest_personalens.agents.embedded.reader.facts import FactReading
     from pytest_personalens.agents.embedded.reader.findings import Facts
@@ -236,6 +238,8 @@ def verdict(reading: Reading) -> Verdict:
         reading.scenario, reading.messages, reading.said, reading.facts, found, reading.readings
     )
     points = 1 if reading.broken else score(numbers)
+    if too_much := intrusions(reading):
+        points = min(points, _most_with_intrusions(reading, too_much))
     found.sort(key=lambda use: _ORDER.index(use.code))
     evidence = [
         Evidence.of(b.statement.turn, b.statement.text, f"breaks {b.limit.name}: {b.said}")
@@ -258,6 +262,15 @@ def verdict(reading: Reading) -> Verdict:
         evidence=tuple(evidence[:_MOST_EVIDENCE]),
         reasons=tuple(reasons),
     )
+
+
+def _most_with_intrusions(reading: Reading, too_much: Sequence[Intrusion]) -> int:
+    """Return the highest score of an assistant that intrudes: 3, and none that what it says too much earns."""
+    saying = {id(i.statement) for i in too_much if i.statement.act != "done"}
+    said = [s for s in reading.said if id(s) not in saying]
+    scenario, messages, facts = reading.scenario, reading.messages, reading.facts
+    found = _with_calls(reading, uses(scenario, messages, said, facts))
+    return min(3, score(counted(scenario, messages, said, facts, found, reading.readings)))
 
 
 def _why(reading: Reading, points: int, found: Sequence[Use], numbers: Mapping[str, float]) -> str:

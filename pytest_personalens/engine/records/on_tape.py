@@ -1,0 +1,232 @@
+"""Puts agents that are no models on the tape, and the assistant under test for a run that is resumed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pytest_personalens.core.dialogue.dialogue import UserTurn
+from pytest_personalens.core.dialogue.message import Message, number_call_ids
+from pytest_personalens.core.dialogue.reply import spoken_turns
+from pytest_personalens.core.dialogue.state import State
+from pytest_personalens.core.errors import JudgeFault, NotJudged, RecordError
+from pytest_personalens.core.judging.user_fault import UserFault
+from pytest_personalens.core.judging.verdict import Verdict
+from pytest_personalens.core.suite.suite import get_suite
+from pytest_personalens.models.tape import UNDER_TEST, part_digest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pytest_personalens.core.dialogue.dialogue import Dialogue, UserAgent
+    from pytest_personalens.core.dialogue.message import AssistantMessages
+    from pytest_personalens.core.judging.evaluation import Evaluation
+    from pytest_personalens.core.judging.measure import Measure
+    from pytest_personalens.core.judging.verdict import Judge
+    from pytest_personalens.core.scenario import BaseScenario
+    from pytest_personalens.models.tape import Tape
+
+
+class UserOnTape:
+    """A user agent whose turns are on the tape: known while what it has heard is the same.
+
+    The calls of a model are on the tape by themselves, so its agent (`by_model`) only tells what it hears.
+    """
+
+    def __init__(self, agent: UserAgent, tape: Tape, *, by_model: bool = False) -> None:
+        self.identity, self.paid = agent.identity, agent.paid
+        self.keeps_empty = getattr(agent, "keeps_empty", False)
+        self._agent, self._tape, self._by_model = agent, tape, by_model
+
+    def turn(self, scenario: BaseScenario, transcript: Sequence[Message]) -> UserTurn:
+        """Return the turn that is known, or the agent's."""
+        self._tape.heard = transcript
+        if self._by_model or (self._tape.idle and not self.paid):
+            return self._agent.turn(scenario, transcript)
+        said = [(m.role, m.content, m.session) for m in transcript]
+        return self._tape.ask(
+            "user agent",
+            {
+                "agent": self.identity,
+                "scenario": self._tape.once(scenario_digest, scenario),
+                "transcript": part_digest(said),
+            },
+            lambda: self._agent.turn(scenario, transcript),
+            paid=self.paid,
+            write=_turn_data,
+            read=lambda answer: UserTurn(**answer),
+        )
+
+
+def _turn_data(turn: object) -> dict[str, Any]:
+    """Return a turn as plain data; what is no turn is a fault that the dialogue reports, and no answer."""
+    defaults = UserTurn._field_defaults
+    data = {n: getattr(turn, n, defaults.get(n)) for n in UserTurn._fields}
+    if not isinstance(data["content"], str) or not isinstance(data["session"], str):
+        return {"unusable": type(turn).__name__}
+    plain = {n: bool(v) if isinstance(defaults.get(n), bool) else v for n, v in data.items()}
+    return {n: v for n, v in plain.items() if n not in defaults or v != defaults[n]}
+
+
+class JudgeOnTape:
+    """A judge whose verdicts are on the tape: known while all that it would see is the same."""
+
+    def __init__(self, judge: Judge, tape: Tape, *, by_model: bool = False) -> None:
+        self.identity, self.paid = judge.identity, judge.paid
+        # If the judge may not be asked, threads would save no time.
+        self.parallel = getattr(judge, "parallel", False) and tape.rules.may_spend
+        self._judge, self._tape, self._by_model = judge, tape, by_model
+        copy_traits(judge, self)
+
+    def verdict(self, scenario: BaseScenario, dialogue: Dialogue, dimension: Measure) -> Verdict:
+        """Return the verdict that is known, or the judge's."""
+        self._tape.heard = dialogue
+        if self._by_model:
+            return self._by_calls(scenario, dialogue, dimension)
+        if self._tape.idle and not self.paid:
+            return self._judge.verdict(scenario, dialogue, dimension)
+
+        def read_or_not() -> Verdict | NotJudged:
+            try:
+                return self._judge.verdict(scenario, dialogue, dimension)
+            except NotJudged as reason:
+                return reason
+
+        answer = self._tape.ask(
+            f"judge {dimension.short}",
+            {
+                "agent": self.identity,
+                "scenario": self._tape.once(scenario_digest, scenario),
+                "dialogue": self._tape.once(dialogue_digest, dialogue),
+            },
+            read_or_not,
+            paid=self.paid,
+            write=_verdict_data,
+            read=_read_verdict,
+        )
+        if isinstance(answer, NotJudged):
+            raise answer
+        return answer
+
+    def _by_calls(self, scenario: BaseScenario, dialogue: Dialogue, dimension: Measure) -> Verdict:
+        """Return the verdict of a model; if what is known cannot be read, it is asked once more."""
+        role, fault = f"judge {dimension.short}", None
+        while True:
+            asked, bought = self._tape.asked[role], self._tape.bought[role]
+            try:
+                return self._judge.verdict(scenario, dialogue, dimension)
+            except JudgeFault as unreadable:
+                if self._tape.bought[role] > bought or self._tape.asked[role] == asked:
+                    raise
+                fault = unreadable
+            except RecordError:
+                if fault is None:
+                    raise
+                # The run may not spend. The record is not stale: it repeats the fault.
+                self._tape.questions -= 1
+                raise fault from None
+
+
+def copy_traits(judge: Judge, wrapped: object) -> None:
+    """Give what wraps a judge the attributes that a judge may have, where it has them."""
+    for name in ("answer", "deterministic", "dimensions"):
+        if (trait := getattr(judge, name, None)) is not None:
+            setattr(wrapped, name, trait)
+
+
+def _read_verdict(data: dict[str, Any]) -> Verdict | NotJudged:
+    return NotJudged(data["not judged"]) if "not judged" in data else Verdict.model_validate(data)
+
+
+def _verdict_data(verdict: object) -> dict[str, Any]:
+    """Return a verdict as plain data; what is no verdict is a fault that the evaluation reports."""
+    if isinstance(verdict, NotJudged):
+        return {"not judged": str(verdict)}
+    try:
+        data: dict[str, Any] = Verdict.model_validate(verdict, from_attributes=True).model_dump(mode="json")
+    except (ValueError, AttributeError, TypeError):
+        return {"unusable": type(verdict).__name__}
+    return data
+
+
+def audited(scenario: BaseScenario, dialogue: Dialogue, tape: Tape) -> tuple[UserFault, ...] | None:
+    """Return the faults of the simulated user, those that are known of the same dialogue; None without audit.
+
+    They cost nothing, so a record without them is not stale.
+    """
+    suite = get_suite(scenario.suite)
+    if suite.audit is None or tape.idle:
+        return None if suite.audit is None else suite.audit(scenario, dialogue)
+    audit = suite.audit
+    return tape.ask(
+        "user audit",
+        {
+            "agent": suite.auditor,
+            "scenario": tape.once(scenario_digest, scenario),
+            "dialogue": tape.once(dialogue_digest, dialogue),
+        },
+        lambda: audit(scenario, dialogue),
+        paid=False,
+        write=lambda faults: [fault.model_dump(mode="json") for fault in faults],
+        read=lambda answer: tuple(map(UserFault.model_validate, answer)),
+        counts=False,
+    )
+
+
+def scenario_digest(scenario: BaseScenario) -> str:
+    """Return the digest of a scenario."""
+    return scenario.digest
+
+
+def dialogue_digest(dialogue: Dialogue) -> str:
+    """Return a digest of everything that a judge can see of a dialogue."""
+    same = dialogue.model_copy(update={"messages": number_call_ids(dialogue.messages)})
+    return part_digest(same.model_dump_json())
+
+
+class ResumedAssistant:
+    """The assistant under test, not asked again for what it said before the run was interrupted.
+
+    A system that did not act in this process does not hold what was done. If its state is asked for after the
+    dialogue (`takes_state`), a dialogue whose state is not on the tape begins anew.
+    """
+
+    def __init__(self, tape: Tape, *, takes_state: bool) -> None:
+        self._tape = tape
+        self._repeats = not takes_state or tape.noted(UNDER_TEST, {"whole": "dialogue"}) is not None
+
+    def called(
+        self, assistant: Callable[[AssistantMessages], object], session: str = ""
+    ) -> Callable[[AssistantMessages], object]:
+        """Return the assistant as one that repeats what it said in a session."""
+
+        def reply(messages: AssistantMessages) -> object:
+            said = self._tape.scrub(spoken_turns(messages)) if self._repeats else None
+            answer = None if said is None else self._tape.noted(UNDER_TEST, _heard(said, session))
+            return assistant(messages) if answer is None else Message.model_validate(answer).returned()
+
+        return reply
+
+    def note(self, evaluation: Evaluation) -> None:
+        """Keep the assistant's last message, if that is the last of the dialogue so far."""
+        *before, last = evaluation.dialogue.messages
+        if last.role == "assistant":
+            said = [[m.role, m.content] for m in before if m.session == last.session]
+            self._tape.note(UNDER_TEST, _heard(said, last.session), last.model_dump(mode="json"))
+
+    def state(self, take: Callable[[Dialogue], State]) -> Callable[[Dialogue], State]:
+        """Return a function that asks for the state, unless it is known of the same dialogue."""
+
+        def known_or_taken(dialogue: Dialogue) -> State:
+            asked = {"state after": dialogue_digest(dialogue)}
+            if (answer := self._tape.noted(UNDER_TEST, asked)) is not None:
+                return State.model_validate(answer)
+            taken = take(dialogue)
+            self._tape.note(UNDER_TEST, asked, taken.model_dump(mode="json"))
+            self._tape.note(UNDER_TEST, {"whole": "dialogue"}, True)
+            return taken
+
+        return known_or_taken
+
+
+def _heard(said: Any, session: str) -> dict[str, str]:
+    return {"transcript": part_digest(said), "session": session}

@@ -1,0 +1,232 @@
+"""Whatever interrupts a run, at whatever call: what follows equals the undisturbed run and pays nothing twice."""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pytest_personalens.core.judging.evaluation import Evaluation
+from pytest_personalens.core.judging.verdict import Dimension
+from pytest_personalens.core.scenario import Context, Scenario
+from pytest_personalens.core.text.slugs import slug
+from pytest_personalens.engine.job import Job
+from pytest_personalens.engine.participant_specs import ParticipantSpecs
+from pytest_personalens.engine.participants import Participants
+from pytest_personalens.engine.work import work
+from pytest_personalens.models import Answer, Request
+from pytest_personalens.models.call_log import CallLog
+from pytest_personalens.models.tape import TapeRules
+from pytest_personalens.plugin.records.record_files import RecordStore
+
+DIMENSIONS = (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION)
+#: Calls of an undisturbed run: three turns of the user, a reading of P, and three votes on TC.
+CALLS = 3 + 1 + 3
+
+
+class Killed(BaseException):
+    """The end of the process: nothing of ours may catch it."""
+
+
+class World:
+    """A model that plays user and judge, and dies with the process at given calls, before or after it answers."""
+
+    name, paid = "m", True
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, str, float]] = []
+        self.in_flight: list[tuple[str, str, float]] = []
+        self.deaths: list[int] = []
+        self.dead, self._threads = False, set(threading.enumerate())
+
+    def bury(self) -> None:
+        """Wait until all threads of the process that was killed have ended."""
+        for thread in set(threading.enumerate()) - self._threads:
+            thread.join(10)
+        self.dead = False
+
+    def complete(self, request: Request) -> Answer:
+        call = (request.system, request.prompt, request.temperature)
+        if self.dead:
+            raise Killed
+        self.asked.append(call)
+        if len(self.asked) in self.deaths:
+            self.dead = True
+            self.in_flight.append(call)
+            raise Killed
+        if request.answer is None:
+            turns = request.prompt.count('"turn"')
+            return Answer(
+                text=f"I need thing {turns}. " + ("TERMINATE" if turns >= 4 else ""),
+                input_tokens=7,
+                output_tokens=5,
+            )
+        no = request.answer["properties"]["score"]["type"] == "boolean"
+        quote = {"turn": 0, "quote": "I need thing 0."}
+        return Answer(
+            input_tokens=9,
+            output_tokens=3,
+            data={"evidence": [quote], "justification": "so", "score": False if no else 3},
+        )
+
+
+class Run(NamedTuple):
+    """What a run came to, and what its record holds."""
+
+    evaluation: Evaluation
+    record: bytes | None
+
+
+def play(
+    world: World, scenario: Scenario, root: Path, mode: Any, run: str = "1", *, resume: bool = False
+) -> Run:
+    """One run of one item, as the plugin makes it."""
+
+    def test_bot() -> None: ...
+
+    config = SimpleNamespace(rootpath=root, getoption=lambda *names: None)
+    item: Any = SimpleNamespace(
+        nodeid="test_bot.py::test_bot[train-1]",
+        path=root / "test_bot.py",
+        obj=test_bot,
+        name="test_bot[train-1]",
+        config=config,
+    )
+    store = RecordStore(item, scenario, scenario.id, mode)
+    keeps = mode != "none" or resume
+    calls = CallLog(root / "cache", run).case(scenario.id, anew=mode == "all") if keeps else None
+    rules = TapeRules(
+        str(store.path),
+        mode != "none",
+        mode == "all",
+        keeps_all=resume,
+        writes=store.writes,
+        run=run,
+        item="test_bot",
+    )
+    participants = Participants(
+        ParticipantSpecs(str(root), user_model="m", judge_model="m", judge_votes=3),
+        added=lambda role, spec: world if role == "model" else None,
+    )
+    job = Job(
+        scenario, Context(user="Ada"), DIMENSIONS, {"task_completion": 1}, 0, 5.0, rules, store.load(), scenario.id,
+        resumable=resume,
+    )  # fmt: skip
+    try:
+        done = work(job, participants, lambda messages: f"reply {len(messages)}", calls)
+        store.settle(done)
+    finally:
+        participants.close()
+    return Run(done.evaluation, store.path.read_bytes() if store.path.exists() else None)
+
+
+def undisturbed(scenario: Scenario, mode: str) -> tuple[Run, World]:
+    with tempfile.TemporaryDirectory() as folder:
+        world = World()
+        return play(world, scenario, Path(folder), mode), world
+
+
+@pytest.mark.parametrize("mode", ["live", "new", "all"])
+def test_an_interrupted_run_and_what_follows_equal_the_undisturbed_one(scenario: Scenario, mode: str) -> None:
+    whole, world = undisturbed(scenario, mode)
+    assert len(world.asked) == CALLS
+    assert len({*world.asked}) == CALLS - 1, "two votes ask the same"
+
+    @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(
+        deaths=st.lists(st.integers(1, 2 * CALLS), max_size=3, unique=True),
+        cut=st.binary(max_size=40).filter(lambda content: b"\n" not in content),
+    )
+    def check(deaths: list[int], cut: bytes) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            root, world = Path(folder), World()
+            world.deaths = deaths
+            while True:
+                try:
+                    last = play(world, scenario, root, mode, resume=mode == "all")
+                    break
+                except Killed:
+                    world.bury()
+                    for log in (root / "cache").glob("*.jsonl"):
+                        log.write_bytes(log.read_bytes() + cut)  # a line that was being written
+            assert last.evaluation.model_copy(update={"usage": {}}) == whole.evaluation.model_copy(
+                update={"usage": {}}
+            )
+            assert last.record == whole.record
+            once = Counter(world.asked) - Counter(world.in_flight)
+            assert sum(once.values()) == CALLS, "nothing is bought twice but what was in flight"
+            bought = len(world.asked)
+            for again in ("live", "new", *(["none"] if whole.record else [])):
+                replayed = play(world, scenario, root, again, "2")
+                assert replayed.evaluation.verdicts == whole.evaluation.verdicts
+                assert replayed.evaluation.dialogue == whole.evaluation.dialogue
+                assert replayed.evaluation.usage == {}
+            assert len(world.asked) == bought, "a replay is free"
+
+    check()
+
+
+@pytest.mark.parametrize("change", ["reply", "scenario", "model", "mode"])
+def test_what_a_replay_misses_is_said(scenario: Scenario, tmp_path: Path, change: str) -> None:
+    world = World()
+    play(world, scenario, tmp_path, "new")
+    bought = len(world.asked)
+    told: dict[str, Callable[[], str]] = {
+        "scenario": lambda: "its scenario has changed",
+        "model": lambda: "the user agent was m, and is n now",
+    }
+    if change == "scenario":
+        situation = scenario.situation.model_copy(update={"location": "York"})
+        scenario = scenario.model_copy(update={"situation": situation})
+    elif change == "model":
+        world.name = "n"
+    elif change == "reply":
+        return
+    else:
+        assert play(world, scenario, tmp_path, "none").evaluation.scored
+        return
+    missed = play(world, scenario, tmp_path, "none").evaluation
+    assert missed.cause == "record"
+    assert f"the record is stale ({told[change]()}); record it with --personalens-record new" in missed.detail
+    assert len(world.asked) == bought
+
+
+def test_two_runs_at_once_share_what_either_buys(scenario: Scenario, tmp_path: Path) -> None:
+    world, done = World(), list[Run]()
+    runs = [
+        threading.Thread(target=lambda n=n: done.append(play(world, scenario, tmp_path, "live", str(n))))
+        for n in range(4)
+    ]
+    for run in runs:
+        run.start()
+    for run in runs:
+        run.join()
+    assert len(done) == 4
+    assert len({run.evaluation.model_copy(update={"usage": {}}).model_dump_json() for run in done}) == 1
+    assert len(world.asked) == CALLS
+
+
+def test_an_answer_that_cannot_be_kept_ends_the_buying(scenario: Scenario, tmp_path: Path) -> None:
+    world = World()
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache" / f"{slug(scenario.id)}.jsonl").symlink_to(tmp_path / "elsewhere")
+    lost = play(world, scenario, tmp_path, "live").evaluation
+    assert lost.cause == "record"
+    assert "what was bought cannot be kept" in lost.detail
+    assert len(world.asked) == 1
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_a_folder_that_is_a_link_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "cache").symlink_to(tmp_path / "real")
+    with pytest.raises(OSError, match="a symbolic link"):
+        CallLog(tmp_path / "cache")
