@@ -33,10 +33,10 @@ report: $(VENV)/demo ## the HTML report of the main job, as example_project/repo
 	cd example_project && ../$(BIN)/python -m pytest --personalens-sample 30 -n 2 --personalens-report report.html
 
 # Three workers for two cores: tests often wait for a process or a server of their own.
-test: $(VENV)/dev ## run the tests, without those that take ten seconds or more
+test: $(VENV)/dev ## run the tests, without those that take a second or more of a core
 	$(BIN)/python -m pytest -n 3 -m "not slow and not real_model"
 
-test-slow: $(VENV)/dev ## run the tests that take ten seconds or more
+test-slow: $(VENV)/dev ## run the tests that take a second or more of a core
 	$(BIN)/python -m pytest -n 2 -m "slow and not real_model"
 
 # The build is for any processor of its kind: one for the processor at hand may die of an illegal instruction.
@@ -46,7 +46,7 @@ test-real-model: $(VENV)/dev ## dialogues with a small real model in all roles, 
 	$(APART)/litellm/bin/python -m pip install --quiet --disable-pip-version-check 'litellm[proxy]'
 	PERSONALENS_LITELLM=$(CURDIR)/$(APART)/litellm/bin/litellm $(BIN)/python -m pytest -m real_model
 
-FRAMEWORKS ?= langgraph openai_agents pydantic_ai strands adk crewai agent_framework llama_index mcp a2a
+FRAMEWORKS ?= langgraph openai_agents pydantic_ai strands adk crewai agent_framework llama_index mcp a2a stores
 APART := .venv-frameworks
 
 # uv, because pip takes a minute for each.

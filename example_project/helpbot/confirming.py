@@ -99,8 +99,9 @@ _DAYS = re.compile(rf"\b{_DAY}s?(?:, {_DAY}s?)*,? and {_DAY}s?\b")
 
 def _with_told(reply: str, told: str) -> str:
     """The reply with a place, a title or a mood that the user has named, in place of the bot's own."""
-    if re.match(r"(?:at|in|under|by) (?:my|the) ", told):
-        reply = re.sub(r"come to my place|meet at the fountain|at the fountain", f"meet {told}", reply)
+    if re.match(r"(?:at|in|under|by) (?:my|the) ", told, re.IGNORECASE):
+        told = told[0].lower() + told[1:]
+        reply = re.sub(r"let us meet(?= at \d)|meet at the fountain|at the fountain", f"meet {told}", reply)
     if not re.search(r"\d|day\b", told) and told[1:].islower():
         told = told[0].lower() + told[1:]
         reply = re.sub(r"put your [\w ]+ into the calendar", f"put {told} into the calendar", reply)

@@ -15,6 +15,13 @@ _NOT = re.compile(
     re.IGNORECASE,
 )
 _NAME = re.compile(r"(?<=[a-z,] )(?!I\b|[A-Z]\w*days?\b)[A-Z][^\W\d_]+")
+#: What an assistant once did and the user changed, up to the change.
+_MISTAKE = re.compile(
+    r"\bthe assistant (?:had |has )?(?:first )?(?:set|chose|reserved|wrote|written|gave|given|took|taken|put|"
+    r"booked|ordered|played|sent|picked)\b"
+    r"[^.!?]*?(?:[.!?]\s*|, (?:and|but) )(?=(?:he|she|they) (?:changed|corrected|asked)\b)",
+    re.IGNORECASE,
+)
 _PLACE = re.compile(r"\b(?:in|at|from|near|to|the|on|by|of|via|through)\s$")
 
 
@@ -25,8 +32,8 @@ class Memory:
         self._notes: dict[tuple[str, str], list[str]] = defaultdict(list)
 
     def remember(self, user: str, topic: str, summary: str) -> None:
-        """Keep the summary of a conversation under the user and the topic."""
-        self._notes[user, topic].append(" ".join(summary.split()))
+        """Keep the summary of a conversation under the user and the topic, without what the user changed."""
+        self._notes[user, topic].append(_MISTAKE.sub("", " ".join(summary.split())))
 
     def topics(self, user: str) -> list[str]:
         """The topics on which something is kept of the user."""

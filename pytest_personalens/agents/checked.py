@@ -30,9 +30,11 @@ def offered(role: AgentRole, ask: Callable[[], Any], where: str) -> Any:
     except PersonalensError:
         raise
     except Exception as error:  # foreign code may raise anything
-        raise SpecError(f"{where}: the {_called(role)} cannot be had: {error_text(error)}") from error
+        raise SpecError(
+            f"{where}: the {_called(role)} cannot be had: {error_text(error)}", code="PL307"
+        ) from error
     if problem:
-        raise SpecError(f"{where}: what is offered as a {_called(role)} {problem}")
+        raise SpecError(f"{where}: what is offered as a {_called(role)} {problem}", code="PL307")
     return candidate
 
 

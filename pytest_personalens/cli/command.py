@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 #: The exit status of a command with bad input, the same as pytest's for a bad option.
 BAD_INPUT: Final = 4
+#: The codes of a command line that cannot be read, and of a file that cannot be written.
+_UNREADABLE, UNWRITABLE = "PL102", "PL105"
 _PROGRAM: Final = "personalens"
 _Value = TypeVar("_Value")
 _Types = Mapping[str, Callable[[str], Any]]
@@ -53,7 +55,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print the error in one line and exit with 4."""
-        self.exit(BAD_INPUT, with_code(one_line(f"error: {message}")) + "\n")
+        self.exit(BAD_INPUT, with_code(one_line(f"error: {message}"), _UNREADABLE) + "\n")
 
 
 @cache
@@ -76,12 +78,12 @@ def command(name: str, types: _Types = MappingProxyType({})) -> Callable[[_Run],
             try:
                 return run(options, **more)
             except PersonalensError as error:
-                problem = str(error)
+                problem, code = str(error), error.code
             except OSError as error:  # from writing a result; a failure to read raises `DataError`
                 if _is_closed_pipe(error):
                     raise
-                problem = f"{error.filename}: cannot be written: {error.strerror}"
-            return print_errors([one_line(problem)])
+                problem, code = f"{error.filename}: cannot be written: {error.strerror}", UNWRITABLE
+            return print_errors([one_line(problem)], code)
 
         return main
 
@@ -149,10 +151,10 @@ def main(
     return result
 
 
-def print_errors(problems: Sequence[str]) -> int:
-    """Print each problem on one line, and return 4 if there is any, else 0."""
+def print_errors(problems: Sequence[str], code: str) -> int:
+    """Print each problem on one line with its code, and return 4 if there is any, else 0."""
     for problem in problems:
-        print(f"error: {with_code(problem)}", file=sys.stderr)
+        print(f"error: {with_code(problem, code)}", file=sys.stderr)
     return BAD_INPUT if problems else 0
 
 

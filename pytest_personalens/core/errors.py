@@ -33,22 +33,31 @@ _EXITS: Final = {("_pytest.outcomes", "Exit"), ("bdb", "BdbQuit")}
 
 
 class PersonalensError(Exception):
-    """Base of every error that this package raises on purpose: one line for the user, without secrets."""
+    """Base of every error that this package raises on purpose: one line for the user, without secrets.
 
-    def __init__(self, *args: object) -> None:
+    `code` is that of ``personalens explain``; a class has one for its errors that are raised without.
+    """
+
+    code = "PL101"
+
+    def __init__(self, *args: object, code: str = "") -> None:
         super().__init__(*(redact(arg) if isinstance(arg, str) else arg for arg in args))
+        if code:
+            self.code = code
 
 
 class DataError(PersonalensError):
     """A data file that cannot be used; the text names the file and the field."""
 
-    def __init__(self, file: Path | str, problem: str, *, field: str = "") -> None:
+    code = "PL207"
+
+    def __init__(self, file: Path | str, problem: str, *, field: str = "", code: str = "") -> None:
         self.file, self.field, self.problem = str(file), field, problem
         where = f"{file}: {field}" if field else f"{file}"
-        super().__init__(f"{where}: {problem}")
+        super().__init__(f"{where}: {problem}", code=code)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return partial(type(self), field=self.field), (self.file, self.problem)
+        return partial(type(self), field=self.field, code=self.code), (self.file, self.problem)
 
 
 def error_text(error: BaseException) -> str:
@@ -95,17 +104,25 @@ class SpecError(PersonalensError):
 class NothingFits(SpecError):
     """Options and marks that each can be understood, and that no scenario fits together."""
 
+    code = "PL106"
+
 
 class RecordError(PersonalensError):
     """A stored record that is corrupt, edited by hand, missing or stale."""
+
+    code = "PL504"
 
 
 class ModelError(PersonalensError):
     """A call to a language model that cannot succeed; the text says what the user can do about it."""
 
+    code = "PL303"
+
 
 class ModelBusy(ModelError):
     """A failed call that may succeed later: `throttled` by a rate limit, `retry_after` seconds if given."""
+
+    code = "PL301"
 
     def __init__(self, problem: str, *, throttled: bool = False, retry_after: float | None = None) -> None:
         super().__init__(problem)
@@ -115,21 +132,31 @@ class ModelBusy(ModelError):
 class BudgetSpent(PersonalensError):
     """The run may make no more calls, or spend no more money; paid results are kept."""
 
+    code = "PL304"
+
 
 class Stopped(PersonalensError):
     """The run has ended, and nobody waits for this dialogue any more; paid results are kept."""
+
+    code = "PL505"
 
 
 class AssistantFault(PersonalensError):
     """The assistant raised an error, hung, or returned something that is no usable text."""
 
+    code = "PL501"
+
 
 class UserAgentFault(PersonalensError):
     """The simulated user failed or left its role, which says nothing about the assistant."""
 
+    code = "PL502"
+
 
 class JudgeFault(PersonalensError):
     """The judge failed, or its answer could not be read, which says nothing about the assistant."""
+
+    code = "PL503"
 
 
 class NotJudged(PersonalensError):
@@ -137,3 +164,5 @@ class NotJudged(PersonalensError):
 
     Nobody is at fault: the item keeps its other readings, and a threshold on this one does not apply.
     """
+
+    code = "PL606"

@@ -125,3 +125,48 @@ class Session(Sparse):
         head = ", ".join(filter(None, (f"{self.date} {self.time}".strip(), self.domain)))
         lines = [f"{message['role'].capitalize()}: {message['content']}" for message in self.messages]
         return "\n".join([f"[{head}]", *lines] if head else lines)
+
+
+#: Where a value was lost on its way from the user's words to the reply. The two without "never" and "found"
+#: are all that a store without `all`, or without `read`, can tell.
+Step = Literal[
+    "never stored", "stored and not found", "found and not used", "not found", "stored and not used"
+]
+
+
+class StoredValue(Frozen):
+    """A value of a test in the store: the number of `entries` that hold it, and if it is `found`.
+
+    Null where the store has no function that tells it.
+    """
+
+    value: Text
+    entries: int | None = Field(default=None, ge=0)
+    found: bool | None = None
+
+    @property
+    def step(self) -> Step | None:
+        """Where the value was lost if no reply says it; None if the store tells nothing of it."""
+        if self.found:
+            return "found and not used"
+        if self.entries == 0:
+            return "never stored"
+        if self.found is None:
+            return None if self.entries is None else "stored and not used"
+        return "not found" if self.entries is None else "stored and not found"
+
+
+class StoreLook(Frozen):
+    """What the store held of the user before the last session of a dialogue of several.
+
+    `entries` is the number of all entries. `residue` is the number of those that hold what the user has asked
+    to forget. Null where the store does not tell it, or nothing was asked to be forgotten.
+    """
+
+    entries: int | None = Field(default=None, ge=0)
+    residue: int | None = Field(default=None, ge=0)
+    values: tuple[StoredValue, ...] = ()
+
+    def of(self, value: str) -> StoredValue | None:
+        """Return what is known of a value of the test, by its first way to be written."""
+        return next((one for one in self.values if one.value == value), None)

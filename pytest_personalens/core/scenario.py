@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.facts import Clock, Fact, Limit, Session, Thing
+from pytest_personalens.core.facts import Clock, Fact, Limit, Session, StoreLook, Thing
 from pytest_personalens.core.frozen import Frozen, Text
 from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.core.text.slugs import slug
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 Kind = Literal["single", "multi"]
 _ROUNDS: Final[dict[Kind, int]] = {"single": 20, "multi": 30}
@@ -189,6 +189,14 @@ class BaseScenario(Frozen):
     def in_session(self, context: Context, session: str) -> Context:
         """Return the context of one session, where a dialogue has several."""
         return context
+
+    def questions_to_store(self, session: str) -> tuple[str, ...]:
+        """Return what to look for in a memory store before a session; nothing if it is not looked into."""
+        return ()
+
+    def look_into_store(self, entries: Sequence[str] | None, found: Sequence[str] | None) -> StoreLook:
+        """Return what there is of the scenario's values in all entries of a store, and in what it finds."""
+        return StoreLook(entries=None if entries is None else len(entries))
 
 
 class Scenario(BaseScenario):

@@ -19,3 +19,5 @@ DATA_PREFIXES: Final = dict.fromkeys(("prefeval", "longmemeval", "personamem"), 
 STATE: Final = "personalens_state"
 #: The fixture of a memory that is handed each user's past conversations.
 MEMORY: Final = "personalens_memory"
+#: The fixture of a memory store that a test reaches into.
+STORE: Final = "personalens_memory_store"

@@ -48,20 +48,20 @@ def parse_file(file: Path, kind: str, parse: Callable[[Path], _Value]) -> _Value
     try:
         return parse(file)
     except FileNotFoundError:
-        raise DataError(file, "the file is missing") from None
+        raise DataError(file, "the file is missing", code="PL201") from None
     except OSError as error:
-        raise DataError(file, f"cannot be read: {error.strerror}") from None
+        raise DataError(file, f"cannot be read: {error.strerror}", code="PL201") from None
     except RecursionError:
-        raise DataError(file, f"not valid {kind}: nested too deeply") from None
+        raise DataError(file, f"not valid {kind}: nested too deeply", code="PL205") from None
     except ValueError as error:  # not of this kind, no UTF-8, or a number with thousands of digits
-        raise DataError(file, f"not valid {kind}: {error}") from None
+        raise DataError(file, f"not valid {kind}: {error}", code="PL205") from None
 
 
 def check_user_name(folder: Path, name: str) -> str:
     """Return the name of a user's file or folder; raise `DataError` for one that is no UTF-8."""
     if name.isprintable() or clean(name) == name:
         return name
-    raise DataError(folder, f"the name {name!r} in it is no UTF-8; rename it")
+    raise DataError(folder, f"the name {name!r} in it is no UTF-8; rename it", code="PL205")
 
 
 def value_or_raise(value: _Value | None, errors: Sequence[DataError]) -> _Value:

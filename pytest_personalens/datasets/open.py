@@ -44,11 +44,13 @@ def open_dataset(
                 return EmbeddedDataset(root, whole=whole)
         exists = path.exists()
     except (OSError, RuntimeError) as error:  # such as a loop of links, or an unknown home
-        raise DataError(spec[:200], f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
+        raise DataError(
+            spec[:200], f"cannot be read: {getattr(error, 'strerror', None) or error}", code="PL201"
+        ) from None
     if (dataset := offered(spec)) is not None:
         return dataset
     if not exists:
         known = "'embedded', a data folder, or a name that the hook pytest_personalens_dataset knows"
-        raise DataError(path, f"no such folder; give {known}")
+        raise DataError(path, f"no such folder; give {known}", code="PL201")
     lacks = "it has neither a profile/ folder (official layout) nor a dataset.toml (ours) in it"
-    raise DataError(path, f"not a data folder: {lacks}")
+    raise DataError(path, f"not a data folder: {lacks}", code="PL203")

@@ -31,7 +31,8 @@ def other_user_of(dataset: Dataset, seed: str, ref: ScenarioRef) -> ScenarioRef:
     if alike is None:
         raise SpecError(
             f"--personalens-control other-user: nobody else in dataset {dataset.name!r} has a task"
-            f" like {ref.id}"
+            f" like {ref.id}",
+            code="PL106",
         )
     return alike
 

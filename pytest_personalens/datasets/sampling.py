@@ -106,7 +106,7 @@ def draw(
             near = [lower] if lower in present else get_close_matches(missing, everyone, 1)
             meant = f"; did you mean {near[0]!r}?" if near else ""
             where = f"in dataset {dataset.name!r} ({len(everyone)} users)"
-            raise SpecError(f"unknown user {missing!r} {where}{meant}")
+            raise SpecError(f"unknown user {missing!r} {where}{meant}", code="PL106")
     chosen: list[ScenarioRef] = []
     balances: defaultdict[str, _Balance] = defaultdict(_Balance)
     drawn: Counter[str] = Counter()
@@ -147,7 +147,7 @@ def _domain(name: str, domains: Collection[str], mend: str) -> str:
     same = [domain for domain in domains if domain.lower() == name.lower()]
     if not same:
         meant = "".join(f"did you mean {near!r}? " for near in get_close_matches(name, domains, 1))
-        raise SpecError(f"unknown domain {name!r}; {meant}known: {', '.join(domains)}{mend}")
+        raise SpecError(f"unknown domain {name!r}; {meant}known: {', '.join(domains)}{mend}", code="PL106")
     return name if name in same else same[0]
 
 

@@ -84,8 +84,10 @@ class CalledModels:
             try:
                 model.check_ready()
             except Exception as error:
-                why = str(error) if isinstance(error, PersonalensError) else error_text(error)
-                raise SpecError(f"{model.name}: {why}{hint}") from None
+                why, code = error_text(error), "PL307"
+                if isinstance(error, PersonalensError):
+                    why, code = str(error), error.code
+                raise SpecError(f"{model.name}: {why}{hint}", code=code) from None
 
     def close(self) -> None:
         for model in self._all():

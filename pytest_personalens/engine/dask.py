@@ -39,7 +39,7 @@ class Cluster(Executor):
 
     def __init__(self, address: str) -> None:
         if find_spec("distributed") is None:
-            raise SpecError(f"{_FLAG}: needs Dask: pip install 'pytest-personalens[dask]'")
+            raise SpecError(f"{_FLAG}: needs Dask: pip install 'pytest-personalens[dask]'", code="PL305")
         import distributed
 
         client: Any = distributed.Client  # the class has no types
@@ -47,7 +47,7 @@ class Cluster(Executor):
             self._client = client(address, timeout=_PATIENCE, set_as_default=False, name=_PACKAGE)
         except (OSError, ValueError, RuntimeError) as error:
             why = " ".join(str(error).split()) or type(error).__name__
-            raise SpecError(f"{_FLAG}: no Dask scheduler at {address}: {why}") from None
+            raise SpecError(f"{_FLAG}: no Dask scheduler at {address}: {why}", code="PL306") from None
         try:
             self._check(address)
             threads = self._client.nthreads().values()
@@ -71,7 +71,8 @@ class Cluster(Executor):
             self._client.wait_for_workers(1, timeout=_PATIENCE)
         except TimeoutError:
             raise SpecError(
-                f"{_FLAG}: the scheduler at {address} has no workers; start some with: dask worker {address}"
+                f"{_FLAG}: the scheduler at {address} has no workers; start some with: dask worker {address}",
+                code="PL306",
             ) from None
 
         def installed(name: str = _PACKAGE) -> str:
@@ -89,7 +90,8 @@ class Cluster(Executor):
                 installed_there = f"{_PACKAGE} {worker_version}" if worker_version else f"no {_PACKAGE}"
                 raise SpecError(
                     f"{_FLAG}: the worker {worker} has {installed_there}; install {_PACKAGE} {installed_here}"
-                    " there, as here"
+                    " there, as here",
+                    code="PL306",
                 )
 
 

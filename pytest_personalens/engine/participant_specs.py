@@ -45,7 +45,8 @@ def refuse_prompts_for_nobody(specs: ParticipantSpecs, played: Collection[str]) 
     if prompts.named and not played:
         raise SpecError(
             f"{prompts.flag}: it shapes what models are told, and no model plays a role in this run; "
-            "name one with --personalens-user-model, --personalens-judge-model or --personalens-assistant"
+            "name one with --personalens-user-model, --personalens-judge-model or --personalens-assistant",
+            code="PL303",
         )
     if prompts.user_agent != "plain" and ("user agent" not in played or prompts.official):
         why = (
@@ -53,9 +54,11 @@ def refuse_prompts_for_nobody(specs: ParticipantSpecs, played: Collection[str]) 
         )
         raise SpecError(
             f"personalens_user_agent = {prompts.user_agent}: {why}; leave it out, or name one with"
-            " --personalens-user-model"
+            " --personalens-user-model",
+            code="PL108",
         )
     if prompts.named and specs.judge_votes > 1:
         raise SpecError(
-            f"personalens_judge_votes: a judge is asked once under {prompts.flag}; leave one of them out"
+            f"personalens_judge_votes: a judge is asked once under {prompts.flag}; leave one of them out",
+            code="PL108",
         )

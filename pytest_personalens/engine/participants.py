@@ -95,7 +95,8 @@ class Participants:
         if self._suite.user_played and self._user_agent and not isinstance(self._user_agent, Model):
             raise SpecError(
                 f"--personalens-user-model: {recipe.user_model!r} is no model, and only a model can say the"
-                f" messages of the suite {recipe.suite} in its own words; leave it out"
+                f" messages of the suite {recipe.suite} in its own words; leave it out",
+                code="PL303",
             )
         #: The judge of each reading that has one of its own, and that of all others by an empty name.
         self._judges = self._open_judges(recipe.judge_model, "--personalens-judge-model")
@@ -203,7 +204,7 @@ class Participants:
             for name in filter(None, specs):
                 self._suite.measure(name)
         except (ValueError, SpecError) as error:
-            raise SpecError(f"{flag}: {error}") from None
+            raise SpecError(f"{flag}: {error}", code=getattr(error, "code", "")) from None
         return {name: self._role("judge", spec, flag) for name, spec in specs.items()}
 
     def played(
@@ -318,7 +319,7 @@ class Participants:
             return model
         assistant = import_assistant(spec, Path(self.recipe.root))
         if self._suite.remembers and not takes_context(assistant):
-            raise SpecError(f"--personalens-assistant {spec}: a callable {WITHOUT_CONTEXT}")
+            raise SpecError(f"--personalens-assistant {spec}: a callable {WITHOUT_CONTEXT}", code="PL401")
         return assistant
 
     def _role(self, role: AgentRole, spec: str, flag: str) -> Any:
@@ -331,6 +332,7 @@ class Participants:
         if player is None:
             raise SpecError(
                 f"{flag}: no provider knows {spec!r}; use 'embedded', 'bedrock:MODEL' or 'openai:MODEL', "
-                "or add a provider with the hook pytest_personalens_model"
+                "or add a provider with the hook pytest_personalens_model",
+                code="PL307",
             )
         return player

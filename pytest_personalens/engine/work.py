@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from pytest_personalens.core.judging.evaluation import evaluate, judge_dialogue
 from pytest_personalens.core.judging.usage import add_usage
 from pytest_personalens.engine.assistant.assistant import guarded
+from pytest_personalens.engine.assistant.stopwatch import Stopwatch
+from pytest_personalens.engine.assistant.store import StoreVisit
 from pytest_personalens.engine.job import JobResult
 from pytest_personalens.engine.records.on_tape import ResumedAssistant, audited, scenario_digest
 from pytest_personalens.engine.records.record import why_stale
@@ -18,6 +20,9 @@ from pytest_personalens.models.tape import Tape
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from pytest_personalens.core.dialogue.dialogue import UserAgent
+    from pytest_personalens.core.dialogue.memory_store import MemoryStore
+    from pytest_personalens.core.facts import StoreLook
     from pytest_personalens.core.scenario import Context
     from pytest_personalens.engine.assistant.memory import UserPast
     from pytest_personalens.engine.assistant.state import StateSource
@@ -33,11 +38,15 @@ def work(
     calls: Calls | None = None,
     state: StateSource | None = None,
     past: UserPast | None = None,
+    store: MemoryStore | None = None,
+    direct: Callable[[UserAgent], UserAgent] = lambda user: user,
 ) -> JobResult:
     """Do a job.
 
     `calls` is the log in which everything that is paid for is kept before it is used; None if nothing is.
     `state` says what the team's system holds after the dialogue, and `past` what its memory has before.
+    `store` is waited for and looked into between sessions. `direct` puts the orders of a test before the user
+    agent.
     """
     started = time.perf_counter()
     tape, raised = tape_of(job, participants, calls), list[Exception]()
@@ -45,16 +54,34 @@ def work(
     take = state and state.taker(
         job.context, timeout=job.turn_timeout, loop=participants.loop, before=participants.go_on
     )
-    resumed = ResumedAssistant(tape, takes_state=take is not None) if job.resumable else None
+    visit = None
+    if store is not None:
+        loop, before = participants.loop, participants.go_on
+        visit = StoreVisit(store, timeout=job.turn_timeout, loop=loop, before=before)
+    # A model that plays the assistant answers from the tape, too; a reply without a live call has no time.
+    watch = Stopwatch(live=None if agents.played is None else lambda: tape.bought["assistant"])
+    takes = take is not None or visit is not None
+    resumed = ResumedAssistant(tape, takes_state=takes) if job.resumable else None
 
     def called_with(context: Context, session: str = "") -> Assistant:
-        under_test = _under_test(job, participants, agents, assistant, context, raised, session)
+        under_test = _under_test(job, participants, agents, assistant, context, raised, session, watch)
+        under_test = watch.timed(under_test, session)
         if agents.played is not None:
             return under_test
         under_test = participants.running.watched(under_test, mine)
         if past is not None:
             under_test = past.first(under_test)
         return under_test if resumed is None else resumed.called(under_test, session)
+
+    def looked() -> StoreLook | None:
+        assert visit is not None
+        return visit.look if resumed is None else resumed.look(visit.look)
+
+    def in_session(name: str) -> Assistant:
+        context = job.scenario.in_session(job.context, name)
+        if visit is not None and not (resumed is not None and resumed.repeats):
+            visit.begin_session(job.scenario, context)
+        return called_with(context, name)
 
     with (
         participants.running.dialogue(job.scenario, job.context, job.case) as mine,
@@ -71,23 +98,29 @@ def work(
             evaluation = evaluate(
                 job.scenario,
                 called_with(job.context),
-                agents.user_agent,
+                direct(agents.user_agent),
                 agents.judge,
                 dimensions=job.dimensions,
                 max_turns=job.max_turns,
                 progress=None if resumed is None or agents.played is not None else resumed.note,
                 state=take if take is None or resumed is None else resumed.state(take),
-                in_session=lambda name: called_with(job.scenario.in_session(job.context, name), name),
+                store=None if visit is None else looked,
+                in_session=in_session,
             )
         describe(evaluation)
+    beside: dict[str, object] = {}
+    latencies, first_pieces = watch.of(evaluation.dialogue.messages)
+    if latencies:
+        beside |= {"latencies": latencies, "first_pieces": first_pieces}
     simulated = job.stored is None or job.stored.user_agent
     if evaluation.scored and simulated:
-        faults = audited(job.scenario, evaluation.dialogue, tape)
-        evaluation = evaluation.model_copy(update={"user_faults": faults})
+        beside["user_faults"] = audited(job.scenario, evaluation.dialogue, tape)
+    if visit is not None and visit.waited:
+        beside["waited"] = tuple(visit.waited)
     if usage := add_usage(tape.spent, agents.meter.usage):
-        evaluation = evaluation.model_copy(update={"usage": usage})
+        beside["usage"] = usage
     return JobResult(
-        evaluation,
+        evaluation.model_copy(update=beside) if beside else evaluation,
         tuple(tape.rows),
         tape.questions,
         time.perf_counter() - started,
@@ -124,6 +157,7 @@ def _under_test(
     context: Context,
     raised: list[Exception],
     session: str,
+    watch: Stopwatch,
 ) -> Callable[..., object]:
     """Return the assistant as it is called in a session, or in all of the dialogue."""
     if agents.played is not None:
@@ -138,4 +172,5 @@ def _under_test(
         context=context,
         before=participants.go_on,
         raised=raised,
+        began=watch.piece,
     )

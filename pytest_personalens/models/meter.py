@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from copy import copy
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from pytest_personalens.core.errors import BudgetSpent, PersonalensError
 from pytest_personalens.core.files.numbered_lines import append_line
@@ -12,7 +12,7 @@ from pytest_personalens.core.judging.usage import Price, Usage, price_of
 from pytest_personalens.models.answer import Answer
 from pytest_personalens.models.forms import finished
 from pytest_personalens.models.retry import Reliable
-from pytest_personalens.models.tape import part_digest
+from pytest_personalens.models.tape import TOKENS, part_digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -20,11 +20,6 @@ if TYPE_CHECKING:
 
     from pytest_personalens.models.base import Model, Request
     from pytest_personalens.models.tape import Tape
-
-#: The counts of tokens of an answer, by their names on the tape.
-_TOKENS: Final = {
-    "input": "input_tokens", "output": "output_tokens", "cached": "cached_tokens", "written": "written_tokens"
-}  # fmt: skip
 
 
 class Budget:
@@ -150,7 +145,7 @@ class Meter:
             write=_plain,
             read=Answer.model_validate,
             tokens=lambda answer: {
-                name: count for name, field in _TOKENS.items() if (count := getattr(answer, field))
+                name: count for name, field in TOKENS.items() if (count := getattr(answer, field))
             },
         )
 
@@ -221,7 +216,7 @@ def _parts(request: Request) -> list[tuple[str, Any]]:
 
 
 def _plain(answer: Answer) -> dict[str, Any]:
-    return answer.model_dump(mode="json", exclude_defaults=True, exclude=set(_TOKENS.values()))
+    return answer.model_dump(mode="json", exclude_defaults=True, exclude=set(TOKENS.values()))
 
 
 def _without_secrets(answer: Answer, tape: Tape) -> Answer:

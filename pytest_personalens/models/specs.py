@@ -35,7 +35,7 @@ def holds_password(address: str) -> bool:
 
 def _address(text: str) -> str:
     if holds_password(text):
-        raise SpecError(NO_PASSWORD)
+        raise SpecError(NO_PASSWORD, code="PL302")
     return _TEXT(text)
 
 
@@ -140,6 +140,6 @@ def _read(parameter: Parameter, key: str, value: str, where: str) -> Any:
     try:
         return parameter.read(value)
     except SpecError as error:
-        raise SpecError(f"{where}: {key}: {error}") from None
+        raise SpecError(f"{where}: {key}: {error}", code=error.code) from None
     except (ValueError, KeyError):
         raise SpecError(f"{where}: {key}: expected {parameter.expected}, not {value!r}") from None

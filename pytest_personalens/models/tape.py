@@ -22,8 +22,8 @@ Answer = TypeVar("Answer")
 Key = tuple[str, int, tuple[tuple[str, str], ...]]
 #: The role of the rows that hold what the assistant under test said; only a resumed run uses them.
 UNDER_TEST: Final = "assistant under test"
-#: The names of the counts of tokens in a row, in the order of the fields of `Usage`.
-_TOKENS: Final = ("input", "output", "cached", "written")
+#: The counts of tokens: their names in a row, and the fields of an answer and of `Usage`.
+TOKENS: Final = {name: f"{name}_tokens" for name in ("input", "output", "cached", "written")}
 
 
 class Row(NamedTuple):
@@ -54,7 +54,7 @@ class Row(NamedTuple):
         """What the answer cost, whenever that was."""
         if self.tokens is None:
             return Usage()
-        return Usage(calls=1, **{f"{name}_tokens": self.tokens.get(name, 0) for name in _TOKENS})
+        return Usage(calls=1, **{field: self.tokens.get(name, 0) for name, field in TOKENS.items()})
 
     def data(self) -> dict[str, Any]:
         """Return plain data for JSON, without the fields that say nothing."""

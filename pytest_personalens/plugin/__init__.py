@@ -25,15 +25,16 @@ from pytest_personalens.plugin.fixtures.fixtures import (
     personalens_assistant,
     personalens_context,
     personalens_memory,
+    personalens_memory_store,
     personalens_scenario,
     personalens_state,
 )
-from pytest_personalens.plugin.input_errors import errors_in_one_line
+from pytest_personalens.plugin.input_errors import errors_in_one_line, input_error
 from pytest_personalens.plugin.options.option_checks import check_paths, without_sample
 from pytest_personalens.plugin.options.options import add_options, read_settings
 from pytest_personalens.plugin.pytest_internals import Failed, run_instead_of_tests, shorten_crash
 from pytest_personalens.plugin.running.items import is_to_be_evaluated, spec_of
-from pytest_personalens.plugin.running.keys import EVALUATED, RUN, SETTINGS, is_worker
+from pytest_personalens.plugin.running.keys import DIRECTED, EVALUATED, RUN, SETTINGS, is_worker
 
 # Heavy modules are imported when a run first needs them, because a plain pytest run must not become slower.
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ __all__ = [  # pytest finds these here by name
     "personalens_assistant",
     "personalens_context",
     "personalens_memory",
+    "personalens_memory_store",
     "personalens_scenario",
     "personalens_state",
     "pytest_collection",
@@ -62,6 +64,7 @@ _TWO_SNAPSHOTS = (
 )
 
 
+@errors_in_one_line()
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
     # pytest-snapshot and syrupy both add --snapshot-update, and the second one ends pytest with a traceback.
     # The check looks them up by name, which is quick.
@@ -70,7 +73,7 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
         or "PYTEST_DISABLE_PLUGIN_AUTOLOAD" in os.environ
     )
     if not blocked and find_spec("pytest_snapshot") is not None:
-        raise pytest.UsageError(_TWO_SNAPSHOTS)
+        raise input_error(_TWO_SNAPSHOTS, code="PL108")
     add_options(parser)
 
 
@@ -112,9 +115,10 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_personalens.plugin.reporting.controller import Controller
 
         if config.pluginmanager.register(Controller(config, settings), "personalens-controller") is None:
-            raise pytest.UsageError(
+            raise input_error(
                 "personalens: its part that decides the gates is blocked (-p no:personalens-controller);"
-                " leave that out"
+                " leave that out",
+                code="PL108",
             )
 
 
@@ -133,20 +137,28 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> int | pytest.ExitCode | None:
+    if config.option.collectonly:
+        # xdist starts no worker then, and syrupy, which is here because of this plugin, would wait for them.
+        _without_workers(config)
     if not config.getoption("personalens_estimate"):
         return None
 
+    @errors_in_one_line()
     def report(config: pytest.Config, session: pytest.Session) -> None:
         from pytest_personalens.plugin.reporting.cost_estimate import print_estimate
 
         if RUN not in config.stash:
-            raise pytest.UsageError("--personalens-estimate: give --personalens-sample N too")
+            raise input_error("--personalens-estimate: give --personalens-sample N too", code="PL108")
         print_estimate(config.stash[RUN])
 
     # No test runs, so xdist must not start workers.
+    _without_workers(config)
+    return run_instead_of_tests(config, report)
+
+
+def _without_workers(config: pytest.Config) -> None:
     for name, value in (("dist", "no"), ("tx", []), ("numprocesses", 0)):
         setattr(config.option, name, value)
-    return run_instead_of_tests(config, report)
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
@@ -185,7 +197,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config) -> Any:
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
     report: pytest.TestReport = yield
     if RUN in item.config.stash and (call.when == "call" or (call.when == "setup" and not report.passed)):
-        from pytest_personalens.plugin.running.keys import ITEM_KEY, SECONDS
+        from pytest_personalens.plugin.running.keys import ITEM_KEY, JUNIT, SECONDS
 
         if call.when == "call" and SECONDS in item.stash:
             # The duration is that of the evaluation, not the time that was left of it at the item's turn.
@@ -200,8 +212,12 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
                 # The value is a JSON string. execnet carries no richer object, and xdist takes its failure
                 # for success.
                 report.user_properties.append((PROPERTY, result.model_dump_json()))
-            # JUnit reads these properties from the report of the teardown.
-            item.user_properties.extend(junit_properties(result))
+            # JUnit reads these properties from the report of the teardown. This hook is called once more for
+            # each subtest, and for each attempt of an item that runs again.
+            before, properties = item.stash.get(JUNIT, []), junit_properties(result)
+            others = [one for one in item.user_properties if one not in before]
+            item.user_properties[:] = [*others, *properties]
+            item.stash[JUNIT] = properties
             raised = None if call.excinfo is None else call.excinfo.value
             if isinstance(raised, Failed):
                 _show(item.config, report, raised)
@@ -209,7 +225,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
                 _tell_unscored(item.config, report)
             if EVALUATED in item.config.stash:
                 del item.config.stash[EVALUATED]
-        elif is_to_be_evaluated(item):
+        elif is_to_be_evaluated(item) and DIRECTED not in item.stash:
             case = spec_of(item)
             report.user_properties.append(
                 (UNEVALUATED, json.dumps([case.control, case.ref.kind, *case.ref.domains]))

@@ -45,9 +45,9 @@ class ItemFailed(Failed):
         self.failure = failure
 
 
-def stop_run(item: pytest.Item, problem: str) -> NoReturn:
+def stop_run(item: pytest.Item, problem: str, code: str) -> NoReturn:
     """Fail the item and stop the run, whose other items cannot be trusted either."""
-    text = with_code(problem)
+    text = with_code(problem, code)
     if is_worker(item.config):
         item.user_properties.append((STOPPED, text))  # the controller stops
     else:

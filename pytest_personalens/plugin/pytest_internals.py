@@ -27,9 +27,24 @@ def run_instead_of_tests(
 
 def written_value(config: pytest.Config, key: str) -> object:
     """Return the value of a key as it stands in the configuration file, of whatever type."""
-    written = getattr(config, "_inicfg", None)
-    entry = (config.inicfg if written is None else written)[key]
+    entry = _written(config)[key]
     return getattr(entry, "value", entry)
+
+
+def written_keys(config: pytest.Config) -> list[str]:
+    """Return every key of the configuration file and of ``-o``, known or not."""
+    return list(dict.fromkeys((*_written(config), *overridden_keys(config))))
+
+
+def overridden_keys(config: pytest.Config) -> list[str]:
+    """Return every key of ``-o``, known or not."""
+    words = config.getoption("override_ini", None) or ()
+    return [str(word).partition("=")[0].strip() for word in words]
+
+
+def _written(config: pytest.Config) -> Mapping[str, Any]:
+    written: Mapping[str, Any] | None = getattr(config, "_inicfg", None)
+    return config.inicfg if written is None else written
 
 
 def fixtures_of(item: pytest.Item) -> Mapping[str, Sequence[Any]]:

@@ -144,7 +144,7 @@ def check_files(files: Files, prefix: str, *, read: Mapping[str, Path] = Mapping
 
             summary_path()
     except (SpecError, DataError) as error:
-        raise SpecError(f"{report}: {error}") from None
+        raise SpecError(f"{report}: {error}", code=error.code) from None
     wanted = [(report, path) for path in files.reports]
     for _, path in wanted:
         writable(path, report, kind=str(file_kind(path)))

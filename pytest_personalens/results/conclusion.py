@@ -54,6 +54,7 @@ def conclude(results: Results, requirements: Requirements) -> Results:
 
     if requirements.baseline is not None:
         from pytest_personalens.results.comparison.compare import compare_with_baseline
+        from pytest_personalens.results.comparison.latency_change import compare_latency
 
         margins = {get_measure(name): margin for name, margin in s.margin}
         baseline = follow_moved_tests(requirements.baseline, results)
@@ -63,6 +64,10 @@ def conclude(results: Results, requirements: Requirements) -> Results:
         comparison = compare_with_baseline(
             baseline, results, name=str(s.baseline), level=s.level, margins=margins, bounded=bounded
         )
+        # One more test beside those of the scores, at its share of the level.
+        level = s.level / (1 + sum(d.gated for d in comparison.differences))
+        latency = compare_latency(baseline, results, level=level)
+        comparison = comparison.model_copy(update={"latency": latency})
         results = results.model_copy(update={"comparison": comparison})
     measured = nothing or s.save_baseline is not None
     return results.model_copy(update={"gates": check_gates(results, requirements.gates, measured=measured)})

@@ -14,6 +14,7 @@ from pytest_personalens.results.means import by_turn, estimate, figure_of, item_
 from pytest_personalens.results.slices import slices_of
 from pytest_personalens.results.values.figures import Group, Mean, UserAudit
 from pytest_personalens.results.values.item import Item
+from pytest_personalens.results.values.latency import latency_of, without_short
 from pytest_personalens.results.values.results import Results
 
 if TYPE_CHECKING:
@@ -49,13 +50,17 @@ def summarize(
     complete: bool = True,
     drawn_from: Mapping[str, int] = MappingProxyType({}),
     excluded: Mapping[str, Mapping[str, int]] = MappingProxyType({}),
+    side_by_side: int = 1,
 ) -> Results:
     """Return the results of `items`, in an order that does not depend on theirs.
 
     `prices` are those of the models, by role. `drawn_from` and `excluded` say what the dataset has, by kind.
+    `side_by_side` is the number of dialogues that ran at the same time.
     """
     suite = get_suite(settings.get("suite", FIRST_SUITE))
-    ordered = tuple(_with_dollars(item, prices) for item in sorted(items, key=lambda i: i.nodeid))
+    ordered = tuple(
+        _with_dollars(item, prices) for item in without_short(sorted(items, key=lambda i: i.nodeid))
+    )
     own = [i for i in ordered if not i.arm]
     scored = [i for i in own if i.evaluation.scored]
     turns = [i.evaluation.dialogue.user_turns for i in scored]
@@ -97,6 +102,7 @@ def summarize(
         by_turn=tuple(Mean(value=_round(e.value), count=e.dialogues) for e in by_turn(item_scores(scored)))
         if suite.has_turns
         else (),
+        latency=latency_of(own, side_by_side),
         unfound_quotes=sum(v.unfound_quotes for i in ordered for v in i.evaluation.verdicts),
         unsupported=sum(v.unsupported for i in ordered for v in i.evaluation.verdicts),
         usage=dict(sorted(usage.items())),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from math import floor
+from statistics import median
 from typing import TYPE_CHECKING, Final, Literal
 
 from pytest_personalens.core.judging.dimensions import Dimension
@@ -146,7 +147,9 @@ def unread_note(results: Results) -> str:
 
 
 def unfound_text(verdict: Verdict) -> str:
-    """Return a note on the model's quotes that are not in the transcript."""
+    """Return a note on what the model quotes or repeats of the transcript, if it casts doubt on its score."""
+    if verdict.echoed:
+        return "the line with its score stands in the dialogue too: the judge may have repeated it"
     again = ", also when the judge was asked again" if verdict.unsupported else ""
     if verdict.unfound_quotes:
         return f"not in the transcript: {count(verdict.unfound_quotes, 'quote')}{again or ', dropped'}"
@@ -160,6 +163,35 @@ def quotes_note(results: Results) -> str:
     alone = count(results.unsupported, "verdict")
     alone = f"; {alone} without any quote that is in it" if results.unsupported else ""
     return f"quotes of the judge that are not in the transcript: {results.unfound_quotes}, dropped{alone}"
+
+
+def store_note(results: Results) -> str:
+    """Return what a memory store showed: how long it took, where values were lost, and what is left in it."""
+    evaluations = [item.evaluation for item in results.own if item.evaluation.scored]
+    looks = [(e, e.dialogue.store) for e in evaluations if e.dialogue.store is not None]
+    waits, parts = [seconds for e in evaluations for seconds in e.waited], []
+    if waits:
+        longest = f", {_seconds(max(waits))} at most"
+        parts.append(f"waited {_seconds(median(waits))} in the median after a session{longest}")
+    lost = Counter(
+        stored.step
+        for e, look in looks
+        for value in dict.fromkeys(r.value for v in e.verdicts for r in v.reasons if r.code == "not-said")
+        if (stored := look.of(value)) is not None and stored.step is not None
+    )
+    if lost:
+        parts.append(
+            f"values not said: {', '.join(f'{number} {step}' for step, number in lost.most_common())}"
+        )
+    asked = [look.residue for _, look in looks if look.residue is not None]
+    if asked:
+        left = sum(map(bool, asked))
+        parts.append(f"still in the store: what was to be forgotten in {left} of {count(len(asked), 'arc')}")
+    return f"memory store: {'; '.join(parts)}" if parts else ""
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
 
 
 def asked_again_note(results: Results) -> str:
@@ -176,6 +208,19 @@ def asked_again_note(results: Results) -> str:
     again = sum(calls > votes for calls, votes in readings)
     why = "its first answer could not be read, or quoted nothing that is in the transcript"
     return f"readings that the judge was asked for twice: {again} of {len(readings)}; {why}" if again else ""
+
+
+def thresholds_text(results: Results) -> str:
+    """Return the thresholds that items missed, who set each, and whether an item fails for that."""
+    given = [tuple(one) for one in results.settings.get("threshold") or () if isinstance(one, (list, tuple))]
+    missed = {(s.dimension, s.limit) for item in results.own for s in item.shortfalls}
+    texts = []
+    for measure, limit in sorted(missed, key=lambda one: (results.of_suite.measures.index(one[0]), one[1])):
+        usual = results.of_suite.thresholds.get(measure) == limit
+        who = "set" if (measure.value, limit) in given else "default" if usual else "by a mark"
+        texts.append(f"{measure.short} {'>=' if measure.better == 'high' else '<='} {limit} ({who})")
+    gates = "; the gates alone decide" if results.gates and not results.report_only else ""
+    return f"the threshold{'s' * (len(texts) > 1)} {', '.join(texts)}{gates}"
 
 
 def stale_note(results: Results) -> str:
@@ -228,9 +273,11 @@ def p_value(p: float) -> str:
     return f"{p:.3f}" if p >= _LEAST_P else f"< {_LEAST_P}"
 
 
-def signed_interval(low: float | None, high: float | None) -> str:
+def signed_interval(low: float | None, high: float | None, confidence: float = 0.95) -> str:
     """Return ``95 % -0.10 to +0.20``, or why there is no interval."""
-    return NO_INTERVAL if low is None or high is None else f"95 % {signed(low)} to {signed(high)}"
+    if low is None or high is None:
+        return NO_INTERVAL
+    return f"{100 * confidence:.3g} % {signed(low)} to {signed(high)}"
 
 
 def ends_text(low: float, high: float) -> str:
@@ -278,7 +325,7 @@ def sentence(difference: Difference, item: str = "scenario", comparison: Compari
     """
     d = difference
     p = f", {p_text(d.p)}" if d.dimension.sign * d.change < 0 else ""
-    text = change_text(d, f"{signed(d.change)}, {signed_interval(d.low, d.high)}{p}", item)
+    text = change_text(d, f"{signed(d.change)}, {signed_interval(d.low, d.high, d.confidence)}{p}", item)
     if not d.gated:
         return text
     few = f"these {'users' if d.users < d.pairs else f'{item}s'} are too few"

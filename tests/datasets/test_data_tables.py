@@ -170,6 +170,7 @@ def test_a_catalogue_of_another_form_is_a_finding_and_hides_nothing_else(
     assert ": unreadable: 1" in out
 
 
+@pytest.mark.slow
 def test_every_type_of_the_official_data_has_a_row(
     official: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

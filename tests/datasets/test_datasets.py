@@ -31,6 +31,7 @@ def test_the_embedded_benchmark_has_its_parts() -> None:
     assert len({ref.id for ref in refs}) == len(refs)
 
 
+@pytest.mark.slow
 def test_every_embedded_scenario_loads_and_is_whole(every_scenario: Every) -> None:
     for ref, scenario in every_scenario.items():
         assert scenario.id == ref.id

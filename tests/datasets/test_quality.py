@@ -123,6 +123,7 @@ def test_marginals_add_up_and_countries_have_a_region() -> None:
 # our own data
 
 
+@pytest.mark.slow
 def test_the_embedded_data_holds_what_it_promises(embedded: Quality) -> None:
     assert embedded.findings == ()
     assert embedded.users >= 120
@@ -223,6 +224,7 @@ def test_the_official_data_reads_and_refers_to_types_that_no_domain_has(official
     assert evening.top_share > 0.995
 
 
+@pytest.mark.slow
 def test_ours_beside_the_official_data_at_the_same_number_of_words(embedded: Quality, official: Path) -> None:
     theirs = assess(read_corpus(str(official)))
     assert embedded.sample_words == theirs.sample_words
@@ -231,6 +233,7 @@ def test_ours_beside_the_official_data_at_the_same_number_of_words(embedded: Qua
     assert embedded.evenness_mean > theirs.evenness_mean
 
 
+@pytest.mark.slow
 def test_the_comparison_in_the_data_card_is_what_the_command_prints(
     official: Path, read_once: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -248,6 +251,7 @@ def test_the_comparison_in_the_data_card_is_what_the_command_prints(
 # the command
 
 
+@pytest.mark.slow
 def test_the_command_prints_a_table_and_says_that_all_is_well(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["embedded", "--words", "2000"]) == 0
     out = capsys.readouterr().out

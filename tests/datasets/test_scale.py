@@ -157,6 +157,7 @@ def test_where_the_index_lies(data: Path, tmp_path: Path, monkeypatch: pytest.Mo
     assert index_file(data).parent == tmp_path / ".cache/pytest-personalens"
 
 
+@pytest.mark.slow
 def test_processes_that_build_it_at_once(data: Path, cache: Path) -> None:
     script = (
         "from tests.datasets.test_scale import Reader\n"

@@ -64,6 +64,7 @@ def at_once(repo: Repository) -> list[int]:
     return [int(path.read_text()) for path in repo.path.glob("most-*")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "workers", [(), ("-n", "2"), ("-n", "2", "--dist", "worksteal")], ids=["alone", "workers", "worksteal"]
 )
@@ -90,6 +91,7 @@ def test_side_by_side_gives_what_one_after_the_other_gives(
     )
 
 
+@pytest.mark.slow
 def test_reports_come_in_pytests_order(slow: Repository) -> None:
     args = ("--personalens-sample=8", *LENIENT, "-v")
     plain, side = (
@@ -324,6 +326,7 @@ def test_async_assistants_share_one_loop(slow: Repository) -> None:
     result.stdout.fnmatch_lines(["loops: 1"])
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_at_once_and_keeps_what_was_bought(slow: Repository, endpoint: Endpoint) -> None:
     """Calls take an hour here: who waited for those in flight would be seen, however busy this machine is."""
     hang = False

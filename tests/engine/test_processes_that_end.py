@@ -33,6 +33,7 @@ def test_a_worker_that_dies_after_its_last_item(told: Repository, gate: tuple[st
     )
 
 
+@pytest.mark.slow
 def test_results_of_an_earlier_run_are_not_in_the_place_of_those_that_never_came(told: Repository) -> None:
     assert told.run(*ARGS, *FILES).ret == 0
     before = (told.path / "r.json").read_bytes()
@@ -49,6 +50,7 @@ def test_results_of_an_earlier_run_are_not_in_the_place_of_those_that_never_came
     assert not list(told.path.glob(".*.before"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
 def test_a_run_without_results_leaves_those_there_are(told: Repository, workers: tuple[str, ...]) -> None:
     told.run(*ARGS, *FILES)

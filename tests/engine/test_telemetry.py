@@ -95,7 +95,7 @@ def test_a_dialogue_is_a_span_with_the_assistants_below_it(
         for v in e["verdicts"]
     }
     assert {event["event"] for event in events} == {"gen_ai.evaluation.result"}
-    assert len(events) == len(of_results) == 9
+    assert len(events) == len(of_results) == 12
     assert {
         (
             dialogues[event["span"]]["test.case.name"],

@@ -17,6 +17,7 @@ PLAIN = """
 """
 
 
+@pytest.mark.slow
 def test_a_plain_run_loads_nothing_of_the_plugin(empty_repo: Repository) -> None:
     empty_repo.write(test_plain=PLAIN)
     empty_repo.run_fresh(*OFF).assert_outcomes(passed=1)
@@ -30,6 +31,7 @@ def test_its_options_are_not_known(repo: Repository) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_repository_runs_its_other_tests_as_the_page_says(empty_repo: Repository) -> None:
     """Tests of personalization are in a folder of their own, and hooks are optional."""
     hook = "\n@pytest.hookimpl(optionalhook=True)\ndef pytest_personalens_report_lines(results, config):\n    return []\n"

@@ -55,6 +55,7 @@ def test_results_that_are_the_baseline_of_the_next_run_stay_it(told: Repository)
     assert [told.inline(*ARGS).ret for _ in range(2)] == [4, 4]
 
 
+@pytest.mark.slow
 def test_no_two_outputs_share_a_path(told: Repository) -> None:
     for ending in ("json", "html", "md"):
         outputs = ("report", "report", "save-baseline", "adopt-judge")
@@ -95,6 +96,7 @@ def test_a_file_of_somebody_else_is_not_replaced(told: Repository, output: str, 
     assert file.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_reports_of_an_earlier_run_and_the_summary_of_a_step_are_replaced(
     told: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -143,6 +145,7 @@ FULL = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("output", "name"), [("report", "r.json"), ("report", "r.html"), ("save-baseline", "b.json")]
 )

@@ -22,6 +22,7 @@ def low(repo: Repository) -> str:
     return scenario
 
 
+@pytest.mark.slow
 def test_every_report_is_written_and_equal_with_workers(told: Repository) -> None:
     low(told)
     result = told.run(*ARGS, *ALL)
@@ -47,6 +48,7 @@ def test_stored_results_give_the_same_reports(told: Repository) -> None:
     assert (told.path / "again.md").read_bytes() == (told.path / "out" / "r.md").read_bytes()
 
 
+@pytest.mark.slow
 def test_shards_give_the_reports_of_the_whole(told: Repository) -> None:
     low(told)
     told.run(*ARGS, *ALL)
@@ -58,6 +60,7 @@ def test_shards_give_the_reports_of_the_whole(told: Repository) -> None:
     assert (told.path / "m.md").read_bytes() == (told.path / "out" / "r.md").read_bytes()
 
 
+@pytest.mark.slow
 def test_a_merged_report_that_cannot_be_written_takes_no_other_with_it(told: Repository) -> None:
     for number in (1, 2):
         told.inline(*ARGS, "--personalens-shard", f"{number}/2", "--personalens-report", f"{number}.json")

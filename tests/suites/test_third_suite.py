@@ -61,7 +61,7 @@ def test_a_run_says_what_its_suite_calls_things(sums: Repository, monkeypatch: p
             "large              8       8   0.88   0.31    2.50",
             "control blind: accuracy 0.12, with this user's context 0.88: lift +0.75 (*one-sided p = 0.0*)",
             "control blind: error 3.50, with this user's context 0.31: lift +3.19 (*one-sided p = 0.0*)",
-            "below threshold:",
+            "below the threshold*:",
             "  3plus*-u3: right 0 < 1",
             "gate accuracy: passed, share of right sums 0.88 (*) >= 0.80 over 16 sums of 8 users",
             "gate mae: passed, mean error 0.31 (*) <= 1.00 over 8 sums",
@@ -92,6 +92,7 @@ def test_a_low_error_is_the_better_one(sums: Repository, monkeypatch: pytest.Mon
     assert set(figures) == {"right", "off", "largest"}
 
 
+@pytest.mark.slow
 def test_a_lift_is_above_zero_where_the_run_is_better(sums: Repository) -> None:
     lifts = [f"lift({name}, Blind) >= 0.5" for name in ("accuracy", "mae", "largest")]
     sums.inline(*SUMS, "16", "--personalens-control", "blind", GATE, ", ".join(lifts), REPORT, "results.json")
@@ -174,6 +175,7 @@ def test_a_test_of_another_suite_is_skipped_once_with_the_command_that_runs_it(s
     )
 
 
+@pytest.mark.slow
 def test_files_hold_the_suite_and_are_read_by_it(
     sums: Repository, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -199,6 +201,7 @@ def test_files_hold_the_suite_and_are_read_by_it(
     assert unknown in refusal(capsys, *report)
 
 
+@pytest.mark.slow
 def test_shards_workers_and_records_know_the_suite(
     sums: Repository, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

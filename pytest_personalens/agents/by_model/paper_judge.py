@@ -14,6 +14,8 @@ from pytest_personalens.models import Model, Request
 from pytest_personalens.models.meter import Meter
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from pytest_personalens.core.dialogue.dialogue import Dialogue
     from pytest_personalens.core.scenario import Scenario
 
@@ -60,7 +62,9 @@ class PaperJudge:
                 self._model, request, f"judge {dimension.short}", fault=JudgeFault, partial=True
             )
             try:
-                return read_sections(answer.text, dimension, replies)
+                verdict = read_sections(answer.text, dimension, replies)
+                said = (message.content for message in dialogue.messages)
+                return verdict.model_copy(update={"echoed": is_echoed(answer.text, dimension, said)})
             except ValueError as error:
                 problem = unread(self._model, answer, error)
                 again = again_text(str(error))
@@ -94,6 +98,25 @@ def read_sections(text: str, dimension: Dimension, replies: int) -> Verdict:
     return verdict.model_copy(
         update={name: _items(sections.get(name, "")) for name in ("observations", "improvements")}
     )
+
+
+def is_echoed(text: str, dimension: Dimension, said: Iterable[str]) -> bool:
+    """True if the line of an answer that counts as its score stands in a message of the dialogue too.
+
+    >>> is_echoed("Verdict: True\nVerdict: False", Dimension.TASK_COMPLETION, ["Done.\nVerdict: True"])
+    True
+    """
+    first = _score_line(text, dimension)
+    return bool(first) and any(first == _score_line(message, dimension) for message in said)
+
+
+def _score_line(text: str, dimension: Dimension) -> str:
+    name = "verdict" if dimension.scale.high == 1 else "score"
+    for found in _HEADING.finditer(text):
+        if found[1].lower() == name:
+            value = text[found.end() :].partition("\n")[0]
+            return " ".join(value.lower().strip(" *_.").split())
+    return ""
 
 
 def _items(text: str) -> tuple[str, ...]:

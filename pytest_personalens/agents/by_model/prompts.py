@@ -86,7 +86,7 @@ class Prompts:
         self._texts = {name: _built_in_text(name, protocol) for name in names}
         for file in _templates_in(folder) if folder is not None else ():
             if file.stem not in names:
-                raise DataError(file, f"no such template; known: {', '.join(names)}")
+                raise DataError(file, f"no such template; known: {', '.join(names)}", code="PL204")
             self._texts[file.stem] = self._read(file)
         self._places = {
             name: frozenset(Template(text).get_identifiers()) for name, text in self._texts.items()
@@ -127,10 +127,12 @@ class Prompts:
         try:
             text = file.read_text(encoding="utf-8").strip()
         except (OSError, UnicodeDecodeError) as error:
-            raise DataError(file, f"cannot be read: {error}") from None
+            raise DataError(file, f"cannot be read: {error}", code="PL201") from None
         template = Template(text)
         if not template.is_valid():
-            raise DataError(file, "a '$' that begins no placeholder; write '$$' for a dollar sign")
+            raise DataError(
+                file, "a '$' that begins no placeholder; write '$$' for a dollar sign", code="PL204"
+            )
         role = next(role for role, names in self._roles.items() if file.stem in names)
         placeholders = PLACEHOLDERS[role]
         if role == "judge" and (self.protocol == "paper" or file.stem != "judge"):
@@ -141,6 +143,7 @@ class Prompts:
                     file,
                     f"unknown placeholder ${name} for the {role}; known:"
                     f" {', '.join(f'${n}' for n in sorted(placeholders))}",
+                    code="PL204",
                 )
         return text
 
@@ -151,6 +154,7 @@ class Prompts:
             raise DataError(
                 folder / "judge.txt",
                 "the placeholder $rubrics is missing: without it the judge has no scores to give",
+                code="PL204",
             )
         person = self.places("user", "user_person")
         if "intent" not in person and not all(
@@ -159,6 +163,7 @@ class Prompts:
             raise DataError(
                 folder / "user_person.txt",
                 "the placeholder $intent is missing: without it the user does not know what to ask",
+                code="PL204",
             )
 
 
@@ -175,9 +180,9 @@ def _templates_in(folder: Path) -> list[Path]:
     try:
         exists = folder.is_dir()
     except OSError as error:  # a name that is too long
-        raise DataError(str(folder)[:200], f"cannot be read: {error.strerror}") from None
+        raise DataError(str(folder)[:200], f"cannot be read: {error.strerror}", code="PL201") from None
     if not exists:
-        raise DataError(folder, "no such folder of prompt templates")
+        raise DataError(folder, "no such folder of prompt templates", code="PL204")
     return sorted(folder.glob("*.txt"))
 
 

@@ -51,7 +51,8 @@ def main(options: argparse.Namespace) -> int:
     if not any(item.majority(d) is not None for item in labelled for d in chosen):
         raise SpecError(
             f"{options.labels}: holds no label of {', '.join(d.short for d in chosen)}; put them in"
-            " (docs/how-to/models/check-your-judge.md)"
+            " (docs/how-to/models/check-your-judge.md)",
+            code="PL207",
         )
     with tempfile.TemporaryDirectory(prefix="personalens-") as folder:
         budget = Budget(
@@ -73,9 +74,11 @@ def main(options: argparse.Namespace) -> int:
         if options.estimate:
             return 0
         if judge.paid and unread and not options.live:
-            raise SpecError(f"{options.judge_model} costs money: add --live to call it")
+            raise SpecError(f"{options.judge_model} costs money: add --live to call it", code="PL304")
         if judge.paid and unread and "usd" in caps and paid_judge.price is None:
-            raise SpecError(f"--budget: no price is known for {options.judge_model}; give it with --price")
+            raise SpecError(
+                f"--budget: no price is known for {options.judge_model}; give it with --price", code="PL304"
+            )
         # The paths are checked before any paid call: the user learns early of a path that cannot be written,
         # and no file of somebody else is replaced.
         paths = report_files(options.report, {"this command": options.labels})
@@ -130,7 +133,9 @@ def open_judge(
         return lambda tape: agents.judge(reliable, meter.on(tape))
     if prompts.named:
         option = "--prompts" if prompts.official else "--protocol"
-        raise SpecError(f"{option}: it shapes what a model is told, and {spec!r} is none of our models")
+        raise SpecError(
+            f"{option}: it shapes what a model is told, and {spec!r} is none of our models", code="PL108"
+        )
     if spec == "embedded":
         return lambda tape: EmbeddedJudge()
     module, colon, attribute = spec.partition(":")
@@ -143,13 +148,14 @@ def open_judge(
         candidate = getattr(importlib.import_module(module), attribute)
     except Exception as error:  # the module may raise anything at its import
         raise SpecError(
-            f"--judge-model: cannot take {attribute!r} from {module!r}: {error_text(error)}"
+            f"--judge-model: cannot take {attribute!r} from {module!r}: {error_text(error)}",
+            code="PL307",
         ) from None
     judge: Judge | None = offered(
         "judge", lambda: candidate() if isinstance(candidate, type) else candidate, "--judge-model"
     )
     if judge is None:
-        raise SpecError(f"--judge-model: {spec!r} is None, and no judge")
+        raise SpecError(f"--judge-model: {spec!r} is None, and no judge", code="PL307")
     return lambda tape: JudgeOnTape(judge, tape)
 
 

@@ -58,7 +58,7 @@ def main(options: argparse.Namespace) -> int:
     for role, spec in (("judge", options.judge_model), ("user", options.user_model)):
         model = open_model(spec) if spec else None
         if spec and model is None:
-            raise SpecError(f"{spec!r} is no model; give bedrock:MODEL or openai:MODEL")
+            raise SpecError(f"{spec!r} is no model; give bedrock:MODEL or openai:MODEL", code="PL303")
         if model is not None:
             works = _examined(role, Reliable(model), prices) and works
     return int(not works)

@@ -24,7 +24,8 @@ def main(options: argparse.Namespace) -> int:
         raise SpecError("--annotators: expected names separated by commas, such as ann,bo,cy")
     if writable(options.write, "--write").exists():
         raise SpecError(
-            f"--write: {options.write} is there already and may hold labels; give another path, or remove it"
+            f"--write: {options.write} is there already and may hold labels; give another path, or remove it",
+            code="PL105",
         )
     results = [read_results(path) for path in options.results]
     sample = annotation.draw_dialogues(results, options.count, seed=options.seed)

@@ -97,5 +97,6 @@ def _open_log(options: argparse.Namespace) -> CallLog:
     except (OSError, RuntimeError) as error:
         where, why = getattr(error, "filename", None) or "the cache", getattr(error, "strerror", None)
         raise SpecError(
-            f"what is bought could not be kept: {where}: {why or error}; name another folder with --records"
+            f"what is bought could not be kept: {where}: {why or error}; name another folder with --records",
+            code="PL105",
         ) from None

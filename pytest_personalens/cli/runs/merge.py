@@ -6,7 +6,7 @@ from pathlib import Path
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING
 
-from pytest_personalens.cli.command import argument_type, command, print_errors
+from pytest_personalens.cli.command import UNWRITABLE, argument_type, command, print_errors
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.files.destinations import refuse_shared_files
 from pytest_personalens.core.options.gate_expression import read_gate
@@ -52,7 +52,7 @@ def main(options: argparse.Namespace) -> int:
     if failed:
         print(harmless(f"failed items: {len(failed)}, whose runs say why; the first is {failed[0]}"))
     print(*written.annotations, sep="\n", end="\n" if written.annotations else "")
-    status = print_errors([harmless(problem) for problem in written.problems])
+    status = print_errors([harmless(problem) for problem in written.problems], UNWRITABLE)
     gates_passed = merged.report_only or all(gate.passed for gate in merged.gates)
     return status if not failed and not merged.lost and merged.complete and gates_passed else 1
 
@@ -65,11 +65,11 @@ def _replaced_settings(options: argparse.Namespace, shard: Shard) -> dict[str, o
     replaced: dict[str, object] = {} if options.baseline is None else {"baseline": options.baseline}
     if options.gate is not None:
         replaced["gate"] = _read_gates(options.gate, shard.results.of_suite)
-    asked = [*replaced, *(["save_baseline"] if options.save_baseline else [])]
-    if shard.results.settings.get("report_only") and asked:
+    if shard.results.settings.get("report_only") and replaced:
         raise SpecError(
-            f"--{asked[0].replace('_', '-')}: asks for a gate, and the shards are of a run that fails on"
-            " nothing (--personalens-gate none); leave it out, or run them without that"
+            f"--{next(iter(replaced))}: asks for a gate, and the shards are of a run that fails on"
+            " nothing (--personalens-gate none); leave it out, or run them without that",
+            code="PL108",
         )
     return replaced
 

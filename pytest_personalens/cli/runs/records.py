@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +21,7 @@ def main(options: argparse.Namespace) -> int:
     if options.write is None:
         return _unused(options.folder, delete=options.delete)
     if options.delete:
-        raise SpecError("--delete: the records are read for --write, and stay; leave it out")
+        raise SpecError("--delete: the records are read for --write, and stay; leave it out", code="PL108")
     return _convert(options.folder, options.write)
 
 
@@ -52,7 +51,7 @@ def _convert(folder: Path, target: Path) -> int:
     from pytest_personalens.core.files.destinations import writable
 
     if writable(target, "--write").exists():
-        raise SpecError(f"--write: {target} is there already; give another path, or remove it")
+        raise SpecError(f"--write: {target} is there already; give another path, or remove it", code="PL105")
     lines = [json.dumps(line, ensure_ascii=False) + "\n" for line in _stored_dialogues(folder)]
     if not lines:
         raise DataError(folder, "holds no record of version 0.2")
@@ -65,13 +64,15 @@ def _convert(folder: Path, target: Path) -> int:
 
 
 def _stored_dialogues(folder: Path) -> Iterator[dict[str, Any]]:
+    from pytest_personalens.engine.records.record import integrity_of
+
     files = [folder] if folder.is_file() else sorted(folder.rglob("*.json"))
     for file in files:
         try:
             data = json.loads(file.read_text(encoding="utf-8"))
             if not isinstance(data, dict) or data.get("record") != 1:
                 continue
-            if data["integrity"] != _integrity_of(data):
+            if data["integrity"] != integrity_of(data):
                 raise ValueError("it was edited by hand")
             case = parse_case(file.stem, [data["scenario"]]) or CaseId(data["scenario"])
             if data["dialogue"]["end"] == "fault":
@@ -88,10 +89,7 @@ def _stored_dialogues(folder: Path) -> Iterator[dict[str, Any]]:
             }
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise DataError(
-                file, f"cannot be read: {error}; restore it from version control, or move it away"
+                file,
+                f"cannot be read: {error}; restore it from version control, or move it away",
+                code="PL201",
             ) from None
-
-
-def _integrity_of(data: dict[str, Any]) -> str:
-    text = json.dumps({key: value for key, value in data.items() if key != "integrity"}, sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:32]

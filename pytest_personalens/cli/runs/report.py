@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.cli.command import command, print_errors
+from pytest_personalens.cli.command import UNWRITABLE, command, print_errors
 from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.files.atomic_write import write_atomically
 from pytest_personalens.core.text.safe_text import harmless
@@ -154,7 +154,7 @@ def check_table_options(options: argparse.Namespace) -> bool:
     }
     for problem, holds in problems.items():
         if holds:
-            raise SpecError(problem)
+            raise SpecError(problem, code="PL108")
     return table is not None or figure is not None
 
 
@@ -186,7 +186,8 @@ def main(options: argparse.Namespace) -> int:
     )
     if len(paths) > 2 and not of_paper:
         raise SpecError(
-            f"{paths[2]}: a report holds one run against another; for more of them give --table or --figure"
+            f"{paths[2]}: a report holds one run against another; for more of them give --table or --figure",
+            code="PL108",
         )
     runs = [(path, read_computed(path)) for path in paths]
     results, before = runs[0][1], None
@@ -201,7 +202,8 @@ def main(options: argparse.Namespace) -> int:
     pages = files._replace(reports=tuple(path for path in files.reports if path not in table_files))
     if len(paths) > 1 and of_paper and pages.reports:
         raise SpecError(
-            f"--report: {pages.reports[0]} would be of one run alone; leave it or --table and --figure out"
+            f"--report: {pages.reports[0]} would be of one run alone; leave it or --table and --figure out",
+            code="PL203",
         )
     tables = make_tables(options, runs) if of_paper else []
     exported = write_official(results, paths[0], options.official_output) if options.official_output else ""
@@ -222,7 +224,7 @@ def main(options: argparse.Namespace) -> int:
         print(markdown_report(results, before=before), end="")
     elif not options.report:
         print(*map(harmless, _summary(results, before, verbose=options.verbose)), sep="\n")
-    return print_errors([harmless(problem) for problem in written.problems])
+    return print_errors([harmless(problem) for problem in written.problems], UNWRITABLE)
 
 
 def _compare(results: Results, before: Results, name: str) -> Results:

@@ -29,7 +29,7 @@ def main(words: Sequence[str] | None = None, **more: Any) -> int:
         words.insert(0, "--gate=none")
     run = list(_words_of_pytest(words))
     if not any(word.startswith("--personalens-dialogues=") for word in run):
-        return print_errors([_NOTHING])
+        return print_errors([_NOTHING], "PL102")
     return subprocess.call([sys.executable, "-m", "pytest", *run])
 
 

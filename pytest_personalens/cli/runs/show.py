@@ -50,14 +50,18 @@ def _find_items(results: Results, name: str, path: Path) -> list[Item]:
     meant = f"; did you mean {near[0]!r}?" if near else ""
     missing = {*results.lost, *results.unevaluated}
     if any(nodeid == name or holds_case(nodeid, name) for nodeid in missing):
-        raise SpecError(f"{name} brought no result in this run: its test ended before its dialogue")
-    raise SpecError(f"no item {name!r} among the {len(results.items):,} of {path}{meant}")
+        raise SpecError(
+            f"{name} brought no result in this run: its test ended before its dialogue", code="PL106"
+        )
+    raise SpecError(f"no item {name!r} among the {len(results.items):,} of {path}{meant}", code="PL106")
 
 
 def _lines(results: Results, item: Item) -> Iterator[str]:
     scenario = results.scenarios.get(item.evaluation.scenario)
     if scenario is None:
-        raise SpecError(f"the results do not hold the scenario of {item.nodeid}; run its tests again")
+        raise SpecError(
+            f"the results do not hold the scenario of {item.nodeid}; run its tests again", code="PL106"
+        )
     yield f"{item.nodeid}: {_STATUS[item.status]}"
     yield from failure_lines(
         item.evaluation,

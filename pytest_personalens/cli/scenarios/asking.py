@@ -54,7 +54,7 @@ class Asking:
         self._models = {spec: self._open(spec) for spec in {options.model, self._judged} if spec}
         for spec, model in self._models.items():
             if "usd" in self._caps and price_of(model.name, self._prices) is None:
-                raise SpecError(f"--budget: no price is known for {spec}; give it with --price")
+                raise SpecError(f"--budget: no price is known for {spec}; give it with --price", code="PL304")
         self.folder, self.pool = options.out / PIECES, Threads(options.concurrency)
         self._meter = Meter(prices=self._prices)
         self.planned = Pieces(self.folder)
@@ -75,7 +75,9 @@ class Asking:
             try:
                 tape = Tape(calls=CallLog(log).case("pieces"))
             except OSError as error:
-                raise DataError(log, f"cannot be written: {error.strerror}; remove it") from None
+                raise DataError(
+                    log, f"cannot be written: {error.strerror}; remove it", code="PL105"
+                ) from None
             self._meter = Meter(budget=budget, prices=self._prices, tape=tape)
             try:
                 yield self._pieces(self._options.model, self._count)
@@ -123,7 +125,7 @@ class Asking:
     def _open(self, spec: str) -> Reliable:
         model = open_model(spec, connections=max(64, self._options.concurrency))
         if model is None:
-            raise SpecError(f"{spec!r} is no model; give bedrock:MODEL or openai:MODEL")
+            raise SpecError(f"{spec!r} is no model; give bedrock:MODEL or openai:MODEL", code="PL303")
         return Reliable(model, limiter=Limiter(start=self._options.concurrency))
 
     def _count(self) -> None:

@@ -45,10 +45,12 @@ def main(options: argparse.Namespace) -> int:
     if options.by_hand is not None:
         return _build_by_hand(options)
     if options.plan is None or options.out is None or options.model is None:
-        raise SpecError("give DOMAIN.toml with --model SPEC and --out FOLDER, or --by-hand FOLDER")
+        raise SpecError(
+            "give DOMAIN.toml with --model SPEC and --out FOLDER, or --by-hand FOLDER", code="PL102"
+        )
     plan, errors = read_plan(options.plan)
     if plan is None or errors:
-        return print_errors([one_line(str(error)) for error in errors])
+        return max(print_errors([one_line(str(error))], error.code) for error in errors)
     draw = (plan, options.plan, options.users, options.seed)
     who = zip(
         draw_demographics(*draw, usual=MARGINALS, odd=odd_attribute), draw_interests(*draw), strict=True
@@ -144,7 +146,8 @@ def _build_by_hand(options: argparse.Namespace) -> int:
     )
     if not domains and not (folder / "dataset.toml").exists():
         raise SpecError(
-            "--by-hand: add --domains 'Prescriptions' --people 'Orla Quinn, Tom Ode', with names of your own"
+            "--by-hand: add --domains 'Prescriptions' --people 'Orla Quinn, Tom Ode', with names of your own",
+            code="PL108",
         )
     for path in lay_out_by_hand(folder, domains, people):
         print(one_line(f"written: {path}"))

@@ -40,7 +40,7 @@ def main(options: argparse.Namespace, *, offered: Callable[[str], Dataset | None
             qualities.append(assess(read_corpus(spec, offered=offered), words=options.words))
             check = data_check(qualities[-1])
         elif options.table:
-            raise DataError(spec, "has none of these tables; leave out --table")
+            raise DataError(spec, "has none of these tables; leave out --table", code="PL108")
         checks.append(check)
     text = json.dumps([check.report for check in checks], indent=2, ensure_ascii=False) + "\n"
     for path in files:

@@ -29,7 +29,7 @@ def main(options: argparse.Namespace) -> int:
         names = options.names.read_text(encoding="utf-8").splitlines() if options.names else []
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
-        raise SpecError(f"--names: {options.names} cannot be read: {why}") from None
+        raise SpecError(f"--names: {options.names} cannot be read: {why}", code="PL201") from None
     mask = masker(names)
     chats, errors = read_chats(options.file, mask)
     for problem in errors:

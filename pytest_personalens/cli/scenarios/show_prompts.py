@@ -76,7 +76,8 @@ def find_scenario(dataset: Dataset, item_id: str) -> Scenario:
     example = dataset.refs(users[0])[0].id if users and dataset.refs(users[0]) else "none"
     raise SpecError(
         f"no scenario {item_id!r} in dataset {dataset.name!r}; an id is that of a test item, such as"
-        f" {example}"
+        f" {example}",
+        code="PL106",
     )
 
 

@@ -27,6 +27,7 @@ from pytest_personalens.core.errors import (
     faults_of,
     short_repr,
 )
+from pytest_personalens.core.facts import StoreLook
 from pytest_personalens.core.frozen import Sparse, clean
 from pytest_personalens.core.scenario import BaseScenario
 from pytest_personalens.core.text.redaction import make_redactor, redact
@@ -56,13 +57,15 @@ class Dialogue(Sparse):
     - "limit": the turn limit ended it. The last user message has no answer.
     - "fault": the dialogue broke off. `messages` holds the transcript so far.
 
-    `state` is what the team's system held after the dialogue, or None if nothing says so.
+    `state` is what the team's system held after the dialogue, and `store` what its memory store held before
+    the last session; None if nothing says so.
     """
 
     messages: tuple[Message, ...] = ()
     end: End = "user"
     state: State | None = None
-    rare: ClassVar[Mapping[str, object]] = {"state": None}
+    store: StoreLook | None = None
+    rare: ClassVar[Mapping[str, object]] = {"state": None, "store": None}
     #: Who broke the dialogue off, and how; known in the process that ran it.
     _fault: str = PrivateAttr("")
 

@@ -172,7 +172,9 @@ def read_fields(lines: Sequence[str]) -> dict[str, tuple[str, ...]]:
                 f" found {short_repr(line, 60)}"
             )
         if field in fields:
-            raise SpecError(f"{STATE}: the field {field} stands there twice; leave one of the lines out")
+            raise SpecError(
+                f"{STATE}: the field {field} stands there twice; leave one of the lines out", code="PL108"
+            )
         fields[field] = facts
     return fields
 

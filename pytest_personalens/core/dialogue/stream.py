@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, Iterator
+from collections.abc import AsyncIterable, Callable, Iterator
 from typing import Any, Final
 
 from pytest_personalens.core.dialogue.endings import BROKEN_OFF, cut_text, end_of
@@ -19,24 +19,26 @@ _THOUGHTS: Final = ("reasoning_content", "reasoning", "thinking", "reasoning_det
 _LAST: Final = "[DONE]"
 
 
-def read_stream(reply: object) -> object:
-    """Return the joined pieces of an iterator, or `reply` itself if it is none."""
+def read_stream(reply: object, began: Callable[[], None] = lambda: None) -> object:
+    """Return the joined pieces of an iterator, or any other `reply` itself; `began` runs at each piece."""
     if not isinstance(reply, Iterator):
         return reply
     stream = Stream()
     for piece in reply:
+        began()
         stream.add(piece)
     return stream.reply()
 
 
-async def await_reply(reply: Any) -> object:
-    """Return the result of an awaitable, or the joined pieces of an async iterator."""
+async def await_reply(reply: Any, began: Callable[[], None] = lambda: None) -> object:
+    """Return the result of an awaitable, or the joined pieces of an async iterator, as `read_stream` does."""
     if not isinstance(reply, AsyncIterable):
         reply = await reply
     if not isinstance(reply, AsyncIterable):
         return reply
     stream = Stream()
     async for piece in reply:
+        began()
         stream.add(piece)
     return stream.reply()
 

@@ -44,12 +44,14 @@ def refuse_shared_files(
     """
     for (name, path), (other_name, place) in combinations(written, 2):
         if _same(path, place):
-            raise SpecError(f"{other_name}: {place} is what {name} writes; give each a file of its own")
+            raise SpecError(
+                f"{other_name}: {place} is what {name} writes; give each a file of its own", code="PL105"
+            )
     for name, path in written:
         for other_name, place in read.items():
             if (name, other_name) != replaces and _same(path, place):
                 why = f"{path} is what {other_name} reads, and would be replaced"
-                raise SpecError(f"{name}: {why}; give another path")
+                raise SpecError(f"{name}: {why}; give another path", code="PL105")
 
 
 def _same(first: Path, second: Path) -> bool:
@@ -68,31 +70,34 @@ def writable(path: Path, flag: str, *, kind: str = "json") -> Path:
     Raise `SpecError` if the file cannot be written, or if this plugin did not write it.
     """
     if path.name == "-":
-        raise SpecError(f"{flag}: give the path of a file, not '-'")
+        raise SpecError(f"{flag}: give the path of a file, not '-'", code="PL105")
     try:
         path.stat()
     except (FileNotFoundError, NotADirectoryError):
         pass
     except (OSError, ValueError) as error:  # the path is too long, has a loop of links, or contains a NUL
         why = getattr(error, "strerror", None) or error
-        raise SpecError(f"{flag}: {str(path)[:200]!r} is no path of a file: {why}") from None
+        raise SpecError(f"{flag}: {str(path)[:200]!r} is no path of a file: {why}", code="PL105") from None
     try:
         refuse_links(path, Path.cwd())
     except OSError:
         raise SpecError(
             f"{flag}: {path} is or goes through a symbolic link, which is not followed; give the path of a"
-            " file"
+            " file",
+            code="PL105",
         ) from None
     if path.is_dir():
-        raise SpecError(f"{flag}: {path} is a folder; give the path of a file")
+        raise SpecError(f"{flag}: {path} is a folder; give the path of a file", code="PL105")
     if path.exists() and not path.is_file():
-        raise SpecError(f"{flag}: {path} is no file; give the path of one")
+        raise SpecError(f"{flag}: {path} is no file; give the path of one", code="PL105")
     if path.exists() and path.stat().st_size and not _written_before(path, kind):
-        raise SpecError(f"{flag}: {path} was not written by this plugin; give another path, or remove it")
+        raise SpecError(
+            f"{flag}: {path} was not written by this plugin; give another path, or remove it", code="PL105"
+        )
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise SpecError(f"{flag}: cannot write to {path.parent}: {error.strerror}") from None
+        raise SpecError(f"{flag}: cannot write to {path.parent}: {error.strerror}", code="PL105") from None
     return path
 
 

@@ -32,7 +32,7 @@ class JsonLine(NamedTuple):
         except ValueError as error:
             cut = "; the last line is cut off: write it again, or remove it" if self.last else ""
             problem = f"{error}{cut}"
-        raise DataError(self.file, f"not valid JSON: {problem}", field=self.where)
+        raise DataError(self.file, f"not valid JSON: {problem}", field=self.where, code="PL205")
 
 
 def read_json_lines(file: Path) -> list[JsonLine]:
@@ -40,7 +40,9 @@ def read_json_lines(file: Path) -> list[JsonLine]:
     try:
         text = file.read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:  # the path itself may be invalid
-        raise DataError(file, f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
+        raise DataError(
+            file, f"cannot be read: {getattr(error, 'strerror', None) or error}", code="PL201"
+        ) from None
     # Not `splitlines`: a message may hold a line separator of Unicode, which ends no line of such a file.
     lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     return [JsonLine(file, number, line, last=number == lines[-1][0]) for number, line in lines]

@@ -35,7 +35,7 @@ def read_at(path: Path, start: int, size: int) -> dict[str, Any]:
             file.seek(start)
             value = read_object(file.read(size))
     except OSError as error:
-        raise DataError(path, f"cannot be read: {error.strerror}") from None
+        raise DataError(path, f"cannot be read: {error.strerror}", code="PL201") from None
     if value is None:
         raise DataError(path, CHANGED)
     return value
@@ -66,7 +66,7 @@ class JsonWindow:
     def error(self, problem: str) -> DataError:
         """Return an error about the present place."""
         if not self.peek():
-            return DataError(self.path, "ends too early: it was cut off; get it again")
+            return DataError(self.path, "ends too early: it was cut off; get it again", code="PL201")
         return DataError(self.path, f"{problem} (at byte {self._place() + 1:,})")
 
     def peek(self) -> str:
@@ -143,6 +143,6 @@ class JsonWindow:
         try:
             new = self._decoder.decode(content, final=self._ended)
         except UnicodeDecodeError:
-            raise DataError(self.path, "is not UTF-8; save it as UTF-8") from None
+            raise DataError(self.path, "is not UTF-8; save it as UTF-8", code="PL205") from None
         self._text, self._at, self._counted = self._text[self._at :] + new, 0, 0
         return not self._ended

@@ -46,14 +46,16 @@ def read_versioned(path: Path, model: type[_Model], schema: str, *, what: str, a
             raise OSError(errno.ELOOP, "a symbolic link out of this folder, which is not followed")
         data = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise DataError(path, f"cannot be read: {error.strerror}; {advice}") from None
+        raise DataError(path, f"cannot be read: {error.strerror}; {advice}", code="PL201") from None
     except (ValueError, RecursionError) as error:
         problem = "nested too deeply" if isinstance(error, RecursionError) else error
-        raise DataError(path, f"not valid JSON ({problem}); {advice}") from None
+        raise DataError(path, f"not valid JSON ({problem}); {advice}", code="PL205") from None
     stated = data.get("schema") if isinstance(data, dict) else None
     if stated != schema:
         raise DataError(
-            path, f"not {what} of this version: its schema is {str(stated)[:60]!r}, not {schema!r}; {advice}"
+            path,
+            f"not {what} of this version: its schema is {str(stated)[:60]!r}, not {schema!r}; {advice}",
+            code="PL203",
         )
     try:
         return model.model_validate(data)
@@ -97,21 +99,13 @@ def all_problems(error: ValidationError, *, count_from: int = 0) -> list[tuple[s
     return problems
 
 
-def to_json(value: BaseModel, *, indent: int = 1, sort_keys: bool = False) -> str:
-    """Return the content of the file for a value; equal values give equal files."""
-    return (
-        json.dumps(
-            value.model_dump(mode="json", by_alias=True),
-            indent=indent,
-            sort_keys=sort_keys,
-            ensure_ascii=False,
-        )
-        + "\n"
-    )
+def to_json(value: BaseModel) -> str:
+    """Return the content of the file for a value, with sorted keys; equal values give equal files."""
+    return _json(value.model_dump(mode="json", by_alias=True), sort_keys=True) + "\n"
 
 
 def json_parts(value: BaseModel) -> Iterator[str]:
-    """Yield the text of `to_json` in parts, so that a file of many values takes the memory of one of them."""
+    """Yield the content of the file for a value in parts: one of many values takes the memory of one."""
     between = "{\n "
     for name, field in type(value).model_fields.items():
         held, key = getattr(value, name), field.alias or name
@@ -131,8 +125,8 @@ def json_parts(value: BaseModel) -> Iterator[str]:
     yield "\n}\n"
 
 
-def _json(plain: object) -> str:
-    return json.dumps(plain, indent=1, ensure_ascii=False)
+def _json(plain: object, *, sort_keys: bool = False) -> str:
+    return json.dumps(plain, indent=1, sort_keys=sort_keys, ensure_ascii=False)
 
 
 def schema_of(path: Path) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 from pydantic import Field
 
@@ -19,7 +19,7 @@ from pytest_personalens.core.errors import (
     faults_of,
     short_repr,
 )
-from pytest_personalens.core.frozen import Frozen, Text, clean
+from pytest_personalens.core.frozen import Frozen, Sparse, Text, clean
 from pytest_personalens.core.judging.measure import Measure, Score
 from pytest_personalens.core.judging.usage import Usage
 from pytest_personalens.core.judging.user_fault import HARMLESS, UserFault
@@ -35,9 +35,10 @@ from pytest_personalens.core.scenario import BaseScenario
 from pytest_personalens.core.text.safe_text import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from pytest_personalens.core.dialogue.state import State
+    from pytest_personalens.core.facts import StoreLook
 
 _LONGEST_DETAIL: Final = 500
 #: Why an evaluation has no scores: the role at fault, or another reason.
@@ -57,7 +58,7 @@ class Answer(Frozen):
     leaks: tuple[str, ...] = ()
 
 
-class Evaluation(Frozen):
+class Evaluation(Sparse):
     """The result of one scenario: its dialogue, and its verdicts or a `cause`.
 
     Without a `cause`, it holds at least one verdict, or nothing that was asked for is judged here. `unread`
@@ -97,9 +98,21 @@ class Evaluation(Frozen):
         default=None,
         description="What the simulated user did wrong, by turn; null where no audit was made.",
     )
+    latencies: tuple[float | None, ...] = Field(
+        default=(),
+        description="Seconds that each reply took, in tenths; null for a replayed one, empty without any.",
+    )
+    first_pieces: tuple[float | None, ...] = Field(
+        default=(), description="Seconds until the first piece of each reply; empty if none was streamed."
+    )
     usage: dict[str, Usage] = Field(
         default_factory=dict, description="Purpose (user agent, assistant, judge tc, ...) -> what it cost."
     )
+    waited: tuple[float, ...] = Field(
+        default=(),
+        description="Seconds of each wait for the team's memory store; left out if there was none.",
+    )
+    rare: ClassVar[Mapping[str, object]] = {"waited": ()}
 
     @property
     def scored(self) -> bool:
@@ -160,12 +173,13 @@ def evaluate(
     max_turns: int = 0,
     progress: Callable[[Evaluation], None] | None = None,
     state: Callable[[Dialogue], State] | None = None,
+    store: Callable[[], StoreLook | None] | None = None,
     in_session: Callable[[str], Callable[[AssistantMessages], object]] | None = None,
 ) -> Evaluation:
     """Simulate the dialogue of `scenario` with `assistant`, then judge it on `dimensions`.
 
-    After the dialogue, the function calls `state` for what the team's system holds now. It becomes a part of
-    the dialogue.
+    After the dialogue, the function calls `state` for what the team's system holds now, and `store` for what
+    its memory store held before the last session. Both become a part of the dialogue.
 
     The function calls `progress` with the unfinished evaluation after each message and each verdict, so that
     a caller can keep paid results. It makes one such call at a time.
@@ -197,8 +211,10 @@ def evaluate(
     if outcome.fault is not None:
         return _broken_off(evaluation, outcome.fault, "user-agent")
     try:
-        if state is not None:
-            dialogue = outcome.dialogue.model_copy(update={"state": state(outcome.dialogue)})
+        if state is not None or store is not None:
+            held = {} if state is None else {"state": state(outcome.dialogue)}
+            looked = {} if store is None else {"store": store()}
+            dialogue = outcome.dialogue.model_copy(update=held | looked)
             evaluation = evaluation.model_copy(update={"dialogue": dialogue})
         so_far(evaluation.dialogue)
     except PersonalensError as fault:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from pytest_personalens.core.errors import SpecError
+from pytest_personalens.core.errors import SpecError, short_repr
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -15,6 +15,8 @@ Score = int | float
 #: A score or a sum of scores, as statistics use it: without rounding.
 Exact = int | Fraction
 Better = Literal["high", "low"]
+#: No score of a judge is as large: the sums of larger ones are no numbers that statistics can hold.
+_TOO_LARGE: Final = 1e15
 
 
 class MeasureNames(NamedTuple):
@@ -125,7 +127,7 @@ class Measure(str):
 
     def holds(self, score: object) -> bool:
         """True for a finite number within the range and on the grid."""
-        if not isinstance(score, (int, float)) or not abs(score) < float("inf"):
+        if not isinstance(score, (int, float)) or not abs(score) < _TOO_LARGE:  # NaN too
             return False
         within = (self.low is None or score >= self.low) and (self.high is None or score <= self.high)
         return within and (self.on_grid(score) == score)
@@ -133,7 +135,7 @@ class Measure(str):
     def check(self, score: Score) -> None:
         """Raise `ValueError` for a score outside the range or off the grid."""
         if not self.holds(score):
-            raise ValueError(f"{self.value} is scored {self.range_text()}, not {score:g}")
+            raise ValueError(f"{self.value} is scored {self.range_text()}, not {short_repr(score, 40)}")
 
     def on_grid(self, score: float) -> Score:
         """Return the nearest score on the grid, as an int if it is whole."""
@@ -162,7 +164,9 @@ def add_measures(measures: Iterable[Measure]) -> None:
     for measure in measures:
         registered = _KNOWN.setdefault(measure.value, measure)
         if registered.of_kinds(measure.kinds).__reduce__() != measure.of_kinds(measure.kinds).__reduce__():
-            raise SpecError(f"two suites have different measures of the name {measure.value!r}; rename one")
+            raise SpecError(
+                f"two suites have different measures of the name {measure.value!r}; rename one", code="PL307"
+            )
 
 
 def get_measure(name: object) -> Measure:

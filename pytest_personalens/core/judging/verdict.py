@@ -50,6 +50,8 @@ class Evidence(Frozen):
         return cls(turn=turn, quote=quote if len(quote) <= _QUOTE else f"{quote[: _QUOTE - 3]}...", note=note)
 
 
+#: The most quotes of a verdict of the embedded judge.
+MOST_EVIDENCE: Final = 4
 #: How the assistant treated a preference. A verdict on personalization is based on it.
 PreferenceCode = Literal[
     "limit-broken", "asks-known", "contradicts", "ignores", "recites", "uses-stated", "applies", "anticipates"
@@ -103,7 +105,8 @@ class Verdict(Sparse):
 
     The quotes of a model are searched in the transcript. `unfound_quotes` is the number of quotes that are
     not in it and are no evidence. A verdict is `unsupported` if no quote was found, even after the model was
-    asked again.
+    asked again. It is `echoed` if the line with its score stands in the transcript too, so that the judge may
+    have repeated what the assistant wrote.
     """
 
     dimension: MeasureField
@@ -117,8 +120,10 @@ class Verdict(Sparse):
     improvements: tuple[Text, ...] = ()
     unfound_quotes: int = Field(default=0, ge=0)
     unsupported: bool = False
+    echoed: bool = False
     rare: ClassVar[Mapping[str, object]] = {
         "observations": (), "improvements": (), "unfound_quotes": 0, "unsupported": False,
+        "echoed": False,
     }  # fmt: skip
 
     @model_validator(mode="after")

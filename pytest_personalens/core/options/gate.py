@@ -10,6 +10,12 @@ USER_FAULTS: Final = "user_faults"
 #: The metric of a suite that reads personalization: the share of dialogues that break a user's hard limit.
 LIMITS_BROKEN: Final = "limits_broken"
 
+#: The metric of a suite whose assistant remembers: the share of dialogues after which its store still holds
+#: what a user asked to forget.
+RESIDUE: Final = "residue"
+#: The metric that every suite has: the seconds that 95 % of the assistant's replies do not exceed.
+LATENCY_P95: Final = "latency_p95"
+
 #: Metrics of one measure that are a difference, so that low is good: from a baseline, and between groups.
 DIFFERENCES: Final = ("drop", "gap")
 

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Final
 from pytest_personalens.core.judging.dimensions import Dimension
 from pytest_personalens.core.options.gate import (
     DIFFERENCES,
+    LATENCY_P95,
     LIMITS_BROKEN,
+    RESIDUE,
     USER_FAULTS,
     Direction,
     GateExpression,
@@ -17,11 +19,13 @@ from pytest_personalens.core.options.gate import (
 from pytest_personalens.core.text.parse import BILLION
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from pytest_personalens.core.judging.measure import Measure
     from pytest_personalens.core.suite.suite import Suite
 
 #: Metrics that every suite has, in addition to its own.
-_COMMON: Final = ("valid", "lift", "drop", "gap", "pass^k")
+_COMMON: Final = ("valid", "lift", "drop", "gap", LATENCY_P95, "pass^k")
 _EXPRESSION: Final = re.compile(
     r"\s*(?:(?P<group>[^:<>=]+):)?\s*(?P<metric>[\w^-]+)\s*(?:\((?P<of>[^(),]*)(?:,(?P<arm>[^(),]*))?\))?"
     r"\s*(?P<direction>>=|≥|<=|≤|=)\s*(?P<value>-?[\d.]+)\s*(?P<percent>%?)\s*"
@@ -111,22 +115,42 @@ def is_metric(name: str, suite: Suite) -> bool:
     return name in names or re.fullmatch(r"pass\^[1-9]\d{0,2}", name) is not None
 
 
+def control_of(gate: GateExpression, suite: Suite, controls: Collection[str]) -> str | None:
+    """Return the control of a lift, if the run has it, else None."""
+    named = [arm.name for arm in suite.arms if arm.word == gate.arm]
+    _, arms = suite.lift or (None, ())
+    return next((name for name in (named if gate.arm else arms) if name in controls), None)
+
+
+def is_gate(gate: GateExpression, suite: Suite) -> bool:
+    """True if the suite has what a gate is on; false for a name that somebody wrote into a file."""
+    of = suite.metric(gate.of)
+    if gate.metric in DIFFERENCES:
+        return of is not None and of.measure is not None
+    if gate.metric == "lift":
+        return of is not None if gate.of else suite.lift is not None
+    return is_metric(gate.metric, suite) and not gate.of
+
+
 def _names(suite: Suite) -> tuple[str, ...]:
     audited = () if suite.audit is None else (USER_FAULTS,)
     has_limits = Dimension.PERSONALIZATION in suite.measures and "limits" in suite.scenario.model_fields
     limits = (LIMITS_BROKEN,) if has_limits else ()
-    return (*(metric.name for metric in suite.metrics), *audited, *limits, *_COMMON)
+    residue = (RESIDUE,) if suite.remembers else ()
+    return (*(metric.name for metric in suite.metrics), *audited, *limits, *residue, *_COMMON)
 
 
 def _metric(text: str, suite: Suite) -> str:
     names = {name.lower(): m.name for m in suite.metrics for name in (m.name, *m.aliases)}
     metric = names.get(text.lower(), text.lower())
     if not is_metric(metric, suite):
+        from pytest_personalens.core.suite.suite import other_suites  # needed only after an error
+
         near = difflib.get_close_matches(metric, _names(suite), n=1)
-        raise ValueError(
-            f"unknown metric {metric!r}{f' (did you mean {near[0]}?)' if near else ''}; known:"
-            f" {', '.join(_names(suite))}"
-        )
+        hint = f" (did you mean {near[0]}?)" if near else ""
+        if owners := [other.name for other in other_suites(suite.name) if metric in _names(other)]:
+            hint = f" (of the suite {owners[0]}: give --personalens-suite {owners[0]})"
+        raise ValueError(f"unknown metric {metric!r}{hint}; known: {', '.join(_names(suite))}")
     return metric
 
 
@@ -143,6 +167,8 @@ def _lift_of(metric: str, word: str, suite: Suite) -> tuple[str, str]:
 def _range(name: str, suite: Suite, *, lift: bool = False) -> _RANGE:
     """Return the lowest and highest value, None for no limit; a lift is symmetric around 0."""
     metric = suite.metric(name)
+    if name == LATENCY_P95:
+        return 0, None
     if lift and not name and suite.lift is not None:
         low, high = suite.lift[0].low, suite.lift[0].high
     else:
@@ -155,7 +181,7 @@ def _range(name: str, suite: Suite, *, lift: bool = False) -> _RANGE:
 
 def _way(metric: str, suite: Suite) -> Direction:
     suite_metric = suite.metric(metric)
-    if metric in (USER_FAULTS, LIMITS_BROKEN):
+    if metric in (USER_FAULTS, LIMITS_BROKEN, RESIDUE, LATENCY_P95):
         return "<="
     return ">=" if suite_metric is None or suite_metric.better == "high" else "<="
 

@@ -51,7 +51,7 @@ class Arm:
 
 
 def _no_other_user(dataset: Any, seed: str, ref: Any) -> Any:
-    raise SpecError("--personalens-control: this suite gives nobody another user's context")
+    raise SpecError("--personalens-control: this suite gives nobody another user's context", code="PL108")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,6 +92,8 @@ class Suite:
     without: str = "with the context withheld, or another user's"
     #: Word -> the arms that it stands for together.
     arm_groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    #: What the bots of the example project reach by the suite's own scorer on its own data, in a sentence.
+    bearings: str = ""
     #: The worst score with which an item passes, by measure.
     thresholds: Mapping[Measure, float] = field(default_factory=dict)
     #: True if it makes sense to count the turns of its dialogues.

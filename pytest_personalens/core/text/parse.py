@@ -131,6 +131,8 @@ def shard(text: str) -> tuple[int, int]:
     match = re.fullmatch(r"\s*(\d{1,6})\s*/\s*(\d{1,6})\s*", text)
     if match is None or not 1 <= int(match[1]) <= int(match[2]):
         raise ValueError("expected K/N, such as 3/10: the part K, from 1 to N, of N")
+    if int(match[2]) == 1:
+        raise ValueError("expected at least two parts; one is the whole run, so leave the option out")
     return int(match[1]), int(match[2])
 
 

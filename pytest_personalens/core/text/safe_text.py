@@ -6,9 +6,9 @@ import re
 import unicodedata
 from typing import Final
 
-#: Texts that GitHub's runner reads as a command in a line of output: "::" at its start, and the older "##["
-#: anywhere in it.
-_COMMAND: Final = re.compile(r"^(\s*):(?=:)|##(?=\[)", re.MULTILINE)
+#: Texts that a runner reads as a command in a line of output: GitHub's "::" at its start, and "##[" anywhere
+#: in it, as that of Azure Pipelines does, which also reads "##vso[".
+_COMMAND: Final = re.compile(r"^(\s*):(?=:)|##(?=(?:vso)?\[)", re.MULTILINE | re.IGNORECASE)
 
 
 def harmless(text: str) -> str:

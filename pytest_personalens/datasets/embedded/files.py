@@ -183,7 +183,7 @@ class EmbeddedFiles:
     ) -> tuple[ProfileEntry | None, list[DataError]]:
         file = Path(self.root, "profiles", f"{user}.toml")
         if os.path.basename(user) != user or not os.path.isfile(file):  # noqa: PTH113, PTH119
-            raise DataError(self.root / "profiles", f"no such user: {user!r}")
+            raise DataError(self.root / "profiles", f"no such user: {user!r}", code="PL106")
         profile, errors = examine_file(file, ProfileEntry)
         if self._shipped:
             return profile, errors

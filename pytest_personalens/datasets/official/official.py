@@ -72,7 +72,7 @@ class OfficialDataset:
         """Return the scenario with the parts of the profile for the task's domains."""
         tasks = self._tasks(ref.user)
         if ref not in tasks:
-            raise DataError(self._folder(ref.user), f"no such scenario: {ref.task!r}")
+            raise DataError(self._folder(ref.user), f"no such scenario: {ref.task!r}", code="PL106")
         file, raw = tasks[ref]
         profile_file, profile = self._folder(ref.user) / "profile.json", self._profile(ref.user)
 
@@ -165,7 +165,7 @@ class OfficialDataset:
         folder = self.root / "profile" / user
         # The user names users on the command line. A name with a separator would leave the folder.
         if Path(user).name != user or not folder.is_dir():
-            raise DataError(self.root / "profile", f"no such user: {user!r}")
+            raise DataError(self.root / "profile", f"no such user: {user!r}", code="PL106")
         return folder
 
     def _read_profile(self, user: str) -> dict[str, Any]:
@@ -208,7 +208,10 @@ def _ref(file: Path, position: str, user: str, raw: dict[str, Any]) -> ScenarioR
     if unknown or not domains:
         problem = f"unknown domain {unknown[0]!r}" if unknown else "no domain"
         raise DataError(
-            file, f"{problem}; known: {', '.join(DOMAINS)}", field=f"{position}: Relevant Domains"
+            file,
+            f"{problem}; known: {', '.join(DOMAINS)}",
+            field=f"{position}: Relevant Domains",
+            code="PL101",
         )
     return ScenarioRef(user, task_name(match), "multi" if match["multi"] else "single", tuple(domains))
 
@@ -224,7 +227,7 @@ def read_json(file: Path, kind: type[list[Any] | dict[str, Any]] = dict) -> Any:
     data = parse_file(file, "JSON", lambda path: json.loads(path.read_bytes()))
     if not isinstance(data, kind):
         expected = "object" if kind is dict else "array"
-        raise DataError(file, f"expected a JSON {expected}, found {type(data).__name__}")
+        raise DataError(file, f"expected a JSON {expected}, found {type(data).__name__}", code="PL205")
     return data
 
 

@@ -43,12 +43,13 @@ def guarded(
     context: Context | None = None,
     before: Callable[[], None] = lambda: None,
     raised: list[Exception] | None = None,
+    began: Callable[[], None] = lambda: None,
 ) -> Callable[[Any], Any]:
     """Return `assistant` as a sync callable that raises `AssistantFault` after `timeout` seconds.
 
     Streams are read to their end within that time. An assistant with a parameter `context` gets it with
     every call. `before` runs ahead of each call and may refuse it with a `PersonalensError`. Every exception
-    of the assistant is also added to `raised`.
+    of the assistant is also added to `raised`. `began` runs at each piece of a streamed reply.
 
     A sync assistant runs in the calling thread if a signal can interrupt it there, because database
     connections and test clients are often bound to the thread that made them. Elsewhere all its calls for one
@@ -59,7 +60,7 @@ def guarded(
     begins_nothing = inspect.iscoroutinefunction(assistant)
 
     def call_to_the_end(messages: Any) -> Any:
-        return read_stream(assistant(messages))
+        return read_stream(assistant(messages), began)
 
     def remaining(started: float) -> float:
         return max(0.001, timeout - (time.monotonic() - started))
@@ -71,9 +72,9 @@ def guarded(
             # A call of an async function does not run its code yet.
             reply = assistant(messages) if begins_nothing else call_within(call_to_the_end, messages, timeout)
             if inspect.isawaitable(reply) or isinstance(reply, AsyncIterable):
-                reply = loop.run(await_reply(reply), remaining(started))
+                reply = loop.run(await_reply(reply, began), remaining(started))
             if isinstance(reply, Iterator):
-                reply = call_within(read_stream, reply, remaining(started))
+                reply = call_within(functools.partial(read_stream, began=began), reply, remaining(started))
         except (OutOfTime, TimeoutError):
             # A timeout of the assistant itself (of its database, for example) is an error like any other.
             if time.monotonic() - started < timeout:

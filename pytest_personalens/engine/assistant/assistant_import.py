@@ -27,18 +27,21 @@ def import_assistant(spec: str, base: Path) -> Callable[[Any], Any]:
     try:
         assistant: Any = importlib.import_module(module)
     except Exception as error:  # an import may raise anything
-        raise SpecError(f"--personalens-assistant: cannot import {module!r}: {error_text(error)}") from None
+        raise SpecError(
+            f"--personalens-assistant: cannot import {module!r}: {error_text(error)}", code="PL307"
+        ) from None
     place = module
     for name in attribute.split("."):
         if not hasattr(assistant, name):
             near = get_close_matches(name, dir(assistant), 1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise SpecError(f"--personalens-assistant: {place} has no {name!r}{hint}")
+            raise SpecError(f"--personalens-assistant: {place} has no {name!r}{hint}", code="PL307")
         assistant, place = getattr(assistant, name), f"{place}.{name}"
     if not callable(assistant):
         raise SpecError(
             f"--personalens-assistant: {place} is {type(assistant).__name__}, which cannot be"
-            f" called{how_to_call(assistant)}"
+            f" called{how_to_call(assistant)}",
+            code="PL307",
         )
     return assistant  # type: ignore[no-any-return]
 

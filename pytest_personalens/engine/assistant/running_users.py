@@ -57,6 +57,8 @@ _WORDS_TOO: Final = frozenset(
 class UsersMixed(AssistantFault):
     """A reply with what only another user has, whose dialogue runs at the same time."""
 
+    code = "PL404"
+
 
 class RunningUser:
     """A dialogue that runs, with the values of its user that tell this user from others.

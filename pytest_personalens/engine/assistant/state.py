@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import functools
-import inspect
-import time
 from collections.abc import Mapping
-from concurrent.futures import CancelledError
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_personalens.core.dialogue.dialogue import describe_exception
 from pytest_personalens.core.dialogue.state import State, read_state
 from pytest_personalens.core.errors import AssistantFault, faults_of
 from pytest_personalens.core.suite_names import STATE
+from pytest_personalens.engine.assistant.asking import ask
 from pytest_personalens.engine.assistant.assistant import takes_context
-from pytest_personalens.engine.assistant.time_limit import OutOfTime, call_within
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,23 +67,16 @@ class StateSource(NamedTuple):
         if callable(given) and takes_context(given):
             given = functools.partial(given, context=context)
 
-        def taken(_: Any) -> Any:
-            return given() if callable(given) else given
-
         def take(dialogue: Dialogue) -> State:
             before()
-            started = time.monotonic()
+            value = ask(
+                lambda: given() if callable(given) else given,
+                who=STATE,
+                timeout=timeout,
+                loop=loop,
+                too_late=f"{STATE} did not answer within {timeout:g} s (personalens_turn_timeout)",
+            )
             with faults_of(STATE, AssistantFault, describe_exception):
-                try:
-                    value = call_within(taken, None, timeout)
-                    if inspect.isawaitable(value):
-                        value = loop.run(value, max(0.001, timeout - (time.monotonic() - started)))
-                    return State(data=read_state(value), fields=dict(self.fields))
-                except (OutOfTime, TimeoutError, CancelledError):
-                    # One of the callable itself (of its database, for example) is an error like any other.
-                    if time.monotonic() - started < timeout:
-                        raise
-                    problem = f"{STATE} did not answer within {timeout:g} s (personalens_turn_timeout)"
-                    raise AssistantFault(problem) from None
+                return State(data=read_state(value), fields=dict(self.fields))
 
         return take

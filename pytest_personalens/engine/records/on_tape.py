@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pytest_personalens.core.dialogue.dialogue import UserTurn
-from pytest_personalens.core.dialogue.message import Message, number_call_ids
+from pytest_personalens.core.dialogue.message import Message
 from pytest_personalens.core.dialogue.reply import spoken_turns
 from pytest_personalens.core.dialogue.state import State
 from pytest_personalens.core.errors import JudgeFault, NotJudged, RecordError
+from pytest_personalens.core.facts import StoreLook
 from pytest_personalens.core.judging.user_fault import UserFault
 from pytest_personalens.core.judging.verdict import Verdict
 from pytest_personalens.core.suite.suite import get_suite
+from pytest_personalens.engine.records.record import seen
 from pytest_personalens.models.tape import UNDER_TEST, part_digest
 
 if TYPE_CHECKING:
@@ -179,20 +181,20 @@ def scenario_digest(scenario: BaseScenario) -> str:
 
 def dialogue_digest(dialogue: Dialogue) -> str:
     """Return a digest of everything that a judge can see of a dialogue."""
-    same = dialogue.model_copy(update={"messages": number_call_ids(dialogue.messages)})
-    return part_digest(same.model_dump_json())
+    return part_digest(seen(dialogue))
 
 
 class ResumedAssistant:
     """The assistant under test, not asked again for what it said before the run was interrupted.
 
-    A system that did not act in this process does not hold what was done. If its state is asked for after the
-    dialogue (`takes_state`), a dialogue whose state is not on the tape begins anew.
+    A system that did not act in this process does not hold what was done. If its state is asked for after
+    the dialogue, or its memory store looked into (`takes_state`), a dialogue without that on the tape begins
+    anew.
     """
 
     def __init__(self, tape: Tape, *, takes_state: bool) -> None:
         self._tape = tape
-        self._repeats = not takes_state or tape.noted(UNDER_TEST, {"whole": "dialogue"}) is not None
+        self.repeats = not takes_state or tape.noted(UNDER_TEST, {"whole": "dialogue"}) is not None
 
     def called(
         self, assistant: Callable[[AssistantMessages], object], session: str = ""
@@ -200,7 +202,7 @@ class ResumedAssistant:
         """Return the assistant as one that repeats what it said in a session."""
 
         def reply(messages: AssistantMessages) -> object:
-            said = self._tape.scrub(spoken_turns(messages)) if self._repeats else None
+            said = self._tape.scrub(spoken_turns(messages)) if self.repeats else None
             answer = None if said is None else self._tape.noted(UNDER_TEST, _heard(said, session))
             return assistant(messages) if answer is None else Message.model_validate(answer).returned()
 
@@ -226,6 +228,16 @@ class ResumedAssistant:
             return taken
 
         return known_or_taken
+
+    def look(self, look: StoreLook | None) -> StoreLook | None:
+        """Return the look into the memory store of a dialogue that is repeated, or keep this one."""
+        asked = {"store before": "the last session"}
+        if self.repeats and (answer := self._tape.noted(UNDER_TEST, asked)) is not None:
+            return StoreLook.model_validate(answer)
+        if look is not None:
+            self._tape.note(UNDER_TEST, asked, look.model_dump(mode="json"))
+            self._tape.note(UNDER_TEST, {"whole": "dialogue"}, True)
+        return look
 
 
 def _heard(said: Any, session: str) -> dict[str, str]:

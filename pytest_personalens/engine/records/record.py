@@ -92,7 +92,7 @@ class Record:
         same_agents = (self.case, self.content, self.user_agent, self.judge, self.assistant) == (
             other.case, other.content, other.user_agent, other.judge, other.assistant,
         )  # fmt: skip
-        if not same_agents or _seen(self.dialogue) != _seen(other.dialogue):
+        if not same_agents or seen(self.dialogue) != seen(other.dialogue):
             return self
         gaps = [self.data.get(name, {}) for name in _GAPS]
         read = {v["dimension"] for v in self.data["verdicts"]}.union(*gaps)
@@ -163,7 +163,7 @@ def read_record(text: str, where: str) -> Record:
             raise ValueError("expected an object")
         _refuse_foreign(data, where)
         record = Record(data, where)
-        if data.get("integrity") == _integrity_of(data):
+        if data.get("integrity") == integrity_of(data):
             return record
         _ = record.dialogue, record.verdicts
     except ForeignRecord:
@@ -305,20 +305,21 @@ def _with_texts(data: Mapping[str, Any], texts: Mapping[str, str]) -> dict[str, 
 
 
 def _sealed(data: Mapping[str, Any], where: str) -> Record:
-    return Record({**data, "integrity": _integrity_of(data)}, where)
+    return Record({**data, "integrity": integrity_of(data)}, where)
 
 
 def _unless_empty(**fields: Any) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value}
 
 
-def _seen(dialogue: Dialogue) -> str:
+def seen(dialogue: Dialogue) -> str:
     """Return everything that a judge can see of a dialogue, as JSON, with numbers for the ids of calls."""
     same = dialogue.model_copy(update={"messages": number_call_ids(dialogue.messages)})
     return same.model_dump_json()
 
 
-def _integrity_of(data: Mapping[str, Any]) -> str:
+def integrity_of(data: Mapping[str, Any]) -> str:
+    """Return the digest of a record's data, of version 1 too."""
     text = _ENCODER.encode({key: value for key, value in data.items() if key != "integrity"})
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 

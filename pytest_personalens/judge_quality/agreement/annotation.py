@@ -56,10 +56,13 @@ def draw_dialogues(runs: Sequence[Results], count: int, *, seed: str) -> list[Ca
     if not total:
         raise SpecError(
             "there is no scored dialogue whose scenario these files hold; write them with"
-            " --personalens-report results.json"
+            " --personalens-report results.json",
+            code="PL106",
         )
     if total < count:
-        raise SpecError(f"--count {count}: there are only {total} scored dialogues; give at most that")
+        raise SpecError(
+            f"--count {count}: there are only {total} scored dialogues; give at most that", code="PL108"
+        )
     places = _places({stratum: len(candidates) for stratum, candidates in strata.items()}, count)
     drawn: list[tuple[str, Candidate]] = []
     for stratum, candidates in strata.items():

@@ -52,14 +52,16 @@ class AdoptedJudge(Frozen):
 
     def text(self) -> str:
         """Return the content of the file, with sorted keys."""
-        return to_json(self, sort_keys=True)
+        return to_json(self)
 
 
 def read_adopted(path: Path) -> AdoptedJudge:
     """Return the adopted judge of a file; `DataError` says in one line what is wrong with it."""
     if not path.exists():
         raise DataError(
-            path, "cannot be read: No such file or directory; write it with --personalens-adopt-judge"
+            path,
+            "cannot be read: No such file or directory; write it with --personalens-adopt-judge",
+            code="PL201",
         )
     return read_versioned(
         path,

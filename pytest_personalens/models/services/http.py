@@ -113,7 +113,9 @@ def read_url(spec: str) -> str | None:
     if not whole or not url.isascii() or not url.isprintable() or " " in url:
         raise SpecError(f"{FLAG}: expected http:URL, such as http:http://localhost:8000/chat, not {spec!r}")
     if holds_password(url):
-        raise SpecError(f"{FLAG}: the address holds a user or a password; leave it out, and set {HEADERS}")
+        raise SpecError(
+            f"{FLAG}: the address holds a user or a password; leave it out, and set {HEADERS}", code="PL302"
+        )
     for _, value in parse_qsl(parts.query):
         add_secret(value)  # a query may hold a key
     return url
@@ -142,7 +144,9 @@ def read_headers(lines: Sequence[str]) -> dict[str, str]:
 def _variable(name: str, header: str) -> str:
     value = os.environ.get(name, "").strip()  # a secret is often pasted with its line break
     if not value:
-        raise SpecError(f"{HEADERS}: {header} needs the environment variable {name}, which is not set")
+        raise SpecError(
+            f"{HEADERS}: {header} needs the environment variable {name}, which is not set", code="PL302"
+        )
     add_secret(value)
     return value
 

@@ -46,12 +46,12 @@ def open_service(
     if spec.provider == "bedrock-agent":
         unused |= {TEMPLATE: settings.request, REPLY: settings.reply}
     for key in (key for key, value in unused.items() if value):
-        raise SpecError(f"{key}: it is not used for {spec.provider}; leave it out")
+        raise SpecError(f"{key}: it is not used for {spec.provider}; leave it out", code="PL108")
     if spec.provider == "bedrock-agent":
         match = _AGENT.fullmatch(spec.model)
         if match is None:
             raise SpecError(
-                f"{FLAG}: expected bedrock-agent:AGENT/ALIAS, two ids of up to 10 letters, not {text!r}"
+                f"{FLAG}: expected bedrock-agent:AGENT/ALIAS, two ids of up to 10 letters, not {text!r}",
             )
         return BedrockAgent(match[1], match[2], parameters, connections=connections)
     if ARN.fullmatch(spec.model) is None:

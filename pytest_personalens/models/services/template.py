@@ -32,13 +32,16 @@ class Template:
         places = {name for part in _texts(self._body) for name in _PLACE.findall(part)}
         for name in sorted(places - set(_NAMES)):
             names = ", ".join(f"{{{place}}}" for place in _NAMES)
-            raise SpecError(f"{REQUEST}: unknown place {{{name}}}; known: {names}")
+            raise SpecError(f"{REQUEST}: unknown place {{{name}}}; known: {names}", code="PL204")
         if not places & {"message", "messages"}:
             raise SpecError(
-                f"{REQUEST}: nothing that the user says is sent; write {{message}} or {{messages}}"
+                f"{REQUEST}: nothing that the user says is sent; write {{message}} or {{messages}}",
+                code="PL204",
             )
         if any("{messages}" in part and part != "{messages}" for part in _texts(self._body)):
-            raise SpecError(f'{REQUEST}: {{messages}} is a list; let it stand alone, as "{{messages}}"')
+            raise SpecError(
+                f'{REQUEST}: {{messages}} is a list; let it stand alone, as "{{messages}}"', code="PL204"
+            )
         #: True if the service is told what is known of the user.
         self.tells_context = "context" in places
 

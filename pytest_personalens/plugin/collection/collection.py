@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_personalens.core.runtime.garbage import no_collection
+from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.core.text.node_ids import BUILT_IN
 from pytest_personalens.core.text.parse import size_text
-from pytest_personalens.plugin.input_errors import errors_in_one_line
+from pytest_personalens.plugin.input_errors import CollectionError, errors_in_one_line, input_error
 from pytest_personalens.plugin.options.marks import AnyCase, settings_of, suite_of_marks, why_nothing_fits
-from pytest_personalens.plugin.options.option_checks import refuse_an_empty_run
+from pytest_personalens.plugin.options.option_checks import refuse_an_empty_run, undecided_gates
+from pytest_personalens.plugin.options.unknown_keys import unknown_mark
 from pytest_personalens.plugin.pytest_internals import files_not_collected, fixtures_of
 from pytest_personalens.plugin.running.items import (
     PARAM,
@@ -43,27 +45,39 @@ def pytest_collection(session: pytest.Session) -> Generator[None, Any, Any]:
 
 @errors_in_one_line(collecting=True)
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if PARAM not in metafunc.fixturenames or RUN not in metafunc.config.stash:
+    if RUN not in metafunc.config.stash:
+        return
+    if problem := unknown_mark(metafunc.config, metafunc.definition.iter_markers()):
+        raise CollectionError(f"personalens: {metafunc.definition.nodeid}: {problem}")
+    if PARAM not in metafunc.fixturenames:
         return
     from pytest_personalens.core.errors import NothingFits, PersonalensError
+    from pytest_personalens.plugin.running.persona import persona_of
 
     config, where = metafunc.config, metafunc.definition.nodeid
     try:
         run, marks = config.stash[SETTINGS], list(metafunc.definition.iter_markers("personalens"))
-        suite = suite_of_marks(marks, run, where)
-        planned = (
-            config.stash[RUN].plan(settings_of(run, config, marks, where)) if suite == run.suite else None
-        )
+        persona = persona_of(marks, where)
+        suite = suite_of_marks(marks, run, where) if persona is None else FIRST_SUITE
+        planned = None
+        if suite == run.suite:
+            settings = settings_of(run, config, marks, where)
+            this_run = config.stash[RUN]
+            planned = (
+                this_run.plan(settings)
+                if persona is None
+                else this_run.plan_persona(settings, persona, metafunc.function.__name__)
+            )
     except NothingFits as error:
         unfit = why_nothing_fits(config, marks, where, run.of_suite)
         if not unfit:
-            raise pytest.Collector.CollectError(f"personalens: {error}") from None
+            raise CollectionError(f"personalens: {error}", code=error.code) from None
         tally = config.stash[RUN].tally
         tally.unfit = tally.unfit or unfit
         metafunc.parametrize(PARAM, [_skipped("none", unfit)], indirect=True)
         return
     except PersonalensError as error:
-        raise pytest.Collector.CollectError(f"personalens: {error}") from None
+        raise CollectionError(f"personalens: {error}", code=error.code) from None
     mark = cache(pytest.mark.personalens)  # each mark is made once, as the sample may be large
     params = [
         pytest.param(
@@ -78,7 +92,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     ]
     if planned is None:
         command = f"pytest --personalens-suite {suite} --personalens-sample {size_text(run.sample or 0)}"
-        params = [_skipped(suite, f"personalens: a test of the suite {suite}, which is run by {command}")]
+        told = f"a test of the suite {suite}, which is run by {command}"
+        tally = config.stash[RUN].tally
+        tally.unfit = tally.unfit or f"personalens: {where} is {told}"
+        params = [_skipped(suite, f"personalens: {told}")]
     elif not params:  # the sample has fewer scenarios than shards: an empty shard is no failure
         params = [_skipped("none", f"personalens: this shard has no {run.of_suite.item} of the sample")]
     metafunc.parametrize(PARAM, params, indirect=True)
@@ -130,7 +147,7 @@ def _refuse_without_syrupy(config: pytest.Config, items: list[pytest.Item]) -> N
         return  # pytest itself tells it of a worker's tests
     for item in filter(asks_for_ours, items):
         if "snapshot" in getattr(item, "fixturenames", ()) and not fixtures_of(item).get("snapshot"):
-            raise pytest.UsageError(
+            raise input_error(
                 f"personalens: {item.nodeid} asks for the fixture snapshot of syrupy, and this run is without"
                 " that plugin; leave out -p no:syrupy"
             )
@@ -141,6 +158,13 @@ def _refuse_without_syrupy(config: pytest.Config, items: list[pytest.Item]) -> N
 def pytest_collection_finish(session: pytest.Session) -> None:
     settings = session.config.stash[SETTINGS]
     if RUN not in session.config.stash:
+        waiting = not session.config.option.collectonly and any(map(asks_for_ours, session.items))
+        if waiting and (keys := undecided_gates(session.config)):
+            raise input_error(
+                f"{keys[0]}: no gate can be decided without a sample; give --personalens-sample N, or set"
+                f" personalens_sample beside it; -o {keys[0]}= runs the other tests alone",
+                code="PL108",
+            )
         return
     tally = session.config.stash[RUN].tally
     tally.remaining = to_be_evaluated(session.items)
@@ -151,6 +175,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         tally.left_out += files_not_collected(session.config)
         tally.left_out += _files_beside(session.config) if settings.save_baseline is not None else 0
     if is_worker(session.config):
+        from pytest_personalens.plugin.running.xdist import count_ungrouped
+
+        tally.ungrouped = count_ungrouped(session.config, session.items)
         return
     if not session.testsfailed and (
         session.config.option.setuponly or not any(map(is_to_be_evaluated, session.items))
@@ -166,7 +193,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         from pytest_personalens.plugin.running.prefetch import why_not_concurrent
 
         if problem := why_not_concurrent(filter(is_scenario_item, session.items), settings):
-            raise pytest.UsageError(problem)
+            raise input_error(problem, code="PL402")
 
 
 def _files_beside(config: pytest.Config) -> int:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from pytest_personalens.core.options.settings import Settings
     from pytest_personalens.core.suite.suite import Suite
 
+#: The keywords of a mark that describes its user.
+PERSONA: Final = ("persona", "wants")
 #: What selects scenarios: a mark and the command line narrow each other.
 _NARROW: Final = ("sample", "domain", "kind")
 
@@ -48,9 +50,13 @@ def settings_of(run: Settings, config: pytest.Config, marks: Sequence[pytest.Mar
     for mark in reversed(marks):
         if mark.args:
             raise SpecError(
-                f"{where}: the mark personalens takes keywords only, not {short_repr(mark.args[0])}"
+                f"{where}: the mark personalens takes keywords only, not {short_repr(mark.args[0])}",
+                code="PL107",
             )
+        has_persona = any(key in mark.kwargs for key in PERSONA)
         for key, value in mark.kwargs.items():
+            if key in PERSONA or (has_persona and key == "domain"):
+                continue
             option = BY_KEY.get(key)
             if option is None or not option.mark:
                 if key in (short := _short_thresholds(run.of_suite)):
@@ -59,16 +65,17 @@ def settings_of(run: Settings, config: pytest.Config, marks: Sequence[pytest.Mar
                     continue
                 if any(key in _short_thresholds(other) for other in other_suites(run.suite)):
                     continue
-                allowed = [o.key for o in OPTIONS if o.mark] + list(short)
+                allowed = [*PERSONA, *(o.key for o in OPTIONS if o.mark), *short]
                 raise SpecError(
-                    f"{where}: unknown keyword {key!r} of the mark personalens; known: {', '.join(allowed)}"
+                    f"{where}: unknown keyword {key!r} of the mark personalens; known: {', '.join(allowed)}",
+                    code="PL107",
                 )
             try:
                 read = read_value(
                     option, value, f"{where}: personalens({key}=...)", run.suite, configured=True
                 )
             except pytest.UsageError as error:
-                raise SpecError(str(error)) from None
+                raise SpecError(str(error), code=getattr(error, "code", "")) from None
             if read is None or key in run.of_suite.lacks:  # the test may run under several suites
                 continue
             if key == "dimensions":
@@ -95,7 +102,7 @@ def _readable(asked: Sequence[str], run: Settings, where: str) -> tuple[str, ...
     try:
         return split_dimensions(asked, run._asdict(), f"{where}: personalens(dimensions=...)")[0]
     except pytest.UsageError as error:
-        raise SpecError(str(error)) from None
+        raise SpecError(str(error), code=getattr(error, "code", "")) from None
 
 
 def _common(one: str, other: str, suite: Suite) -> str:
@@ -132,7 +139,8 @@ def suite_of_marks(marks: Sequence[pytest.Mark], run: Settings, where: str) -> s
     named = next((mark.kwargs["suite"] for mark in marks if "suite" in mark.kwargs), run.suite)
     if not isinstance(named, str) or named not in SUITES:
         raise SpecError(
-            f"{where}: personalens(suite={short_repr(named)}): expected one of: {', '.join(SUITES)}"
+            f"{where}: personalens(suite={short_repr(named)}): expected one of: {', '.join(SUITES)}",
+            code="PL107",
         )
     return named
 
@@ -147,7 +155,9 @@ def _mark_threshold(suite: Suite, key: str, value: object, where: str) -> tuple[
     try:
         return threshold(f"{measure}{way}{int(value) if isinstance(value, bool) else value}", suite)
     except SpecError as error:
-        raise SpecError(f"{where}: personalens({key}={short_repr(value)}): {error}") from None
+        raise SpecError(
+            f"{where}: personalens({key}={short_repr(value)}): {error}", code=error.code
+        ) from None
     except Exception as error:  # also raised by the __str__ of a custom value
         problem = error if isinstance(error, ValueError) else "expected a whole number"
-        raise SpecError(f"{where}: personalens({key}={short_repr(value)}): {problem}") from None
+        raise SpecError(f"{where}: personalens({key}={short_repr(value)}): {problem}", code="PL107") from None

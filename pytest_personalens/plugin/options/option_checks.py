@@ -10,6 +10,7 @@ import pytest
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.options.options import BY_KEY, OPTIONS
 from pytest_personalens.core.text.parse import list_parts, size_text
+from pytest_personalens.plugin.input_errors import input_error
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,7 +31,9 @@ def check_alone(config: pytest.Config) -> None:
     )
     sampled = sampled or _in_configuration(config, "personalens_sample")
     for flag in () if sampled else _given(config, "gate", "judge check", "report"):
-        raise pytest.UsageError(f"{flag}: give --personalens-sample N too; without it there is no run")
+        raise input_error(
+            f"{flag}: give --personalens-sample N too; without it there is no run", code="PL108"
+        )
     check_paths(config)
 
 
@@ -58,9 +61,10 @@ def check_paths(config: pytest.Config) -> None:
             here = config.invocation_params.dir.resolve()
             with suppress(OSError):  # the name is too long
                 if path.exists() and not path.resolve().is_relative_to(here):
-                    raise pytest.UsageError(
+                    raise input_error(
                         f"{flag}: write {flag}={words[place]}; after a space, pytest takes a path outside"
-                        " this folder for tests to run"
+                        " this folder for tests to run",
+                        code="PL104",
                     )
 
 
@@ -84,7 +88,7 @@ def split_dimensions(
     whole = {*wanted} >= {measure.value for measure in suite.in_all or suite.gated}
     if asked is not None and not whole:
         name = suite.measure(lacking[0]).short
-        raise pytest.UsageError(f"{source} {name}: {why_not[lacking[0]]}")
+        raise input_error(f"{source} {name}: {why_not[lacking[0]]}", code="PL108")
     read = {*wanted, *default} - {*lacking}
     return tuple(m.value for m in suite.measures if m.value in read), lacking
 
@@ -129,19 +133,25 @@ def refuse_together(config: pytest.Config, values: Mapping[str, Any]) -> None:
             [flag for flag in gates if flag == BY_KEY["save_baseline"].long],
             "a shard is a part of a run; give it to personalens merge",
         ),
-        (values["report_only"], report_only, gates, "such a run fails on nothing"),
+        (
+            values["report_only"],
+            report_only,
+            [flag for flag in gates if flag != BY_KEY["save_baseline"].long],
+            "such a run fails on nothing",
+        ),
     ):
         if holds and others:
-            raise pytest.UsageError(f"{first}: not allowed with {others[0]}: {why}")
+            raise input_error(f"{first}: not allowed with {others[0]}: {why}", code="PL102")
 
 
 def check_settings(config: pytest.Config, settings: Settings) -> None:
     """Refuse options that contradict each other, or have no effect together."""
     units = [unit for unit, _ in settings.budget]
     if len(set(units)) < len(units):
-        raise pytest.UsageError(
+        raise input_error(
             f"--personalens-budget: two caps on {'calls' if units.count('calls') > 1 else 'dollars'};"
-            " give one"
+            " give one",
+            code="PL108",
         )
     try:
         check_thresholds(settings.threshold, settings.dimensions, "--personalens-threshold")
@@ -158,7 +168,7 @@ def check_settings(config: pytest.Config, settings: Settings) -> None:
         if settings.sample is not None or settings.control:
             settings.of_suite.check(settings._asdict())
     except SpecError as error:
-        raise pytest.UsageError(str(error)) from None
+        raise input_error(str(error), code=error.code) from None
 
 
 def check_thresholds(thresholds: Sequence[tuple[str, float]], dims: Sequence[str], source: str) -> None:
@@ -167,7 +177,8 @@ def check_thresholds(thresholds: Sequence[tuple[str, float]], dims: Sequence[str
         if dim not in dims:
             raise SpecError(
                 f"{source}: {dim} is not among the dimensions judged ({', '.join(dims)}); add it with"
-                " --personalens-dimensions"
+                " --personalens-dimensions",
+                code="PL108",
             )
 
 
@@ -180,7 +191,8 @@ def _check_dimensions(settings: Settings) -> None:
         names = ", ".join(measure.short for measure in asked)
         raise SpecError(
             f"--personalens-dimensions {names}: no {suite.item} of the kind {', '.join(kinds)} has a score"
-            " there, so there is nothing to judge; leave it out"
+            " there, so there is nothing to judge; leave it out",
+            code="PL108",
         )
 
 
@@ -199,9 +211,22 @@ def without_sample(config: pytest.Config, settings: Settings) -> str:
     if unused := [o.long for o in OPTIONS if o.long in flags_of(config)]:
         have = "has" if len(unused) == 1 else "have"
         return f"{', '.join(unused)} {have} no effect without --personalens-sample N"
-    if any(_in_configuration(config, o.ini) for o in OPTIONS if o.shapes == "gate" and o.on == "both"):
+    if undecided_gates(config):
         return "there are gates in the configuration and no sample (--personalens-sample N): none is decided"
     return ""
+
+
+def undecided_gates(config: pytest.Config) -> list[str]:
+    """Return the keys of the configuration that ask for a gate; ``none`` asks for none."""
+    asked = [o for o in OPTIONS if o.shapes == "gate" and o.on == "both" and _in_configuration(config, o.ini)]
+    return [o.ini for o in asked if o.key != "gate" or not _reports_only(config, o.ini)]
+
+
+def _reports_only(config: pytest.Config, key: str) -> bool:
+    try:
+        return any(str(text).strip().lower() == "none" for text in config.getini(key))
+    except (TypeError, ValueError, pytest.UsageError):
+        return False
 
 
 def refuse_an_empty_run(
@@ -228,11 +253,12 @@ def refuse_an_empty_run(
     if settings.asks_for_gates:
         nothing = "there is nothing for the gates to decide on"
     if unfit and not planned:
-        raise pytest.UsageError(f"{unfit}, so {nothing}")
-    raise pytest.UsageError(
+        raise input_error(f"{unfit}, so {nothing}", code="PL103")
+    raise input_error(
         f"--personalens-sample: no test that is left asks for the fixture personalens and is run, so"
         f" {nothing}; write one: def test_it(personalens): personalens.check(); give no path, so that the"
         " built-in suite runs; or see what the selection (-k, -m, --lf, --setup-only) leaves of the"
         f" sample of {size_text(settings.sample or 0)}, which is drawn first (--personalens-domain,"
-        " --personalens-kind and --personalens-users restrict the draw)"
+        " --personalens-kind and --personalens-users restrict the draw)",
+        code="PL103",
     )

@@ -14,12 +14,14 @@ from pytest_personalens.core.options.options import BY_KEY, OPTIONS, Option
 from pytest_personalens.core.options.settings import Settings
 from pytest_personalens.core.suite_names import FIRST_SUITE, STATE
 from pytest_personalens.core.text.parse import list_parts
+from pytest_personalens.plugin.input_errors import input_error
 from pytest_personalens.plugin.options.option_checks import (
     check_alone,
     check_half,
     check_settings,
     split_dimensions,
 )
+from pytest_personalens.plugin.options.unknown_keys import refuse_unknown_keys
 from pytest_personalens.plugin.pytest_internals import written_value
 
 if TYPE_CHECKING:
@@ -41,7 +43,7 @@ _GROUPS: Final = {
     "report": "what is written",
 }
 #: Keys that exist only in the configuration, each a list of lines.
-_LINES: Final = {
+LINES: Final = {
     "personalens_prices": "MODEL = INPUT, OUTPUT[, CACHED[, WRITTEN]] in dollars for a million tokens",
     STATE: "FIELD = FACT[, FACT]: which field of the state is which fact, by the fact's name or type",
     "personalens_assistant_headers": (
@@ -67,7 +69,7 @@ def add_options(parser: pytest.Parser) -> None:
                 parser.addini(
                     o.ini, o.help if o.on == "ini" else "the option of this name", type=of_key, default=None
                 )
-    for key, text in _LINES.items():
+    for key, text in LINES.items():
         parser.addini(key, text, type="linelist")
 
 
@@ -76,6 +78,7 @@ def read_settings(config: pytest.Config) -> Settings:
 
     Raise `pytest.UsageError` that names the option.
     """
+    refuse_unknown_keys(config, [*(o.ini for o in OPTIONS if o.on != "command line"), *LINES])
     check_alone(config)
     values: dict[str, Any] = {}
     given = set[str]()
@@ -90,7 +93,7 @@ def read_settings(config: pytest.Config) -> Settings:
         suite, is_set = values.get("suite"), value not in (None, False)  # a flag that is not given is False
         if is_set and suite and values.get("sample") is not None and o.key in _suite(suite).lacks:
             if config.getoption(o.ini, None) not in (None, False):  # the configuration may have it
-                raise pytest.UsageError(f"{o.long}: means nothing in the suite {suite}; leave it out")
+                raise input_error(f"{o.long}: means nothing in the suite {suite}; leave it out", code="PL108")
             value = None
         if value is not None and not o.flag:
             value = read_value(o, value, source, suite, configured=source == o.ini)
@@ -123,8 +126,9 @@ def configured(config: pytest.Config, option: Option) -> tuple[Any, str]:
     except (TypeError, ValueError, pytest.UsageError) as error:  # pytest 9 says what is wrong, but not where
         if " or " in option.type:  # pytest before 9.2 has no type of a key for a number or a word
             return written_value(config, option.ini), option.ini
-        raise pytest.UsageError(
-            f"{option.ini}: expected a value of type {option.type} in the configuration file ({error})"
+        raise input_error(
+            f"{option.ini}: expected a value of type {option.type} in the configuration file ({error})",
+            code=getattr(error, "code", ""),
         ) from None
     return (None if value in ("", []) else value), option.ini
 
@@ -140,7 +144,7 @@ def read_value(
     try:
         texts = [str(v) for v in value] if isinstance(value, (list, tuple)) else [str(value)]
     except Exception:  # raised by the __str__ of a custom value in a mark
-        raise pytest.UsageError(f"{source}: expected {option.metavar}, not {short_repr(value)}") from None
+        raise input_error(f"{source}: expected {option.metavar}, not {short_repr(value)}") from None
     try:
         if not option.many:
             if len(texts) != 1:
@@ -153,9 +157,9 @@ def read_value(
         every = (_read_text(option, text, suite, configured=configured) for text in texts)
         values = tuple(one for one in every if one is not _OF_ANOTHER)
     except SpecError as error:
-        raise pytest.UsageError(f"{source}: {error}") from None
+        raise input_error(f"{source}: {error}", code=error.code) from None
     except ValueError as error:
-        raise pytest.UsageError(f"{source}: {error}, not {', '.join(map(str, texts))!r}") from None
+        raise input_error(f"{source}: {error}, not {', '.join(map(str, texts))!r}") from None
     if not values:
         return None
     if option.key != "dimensions":
@@ -230,7 +234,7 @@ def _absolute(reports: Sequence[str], base: Path) -> tuple[str, ...]:
     try:
         return tuple(text if text == "github" else str(base / Path(text).expanduser()) for text in reports)
     except RuntimeError as error:  # the home folder of an unknown user
-        raise pytest.UsageError(f"{BY_KEY['report'].long}: {error}") from None
+        raise input_error(f"{BY_KEY['report'].long}: {error}") from None
 
 
 def _read_users(names: Sequence[str], base: Path) -> tuple[str, ...]:
@@ -241,29 +245,32 @@ def _read_users(names: Sequence[str], base: Path) -> tuple[str, ...]:
             try:
                 lines = file.read_text(encoding="utf-8").splitlines()
             except (OSError, ValueError) as error:  # the path itself may be invalid
-                raise pytest.UsageError(f"--personalens-users: cannot read {file}: {error}") from None
+                raise input_error(f"--personalens-users: cannot read {file}: {error}", code="PL201") from None
             if not (listed := list(filter(None, map(str.strip, lines)))):
-                raise pytest.UsageError(
+                raise input_error(
                     f"--personalens-users: no user is in {file}; write an id a line, or leave the option out"
-                    " for everybody"
+                    " for everybody",
+                    code="PL106",
                 )
             users += listed
         elif name.startswith("official-"):
             from pytest_personalens.datasets import OFFICIAL_SAMPLES
 
             if name not in OFFICIAL_SAMPLES:
-                raise pytest.UsageError(
+                raise input_error(
                     f"--personalens-users: {name} is no sample of the benchmark's own; known:"
                     f" {', '.join(OFFICIAL_SAMPLES)}; for others write a file with an id a line and give"
-                    " file:PATH"
+                    " file:PATH",
+                    code="PL106",
                 )
             users += OFFICIAL_SAMPLES[name]
         elif (numbers := _NUMBERS.fullmatch(name)) is not None:
             first, last = map(int, numbers.groups())
             if not first <= last < first + _MOST_NUMBERS:
-                raise pytest.UsageError(
+                raise input_error(
                     f"--personalens-users: {name} is no range of numbers of users; give FIRST-LAST, such as"
-                    f" 0-49, with at most {_MOST_NUMBERS:,} numbers"
+                    f" 0-49, with at most {_MOST_NUMBERS:,} numbers",
+                    code="PL106",
                 )
             users += map(str, range(first, last + 1))
         else:

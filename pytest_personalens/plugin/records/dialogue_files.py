@@ -83,9 +83,11 @@ def _files_of(text: str, base: Path) -> list[Path]:
         matched = [path] if path.exists() else sorted(Path(path.anchor).glob(pattern))
         files = [file for one in matched for file in (_files_in(one) if one.is_dir() else [one])]
     except (OSError, ValueError, RuntimeError) as error:  # such as a name that is too long, or no home
-        raise DataError(text[:200], f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
+        raise DataError(
+            text[:200], f"cannot be read: {getattr(error, 'strerror', None) or error}", code="PL201"
+        ) from None
     if not matched:
-        raise DataError(text, "no such file or folder, and no pattern of any")
+        raise DataError(text, "no such file or folder, and no pattern of any", code="PL201")
     return files
 
 
@@ -157,7 +159,7 @@ def _record(file: Path) -> Iterator[Entry]:
     try:
         record = read_record(file.read_text(encoding="utf-8"), str(file))
     except RecordError as error:
-        raise DataError(file, str(error).removeprefix(f"{file}: ")) from None
+        raise DataError(file, str(error).removeprefix(f"{file}: "), code=error.code) from None
     _of_first_suite(file, record.suite)
     case = parse_case(f"[{record.case}]", [record.scenario]) or CaseId(record.scenario)
     if record.dialogue.end != "fault":

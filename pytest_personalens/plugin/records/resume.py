@@ -22,6 +22,7 @@ from pytest_personalens.datasets.toml_cache import cache_folder
 from pytest_personalens.engine.assistant.source import first_changed, sources
 from pytest_personalens.engine.records.elsewhere import FOLDER
 from pytest_personalens.models.call_log import CallLog
+from pytest_personalens.plugin.input_errors import input_error
 
 if TYPE_CHECKING:
     from pytest_personalens.core.options.settings import Settings
@@ -73,7 +74,8 @@ def open_log(root: Path, *, beside_records: bool) -> CallLog:
             problems.append(f"{error.filename}: {_why(error)}")
     raise SpecError(
         f"what is bought could not be kept ({'; '.join(problems)}); make it writable, or name another cache"
-        " folder in PERSONALENS_CACHE_DIR"
+        " folder in PERSONALENS_CACHE_DIR",
+        code="PL105",
     )
 
 
@@ -103,7 +105,7 @@ def begin_run(
     if left is not None:
         for o in OPTIONS:
             if now.get(o.key) != (then := left["settings"].get(o.key)):
-                raise pytest.UsageError(
+                raise input_error(
                     f"--personalens-resume: the interrupted run had {o.called} {then!r}, this one has"
                     f" {now.get(o.key)!r}; give the same, or leave out --personalens-resume to start anew"
                 )
@@ -121,7 +123,7 @@ def begin_run(
             file, json.dumps({"run": log.run, "settings": now, "sources": made_of, "began": time.time()})
         )
     except OSError as error:
-        raise SpecError(f"{file}: cannot be written: {error.strerror}; remove it") from None
+        raise SpecError(f"{file}: cannot be written: {error.strerror}; remove it", code="PL105") from None
     return RunState(log.run, log, history)
 
 

@@ -75,7 +75,8 @@ class StoredDialogues:
         for control in controls:
             if not any(name == control for _, name in self._dialogues):
                 raise SpecError(
-                    f"--personalens-control: there is no stored dialogue of {control}; leave it out"
+                    f"--personalens-control: there is no stored dialogue of {control}; leave it out",
+                    code="PL108",
                 )
 
     @property

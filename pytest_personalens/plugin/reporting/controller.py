@@ -13,7 +13,7 @@ from pytest_personalens.core.options.options import BY_KEY, keys_of
 from pytest_personalens.core.text.parse import ALL, size_text
 from pytest_personalens.core.text.redaction import redact
 from pytest_personalens.engine.assistant.source import origin
-from pytest_personalens.plugin.input_errors import errors_in_one_line
+from pytest_personalens.plugin.input_errors import errors_in_one_line, input_error
 from pytest_personalens.plugin.options.option_checks import refuse_an_empty_run
 from pytest_personalens.plugin.pytest_internals import PrintedFailures
 from pytest_personalens.plugin.records.resume import end_run
@@ -40,6 +40,11 @@ if TYPE_CHECKING:
     from pytest_personalens.plugin.running.tally import Drawn
 
 
+#: What somebody can do whose groups of tests are taken apart.
+_UNGROUPED: Final = (
+    "this pytest-xdist and this pytest do not keep groups together under --dist loadgroup; use pytest below"
+    " 9.2, or --dist loadscope or loadfile"
+)
 #: Failed dialogues that are printed in full, unless pytest is verbose.
 _MOST_IN_FULL: Final = 5
 #: Settings that only decide which files a run writes: equal runs must give equal results.
@@ -92,7 +97,7 @@ class Controller:
             if self._settings.executor is None and not self._config.option.collectonly:
                 run.participants.called.refuse_unready(models=self._settings.may_spend)
         except PersonalensError as error:
-            raise pytest.UsageError(str(error)) from None
+            raise input_error(str(error), code=error.code) from None
         if self._requirements.baseline is not None:
             refuse_baseline(self._requirements.baseline, run)
         if self._judge_check is not None:
@@ -160,13 +165,14 @@ class Controller:
         self._results = self._summarize(complete=complete)
         if self._results is None and self._reported.drawn and not self._reported.failed:
             drawn = self._reported.drawn  # with workers, this is known only now
-            refuse_an_empty_run(
-                self._config,
-                self._settings,
-                planned=bool(drawn.requested),
-                left=bool(drawn.remaining),
-                unfit=drawn.unfit,
-            )
+            with errors_in_one_line():
+                refuse_an_empty_run(
+                    self._config,
+                    self._settings,
+                    planned=bool(drawn.requested),
+                    left=bool(drawn.remaining),
+                    unfit=drawn.unfit,
+                )
         self._end_run()
         if self._judge_check is not None and whole and self._results is not None:
             self._outputs.keep(self._results)
@@ -223,6 +229,9 @@ class Controller:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
         self._printed.shorten_repeated()
+        if self._reported.drawn is not None and (alone := self._reported.drawn.ungrouped):
+            tests = f"{alone} test{'s' * (alone > 1)} marked xdist_group ran in any worker"
+            terminalreporter.write_line(f"personalens: {tests}: {_UNGROUPED}", yellow=True)
         if self._results is not None:
             from pytest_personalens.plugin.reporting.summary import write_summary
 
@@ -273,7 +282,9 @@ class Controller:
             complete=complete,
             drawn_from=drawn_from,
             excluded=excluded,
+            side_by_side=max(1, drawn.side_by_side),
         )
+        run.add_personas(drawn.personas)
         more: dict[str, Any] = {}
         if self._settings.shard is not None:
             more["origin"] = origin(self._config.rootpath)

@@ -11,6 +11,7 @@ from pytest_personalens.core.text.safe_text import harmless
 from pytest_personalens.plugin.failures import GateFailure, traceback_style
 from pytest_personalens.plugin.running.prepare import rerun_command
 from pytest_personalens.reports.content.command_line import gates_off
+from pytest_personalens.results.values.latency import item_times
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -111,6 +112,7 @@ def junit_properties(item: Item) -> list[tuple[str, str]]:
         "tool_calls": str(sum(m.calls for m in dialogue.messages)) if dialogue.acts else "",
         "trial": str(item.trial) if item.trial > 1 else "",
         "control": item.arm,
+        **{name: f"{time:.1f}" for name, time in item_times(item).items()},
     }
     return [
         *(scores or ([("personalens_cause", evaluation.cause)] if evaluation.cause else [])),

@@ -21,6 +21,7 @@ from pytest_personalens.engine.records.by_case import JudgeByCase
 from pytest_personalens.judge_quality.drift.adopted_judge import AdoptedJudge, Scored, read_adopted
 from pytest_personalens.judge_quality.drift.anchors import open_anchors, read_anchors
 from pytest_personalens.judge_quality.drift.drift import detect_drift
+from pytest_personalens.plugin.input_errors import input_error
 from pytest_personalens.plugin.reporting.outputs import path_of
 from pytest_personalens.results.values.figures import Drift
 
@@ -50,22 +51,23 @@ class JudgeCheck:
         try:
             self.anchors = open_anchors(anchors_path(config, settings))
         except DataError as error:
-            raise pytest.UsageError(f"personalens_anchors: {error}") from None
+            raise input_error(f"personalens_anchors: {error}", code=error.code) from None
         try:
             if settings.adopt_judge:
                 writable(self._path, self._flag)
             else:
                 self._then = self._read()
         except SpecError as error:
-            raise pytest.UsageError(str(error)) from None
+            raise input_error(str(error), code=error.code) from None
 
     def admit(self, config: pytest.Config, run: Run) -> None:
         """Refuse, before any test runs, a judge that costs money in a run that may not spend."""
         idle = config.option.collectonly or self._settings.estimate
         if not (self._settings.may_spend or idle) and self._judge(run)[0].paid:
-            raise pytest.UsageError(
+            raise input_error(
                 f"{self._flag}: {self._settings.judge_model} costs money: add --personalens-record live to"
-                f" have it read {len(self.anchors.dialogues)} anchors on {len(self._dimensions)} dimensions"
+                f" have it read {len(self.anchors.dialogues)} anchors on {len(self._dimensions)} dimensions",
+                code="PL304",
             )
 
     def conclude(self, run: Run, results: Results) -> tuple[Drift, dict[str, Usage]]:
@@ -174,20 +176,22 @@ class JudgeCheck:
         try:
             then = read_adopted(self._path)
         except DataError as error:
-            raise pytest.UsageError(f"{self._flag}: {error}") from None
+            raise input_error(f"{self._flag}: {error}", code=error.code) from None
         if then.anchors != self.anchors.digest:
-            raise pytest.UsageError(
+            raise input_error(
                 f"{self._flag}: {self._path.name} was adopted with other anchors ({then.anchors}, these are"
                 f" {self.anchors.digest}); give them with personalens_anchors in the configuration, or adopt"
-                " the judge again"
+                " the judge again",
+                code="PL604",
             )
         if set(then.verdicts) != set(self._dimensions):
             had, have = (
                 ",".join(d.short for d in Dimension if d in of) for of in (then.verdicts, self._dimensions)
             )
-            raise pytest.UsageError(
+            raise input_error(
                 f"{self._flag}: {self._path.name} was adopted with the dimensions {had}, this run reads"
-                f" {have}; give --personalens-dimensions {had}, or adopt the judge again"
+                f" {have}; give --personalens-dimensions {had}, or adopt the judge again",
+                code="PL604",
             )
         return then
 

@@ -11,6 +11,7 @@ import pytest
 
 from pytest_personalens.core.errors import PersonalensError, SpecError
 from pytest_personalens.core.options.options import BY_KEY, OPTIONS
+from pytest_personalens.plugin.input_errors import input_error
 from pytest_personalens.reports.files import Files, check_files, write_files
 from pytest_personalens.results.values.results import write_json
 
@@ -49,7 +50,7 @@ class Outputs:
                 Files.of(settings.report, save_baseline=baseline), "--personalens-", read=read
             )
         except SpecError as error:
-            raise pytest.UsageError(str(error)) from None
+            raise input_error(str(error), code=error.code) from None
 
     @property
     def tells_who(self) -> bool:
@@ -114,7 +115,7 @@ def path_of(config: pytest.Config, settings: Settings, option: Option) -> Path:
     try:
         path = Path(str(getattr(settings, option.key))).expanduser()
     except RuntimeError as error:  # the home folder of an unknown user
-        raise pytest.UsageError(f"{option.long if on_command_line else option.ini}: {error}") from None
+        raise input_error(f"{option.long if on_command_line else option.ini}: {error}") from None
     return (config.invocation_params.dir if on_command_line else config.rootpath) / path
 
 
@@ -131,7 +132,7 @@ def baseline_of_run(config: pytest.Config, settings: Settings) -> Baseline | Non
         return read_baseline(path)
     except PersonalensError as error:
         source = _BASELINE.long if config.getoption(_BASELINE.ini) is not None else _BASELINE.ini
-        raise pytest.UsageError(f"{source}: {error}") from None
+        raise input_error(f"{source}: {error}", code=error.code) from None
 
 
 def refuse_baseline(baseline: Baseline, run: Run) -> None:
@@ -149,4 +150,5 @@ def refuse_baseline(baseline: Baseline, run: Run) -> None:
                 f" dataset, such as {changed[0]}"
             )
     if why:
-        raise pytest.UsageError(f"{_BASELINE.long}: {mismatch_message(str(run.settings.baseline), why)}")
+        told = mismatch_message(str(run.settings.baseline), why)
+        raise input_error(f"{_BASELINE.long}: {told}", code="PL202")

@@ -83,6 +83,7 @@ class Reported:
                 knows=drawn.knows or so_far.knows,
                 waited=max(drawn.waited, so_far.waited),
                 waited_for=drawn.waited_for or so_far.waited_for,
+                side_by_side=drawn.side_by_side + so_far.side_by_side,
             )
 
     @property

@@ -118,7 +118,7 @@ def _write_section(
         # Whether or not a report is written, it is told what is known of the user whose score fell.
         flips = results.comparison.flips if results.comparison is not None else ()
         fell = {flip.scenario for flip in flips if flip.fell}
-        items = [item for item in results.own if item.evaluation.scenario in fell]
+        items = [i for i in results.own if red.failures or i.evaluation.scenario in fell]
         with suppress(PersonalensError):  # a data file changed during the run
             results = results.model_copy(update={"scenarios": reporter.config.stash[RUN].scenarios(items)})
     lines = summary_lines(

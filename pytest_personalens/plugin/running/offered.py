@@ -45,10 +45,12 @@ def offered_dataset(spec: str) -> Dataset | None:
     if isinstance(hook_caller.problem, DataError):
         raise hook_caller.problem
     if hook_caller.problem is not None:
-        raise SpecError(f"the dataset {spec!r} cannot be had: {error_text(hook_caller.problem)}")
+        raise SpecError(
+            f"the dataset {spec!r} cannot be had: {error_text(hook_caller.problem)}", code="PL307"
+        )
     if status:
         lines = [line.strip() for line in said.getvalue().splitlines() if line.strip()]
         lines = lines or [f"exit code {int(status)}"]
         why = next((line for line in lines if "error: " in line), lines[-1]).removeprefix("E   ")
-        raise SpecError(f"the dataset {spec!r} cannot be had: pytest cannot start here: {why}")
+        raise SpecError(f"the dataset {spec!r} cannot be had: pytest cannot start here: {why}", code="PL307")
     return CheckedDataset(hook_caller.found) if hook_caller.found is not None else None

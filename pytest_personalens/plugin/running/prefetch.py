@@ -13,7 +13,7 @@ import pytest
 from pytest_personalens.core.errors import PersonalensError
 from pytest_personalens.core.judging.evaluation import empty_evaluation
 from pytest_personalens.core.runtime.threads import Threads
-from pytest_personalens.core.suite_names import MEMORY, STATE
+from pytest_personalens.core.suite_names import MEMORY, STATE, STORE
 from pytest_personalens.engine.assistant.running_users import UsersMixed
 from pytest_personalens.engine.assistant.state import knows_whose
 from pytest_personalens.engine.job import JobResult
@@ -22,12 +22,14 @@ from pytest_personalens.engine.work import work
 from pytest_personalens.models.tape import unkept
 from pytest_personalens.plugin.pytest_internals import fixtures_of, without_capture
 from pytest_personalens.plugin.running.items import PARAM, is_scenario_item, spec_of
+from pytest_personalens.plugin.running.persona import STRATUM
 from pytest_personalens.plugin.running.prepare import calls_of, context_of, job_of, past_of, store_of
 from pytest_personalens.plugin.running.xdist import share_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from pytest_personalens.core.dialogue.memory_store import MemoryStore
     from pytest_personalens.core.options.settings import Settings
     from pytest_personalens.engine.assistant.memory import Memory, UserPast
     from pytest_personalens.engine.assistant.state import StateSource
@@ -54,16 +56,19 @@ _HOMES: Final[dict[str, type[pytest.Collector]]] = {
 
 def why_not_concurrent(items: Iterable[pytest.Item], settings: Settings) -> str:
     """Return why these items cannot run at the same time: each gets its own assistant, or its state."""
-    names = (STATE,) if settings.names_assistant else (_ASSISTANT, STATE)
+    names = (STATE, STORE) if settings.names_assistant else (_ASSISTANT, STATE, STORE)
     fixtures = ((name, f) for item in items for name in names if (f := _fixture(item, name)) is not None)
     for name, fixture in {id(f): (name, f) for name, f in fixtures}.values():
         if fixture.scope not in _HOMES:
             code, what = fixture.func.__code__, "assistant" if name == _ASSISTANT else "callable"
+            hint = (
+                f" (give the {what} a parameter `context` to be told with each call what it may know of the"
+                " user)"
+            )
             return (
                 f"personalens_parallel = {str(settings.parallel).lower()}: the fixture {name} must have scope"
                 f" 'session' or 'module'; the one in {code.co_filename}, line {code.co_firstlineno}, has"
-                f" scope '{fixture.scope}' (give the {what} a parameter `context` to be told with each call"
-                " what it may know of the user)"
+                f" scope '{fixture.scope}'{hint if name != STORE else ''}"
             )
     return ""
 
@@ -103,11 +108,13 @@ class Prefetcher:
         assistant: Assistant,
         state: StateSource | None = None,
         memory: Memory | None = None,
+        memory_store: MemoryStore | None = None,
     ) -> JobResult:
         """Return the evaluation of `item`; start it and those of the next items if they do not run yet."""
+        self._run.tally.side_by_side = self._engine.size
         if item.nodeid not in self._engine:
             past = past_of(item, self._run, job.context, memory)
-            self._submit(item, job, calls, assistant, state, past)
+            self._submit(item, job, calls, assistant, state, past, memory_store)
         for other in self._after(item):
             with suppress(PersonalensError):  # the item itself reports the problem at its turn
                 scenario = self._run.scenario(spec_of(other))
@@ -115,7 +122,7 @@ class Prefetcher:
                 context = context_of(other, self._run, scenario)
                 past = past_of(other, self._run, context, memory)
                 started = job_of(other, self._run, store, context)
-                self._submit(other, started, calls_of(other, self._run), assistant, state, past)
+                self._submit(other, started, calls_of(other, self._run), assistant, state, past, memory_store)
         participants = self._run.participants
 
         def idle() -> None:
@@ -152,10 +159,12 @@ class Prefetcher:
         assistant: Assistant,
         state: StateSource | None,
         past: UserPast | None,
+        memory_store: MemoryStore | None,
     ) -> None:
         participants, cluster = self._run.participants, self._run.cluster
         if cluster is None:
-            self._engine.submit(item.nodeid, work, job, participants, assistant, calls, state, past)
+            given = assistant, calls, state, past, memory_store
+            self._engine.submit(item.nodeid, work, job, participants, *given)
             return
         from pytest_personalens.engine.dask import work_there
 
@@ -170,11 +179,9 @@ class Prefetcher:
         """Return a value that is equal for two items if one assistant serves both; None if it has its own."""
         if any(len(fixtures_of(item).get(name, ())) != 1 for name in _OURS):
             return None
-        state, memory = _shared(item, STATE), _shared(item, MEMORY)
-        if state is None or memory is None:
-            return None
-        assistant = () if self._named else _shared(item, _ASSISTANT)
-        return None if assistant is None else (*assistant, *state, *memory)
+        names = (STATE, MEMORY, STORE) if self._named else (STATE, MEMORY, STORE, _ASSISTANT)
+        shared = [_shared(item, name) for name in names]
+        return None if None in shared else tuple(shared)
 
     def _after(self, item: pytest.Item) -> Iterator[pytest.Item]:
         """Yield the coming items, each once, up to the first with another assistant, while there is room."""
@@ -190,6 +197,7 @@ class Prefetcher:
             if (
                 is_scenario_item(other)
                 and other.nodeid not in self._engine
+                and spec_of(other).ref.stratum != STRATUM
                 and not any(other.iter_markers("skip"))
             ):
                 yield other

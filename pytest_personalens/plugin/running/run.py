@@ -19,9 +19,11 @@ from pytest_personalens.engine.assistant.memory import Memory
 from pytest_personalens.engine.participants import Participants
 from pytest_personalens.engine.records.elsewhere import refuse_old
 from pytest_personalens.models.specs import read_spec
+from pytest_personalens.plugin.input_errors import input_error
 from pytest_personalens.plugin.pytest_internals import without_capture
 from pytest_personalens.plugin.records.resume import RunState, begin_run
 from pytest_personalens.plugin.running.items import ItemSpec, cases
+from pytest_personalens.plugin.running.persona import ref_of, scenario_of
 from pytest_personalens.plugin.running.run_specs import (
     budget_in,
     participant_specs,
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from pytest_personalens.engine.dask import Cluster
     from pytest_personalens.engine.job import StoredDialogue
     from pytest_personalens.plugin.records.stored_dialogues import StoredDialogues
+    from pytest_personalens.plugin.running.persona import Persona
     from pytest_personalens.results.comparison.baseline import ComparisonTerms
     from pytest_personalens.results.values.item import Item
 
@@ -93,6 +96,8 @@ class Run:
         self._memories: dict[int, Memory] = {}
         self._loaded: dict[ScenarioRef, BaseScenario] = {}
         self.ids: dict[str, tuple[str, str]] = {}
+        #: User and task -> the scenario of a persona in a mark.
+        self.personas: dict[tuple[str, ...], BaseScenario] = {}
         if settings.sample is not None:
             self.sample(settings)
         self.state = self._state()
@@ -126,7 +131,8 @@ class Run:
                 if self.ids.setdefault(ref.id, ref[:2]) != ref[:2]:
                     raise SpecError(
                         f"{self.suite.item}s {self.ids[ref.id]} and {ref[:2]} of dataset"
-                        f" {self.dataset.name!r} share the id {ref.id!r}"
+                        f" {self.dataset.name!r} share the id {ref.id!r}",
+                        code="PL207",
                     )
             if settings.sample == ALL:
                 sample = sample._replace(requested=sample.drawn)
@@ -151,6 +157,28 @@ class Run:
         for letters in sorted({case.given for case in planned}):
             self.participants.refuse_context(letters)
         return planned
+
+    def plan_persona(self, settings: Settings, persona: Persona, test: str) -> list[ItemSpec]:
+        """Return the item of a test whose mark describes its user, with its trials; nothing is drawn for it.
+
+        Nobody else has its task, so it has no control that gives another user's context.
+        """
+        if (settings.shard is not None and settings.shard[0] != 1) or self.stored is not None:
+            return []
+        ref = ref_of(persona, test)
+        self.personas[ref[:2]] = scenario_of(persona, ref)
+        controls = tuple(name for name in settings.control if not self.suite.arm(name).swaps)
+        return list(cases([ref], settings._replace(control=controls)))
+
+    def add_personas(self, personas: Iterable[dict[str, Any]]) -> None:
+        """Take the scenarios of personas in marks as a worker sends them."""
+        for data in personas:
+            scenario = self.suite.scenario.model_validate(data)
+            self.personas.setdefault((scenario.user, scenario.task_id), scenario)
+
+    def load(self, ref: ScenarioRef) -> BaseScenario:
+        """Return a scenario of the dataset, or of a persona in a mark."""
+        return self.personas.get(ref[:2]) or self.dataset.load(ref)
 
     def cases(self, sample: Sample, settings: Settings) -> Iterable[ItemSpec]:
         """Return the items of a sample; of stored dialogues, all trials that there are."""
@@ -218,7 +246,7 @@ class Run:
             e.scenario: ScenarioRef(e.user, e.task, e.kind, e.domains)
             for e in (item.evaluation for item in items)
         }
-        return {id_: self._of_run(self.dataset.load(ref)).in_results() for id_, ref in sorted(refs.items())}
+        return {id_: self._of_run(self.load(ref)).in_results() for id_, ref in sorted(refs.items())}
 
     def contents(self) -> dict[tuple[str, str], str]:
         """Return the digest of each scenario that was loaded ahead, by user and task."""
@@ -237,13 +265,14 @@ class Run:
             if "" not in needs:
                 raise SpecError(
                     f"--personalens-gate: {gate.name}: {needs.pop()}; no {self.suite.item} of the draw has"
-                    " facts, so nothing would decide the gate"
+                    " facts, so nothing would decide the gate",
+                    code="PL606",
                 )
 
     def scenario(self, case: ItemSpec) -> BaseScenario:
         """Return the whole scenario of an item: a new one for each caller, because tests may change it."""
         ahead = self._loaded.pop(case.ref, None)
-        whole = ahead if ahead is not None else self.dataset.load(case.ref)
+        whole = ahead if ahead is not None else self.load(case.ref)
         return self.suite.situated(case.settings._asdict(), whole, case.given, self.other_scenario(case))
 
     def _of_run(self, scenario: BaseScenario) -> BaseScenario:
@@ -273,6 +302,9 @@ class Run:
             elsewhere=sum(s.elsewhere for s in used),
             waited=self.tally.waited,
             waited_for=self.tally.waited_for,
+            side_by_side=self.tally.side_by_side,
+            ungrouped=self.tally.ungrouped,
+            personas=tuple(one.model_dump(mode="json") for one in self.personas.values()),
         )
 
     @property
@@ -313,16 +345,20 @@ class Run:
         if not s.names_assistant:
             raise SpecError(
                 f"{flag}: a fixture stays in this process; name the assistant with --personalens-assistant"
-                " module:attribute"
+                " module:attribute",
+                code="PL402",
             )
         for spec in (s.user_model, *judge_specs(s.judge_model).values()):
             if spec != "embedded" and read_spec(spec) is None:
                 raise SpecError(
                     f"{flag}: only embedded, bedrock: and openai: agents can be opened on its workers, not"
-                    f" {spec!r}"
+                    f" {spec!r}",
+                    code="PL306",
                 )
         if self.participants.budget is not None:
-            raise SpecError(f"{flag}: --personalens-budget is kept in one machine's files, not on a cluster")
+            raise SpecError(
+                f"{flag}: --personalens-budget is kept in one machine's files, not on a cluster", code="PL306"
+            )
         from pytest_personalens.engine.dask import Cluster
 
         return Cluster(s.executor)
@@ -335,14 +371,16 @@ class Run:
             raise
         except Exception as error:  # opening a custom dataset may raise anything
             raise SpecError(
-                f"--personalens-data: the dataset {spec!r} cannot be had: {error_text(error)}"
+                f"--personalens-data: the dataset {spec!r} cannot be had: {error_text(error)}",
+                code="PL307",
             ) from error
         if added is None:
             reader = DATA_PREFIXES.get(spec.partition(":")[0], self.suite.name)
             if reader != self.suite.name:
                 raise SpecError(
                     f"--personalens-data {spec}: is data of the suite {reader}; add --personalens-suite"
-                    f" {reader}"
+                    f" {reader}",
+                    code="PL108",
                 )
             own: Dataset = self.suite.open_dataset(spec, self.config.rootpath, self.settings._asdict())
             return own
@@ -379,4 +417,4 @@ def open_run(config: pytest.Config, settings: Settings) -> Run:
         with no_collection(kept=True):
             return Run(config, settings)
     except PersonalensError as error:
-        raise pytest.UsageError(f"personalens: {error}") from None
+        raise input_error(f"personalens: {error}", code=error.code) from None

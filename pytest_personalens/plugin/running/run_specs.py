@@ -75,7 +75,7 @@ def _read(config: pytest.Config, key: str, read: Callable[[list[str]], Read]) ->
     try:
         return read(_lines(config, key))
     except SpecError as error:
-        raise SpecError(f"{key}: {error}") from None
+        raise SpecError(f"{key}: {error}", code=error.code) from None
 
 
 def _lines(config: pytest.Config, name: str) -> list[str]:
@@ -115,5 +115,6 @@ def refuse_unknown_prices(
         if model.paid and price_of(model.name, prices) is None:
             raise SpecError(
                 f"--personalens-budget: no price is known for {model.name} ({role}); add it to"
-                " personalens_prices"
+                " personalens_prices",
+                code="PL304",
             )

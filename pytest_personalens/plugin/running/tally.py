@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,6 +34,12 @@ class Drawn(NamedTuple):
     #: Seconds that dialogues waited which ran one after the other, and what lets them run side by side.
     waited: float = 0.0
     waited_for: str = ""
+    #: Dialogues that ran at the same time, over all processes.
+    side_by_side: int = 0
+    #: Items whose mark ``xdist_group`` keeps them with no other.
+    ungrouped: int = 0
+    #: The scenarios of personas in marks, as plain data.
+    personas: tuple[dict[str, Any], ...] = ()
 
 
 @dataclass(slots=True)
@@ -47,8 +53,10 @@ class Tally:
     skipped: list[str] = field(default_factory=list)
     unfit: str = ""
     knows: bool = False
+    ungrouped: int = 0
     waited: float = 0.0
     waited_for: str = ""
+    side_by_side: int = 1
 
     @contextmanager
     def waiting(self, lacking: str) -> Iterator[None]:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from pytest_personalens.core.judging.dimensions import Dimension
 from pytest_personalens.reports.content.explanation import sentence_of
+from pytest_personalens.results.gates.latency import latency_note
 from pytest_personalens.results.reasons.explanation import explanations
 from pytest_personalens.results.reasons.reasons import intrusions_note, limits_note
+from pytest_personalens.results.reasons.shared_values import shared_note
 from pytest_personalens.results.wording import (
     CAUSES,
     REPORT_ONLY,
@@ -24,6 +26,8 @@ from pytest_personalens.results.wording import (
     quotes_note,
     signed,
     stale_note,
+    store_note,
+    thresholds_text,
     trust_note,
     unread_note,
     user_note,
@@ -217,7 +221,9 @@ def _notes(results: Results) -> Iterator[tuple[str, Sentence]]:
         ("unread", unread_note),
         ("not judged", not_judged_note),
         ("limits", limits_note),
+        ("store", store_note),
         ("intrusions", intrusions_note),
+        ("latency", latency_note),
         ("user", user_note),
     ):
         if text := note(results):
@@ -225,11 +231,12 @@ def _notes(results: Results) -> Iterator[tuple[str, Sentence]]:
     for cause in results.uncounted:
         address = "" if cause in results.missing else f"cause={cause}"
         yield f"not scored: {cause}", Sentence(unscored_text(results, cause), address)
+    if any(not gate.passed for gate in results.gates) and (text := shared_note(results)):
+        yield "shared", Sentence(text)
     low = sum(item.status == "low" for item in results.own)
     if low and results.gates:
         are = f"{results.of_suite.dialogue}{' is' if low == 1 else 's are'}"
-        text = f"{low:,} {are} below threshold; low scores fail the run by its gates alone"
-        yield "low", Sentence(text, "status=low")
+        yield "low", Sentence(f"{low:,} {are} below {thresholds_text(results)}", "status=low")
 
 
 def tasks_read_as_failed(results: Results) -> bool:

@@ -232,6 +232,7 @@ def _dialogue(item: Item, scenario: BaseScenario | None, text: _Pool) -> dict[st
         "before": [_message(m, text) for m in said],
         "source": earlier.source if earlier is not None and said else "",
         "messages": [_message(m, text) for m in e.dialogue.messages],
+        "times": e.latencies if any(e.latencies) else (),
         "sessions": _beginnings(e.dialogue.messages, text),
         # The assistant's calls in the form of a record, for a reader's label.
         "acts": {n: m.model_dump(mode="json") for n, m in enumerate(e.dialogue.messages) if m.acts},

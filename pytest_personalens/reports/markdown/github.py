@@ -84,20 +84,23 @@ def append_summary(results: Results, path: Path, *, before: Results | None = Non
                 path,
                 f"holds {there:,} bytes already, and GitHub shows no more than 1 MiB; write less in this"
                 " step",
+                code="PL105",
             )
         with path.open("a", encoding="utf-8") as file:
             file.write(
                 markdown_report(results, before=before, limit=_SUMMARY_LIMIT - there - 1, link=link) + "\n"
             )
     except OSError as error:
-        raise DataError(path, f"the summary cannot be written: {error.strerror}") from None
+        raise DataError(path, f"the summary cannot be written: {error.strerror}", code="PL105") from None
 
 
 def summary_path(environment: Mapping[str, str] = os.environ) -> Path:
     """Return the file of this step's summary. Raise `DataError` outside GitHub Actions."""
     if not environment.get(SUMMARY):
         raise DataError(
-            SUMMARY, "not set: the word github is for steps of GitHub Actions; elsewhere give PATH.md"
+            SUMMARY,
+            "not set: the word github is for steps of GitHub Actions; elsewhere give PATH.md",
+            code="PL201",
         )
     return Path(environment[SUMMARY])
 
@@ -206,7 +209,8 @@ def thread_of(environment: Mapping[str, str] = os.environ) -> Thread | None:
         return _gitlab(environment)
     raise SpecError(
         "no CI service to comment with: GitHub Actions and GitLab are known; elsewhere write the text with"
-        " --report PATH.md"
+        " --report PATH.md",
+        code="PL302",
     )
 
 
@@ -249,7 +253,7 @@ def _gitlab(environment: Mapping[str, str]) -> Thread | None:
 
 def _token(environment: Mapping[str, str], name: str, source: str) -> str:
     if not environment.get(name):
-        raise SpecError(f"{name}: not set, so no comment can be written; give {source}")
+        raise SpecError(f"{name}: not set, so no comment can be written; give {source}", code="PL302")
     return environment[name]
 
 
@@ -283,16 +287,22 @@ def _ask(thread: Thread, method: str, url: str, body: object = None) -> Any:
                 return json.loads(answer.data)
             message = _message(answer.data)
     except urllib3.exceptions.HTTPError as error:
-        raise SpecError(f"comment: {thread.service} cannot be reached: {type(error).__name__}") from None
+        raise SpecError(
+            f"comment: {thread.service} cannot be reached: {type(error).__name__}", code="PL301"
+        ) from None
     except ValueError:
-        raise SpecError(f"comment: {thread.service} answered with something else than JSON") from None
+        raise SpecError(
+            f"comment: {thread.service} answered with something else than JSON", code="PL302"
+        ) from None
     hint = ""
     if answer.status in (401, 403, 404):
         hint = (
             "; the token may not write here: a job of GitHub needs `permissions: pull-requests: write`, and"
             " has only read access for a pull request from a fork"
         )
-    raise SpecError(f"comment: {thread.service} refused {method} with {answer.status}{message}{hint}")
+    raise SpecError(
+        f"comment: {thread.service} refused {method} with {answer.status}{message}{hint}", code="PL302"
+    )
 
 
 def _message(data: bytes) -> str:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pytest_personalens.results.values.results import Results
 
 _MOST_NAMED: Final = 5
+_USUAL: Final = 0.95
 _BEFORE_AFTER: Final = ("before", "after", "change", "95 % interval", "one-sided p")
 
 
@@ -35,7 +36,7 @@ def comparison_sections(comparison: Comparison, link: str, item: str) -> Iterato
         (
             f"{d.kind}: {d.dimension.names.heading}" if d.kind else d.dimension.names.heading,
             f"**{decision(d)}**" if d.regressed else decision(d),
-            *_sides(d, d.change, d.low, d.high),
+            *_sides(d, d.change, d.low, d.high, d.confidence),
             figure(d.detectable),
         )
         for d in comparison.differences
@@ -96,9 +97,13 @@ def lift_section(results: Results) -> Section:
     return table_section("### Lift over controls", header, rows, "lifts", words=2)
 
 
-def _sides(pair: PairedChange, change: float, low: float | None, high: float | None) -> tuple[str, ...]:
+def _sides(
+    pair: PairedChange, change: float, low: float | None, high: float | None, confidence: float = 0.95
+) -> tuple[str, ...]:
     """The scenarios, the means before and after, the change, its interval, and the one-sided p."""
-    moved = (figure(change, signed=True), interval_text(low, high, signed=True), escape(p_value(pair.p)))
+    share = "" if confidence == _USUAL or low is None else f" ({100 * confidence:.3g} %)"
+    between = f"{interval_text(low, high, signed=True)}{share}"
+    moved = (figure(change, signed=True), between, escape(p_value(pair.p)))
     return (str(pair.pairs), figure(pair.before), figure(pair.after), *moved)
 
 

@@ -114,9 +114,9 @@ def read_rows(path: Path) -> tuple[OtherRow, ...]:
                 raise DataError(path, f"has no column {missing[0]!r}; {first}")
             rows = tuple(_row(path, reader.line_num, cells) for cells in reader)
     except OSError as error:
-        raise DataError(path, f"cannot be read: {error.strerror}") from None
+        raise DataError(path, f"cannot be read: {error.strerror}", code="PL201") from None
     except (UnicodeDecodeError, csv.Error) as error:
-        raise DataError(path, f"not a CSV file in UTF-8 ({error})") from None
+        raise DataError(path, f"not a CSV file in UTF-8 ({error})", code="PL205") from None
     if not rows:
         raise DataError(path, "holds no row")
     return rows
@@ -129,7 +129,9 @@ def _row(path: Path, line: int, cells: Mapping[str, str | None]) -> OtherRow:
         try:
             value = float(text) if text else None
         except ValueError:
-            raise DataError(path, f"expected a number, not {text[:40]!r}", field=field) from None
+            raise DataError(
+                path, f"expected a number, not {text[:40]!r}", field=field, code="PL101"
+            ) from None
         if value is not None and not low <= value <= high:
             raise DataError(path, f"expected {low} to {high}, not {text[:40]}", field=field)
         if value is not None and high == 100 and 0 < value <= 1:
@@ -189,7 +191,8 @@ def context_tables(runs: Sequence[StoredRun]) -> list[PaperTable]:
     if len(assistants) > 1:
         raise SpecError(
             f"--table 4: it is of one assistant, and these runs are of {' and '.join(assistants)}; give those"
-            " of one"
+            " of one",
+            code="PL108",
         )
     by_name: dict[str, tuple[str, _ContextItems]] = {}
     for run in runs:
@@ -198,7 +201,8 @@ def context_tables(runs: Sequence[StoredRun]) -> list[PaperTable]:
             if name in by_name:
                 raise SpecError(
                     f"--table 4: {by_name[name][0]} and {run.name} both have the row {name!r}; leave one of"
-                    " them out"
+                    " them out",
+                    code="PL108",
                 )
             by_name[name] = (run.name, setting)
     settings = sorted((setting for _, setting in by_name.values()), key=lambda setting: setting.order)

@@ -17,6 +17,7 @@ from pytest_personalens.reports.content.findings import (
 )
 from pytest_personalens.reports.content.kind_tables import slice_lines
 from pytest_personalens.reports.content.markup import figure, short_line
+from pytest_personalens.results.gates.latency import latency_change_text
 from pytest_personalens.results.reasons.reasons import broken_limits, costs_of
 from pytest_personalens.results.values.item import shortfall_text
 from pytest_personalens.results.wording import (
@@ -31,6 +32,7 @@ from pytest_personalens.results.wording import (
     sentence,
     signed,
     signed_interval,
+    thresholds_text,
 )
 
 if TYPE_CHECKING:
@@ -64,7 +66,9 @@ def _controls(results: Results, *, verbose: bool) -> Iterator[str]:
     for arm in results.arms:
         name = f"control {suite.arm_word(arm.name)}"
         for lift in arm.lift:
-            if lift.dimension in suite.main and (verbose or not suite.table_by_kind):
+            # A mean over kinds that test opposite things says nothing: some are passed by knowing nothing.
+            mixed = suite.kinds_apart and lift.dimension == suite.main[0]
+            if lift.dimension in suite.main and not mixed and (verbose or not suite.table_by_kind):
                 yield f"{name}: {_lift(lift, suite.own)}"
         if suite.kinds_apart:
             yield f"{name}: {suite.main[0].names.mean} by kind: {_by_kind(results, arm)}"
@@ -113,6 +117,8 @@ def _comparison(results: Results, comparison: Comparison, *, verbose: bool, list
             yield f"  {sentence(difference, results.of_suite.item)}"
     worse = [flip for flip in comparison.flips if flip.fell]
     better = [flip for flip in comparison.flips if not flip.fell]
+    if (latency := comparison.latency) is not None and (latency.p is None or not gated):
+        yield f"  {latency_change_text(latency, results.of_suite.item)}"
     if listed:
         yield from _flips(worse, "worse", results, most=len(worse) if verbose else _MOST_LISTED)
         # What got better is good to know, but nobody needs to look at it.
@@ -165,6 +171,10 @@ _MOST_SMALL: Final = 3
 #: A table of so many domains is shown under failed gates, too.
 _MOST_IN_SHORT: Final = 7
 _LONGEST_ROW: Final = 300
+#: The judge and the dataset that need no other.
+_EMBEDDED: Final = "embedded"
+#: The least columns of the name of a group, and the most of its letters.
+_LEAST_NAME, _LONGEST_NAME = 14, 40
 _WIDTH: Final = 100
 
 
@@ -200,6 +210,8 @@ def summary_lines(
             table = _kinds if results.of_suite.table_by_kind else _table
             for line in table(results, domains=domains, short=short, verbose=verbose):
                 yield line, ()
+            if results.settings.get("judge_model") == _EMBEDDED and results.dataset.startswith(_EMBEDDED):
+                yield from ((line, ()) for line in [results.of_suite.bearings] if line)
     plain = [
         *(slice_lines(results) if results.slices else []),
         *([] if short and not results.slices else [""]),
@@ -212,6 +224,9 @@ def summary_lines(
         colour = "green" if gate.passed else "yellow" if results.report_only else "red"
         line = f"gate {gate.name}: {gate_outcome(gate, results)}, {gate.message}"
         yield line, (colour,)
+    if results.gates and not short and not results.report_only:
+        each = "each gate" if len(results.gates) > 1 else "the gate"
+        yield f"({each} counts as a test: {len(results.gates)} of those below)", ()
     if results.went_wrong or tasks_read_as_failed(results):
         yield from ((line, ()) for line in textwrap.wrap(findings.trust, width or _WIDTH))
     if results.report_only and not (results.lost or any(item.failed for item in results.items)):
@@ -226,7 +241,6 @@ def _table(results: Results, *, domains: bool, short: bool, verbose: bool) -> It
     shown = {k: name for k, name in results.of_suite.headings().items() if k in results.overall.figures}
     wide = {key: max(7, len(heading) + 1) for key, heading in shown.items()}
     head = "".join(f"{heading:>{wide[key]}}" for key, heading in shown.items())
-    yield f"{'':14}{'items':>6}{'scored':>8}{head}"
     large = [group for group in results.domains if group.items >= _LEAST_IN_A_DOMAIN]
     if verbose or len(results.domains) - len(large) <= _MOST_SMALL:
         large = [*results.domains]
@@ -236,10 +250,13 @@ def _table(results: Results, *, domains: bool, short: bool, verbose: bool) -> It
         gated = {gate.name.rpartition(": ")[0] for gate in results.gates}
         gated |= {kind.name for kind in kinds if results.of_suite.kinds_apart}
         groups = [results.overall, *(g for g in (*results.kinds, *results.domains) if g.name in gated)]
-    for group in groups:
+    names = [short_line(group.name, _LONGEST_NAME) for group in groups]
+    first = max(_LEAST_NAME, *(len(name) + 1 for name in names))
+    yield f"{'':{first}}{'items':>6}{'scored':>8}{head}"
+    for name, group in zip(names, groups, strict=True):
         means = {key: group.figures[key].value if key in group.figures else None for key in shown}
         cells = "".join(f"{figure(mean):>{wide[key]}}" for key, mean in means.items())
-        yield f"{group.name:14}{group.items:6}{group.scored:8}{cells}"
+        yield f"{name:{first}}{group.items:6}{group.scored:8}{cells}"
     if (hidden := len(results.domains) - len(large)) and domains and not short:
         yield f"{count(hidden, 'domain')} with fewer than {_LEAST_IN_A_DOMAIN} items (-v lists them)"
 
@@ -311,14 +328,14 @@ def _notes(
             yield from _such_as(results, cause)
     if records:
         yield records
-    low = low_lines(results)
+    low, limits = low_lines(results), thresholds_text(results)
     if low and short:
         yield f"below a threshold: {count(len(low), results.of_suite.item)} (-v lists them)"
     elif low and results.of_suite.table_by_kind and not verbose:
         kinds = Counter(item.evaluation.kind for item in results.own if item.status == "low")
-        yield f"below threshold: {', '.join(f'{n} {kind}' for kind, n in kinds.items())} (-v lists them)"
+        yield f"below {limits}: {', '.join(f'{n} {kind}' for kind, n in kinds.items())} (-v lists them)"
     elif low:
-        yield "below threshold:"
+        yield f"below {limits}:"
         shown = low if verbose else low[:_MOST_ROWS]
         yield from (f"  {line}" for line in shown)
         if len(shown) < len(low):

@@ -47,6 +47,10 @@ if TYPE_CHECKING:
 ERROR: Final = "E   "
 #: So begins what is wrong with an item without scores.
 NOT_SCORED: Final = f"{ERROR}not scored"
+#: The code of a score below its threshold, and of an item without scores, by its cause.
+_LOW: Final = "PL601"
+_UNSCORED: Final = {"assistant": "PL501", "user-agent": "PL502", "judge": "PL503", "record": "PL504"}
+_LOST: Final = "PL505"
 _LEAST_WIDTH: Final = 40
 #: A continuation is indented this far at most.
 _HANG: Final = 18
@@ -77,9 +81,14 @@ def wrap_lines(
         first = False
 
 
-def error_lines(text: str, width: int) -> Iterator[str]:
+def error_lines(text: str, code: str, width: int) -> Iterator[str]:
     """What is wrong and its code, each line marked as pytest marks an error."""
-    yield from wrap_lines(ERROR, with_code(text), width, hang=ERROR, whole_words=True)
+    yield from wrap_lines(ERROR, with_code(text, code), width, hang=ERROR, whole_words=True)
+
+
+def unscored_code(evaluation: Evaluation) -> str:
+    """The code of an item that does not count."""
+    return _UNSCORED.get(uncounted_reason(evaluation)[0], _LOST)
 
 
 def style_of(line: str) -> dict[str, bool]:
@@ -111,7 +120,7 @@ def gate_failure(
     brief: bool = False,
 ) -> Iterator[str]:
     """The lines, those of an error first. `brief` leaves the exchanges out; `scenarios` are by their ids."""
-    yield from error_lines(capital(sentence_of(explained, results)), width)
+    yield from error_lines(capital(sentence_of(explained, results)), explained.gate.code, width)
     if reasons := reasons_of(explained):
         yield from wrap_lines(f"{results.of_suite.dialogue}s by reason: ", reasons, width, hang="    ")
     for cause in results.uncounted if explained.gate.kind == "valid" else ():
@@ -204,7 +213,7 @@ def _wrong(
     evaluation: Evaluation, scenario: BaseScenario, shortfalls: Sequence[Shortfall], width: int
 ) -> Iterator[str]:
     if uncounted_reason(evaluation)[0] and not shortfalls:
-        yield from error_lines(failure_headline(evaluation, shortfalls), width)
+        yield from error_lines(failure_headline(evaluation, shortfalls), unscored_code(evaluation), width)
     for shortfall in shortfalls:
         measure = shortfall.dimension
         wrong = (
@@ -213,7 +222,7 @@ def _wrong(
             else f"{measure.names.title.lower()} {shortfall.score},"
             f" {'below' if measure.better == 'high' else 'above'} the required {shortfall.limit}"
         )
-        yield from error_lines(f"{wrong}{_because(evaluation, shortfall, scenario)}", width)
+        yield from error_lines(f"{wrong}{_because(evaluation, shortfall, scenario)}", _LOW, width)
 
 
 def _because(evaluation: Evaluation, shortfall: Shortfall, scenario: BaseScenario | None) -> str:

@@ -19,6 +19,7 @@ from pytest_personalens.core.suite.suite import get_suite
 from pytest_personalens.core.suite.suite_field import SuiteField
 from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.results.values.item import codes_in, scores_in
+from pytest_personalens.results.values.latency import mean_time
 from pytest_personalens.results.values.provenance import Provenance
 from pytest_personalens.results.values.results import RESULTS_SCHEMA, read_results
 from pytest_personalens.results.wording import left_out_text, unread_text
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from pytest_personalens.core.suite.suite import Suite
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
 
@@ -55,7 +57,8 @@ class Entry(Frozen):
     """One trial of a scenario: its scores and the codes of their reasons, or the cause of a missing score.
 
     `setup` holds the terms of the run that a mark changed. `content` is the digest of the scenario's content.
-    `messages` are what was said, where the baseline is a results file.
+    `latency` is the mean time of a reply in seconds. `messages` are what was said, where the baseline is a
+    results file.
     """
 
     scenario: str
@@ -68,6 +71,7 @@ class Entry(Frozen):
     content: str = ""
     setup: dict[str, str] = Field(default_factory=dict)
     reasons: dict[MeasureField, tuple[ReasonCode, ...]] = Field(default_factory=dict)
+    latency: float | None = None
     messages: tuple[Message, ...] = Field(default=(), exclude=True)
 
     @model_validator(mode="after")
@@ -90,6 +94,9 @@ class Baseline(Frozen):
     plugin: str = Field(default_factory=lambda: version("pytest-personalens"))
     provenance: Provenance | None = None
     terms: ComparisonTerms
+    side_by_side: int | None = Field(
+        default=None, description="Dialogues at a time, where replies were timed."
+    )
     entries: tuple[Entry, ...]
 
     @model_validator(mode="after")
@@ -129,10 +136,11 @@ class Baseline(Frozen):
         """Return the content of the file; a diff shows the lines of the scenarios that changed."""
         data: dict[str, Any] = self.model_dump(mode="json", by_alias=True)
         entries = data.pop("entries")
-        if data["provenance"] is None:
-            del data["provenance"]
+        for name in ("provenance", "side_by_side"):
+            if data[name] is None:
+                del data[name]
         lines = [
-            json.dumps({k: v for k, v in entry.items() if v not in ("", {})}, ensure_ascii=False)
+            json.dumps({k: v for k, v in entry.items() if v not in ("", {}, None)}, ensure_ascii=False)
             for entry in entries
         ]
         head = json.dumps(data, indent=1, ensure_ascii=False)
@@ -142,11 +150,12 @@ class Baseline(Frozen):
 def baseline_of(results: Results) -> Baseline:
     """Return the baseline of a run; raise `SpecError` if the run has no scored item."""
     if not any(item.evaluation.scored for item in results.own):
-        raise SpecError("no item of the run could be scored")
+        raise SpecError("no item of the run could be scored", code="PL106")
     terms = terms_of(results)
     return Baseline(
         provenance=results.provenance,
         terms=terms,
+        side_by_side=results.latency.side_by_side if results.latency is not None else None,
         entries=tuple(
             _entry(item, terms) for item in sorted(results.own, key=lambda item: (*item.key, item.trial))
         ),
@@ -167,6 +176,7 @@ def _entry(item: Item, terms: ComparisonTerms) -> Entry:
         content=item.content,
         setup={what: value for what, value in setup_of_item(item).items() if value != terms.setup.get(what)},
         reasons=codes_in(verdicts),
+        latency=mean_time(item),
         messages=evaluation.dialogue.messages,
     )
 
@@ -216,6 +226,13 @@ def setup_of(judge: str, user_agent: str, settings: Mapping[str, Any]) -> dict[s
     return {"the protocol": protocol, **of_items, "the simulated user": user_agent, **suite.terms(settings)}
 
 
+def agents_of_run(item: Item, suite: Suite) -> dict[str, str]:
+    """Return who judged an item and who spoke in it, by role, without what is the item's own."""
+    judge, user_agent = suite.judge_of_run(item.evaluation.judge), item.evaluation.user_agent
+    agents = {"the judge": _without_thresholds(judge), "the simulated user": user_agent}
+    return {role: identity for role, identity in agents.items() if identity}
+
+
 def setup_of_item(item: Item) -> dict[str, str]:
     """Return the terms of an item of the run itself that a mark can change."""
     return _setup(item.evaluation.judge, item.given, item.max_turns)
@@ -242,7 +259,7 @@ def read_baseline(path: Path) -> Baseline:
     why = "its run is a shard of one" if results.settings.get("shard") else _why_partial(results)
     try:
         if why:
-            raise SpecError(why)
+            raise SpecError(why, code="PL202")
         return baseline_of(results)
     except SpecError as error:
-        raise DataError(path, f"{error}; {_ADVICE}") from None
+        raise DataError(path, f"{error}; {_ADVICE}", code=error.code) from None

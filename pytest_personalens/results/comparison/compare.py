@@ -7,7 +7,14 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.results.comparison.baseline import setup_of_item
-from pytest_personalens.results.comparison.pairs import PLACES, changes_in, compare_pairs, gains
+from pytest_personalens.results.comparison.pairs import (
+    OUTSIDE,
+    PLACES,
+    adjust_holm,
+    changes_in,
+    compare_pairs,
+    gains,
+)
 from pytest_personalens.results.means import in_order, pair_means, scores_of
 from pytest_personalens.results.stats.paired import detectable, holm, step_of
 from pytest_personalens.results.values.figures import Comparison, Difference, Flip
@@ -137,8 +144,14 @@ def differences_of(
     # At the level of the first test in Holm's procedure, a drop is found in any case.
     first_level = level / max(1, len(gated))
     gated = [(m, kind) for m, kind in gated if not kind or _decidable(pairs[m, kind], m, first_level)]
+    own_level: dict[Tested, float] = {}
     changes = {(m, k): compare_pairs(m, its) for (m, k), its in pairs.items() if not k or (m, k) in gated}
-    rejected = dict(zip(gated, holm([changes[one].p for one in gated], level), strict=True))
+    ps = [changes[one].p for one in gated]
+    rejected = dict(zip(gated, holm(ps, level), strict=True))
+    for one, p, adjusted in zip(gated, ps, adjust_holm(ps), strict=True):
+        # The level of its own test, so that the interval excludes no change exactly if the test rejects it.
+        own_level[one] = level * p / adjusted if adjusted else first_level  # a p is rounded, also to 0
+        changes[one] = compare_pairs(one[0], pairs[one], outside=own_level[one])
     differences = []
     for one, change in changes.items():
         dimension, kind = one
@@ -157,6 +170,7 @@ def differences_of(
             Difference(
                 **change.model_dump(),
                 kind=kind,
+                confidence=round(1 - 2 * own_level.get(one, OUTSIDE), 4),
                 gated=one in gated,
                 margin=margin,
                 judged=judged[one],

@@ -34,12 +34,17 @@ if TYPE_CHECKING:
 
 #: Figures are rounded to as many places.
 PLACES: Final = 6
+#: The share beyond each end of an interval of 95 %.
+OUTSIDE: Final = 0.025
 
 
-def compare_pairs(measure: Measure, pairs: Pairs, *, improving: bool = False) -> PairedChange:
+def compare_pairs(
+    measure: Measure, pairs: Pairs, *, improving: bool = False, outside: float = OUTSIDE
+) -> PairedChange:
     """Return at least one pair of means (before, after) as a comparison.
 
-    `p` is that of a change for the worse, or of one for the better if `improving`.
+    `p` is that of a change for the worse, or of one for the better if `improving`. The interval leaves the
+    share `outside` beyond each end, and excludes no change exactly where p is larger.
     """
     changes, span = changes_in(pairs), measure.span
     every = [change for of_user in changes for change in of_user]
@@ -47,9 +52,10 @@ def compare_pairs(measure: Measure, pairs: Pairs, *, improving: bool = False) ->
     totals = [sum(of_user, Fraction()) for of_user in better]
     p = sign_flip([-total for total in totals] if improving else totals).p
     ends = mean_interval(changes, None if span is None else -span, span, grid=measure.grid)
-    if improving and (found := flip_interval(better, p)) is not None:
+    tested = better if improving else [[-gain for gain in of_user] for of_user in better]
+    if (found := flip_interval(tested, p, outside)) is not None:
         # By the same test as p, so that they never contradict each other.
-        ends = found if measure.sign > 0 else (-found[1], -found[0])
+        ends = found if improving == (measure.sign > 0) else (-found[1], -found[0])
     low, high = ends or (None, None)
     return PairedChange(
         dimension=measure,

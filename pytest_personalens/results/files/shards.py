@@ -16,7 +16,12 @@ from pytest_personalens.core.frozen import Frozen
 from pytest_personalens.core.options.gate import GateExpression
 from pytest_personalens.core.options.options import keys_of
 from pytest_personalens.core.options.settings import Settings
-from pytest_personalens.results.comparison.baseline import mismatch_message, read_baseline, terms_of
+from pytest_personalens.results.comparison.baseline import (
+    agents_of_run,
+    mismatch_message,
+    read_baseline,
+    terms_of,
+)
 from pytest_personalens.results.conclusion import Requirements, conclude
 from pytest_personalens.results.files.stored import read_computed
 from pytest_personalens.results.gates.gate_expressions import with_groups
@@ -60,9 +65,10 @@ def read_shards(paths: Sequence[Path]) -> list[Shard]:
         for name in {**facts, **others}:
             if facts.get(name) != others.get(name):
                 was = f"{name} is {facts.get(name)!r} in the first, {others.get(name)!r} in the second"
-                raise SpecError(f"{both} are not of one run: {was}")
+                raise SpecError(f"{both} are not of one run: {was}", code="PL206")
         if one.number == other.number:
-            raise SpecError(f"{both} are both shard {one.number}/{one.of}; give one of them")
+            raise SpecError(f"{both} are both shard {one.number}/{one.of}; give one of them", code="PL206")
+    _refuse_other_agents(shards)
     _refuse_old(shards)
     holders: dict[str, Shard] = {}
     for shard in shards:
@@ -70,8 +76,26 @@ def read_shards(paths: Sequence[Path]) -> list[Shard]:
         for nodeid in (*(item.nodeid for item in r.items), *r.lost, *r.unevaluated):
             if (holder := holders.setdefault(nodeid, shard)) is not shard:
                 both = f"{holder.path} and {shard.path} both hold {nodeid!r}"
-                raise SpecError(f"{both}: they are not shards of one sample")
+                raise SpecError(f"{both}: they are not shards of one sample", code="PL206")
     return shards
+
+
+def _refuse_other_agents(shards: Sequence[Shard]) -> None:
+    """Raise `SpecError` if another judge judged one of the shards, or another user spoke in it.
+
+    The settings may be the same: an agent of a plugin has an identity of its own, a prompt its content.
+    """
+    first: dict[str, tuple[Shard, str]] = {}
+    for shard in shards:
+        for item in shard.results.items:
+            agents = agents_of_run(item, shard.results.of_suite)
+            for role, here in agents.items():
+                holder, there = first.setdefault(role, (shard, here))
+                if here != there:
+                    both = f"{holder.path} and {shard.path} are not of one run"
+                    raise SpecError(
+                        f"{both}: {role} is {there!r} in the first, {here!r} in the second", code="PL206"
+                    )
 
 
 def _refuse_old(shards: Sequence[Shard]) -> None:
@@ -81,7 +105,8 @@ def _refuse_old(shards: Sequence[Shard]) -> None:
     if hours > _MOST_HOURS:
         raise SpecError(
             f"{by_age[0].path} was written {hours:.0f} hours before {by_age[-1].path}: is it of an earlier"
-            " run? Run its shard again, or touch the file if it is of this one"
+            " run? Run its shard again, or touch the file if it is of this one",
+            code="PL206",
         )
 
 
@@ -107,16 +132,20 @@ def merge(
     if missing and not partial:
         absent = next(n for n in range(1, first.of + 1) if n not in {shard.number for shard in shards})
         more = f" (and {missing - 1} more)" if missing > 1 else ""
-        raise SpecError(f"shard {absent}/{first.of}{more} is missing: give its results too, or {report}")
+        raise SpecError(
+            f"shard {absent}/{first.of}{more} is missing: give its results too, or {report}", code="PL206"
+        )
     if stopped and not partial:
-        raise SpecError(f"{stopped[0].path}: its run was stopped; run the shard again, or give {report}")
+        raise SpecError(
+            f"{stopped[0].path}: its run was stopped; run the shard again, or give {report}", code="PL206"
+        )
     ids = {
         name: [nodeid for results in every for nodeid in getattr(results, name)]
         for name in ("lost", "unevaluated", "skipped", "of_controls")
     }
     items = [item for results in every for item in results.items]
     if not items and not ids["lost"] and not ids["unevaluated"]:
-        raise SpecError(f"no item in {len(shards)} results: did the runs collect any test?")
+        raise SpecError(f"no item in {len(shards)} results: did the runs collect any test?", code="PL106")
     whole = {**first.results.settings, "shard": None}
     settings = _settings({**whole, **replaced}, first.path)
     facts = {name: getattr(first.results, name) for name in FACTS} | ids
@@ -126,7 +155,8 @@ def merge(
     facts["complete"] = not missing and not stopped
     purposes = sorted({purpose for results in every for purpose in results.usd})
     scenarios = {id_: scenario for results in every for id_, scenario in results.scenarios.items()}
-    results = summarize(items, **facts).model_copy(
+    side_by_side = max(r.latency.side_by_side if r.latency is not None else 1 for r in every)
+    results = summarize(items, **facts, side_by_side=side_by_side).model_copy(
         update={
             "usd": {p: round(sum(results.usd.get(p, 0.0) for results in every), 6) for p in purposes},
             "scenarios": dict(sorted(scenarios.items())),
@@ -146,7 +176,7 @@ def _baseline(settings: Settings, results: Results) -> Baseline | None:
         return None
     baseline = read_baseline(path)
     if changed := baseline.mismatch(terms_of(results)):
-        raise SpecError(mismatch_message(str(settings.baseline), changed))
+        raise SpecError(mismatch_message(str(settings.baseline), changed), code="PL202")
     return baseline
 
 
@@ -181,11 +211,11 @@ def _read_shard(path: Path) -> Shard:
     results, here = read_computed(path), version("pytest-personalens")
     if results.plugin != here:
         written = f"written by pytest-personalens {results.plugin!r}, this is {here!r}"
-        raise DataError(path, f"{written}; use one version in all jobs")
+        raise DataError(path, f"{written}; use one version in all jobs", code="PL206")
     if results.settings.get("shard") is None:
         no_shard = "the results of a whole run and not of a shard (--personalens-shard K/N)"
-        raise DataError(path, f"{no_shard}: there is nothing to merge")
+        raise DataError(path, f"{no_shard}: there is nothing to merge", code="PL108")
     part, of = _validated(_Divided.model_validate, results.settings, path).shard
     if not 1 <= part <= of:
-        raise DataError(path, f"there is no shard {part}/{of}", field="settings.shard")
+        raise DataError(path, f"there is no shard {part}/{of}", field="settings.shard", code="PL206")
     return Shard(part, of, path, results)

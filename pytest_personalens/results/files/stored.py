@@ -53,7 +53,8 @@ def last_run(folder: Path) -> Path:
             return path
     raise SpecError(
         f"no last run is kept in {folder} or above (pytest's cache is off or elsewhere, or the run had more"
-        f" than {MOST_KEPT:,} items); give --results RESULTS.json, of --personalens-report RESULTS.json"
+        f" than {MOST_KEPT:,} items); give --results RESULTS.json, of --personalens-report RESULTS.json",
+        code="PL106",
     )
 
 
@@ -65,7 +66,9 @@ _FIGURES: Final = (
 )  # fmt: skip
 #: Values that depend on a method or a wording. Another version may have others, so reports show them as they
 #: are computed now.
-_BY_METHOD: Final = frozenset({"low", "high", "p", "users", "message", "detectable", "largest_drop"})
+_BY_METHOD: Final = frozenset(
+    {"low", "high", "p", "users", "message", "detectable", "largest_drop", "confidence"}
+)
 #: Stored figures are rounded to six decimals.
 _ROUNDING: Final = 2e-6
 #: No item holds the usage of adopting or checking a judge.
@@ -101,7 +104,9 @@ def _wrong_changes(stored: Results) -> Iterator[tuple[str, Any, Any]]:
 
 
 def _computed(stored: Results) -> Results:
-    summary = summarize(stored.items, **{name: getattr(stored, name) for name in FACTS})
+    side_by_side = stored.latency.side_by_side if stored.latency is not None else 1
+    facts = {name: getattr(stored, name) for name in FACTS}
+    summary = summarize(stored.items, **facts, side_by_side=side_by_side)
     update: dict[str, Any] = {name: getattr(summary, name) for name in _FIGURES}
     update["usage"] |= {
         purpose: used for purpose, used in stored.usage.items() if purpose.startswith(_OF_ANCHORS)

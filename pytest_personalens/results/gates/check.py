@@ -8,10 +8,17 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from pytest_personalens.core.judging.dimensions import Dimension
 from pytest_personalens.core.judging.metric import Metric
-from pytest_personalens.core.options.gate import LIMITS_BROKEN, USER_FAULTS, VALID_FLOOR, GateExpression
-from pytest_personalens.core.options.gate_expression import measure_of, parse_gate_name
+from pytest_personalens.core.options.gate import (
+    LATENCY_P95,
+    LIMITS_BROKEN,
+    RESIDUE,
+    USER_FAULTS,
+    VALID_FLOOR,
+    GateExpression,
+)
+from pytest_personalens.core.options.gate_expression import control_of, measure_of, parse_gate_name
 from pytest_personalens.results.comparison.pairs import gain_of, passes_of
-from pytest_personalens.results.gates.gate_expressions import control_of
+from pytest_personalens.results.gates.latency import latency_gate, latency_regression
 from pytest_personalens.results.means import by_user, figure_of, mean
 from pytest_personalens.results.reasons.reasons import (
     breaks_a_limit,
@@ -221,6 +228,18 @@ def limits_gate(results: Results, floor: GateExpression) -> Gate:
     return gate.model_copy(update={"message": f"{gate.message}; it {note}"}) if note else gate
 
 
+def residue_gate(results: Results, floor: GateExpression) -> Gate:
+    """Return the gate on the share of scored dialogues whose store still holds what was to be forgotten."""
+    label = f"share of {results.of_suite.dialogue}s with what was to be forgotten still in the store"
+    unknown = "nobody looked; give the fixture personalens_memory_store with all, and draw the kind forget"
+
+    def remains(item: Item) -> bool | None:
+        look = item.evaluation.dialogue.store if item.evaluation.scored else None
+        return None if look is None or look.residue is None else look.residue > 0
+
+    return _share_gate(results, floor, remains, label, unknown)
+
+
 def gap_gate(results: Results, floor: GateExpression) -> Gate:
     """Return the gate on the largest gap between a group of users and the rest, in either direction."""
     metric = _metric_of(results, floor.of)
@@ -418,6 +437,8 @@ def check_gates(
     ]
     if results.comparison is not None:
         gates += regression_gates(results, least[""])
+        if (slower := latency_regression(results)) is not None:
+            gates.append(slower)
     if (gates or shares or measured) and all(floor.group for floor in shares):
         shares.append(GateExpression("", "valid", VALID_FLOOR))
     return (*gates, *(_gate(results, floor, least[""]) for floor in shares))
@@ -431,6 +452,8 @@ def check_again(results: Results, gate: Gate) -> Gate:
         return gate
     shares = {other.name.rpartition(": ")[0]: other.limit for other in results.gates if other.kind == "valid"}
     whole = shares.get("", VALID_FLOOR)
+    if gate.name == "regression: latency":
+        return latency_regression(results) or gate
     if gate.kind == "regression":
         return next((again for again in regression_gates(results, whole) if again.name == gate.name), gate)
     floor = parse_gate_name(gate.name, gate.limit, gate.direction)
@@ -458,6 +481,8 @@ def _gate(results: Results, floor: GateExpression, least: float) -> Gate:
         return drop_gate(results, floor, least)
     if floor.metric == "gap":
         return gap_gate(results, floor)
+    if floor.metric == LATENCY_P95:
+        return latency_gate(results, floor)
     if few := too_few(results, floor, least):
         return closed_gate(floor, few)
     if floor.metric.startswith("pass^"):
@@ -466,4 +491,6 @@ def _gate(results: Results, floor: GateExpression, least: float) -> Gate:
         return user_faults_gate(results, floor)
     if floor.metric == LIMITS_BROKEN:
         return limits_gate(results, floor)
+    if floor.metric == RESIDUE:
+        return residue_gate(results, floor)
     return figure_gate(results, floor)

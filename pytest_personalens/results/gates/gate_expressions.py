@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING
 
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.judging.dimensions import Dimension
-from pytest_personalens.core.options.gate import LIMITS_BROKEN
-from pytest_personalens.core.options.gate_expression import is_metric, measure_of
+from pytest_personalens.core.options.gate import LATENCY_P95, LIMITS_BROKEN
+from pytest_personalens.core.options.gate_expression import control_of, is_metric, measure_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from pytest_personalens.core.options.gate import GateExpression
     from pytest_personalens.core.options.settings import Settings
-    from pytest_personalens.core.suite.suite import Suite
 
 
 def check_expressions(settings: Settings) -> None:
@@ -25,45 +24,45 @@ def check_expressions(settings: Settings) -> None:
     for gate in settings.gate:
         where = f"--personalens-gate: {gate.name}"
         if gate.name.lower() in names:
-            raise SpecError(f"{where} has two floors; give one")
+            raise SpecError(f"{where} has two floors; give one", code="PL108")
         names.add(gate.name.lower())
         if not is_metric(gate.metric, suite):  # can only come from a results file that was edited by hand
             raise SpecError(f"{where}: unknown metric {gate.metric!r}")
         measure = measure_of(gate, suite)
         if measure is not None and measure.value not in settings.dimensions:
             if advice := suite.not_scored(settings._asdict()).get(measure):
-                raise SpecError(f"{where}: {advice}")
+                raise SpecError(f"{where}: {advice}", code="PL108")
             add = f"add {measure.short} with --personalens-dimensions"
-            raise SpecError(f"{where} is not judged in this run; {add}")
+            raise SpecError(f"{where} is not judged in this run; {add}", code="PL108")
         if gate.metric == LIMITS_BROKEN and Dimension.PERSONALIZATION not in settings.dimensions:
             raise SpecError(
-                f"{where}: personalization is not judged in this run; add p with --personalens-dimensions"
+                f"{where}: personalization is not judged in this run; add p with --personalens-dimensions",
+                code="PL108",
             )
+        if gate.metric == LATENCY_P95 and settings.dialogues:
+            raise SpecError(f"{where}: stored dialogues have no times", code="PL108")
         if gate.metric == "drop" and settings.baseline is None:
-            raise SpecError(f"{where}: {nothing} --personalens-baseline PATH")
+            raise SpecError(f"{where}: {nothing} --personalens-baseline PATH", code="PL108")
         if gate.metric == "gap" and not settings.slice:
-            raise SpecError(f"{where}: there are no groups to compare; add --personalens-slice DEMOGRAPHIC")
+            raise SpecError(
+                f"{where}: there are no groups to compare; add --personalens-slice DEMOGRAPHIC", code="PL108"
+            )
         if gate.metric == "lift" and control_of(gate, suite, settings.control) is None:
             _, arms = suite.lift or (None, ())
             words = " or ".join([gate.arm] if gate.arm else [a.word for a in suite.arms if a.name in arms])
-            raise SpecError(f"{where}: {nothing} --personalens-control {words}")
+            raise SpecError(f"{where}: {nothing} --personalens-control {words}", code="PL108")
         k = gate.metric.removeprefix("pass^")
         if k != gate.metric and int(k) > settings.trials:
             needs = f"needs at least as many runs of each {suite.item}"
-            raise SpecError(f"{where}: {needs}; add --personalens-trials {k}")
+            raise SpecError(f"{where}: {needs}; add --personalens-trials {k}", code="PL108")
     for name, _ in settings.margin if settings.baseline else ():
         where = f"personalens_margin: {suite.measure(name).short}"
         if name not in suite.gated:
-            raise SpecError(f"{where} is not compared")
+            raise SpecError(f"{where} is not compared", code="PL108")
         if name not in settings.dimensions:
-            raise SpecError(f"{where} is not judged in this run; add it with --personalens-dimensions")
-
-
-def control_of(gate: GateExpression, suite: Suite, controls: Collection[str]) -> str | None:
-    """Return the control of a lift, if the run has it, else None."""
-    named = [arm.name for arm in suite.arms if arm.word == gate.arm]
-    _, arms = suite.lift or (None, ())
-    return next((name for name in (named if gate.arm else arms) if name in controls), None)
+            raise SpecError(
+                f"{where} is not judged in this run; add it with --personalens-dimensions", code="PL108"
+            )
 
 
 def with_groups(

@@ -62,15 +62,19 @@ def sign_flip(differences: Sequence[Fraction | int]) -> Test:
     return Test(_share_of_draws(units, sizes, fallen), exact=False)
 
 
-def flip_interval(by_user: Sequence[Sequence[Fraction]], p: float) -> tuple[float, float] | None:
-    """Return the 95 % interval of the mean change, of which `sign_flip` rejects no value as the true one.
+def flip_interval(
+    by_user: Sequence[Sequence[Fraction]], p: float, outside: float = 0.025
+) -> tuple[float, float] | None:
+    """Return the interval of the mean change, of which `sign_flip` rejects no value as the true one.
+
+    `outside` is the share beyond each end: 0.025 for an interval of 95 %.
 
     `by_user` holds the improvements of each user's scenarios, and `p` is the one-sided p of their rise. The
     means over random choices of users are as often above the true change as below it (Hartigan 1969), so
-    their middle 95 % is the interval. It begins above 0 exactly if p is at most 0.025. Return None for fewer
-    than six users, whose test rejects nothing, and if all changes are equal.
+    their middle is the interval. It begins above 0 exactly if p is at most `outside`. Return None for so few
+    users that the test rejects nothing (fewer than six, at 0.025), and if all changes are equal.
     """
-    users, outside = len(by_user), 0.025
+    users = len(by_user)
     if 2**-users > outside or len({change for of_user in by_user for change in of_user}) < 2:
         return None
     sums = [sum(of_user, Fraction()) for of_user in by_user]

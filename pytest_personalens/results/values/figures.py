@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
 from pydantic import Field
 
@@ -74,6 +74,13 @@ class Slice(Frozen):
     figures: dict[str, SliceFigure]
 
 
+#: The codes of gates that failed, by their kinds.
+_CODES: Final = {
+    "valid": "PL605", "regression": "PL602", "lift": "PL603", "drop": "PL603", "gap": "PL601",
+    "judge": "PL604",
+}  # fmt: skip
+
+
 class Gate(Frozen):
     """A gate of the run: a value, its limit, and whether the gate passed.
 
@@ -96,6 +103,13 @@ class Gate(Frozen):
     direction: Direction = ">="
     low: float | None = None
     high: float | None = None
+
+    @property
+    def code(self) -> str:
+        """The code under which ``personalens explain`` tells what to do if it failed."""
+        if self.kind == "floor":
+            return "PL605" if self.value is None else "PL601"
+        return _CODES[self.kind]
 
 
 class UserAudit(Frozen):
@@ -159,14 +173,16 @@ class PairedChange(Frozen):
 class Difference(PairedChange):
     """The change of one dimension since the baseline, over all scenarios or over those of a `kind`.
 
-    Dimensions that are `gated` are tested together (Holm); the others are only shown. `detectable` is the
-    smallest true drop that this number of pairs finds with a probability of 0.8. `largest_drop` is the
+    Dimensions that are `gated` are tested together (Holm); the others are only shown. `low` to `high` is an
+    interval of `confidence`, 0 to 1: of a gated one it excludes 0 exactly if its test does. `detectable` is
+    the smallest true drop that this number of pairs finds with a probability of 0.8. `largest_drop` is the
     largest one that is not excluded at the level (one-sided), where a gate asks for it; null for fewer than
     three users.
     """
 
     kind: str = ""
     gated: bool = False
+    confidence: float = Field(default=0.95, description="Chance with which the interval holds the change.")
     margin: float = 0.0
     judged: int = Field(default=0, description="Scenarios compared in which either run has a score on it.")
     detectable: float | None = None
@@ -197,6 +213,37 @@ class Flip(Frozen):
         return self.dimension.is_worse(self.after, self.before)
 
 
+class Latency(Frozen):
+    """How long the assistant took for its replies, in seconds; in a run of quick replies there is none.
+
+    `replies` were measured, and `replayed` ones were not. The first pieces are those of streamed replies.
+    """
+
+    p50: float
+    p95: float
+    replies: int
+    replayed: int = 0
+    first_p50: float | None = None
+    first_p95: float | None = None
+    side_by_side: int = Field(default=1, description="Dialogues that ran at the same time.")
+
+
+class LatencyChange(Frozen):
+    """The mean time of a reply since the baseline, in seconds.
+
+    `p` is one-sided, for slower replies. `before`, `after` and `p` are null if the numbers of dialogues side
+    by side differ, because such runs are not compared.
+    """
+
+    side_by_side: int
+    then_side_by_side: int | None
+    before: float | None = None
+    after: float | None = None
+    scenarios: int = 0
+    p: float | None = None
+    slower: bool = False
+
+
 class Comparison(Frozen):
     """The comparison of the run with a baseline, by scenario.
 
@@ -217,6 +264,7 @@ class Comparison(Frozen):
     one_sided: dict[MeasureField, Literal["then", "now"]] = Field(default_factory=dict)
     flips: tuple[Flip, ...] = ()
     left_out: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    latency: LatencyChange | None = Field(default=None, description="Null without times in both runs.")
 
 
 class Arm(Frozen):

@@ -5,13 +5,14 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from pydantic import ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from pytest_personalens.core.files.atomic_write import write_atomically
 from pytest_personalens.core.files.jsonfile import json_parts, read_versioned
 from pytest_personalens.core.frozen import Frozen
 from pytest_personalens.core.judging.evaluation import Cause
 from pytest_personalens.core.judging.usage import Usage
+from pytest_personalens.core.options.gate_expression import control_of, is_gate, parse_gate_name
 from pytest_personalens.core.suite.suite import Suite, get_suite
 from pytest_personalens.core.suite.suite_field import SuiteField
 from pytest_personalens.core.suite_names import FIRST_SUITE
@@ -21,6 +22,7 @@ from pytest_personalens.results.values.figures import (
     Drift,
     Gate,
     Group,
+    Latency,
     Mean,
     Slice,
     Trials,
@@ -34,9 +36,18 @@ if TYPE_CHECKING:
 
 RESULTS_SCHEMA: Final = "personalens-results/2"
 _READ: Final[dict[str, tuple[type, ...]]] = {
-    "shard": (list, tuple), "trials": (int,), "judge_votes": (int,), "max_turns": (int,), "context": (str,),
-    "users": (list, tuple),
-    "control": (list, tuple),
+    **dict.fromkeys(("trials", "judge_votes", "max_turns"), (int,)),
+    **dict.fromkeys(
+        (
+            "context", "prompts", "protocol", "assistant", "judge_model", "user_model", "embedding",
+            "history", "suite", "baseline", "kind", "seed",
+        ),
+        (str,),
+    ),
+    **dict.fromkeys(
+        ("shard", "users", "control", "dialogues", "dimensions", "not_read", "threshold", "reset"),
+        (list, tuple),
+    ),
 }  # fmt: skip
 
 
@@ -97,6 +108,9 @@ class Results(Frozen):
         description="Mean personalization after each turn of the assistant, where p-turns was read (paper,"
         " Figure 5); its reply to the user's goodbye is left out.",
     )
+    latency: Latency | None = Field(
+        default=None, description="Null where no reply was timed, or 95 % of them took less than 0.5 s."
+    )
     unfound_quotes: int = Field(default=0, description="Quotes of a judge that are not in the transcript.")
     unsupported: int = Field(default=0, description="Verdicts of a judge without any quote that is in it.")
     usage: dict[str, Usage] = Field(default_factory=dict, description="Purpose -> what the run used for it.")
@@ -134,6 +148,20 @@ class Results(Frozen):
         if shard is not None and not (len(shard) == 2 and all(isinstance(n, int) for n in shard)):
             raise ValueError(f"shard is {shard!r:.40}, not two whole numbers")
         return settings
+
+    @model_validator(mode="after")
+    def _known_gates(self) -> Results:
+        for gate in self.gates:
+            expression = parse_gate_name(gate.name, gate.limit, gate.direction)
+            on_figure = gate.kind not in ("regression", "judge")
+            if on_figure and not is_gate(expression, self.of_suite):
+                raise ValueError(f"the suite {self.suite} has no metric for the gate {gate.name[:60]!r}")
+            if on_figure and expression.metric == "drop" and self.comparison is None:
+                raise ValueError(f"there is no comparison for the gate {gate.name[:60]!r}")
+            controls = self.settings.get("control") or ()
+            if expression.metric == "lift" and control_of(expression, self.of_suite, controls) is None:
+                raise ValueError(f"there is no control for the gate {gate.name[:60]!r}")
+        return self
 
     @property
     def of_suite(self) -> Suite:

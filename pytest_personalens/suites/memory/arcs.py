@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import Any, ClassVar, Final, Literal, get_args
+from typing import TYPE_CHECKING, ClassVar, Final, Literal, get_args
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, field_validator
 
-from pytest_personalens.core.facts import Day
+from pytest_personalens.core.facts import Day, StoredValue, StoreLook
 from pytest_personalens.core.frozen import Frozen, Text
 from pytest_personalens.core.judging.dimensions import Dimension
 from pytest_personalens.core.scenario import (
@@ -19,6 +19,10 @@ from pytest_personalens.core.scenario import (
     Scenario,
     Task,
 )
+from pytest_personalens.suites.memory.value import Value
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 #: What an arc tests. recall: told once, needed later. revise: the old value is wrong now. forget: must not be
 #: used or told again. whose: somebody else's, not the user's. apart: another user's. restraint: a question
@@ -31,27 +35,6 @@ WITH_TASK: Final[tuple[Kind, ...]] = ("recall", "revise", "whose")
 _ROUNDS: Final = 8
 _INTENT: Final = "You want to "
 _TO_BE_TOLD: Final = ("know", "learn")
-#: Between the ways to write a value.
-_OR: Final = "|"
-
-
-class Value(Frozen):
-    """A value in all the ways in which it may be written; a file has ``oat milk | oatmilk``."""
-
-    ways: tuple[Text, ...] = Field(min_length=1)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _read(cls, data: Any) -> Any:
-        if not isinstance(data, str):
-            return data
-        ways = tuple(way.strip() for way in data.split(_OR))
-        if not all(ways):
-            raise ValueError(f"expected a value, such as 'oat milk {_OR} oatmilk', not {data!r}")
-        return {"ways": ways}
-
-    def __str__(self) -> str:
-        return self.ways[0]
 
 
 class ArcSession(Frozen):
@@ -195,6 +178,31 @@ class Arc(BaseScenario):
                 "session": session,
                 "date": date,
             }
+        )
+
+    def questions_to_store(self, session: str) -> tuple[str, ...]:
+        """Return the messages of the last session, before it."""
+        return self.sessions[-1].says if session == self.last_session else ()
+
+    def look_into_store(self, entries: Sequence[str] | None, found: Sequence[str] | None) -> StoreLook:
+        """Return in how many entries each value of the test is, and if it is found."""
+        # A run without a store needs no words.
+        from pytest_personalens.suites.memory.words import first_way
+
+        def holding(texts: Sequence[str], *values: Value) -> int:
+            return sum(any(first_way(value, text) for value in values) for text in texts)
+
+        return StoreLook(
+            entries=None if entries is None else len(entries),
+            residue=None if entries is None or self.kind != "forget" else holding(entries, *self.wrong),
+            values=tuple(
+                StoredValue(
+                    value=str(value),
+                    entries=None if entries is None else holding(entries, value),
+                    found=None if found is None else holding(found, value) > 0,
+                )
+                for value in (*self.right, *self.wrong)
+            ),
         )
 
     def alone(self) -> Arc:

@@ -78,6 +78,7 @@ class ArcsDataset:
         if not alike:
             raise SpecError(
                 f"--personalens-control other-user: nobody else in {self.name!r} has an arc of the kind"
-                f" {ref.kind}, as {ref.id} is"
+                f" {ref.kind}, as {ref.id} is",
+                code="PL106",
             )
         return min(alike, key=lambda other: digest(seed, ref.id, other.id))

@@ -14,7 +14,8 @@ from pytest_personalens.core.scenario import DOMAINS, ScenarioRef
 from pytest_personalens.core.text.slugs import slug
 from pytest_personalens.datasets.base import value_or_raise
 from pytest_personalens.datasets.embedded.files import examine_file
-from pytest_personalens.suites.memory.arcs import WITH_TASK, Arc, ArcSession, ArcTask, Kind, Value
+from pytest_personalens.suites.memory.arcs import WITH_TASK, Arc, ArcSession, ArcTask, Kind
+from pytest_personalens.suites.memory.value import Value
 from pytest_personalens.suites.memory.words import first_way
 
 if TYPE_CHECKING:

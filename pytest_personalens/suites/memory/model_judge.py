@@ -11,7 +11,7 @@ from pytest_personalens.agents.by_model.model_agents import ModelAgents
 from pytest_personalens.agents.by_model.model_judge import quoted_verdict
 from pytest_personalens.agents.by_model.prompts import framed, transcript_text
 from pytest_personalens.models import Model, Request
-from pytest_personalens.suites.memory.roles import MEMORY, read_task
+from pytest_personalens.suites.memory.roles import MEMORY, read_task, unsaid
 
 if TYPE_CHECKING:
     from pytest_personalens.core.dialogue.dialogue import Dialogue
@@ -52,4 +52,7 @@ class ArcModelJudge:
             wrong=framed("wrong", wrong),
         )
         request = Request(_PROMPTS["system"].strip(), prompt.strip(), self._temperature)
-        return quoted_verdict(self._model, self._meter, request, dialogue, dimension)
+        verdict = quoted_verdict(self._model, self._meter, request, dialogue, dimension)
+        if verdict.score or dialogue.store is None:
+            return verdict
+        return verdict.model_copy(update={"reasons": unsaid(scenario, dialogue)})

@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.dialogue.dialogue import Dialogue, UserAgent
     from pytest_personalens.core.dialogue.message import Message
+    from pytest_personalens.core.facts import StoreLook
     from pytest_personalens.core.judging.verdict import Judge, MemoryCode
-    from pytest_personalens.suites.memory.arcs import Arc, Value
+    from pytest_personalens.suites.memory.arcs import Arc
+    from pytest_personalens.suites.memory.value import Value
 
     Find = Callable[[Value, str], str | None]
     #: A sentence with its turn.
@@ -81,7 +83,12 @@ class ArcJudge:
     def verdict(self, scenario: Arc, dialogue: Dialogue, dimension: Measure) -> Verdict:
         """Return the reading; its evidence quotes where a value was told, and where it is said again."""
         places = _places(scenario, dialogue, scenario.wrong, _finder(scenario))
-        wrong = [_fault("must-not-say", said, str(value)) for value, said in places if said is not None]
+        look = dialogue.store
+        wrong = [
+            _fault("must-not-say", said, str(value), _whence(look, value))
+            for value, said in places
+            if said is not None
+        ]
         if dimension != MEMORY:
             return _against_wrong(read_task(EmbeddedJudge(), scenario, dialogue, all_ways=True), wrong)
         faults, praise = _found(scenario, dialogue, wrong)
@@ -118,8 +125,28 @@ def _against_wrong(verdict: Verdict, wrong: Sequence[Fault]) -> Verdict:
     return verdict.model_copy(update={"score": low, **said})
 
 
-def _fault(code: MemoryCode, place: Place, value: str = "") -> Fault:
-    return Reason(code=code, value=value, turn=place[0]), place[1].strip()
+def unsaid(scenario: Arc, dialogue: Dialogue) -> tuple[Reason, ...]:
+    """Return a reason for each right value that no reply says, with the step at which the memory lost it."""
+    faults, _ = _found(scenario, dialogue, [])
+    return tuple(reason for reason, _ in faults if reason.code == "not-said")
+
+
+def _fault(code: MemoryCode, place: Place, value: str = "", detail: str = "") -> Fault:
+    return Reason(code=code, value=value, turn=place[0], detail=detail), place[1].strip()
+
+
+def _step(look: StoreLook | None, value: Value) -> str:
+    """Return the step at which a value was lost, if the memory store tells it."""
+    stored = look.of(str(value)) if look is not None else None
+    return (stored.step or "") if stored is not None else ""
+
+
+def _whence(look: StoreLook | None, value: Value) -> str:
+    """Return whether a value that is said was in the memory store, if that tells it."""
+    stored = look.of(str(value)) if look is not None else None
+    if stored is None or stored.entries is None:
+        return ""
+    return "in the store" if stored.entries else "not in the store"
 
 
 def _evidence(fault: Fault) -> Evidence:
@@ -134,7 +161,10 @@ def _found(scenario: Arc, dialogue: Dialogue, wrong: Sequence[Fault]) -> tuple[l
     tested = next((reply for reply in replies if reply[0] >= 2 * len(scenario.turns) - 1), replies[-1])
     places = list(_places(scenario, dialogue, scenario.right, known_way))
     praise = [Evidence.of(*said, f"says {value}") for value, said in places if said is not None]
-    faults = [_fault("not-said", tested, str(value)) for value, said in places if said is None]
+    look = dialogue.store
+    faults = [
+        _fault("not-said", tested, str(value), _step(look, value)) for value, said in places if said is None
+    ]
     faults += wrong
     if not any(text.strip() for _, text in replies):
         faults.append(_fault("no-reply", tested))

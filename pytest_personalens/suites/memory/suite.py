@@ -40,7 +40,7 @@ def _open_dataset(spec: str, base: Path, settings: Mapping[str, Any]) -> Any:
 
 def _other_user(dataset: Any, seed: str, ref: Any) -> Any:
     if (other := getattr(dataset, "other", None)) is None:
-        raise SpecError("--personalens-control other-user: this dataset names no other user")
+        raise SpecError("--personalens-control other-user: this dataset names no other user", code="PL108")
     return other(seed, ref)
 
 

@@ -11,7 +11,7 @@ from pytest_personalens.agents.embedded.reader.text import STOPWORDS, content, f
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from pytest_personalens.suites.memory.arcs import Value
+    from pytest_personalens.suites.memory.value import Value
 
 #: Before a value that is named, and not used: "no longer whole milk", "instead of the bus".
 _PUT_ASIDE: Final = re.compile(

@@ -204,7 +204,10 @@ class StoredOutputs:
                 raise DataError(file, _EXPECTED, field=line.where)
             if row["id"] in self._outputs:
                 raise DataError(
-                    file, f"the item {row['id']!r} is there twice; leave one out", field=line.where
+                    file,
+                    f"the item {row['id']!r} is there twice; leave one out",
+                    field=line.where,
+                    code="PL108",
                 )
             self._outputs[row["id"]] = row["output"]
         if not self._outputs:

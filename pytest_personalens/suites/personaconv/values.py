@@ -80,7 +80,8 @@ class Prediction(BaseScenario):
         if setting not in self.requests:
             raise SpecError(
                 f"{self.id}: no request for {setting} in this run; give --personalens-context or"
-                f" --personalens-control {setting}"
+                f" --personalens-control {setting}",
+                code="PL108",
             )
         past = {setting: self.interactions[setting]} if setting in self.interactions else {}
         return self.model_copy(update={"requests": {setting: self.requests[setting]}, "interactions": past})

@@ -42,7 +42,7 @@ def open_rows(path: Path) -> tuple[str, list[Row], Callable[[Row, str], Question
     try:
         stamp = [path.stat().st_size, path.stat().st_mtime_ns]
     except OSError as error:
-        raise DataError(path, f"cannot be read: {error.strerror}") from None
+        raise DataError(path, f"cannot be read: {error.strerror}", code="PL201") from None
     digest, entries = _load(path, stamp) or _build(path, stamp)
     rows = [Row(*row)._replace(domains=tuple(row[3]), place=tuple(row[4])) for row in entries]
 
@@ -69,7 +69,7 @@ def _build(path: Path, stamp: list[int]) -> tuple[str, list[Any]]:
                 raise window.error("there is more after its end")
             digest = window.hash.hexdigest()[:8]
     except OSError as error:
-        raise DataError(path, f"cannot be read: {error.strerror}") from None
+        raise DataError(path, f"cannot be read: {error.strerror}", code="PL201") from None
     index = {"format": _FORMAT, "stamp": stamp, "digest": digest, "rows": rows}
     with suppress(OSError, RuntimeError):  # the second without a home folder
         write_cached(_index_file(path), json.dumps(index).encode("ascii"))

@@ -35,7 +35,9 @@ def open_rows(path: Path, *, tokens: str) -> tuple[str, list[Row], Callable[[Row
     file = path / _TABLE
     if not file.is_file():
         raise DataError(
-            file, "no such file; give the folder of PersonaMem-v2, with benchmark/ and data/ in it"
+            file,
+            "no such file; give the folder of PersonaMem-v2, with benchmark/ and data/ in it",
+            code="PL201",
         )
     content = parse_file(file, "CSV", lambda found: found.read_bytes())
     rows, link = [], _LINK.format(tokens)
@@ -61,7 +63,7 @@ def _table(file: Path, content: bytes, tokens: str) -> list[dict[str, Any]]:
         reader = csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""), strict=True)
         rows, names = list(reader), reader.fieldnames or ()
     except (csv.Error, UnicodeDecodeError) as error:
-        raise DataError(file, f"not valid CSV: {error}") from None
+        raise DataError(file, f"not valid CSV: {error}", code="PL205") from None
     if missing := [name for name in _NEEDED if name not in names]:
         raise DataError(file, "the column is missing; it is no table of PersonaMem-v2", field=missing[0])
     lengths = FORMATS["personamem"]["tokens"]

@@ -41,11 +41,14 @@ def open_rows(
     root = path / "benchmark_dataset" if (path / "benchmark_dataset").is_dir() else path
     files = sorted((root / _FOLDERS[form]).glob("*.json"))
     if not path.is_dir():
-        raise DataError(path, "no such folder; give that of PrefEval, with benchmark_dataset/ in it")
+        raise DataError(
+            path, "no such folder; give that of PrefEval, with benchmark_dataset/ in it", code="PL201"
+        )
     if not files:
         raise DataError(
             root / _FOLDERS[form],
             "no topic is there; give the folder of PrefEval with benchmark_dataset/ in it",
+            code="PL203",
         )
     far = sorted({int(number) for number in distance.split(",")})
     between = _exchanges(root / _OTHERS, far[-1]) if far[-1] else []

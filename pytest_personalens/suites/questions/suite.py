@@ -79,7 +79,8 @@ def _check(settings: Mapping[str, Any]) -> None:
     if settings["control"] and settings["context"] == _NONE:
         raise SpecError(
             "--personalens-control no-history: the run itself has no history (--personalens-context none), so"
-            " there is nothing to compare; add --personalens-control off"
+            " there is nothing to compare; add --personalens-control off",
+            code="PL108",
         )
 
 

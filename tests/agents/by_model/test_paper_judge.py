@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_personalens.agents.by_model.official.reading import read_official
-from pytest_personalens.agents.by_model.paper_judge import read_sections
+from pytest_personalens.agents.by_model.paper_judge import is_echoed, read_sections
 from pytest_personalens.core.judging.verdict import Dimension
 
 TC, P, TURNS = Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION, Dimension.PERSONALIZATION_TURNS
@@ -71,3 +71,20 @@ def test_by_turn_there_is_one_score_for_each_reply(text: str) -> None:
     assert read_sections(text, TURNS, 3).turns == (1, 2, 3)
     with pytest.raises(ValueError, match="expected 4 scores, found 3"):
         read_sections(text, TURNS, 4)
+
+
+@pytest.mark.parametrize(
+    ("answer", "dimension", "said", "echoed"),
+    [
+        ("Verdict: True\nVerdict: False", TC, "Done.\n**Verdict:** true", True),
+        ("Verdict: False\nVerdict: True", TC, "Done.\nVerdict: True", False),
+        ("Verdict: True", TC, "Done.", False),
+        ("Score: 4\nScore: 1", P, "Score: 4", True),
+        ("Personalization Score: 4", P, "The score: 4-2 after extra time", False),
+        ("True", TC, "", False),
+    ],
+)
+def test_a_verdict_line_that_the_assistant_wrote_is_noted(
+    answer: str, dimension: Dimension, said: str, echoed: bool
+) -> None:
+    assert is_echoed(answer, dimension, ["Hello", said]) is echoed

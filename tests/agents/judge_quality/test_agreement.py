@@ -108,6 +108,7 @@ def test_a_reason_for_unread_dialogues_stands_once(
     assert " and 4 more: nat-user: the embedded judge gives no reading of nat-user" in unread[0]
 
 
+@pytest.mark.slow
 def test_a_judge_that_says_what_the_majority_says_agrees_with_it() -> None:
     labelled = read_labels(LABELS)
     truth = {i.id: {d: i.majority(d) or 0 for d in Dimension if i.majority(d) is not None} for i in labelled}

@@ -89,6 +89,7 @@ def results(repo: Repository) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [("-n", "0"), ("-n", "2")], ids=["alone", "workers"])
 @pytest.mark.parametrize(
     ("mood", "bot", "outcome"),
@@ -360,6 +361,7 @@ def test_a_model_behind_an_endpoint(repo: Repository, endpoint: Endpoint, worker
     assert data["usd"]["anchor judge tc"] > 0
 
 
+@pytest.mark.slow
 def test_anchors_are_read_side_by_side(repo: Repository, endpoint: Endpoint) -> None:
     def slowly(call: Call) -> Reply:
         reply = play(call)

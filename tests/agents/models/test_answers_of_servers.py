@@ -10,6 +10,8 @@ import json
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import pytest
+
 from tests.support.repository import Repository
 from tests.support.servers.endpoint import Call, Endpoint, Reply, quote_of
 
@@ -191,6 +193,7 @@ def in_order(repo: Repository, readings: Iterable[str]) -> list[Data]:
     return [next(item for said, item in opening.items() if said in reading) for reading in readings]
 
 
+@pytest.mark.slow
 def test_an_answer_is_read_where_only_one_reading_is_possible(repo: Repository, endpoint: Endpoint) -> None:
     calls = answer_in_turn(endpoint, list(READ.values()))
     repo.inline(*ARGS, f"--personalens-sample={len(READ)}", "--personalens-report", "r.json")

@@ -365,6 +365,7 @@ def test_parameters_of_the_configuration_are_checked_as_those_of_a_spec() -> Non
             read_parameters([line])
 
 
+@pytest.mark.slow
 def test_a_region_that_does_not_exist_is_found_out_at_once(
     endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:

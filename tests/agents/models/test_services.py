@@ -228,6 +228,7 @@ def test_headers_come_from_the_environment_and_are_shown_nowhere(
 # what may pass, and what may not
 
 
+@pytest.mark.slow
 def test_what_may_pass_is_asked_again(told: Repository, service: Service) -> None:
     service.answers = [
         json_answer({}, 429, Retry_After="0"),

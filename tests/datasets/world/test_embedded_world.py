@@ -35,6 +35,7 @@ def texts(scenario: Scenario) -> Iterator[str]:
     yield from (text for thing in task.things for text in (thing.record, thing.other))
 
 
+@pytest.mark.slow
 def test_no_scenario_contradicts_itself(scenarios: list[Scenario]) -> None:
     assert [(s.id, problem) for s in scenarios for problem in contradictions(s)] == []
 
@@ -114,6 +115,7 @@ def test_sessions_tell_what_the_summaries_sum_up(scenarios: list[Scenario]) -> N
             assert session.date < scenario.now.date
 
 
+@pytest.mark.slow
 def test_the_same_scenario_comes_out_in_another_process_order(dataset: EmbeddedDataset) -> None:
     user = dataset.users()[7]
     refs = dataset.refs(user)

@@ -30,6 +30,7 @@ WAYS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(
     "how", [(), ("-opersonalens_parallel=3",), ("-n", "2")], ids=["alone", "side by side", "workers"]

@@ -154,6 +154,7 @@ def test_killed_at_random_moments_the_union_is_that_of_an_undisturbed_run(
     assert not list(Path(os.environ["PERSONALENS_CACHE_DIR"]).glob("calls/*/run.json"))
 
 
+@pytest.mark.slow
 def test_without_the_flag_the_assistant_is_asked_anew(asked: Repository) -> None:
     args, calls = ("--personalens-sample=3", "--personalens-record=new"), Calls(asked)
     killed(asked, 8, *args)
@@ -167,6 +168,7 @@ def test_without_the_flag_the_assistant_is_asked_anew(asked: Repository) -> None
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [(), ("-opersonalens_parallel=2",)], ids=["in turn", "side by side"])
 def test_what_all_parts_of_a_run_used_is_summed(asked: Repository, how: tuple[str, ...]) -> None:
     prices = "--override-ini=personalens_prices=user = 10, 20\n  judge = 100, 200"
@@ -189,6 +191,7 @@ def test_what_all_parts_of_a_run_used_is_summed(asked: Repository, how: tuple[st
     assert "model calls" not in anew.stdout.str(), "the next run is another one, and spends nothing"
 
 
+@pytest.mark.slow
 def test_the_header_says_that_a_run_goes_on(asked: Repository) -> None:
     args = ("--personalens-sample=3", "--personalens-resume", "--personalens-record=new", "-v")
     assert "continues" not in run(asked, *args).stdout.str()
@@ -196,6 +199,7 @@ def test_the_header_says_that_a_run_goes_on(asked: Repository) -> None:
     assert "continues the interrupted run" in run(asked, *args, "--personalens-seed=other").stdout.str()
 
 
+@pytest.mark.slow
 def test_another_run_is_not_resumed(asked: Repository) -> None:
     args = ("--personalens-sample=3", "--personalens-resume", "--personalens-record=new")
     killed(asked, 5, *args)
@@ -236,6 +240,7 @@ def git(repo: Repository, *words: str) -> None:
     subprocess.run(command, cwd=repo.path, check=True, capture_output=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version_control", [True, False], ids=["git", "no git"])
 @pytest.mark.parametrize("change", ["conftest.py", "prompts/tone.md", "", "results.json"])
 def test_the_replies_of_another_assistant_are_not_counted(
@@ -269,6 +274,7 @@ def test_the_replies_of_another_assistant_are_not_counted(
         assert not answered & again
 
 
+@pytest.mark.slow
 def test_the_replies_of_another_commit_are_not_counted(
     asked: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -125,6 +125,7 @@ def test_by_hand_replaces_nothing(empty_repo: Repository) -> None:
     assert file.read_text(encoding="utf-8") == before
 
 
+@pytest.mark.slow
 def test_a_model_makes_a_dataset_without_findings(empty_repo: Repository, writer: Endpoint) -> None:
     result = build(empty_repo)
     result.stdout.fnmatch_lines(
@@ -154,6 +155,7 @@ def test_every_file_says_what_made_it(empty_repo: Repository, writer: Endpoint) 
             ), path
 
 
+@pytest.mark.slow
 def test_the_order_of_the_answers_makes_no_difference(empty_repo: Repository, writer: Endpoint) -> None:
     build(empty_repo, "--concurrency=1", out="one", users=16)
     build(empty_repo, "--concurrency=8", out="eight", users=16)
@@ -171,6 +173,7 @@ def test_another_seed_draws_other_people(empty_repo: Repository, writer: Endpoin
     assert people[0] != people[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("after", [5, 30])
 def test_a_kill_loses_nothing_that_was_made(empty_repo: Repository, writer: Endpoint, after: int) -> None:
     running: list[subprocess.Popen[bytes]] = []
@@ -213,6 +216,7 @@ def test_ctrl_c_says_that_nothing_is_lost(empty_repo: Repository, writer: Endpoi
     assert "Traceback" not in told
 
 
+@pytest.mark.slow
 def test_a_cap_stops_and_the_same_command_goes_on(empty_repo: Repository, writer: Endpoint) -> None:
     assert_usage_error(
         build(empty_repo, "--budget=20calls"),
@@ -246,6 +250,7 @@ def test_money_needs_a_price(empty_repo: Repository, writer: Endpoint) -> None:
     )
 
 
+@pytest.mark.slow
 def test_an_estimate_calls_nobody(empty_repo: Repository, writer: Endpoint) -> None:
     price = "--price=openai:gpt-4o-mini = 1, 2"
     result = build(empty_repo, "--estimate", "--judge-model=openai:gpt-4o-mini", price)
@@ -298,6 +303,7 @@ def test_what_is_refused_each_time_is_listed_and_the_rest_is_kept(
     assert len(writer.calls) == calls + 1
 
 
+@pytest.mark.slow
 def test_a_person_without_a_history_is_left_out(empty_repo: Repository, writer: Endpoint) -> None:
     writer.answer = faulty("and the assistant did in", "{}", times=3)
     result = build(empty_repo, "--concurrency=1", users=6)
@@ -325,6 +331,7 @@ def test_a_judge_that_cannot_be_read_lets_nothing_pass(empty_repo: Repository, w
     assert result.ret == 1
 
 
+@pytest.mark.slow
 def test_no_two_people_have_one_name(empty_repo: Repository, writer: Endpoint) -> None:
     def answer(call: Call) -> Reply:
         reply = author(call)
@@ -461,6 +468,7 @@ def test_a_bad_command_is_one_line(
     assert len([line for line in result.errlines if line]) == 1
 
 
+@pytest.mark.slow
 def test_a_broken_server_ends_the_build_and_keeps_what_is_there(
     empty_repo: Repository, writer: Endpoint
 ) -> None:

@@ -79,7 +79,8 @@ class Job:
             "GITHUB_ACTIONS": "true", "GITHUB_API_URL": self.api.url, "GITHUB_REPOSITORY": "acme/bot",
             "GITHUB_REF": "refs/pull/7/merge", "GITHUB_TOKEN": "s3cret", "GITHUB_OUTPUT": str(self.outputs),
             "GITHUB_STEP_SUMMARY": str(self.summary), "BASELINE": ".personalens-baseline.json", "REFRESH": "false",
-            "SAMPLE": "4", "GATE": "", "ARGS": "-p no:cacheprovider", "NAME": "run", "MAX_AGE": "30",
+            "SAMPLE": "4", "GATE": "", "ARGS": "-p no:cacheprovider", "NAME": "run", "MAX_AGE": "30", "NAMED": "false",
+            "COMMENT": "true",
         }  # fmt: skip
         given = set(found["env"]) - {"GITHUB_TOKEN"}
         assert given <= {*runner, "PYTHON", "CODE"}, "the test gives what the step gives"
@@ -94,6 +95,7 @@ def job(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Iterator[
         yield Job(repo, api, monkeypatch)
 
 
+@pytest.mark.slow
 def test_the_action_saves_a_baseline_on_main_and_compares_a_pull_request_with_it(job: Job) -> None:
     first = job.github("Run", GATE="tcr >= 0")
     assert "::warning title=personalens::There is no baseline" in first.stdout
@@ -112,6 +114,7 @@ def test_the_action_saves_a_baseline_on_main_and_compares_a_pull_request_with_it
     assert "The baseline does not say which commit it is of" in text, "this folder is no checkout"
 
 
+@pytest.mark.slow
 def test_a_gate_that_fails_fails_the_action_at_its_end(job: Job) -> None:
     done = job.github("Run", GATE="p >= 4, tcr >= 1")
     assert done.returncode == 0, "the comment and the artifact are still to come"
@@ -123,6 +126,7 @@ def test_a_gate_that_fails_fails_the_action_at_its_end(job: Job) -> None:
     assert "FAILED" in text
 
 
+@pytest.mark.slow
 def test_arguments_that_cannot_be_read_end_the_step(job: Job) -> None:
     done = job.github("Run", ARGS="-p no:cacheprovider -k 'movies")
     assert done.returncode == 4
@@ -132,6 +136,30 @@ def test_arguments_that_cannot_be_read_end_the_step(job: Job) -> None:
     assert job.outputs.read_text() == "exit-code=0\n"
 
 
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"NAMED": "true", "BASELINE": "b.json"}, "The input baseline names b.json, and there is no such file; *"),
+        ({"COMMENT": "yes"}, "The input comment must be true or false, not 'yes'"),
+        ({"MAX_AGE": "a month"}, "The input max-baseline-age must be a number of days, not 'a month'"),
+        ({"NAME": "a/b"}, "The input name must be up to 60 letters, *, not 'a/b'"),
+        ({"SAMPLE": ""}, ""),
+        ({"GATE": " "}, ""),
+        ({"PYTHON": "no-python"}, ""),
+    ],
+)  # fmt: skip
+def test_an_input_that_cannot_be_meant_ends_the_job(job: Job, given: dict[str, str], told: str) -> None:
+    done = job.github("Run", **given)
+    if told:
+        assert done.returncode == 4
+        pytest.LineMatcher(done.stdout.splitlines()).fnmatch_lines([f"::error title=personalens::{told}"])
+    elif job.outputs.exists():  # pytest says what is wrong, and the last step ends with its code
+        assert job.outputs.read_text() == "exit-code=4\n"
+    else:
+        assert done.returncode == 4
+
+
+@pytest.mark.slow
 def test_arguments_are_words_and_no_commands(job: Job) -> None:
     job.github(
         "Run",
@@ -144,6 +172,7 @@ def test_arguments_are_words_and_no_commands(job: Job) -> None:
     assert not (job.repo.path / "pwned").exists()
 
 
+@pytest.mark.slow
 def test_a_refused_comment_warns_and_does_not_fail(job: Job) -> None:
     job.github("Run")
     job.api.refuse = {"POST": [403]}
@@ -153,6 +182,7 @@ def test_a_refused_comment_warns_and_does_not_fail(job: Job) -> None:
     assert "403" in done.stderr
 
 
+@pytest.mark.slow
 def test_the_template_fetches_the_baseline_of_main_and_comments(job: Job) -> None:
     found = yaml.safe_load(TEMPLATE.read_text(encoding="utf-8"))[".personalens"]
     script = "\n".join(line for line in found["script"] if not line.startswith("pip install"))
@@ -165,6 +195,15 @@ def test_the_template_fetches_the_baseline_of_main_and_comments(job: Job) -> Non
         "CI_PROJECT_ID": "42", "CI_DEFAULT_BRANCH": "main", "CI_JOB_NAME": "personalens", "CI_JOB_TOKEN": "s3cret",
     }  # fmt: skip
     request = {**common, "CI_MERGE_REQUEST_IID": "7", "PERSONALENS_GITLAB_TOKEN": "s3cret"}
+    age = job.script(script, **{**request, "PERSONALENS_MAX_AGE": "a month"})
+    assert (age.returncode, age.stdout) == (
+        4,
+        "PERSONALENS_MAX_AGE must be a number of days, not 'a month'\n",
+    )
+    job.api.refuse = {"GET": [500]}
+    unknown = job.script(script, **request)
+    assert unknown.returncode == 4, "nobody knows what it would have been compared with"
+    assert "could not be fetched (answer: 500)" in unknown.stdout
     first = job.script(script, **request)
     assert "There is no baseline of main yet" in first.stdout
     main = job.script(script, **common, CI_COMMIT_BRANCH="main")

@@ -119,6 +119,7 @@ def test_a_server_that_is_down_for_a_moment_is_asked_again_but_a_comment_is_not_
     assert "GitHub refused POST with 502" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_what_is_refused_is_told_in_one_line_without_the_token(
     github: Forge, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

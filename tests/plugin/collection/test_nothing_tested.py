@@ -45,3 +45,18 @@ def test_the_built_in_suite_says_that_it_sees_the_root_conftest_only(empty_repo:
             "*The built-in suite sees the conftest.py of the root folder only: move the one in tests/conftest.py there, or *"
         ]
     )
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
+def test_a_test_of_another_suite_alone_says_how_it_is_run(
+    empty_repo: Repository, workers: tuple[str, ...]
+) -> None:
+    test = "import pytest\n\n@pytest.mark.personalens(suite='memory')\ndef test_it(personalens):\n    personalens.check()\n"
+    empty_repo.write(conftest=BOT, test_memory=test)
+    told = "is a test of the suite memory, which is run by pytest --personalens-suite memory --personalens-sample 4, so *"
+    assert_usage_error(
+        empty_repo.run(*SAMPLE, *workers), f"ERROR: personalens: test_memory.py::test_it {told}"
+    )
+    gate = "--personalens-gate=recall: memory >= 0.5"
+    told = "unknown metric 'memory' (of the suite memory: give --personalens-suite memory); known: *"
+    assert_usage_error(empty_repo.inline(*SAMPLE, gate), f"ERROR: --personalens-gate: {told}")

@@ -225,6 +225,7 @@ def test_a_record_that_is_none(repo: Repository, spoil: Callable[[Path], None]) 
     result.stdout.fnmatch_lines(["*the record cannot be read*"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["é", "☃"])
 def test_a_path_that_the_terminal_cannot_show(
     repo: Repository, monkeypatch: pytest.MonkeyPatch, name: str

@@ -38,6 +38,7 @@ def steps_of(message: dict[str, Any]) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 def test_each_is_judged_with_its_turns_and_its_tools(repo: Repository) -> None:
     (repo.path / "test_bot.py").unlink()
     shutil.copytree(EXPORTS, repo.path / "logs")

@@ -158,6 +158,7 @@ def test_the_teams_own_snapshots_are_never_accepted_by_ours(repo: Repository, mo
     assert len(records(repo)) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
 def test_a_cap_stops_a_recording_run_in_order_and_the_next_one_goes_on(
     paid: Repository, workers: tuple[str, ...]
@@ -219,6 +220,7 @@ def test_one_command_mends_all_and_can_be_pasted(paid: Repository, monkeypatch: 
     assert paid.run(*args).ret == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
 def test_commands_keep_what_overrides_the_configuration(repo: Repository, workers: tuple[str, ...]) -> None:
     (repo.path / "other.ini").write_text("[pytest]\npersonalens_threshold = p>=4\n")
@@ -238,6 +240,7 @@ def test_commands_keep_what_overrides_the_configuration(repo: Repository, worker
     repo.run(*words).assert_outcomes(failed=1)
 
 
+@pytest.mark.slow
 def test_a_stale_item_shows_the_first_reply_that_differs(
     paid: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -278,6 +281,7 @@ def test_another_dimension_is_said_to_be_missing(paid: Repository) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_record_of_another_scenario_is_replaced_on_request_only(repo: Repository) -> None:
     args = ("--personalens-sample=2", "--personalens-gate=none")
     repo.run(*args, "--personalens-record=new")
@@ -290,6 +294,7 @@ def test_a_record_of_another_scenario_is_replaced_on_request_only(repo: Reposito
     repo.run(*args).stdout.fnmatch_lines(["records: 2 replayed"])
 
 
+@pytest.mark.slow
 def test_what_another_test_has_on_record_is_not_bought_again(paid: Repository) -> None:
     args = ("--personalens-sample=2", *MODELS)
     paid.run(*args, "--personalens-record=new")
@@ -397,6 +402,7 @@ def test_records_of_what_is_installed_are_no_source(paid: Repository, place: str
     assert calls(paid) == 5
 
 
+@pytest.mark.slow
 def test_a_record_that_is_stale_stays_so_though_another_test_has_all(
     paid: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -22,6 +22,7 @@ from tests.support.repository import ROOT, Repository, ScriptedUser, calls, reco
 from tests.support.scripted_agents import MODELS, PAID
 
 
+@pytest.mark.slow
 def test_all_thirty_are_written_with_workers_and_replayed_after(repo: Repository) -> None:
     args = ("--personalens-sample=30", "--personalens-gate=p >= 1")
     first = repo.run(*args, "--personalens-record=new", "-n", "2")
@@ -39,6 +40,7 @@ def test_all_thirty_are_written_with_workers_and_replayed_after(repo: Repository
     assert before == {path: path.read_bytes() for path in records(repo)}
 
 
+@pytest.mark.slow
 def test_other_samples_report_nothing_as_unused_and_delete_nothing(repo: Repository) -> None:
     args = ("--personalens-gate=p >= 1", "--personalens-gate=valid >= 0")
     repo.run("--personalens-sample=12", "--personalens-record=new", *args)
@@ -80,6 +82,7 @@ def test_a_stale_record_says_which_agent_changed(paid: Repository, role: str) ->
     )
 
 
+@pytest.mark.slow
 def test_paid_agents_record_once_and_replay_for_nothing(
     paid: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -112,6 +115,7 @@ def test_a_live_run_leaves_the_records_alone_and_pays_once(paid: Repository) -> 
     assert calls(paid) == 0
 
 
+@pytest.mark.slow
 def test_a_live_run_uses_the_record_and_what_it_bought_before(
     paid: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -163,6 +167,7 @@ def test_free_agents_go_on_where_a_record_is_stale(repo: Repository) -> None:
     assert before == {path: path.read_bytes() for path in records(repo)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("damage", "told"),
     [
@@ -212,7 +217,7 @@ def test_a_run_of_fewer_dimensions_keeps_the_other_verdicts(repo: Repository) ->
     repo.run(*args, "--personalens-dimensions=all")
     repo.run(*args, "--personalens-dimensions=p")
     (path,) = records(repo)
-    assert len(json.loads(path.read_text())["verdicts"]) == 3
+    assert len(json.loads(path.read_text())["verdicts"]) == 4
 
 
 class CountingJudge:
@@ -359,6 +364,7 @@ def test_evidence_tells_dialogues_apart_in_any_order(scenario: Scenario) -> None
     assert again.questions == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [(), ("-n", "1")], ids=["alone", "workers"])
 def test_records_need_no_plugin_of_syrupys(repo: Repository, workers: tuple[str, ...]) -> None:
     repo.write(test_own="def test_own(snapshot):\n    assert {} == snapshot\n")

@@ -48,6 +48,7 @@ def without_tests(repo: Repository) -> Repository:
     return repo
 
 
+@pytest.mark.slow
 def test_results_are_judged_as_they_were(without_tests: Repository) -> None:
     repo = without_tests
     assert repo.inline(*PLAY, "--personalens-trials=2", "--personalens-control=no-context").ret == 0
@@ -74,6 +75,7 @@ def test_results_are_judged_as_they_were(without_tests: Repository) -> None:
     )
 
 
+@pytest.mark.slow
 def test_generated_now_and_judged_later(repo: Repository) -> None:
     whole = repo.inline(*PLAY[:2], "--personalens-report=whole.json")
     repo.pytester.makeini("[pytest]\npersonalens_threshold = p=4\npersonalens_gate = p >= 4\n")
@@ -86,6 +88,7 @@ def test_generated_now_and_judged_later(repo: Repository) -> None:
     assert evaluations(repo, "judged.json") == evaluations(repo, "whole.json")
 
 
+@pytest.mark.slow
 def test_another_judge_gates_baseline_and_page(told: Repository) -> None:
     assert told.inline(*PLAY, "--personalens-generate-only").ret == 0
     judged = ("--personalens-dialogues=played.json", "--personalens-judge-model=told", "test_bot.py")
@@ -99,12 +102,14 @@ def test_another_judge_gates_baseline_and_page(told: Repository) -> None:
     assert scenarios[0] in (told.path / "page.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_baseline_of_the_played_run_holds_for_its_stored_dialogues(repo: Repository) -> None:
     assert repo.inline("--personalens-sample=30", PLAY[2], "--personalens-gate=tcr >= 0").ret == 0
     result = repo.inline(JUDGE[0], "--personalens-baseline=played.json", "test_bot.py")
     result.stdout.fnmatch_lines(["gate regression: p: passed, P * over 30 scenarios*"])
 
 
+@pytest.mark.slow
 def test_records_are_judged_again_and_a_verdict_is_paid_for_once(paid: Repository) -> None:
     assert paid.inline(*PLAY, *MODELS, "--personalens-record=new").ret == 0
     before = {path: path.read_bytes() for path in records(paid)}
@@ -203,6 +208,7 @@ def test_a_dialogue_that_broke_off_stays_without_a_score(without_tests: Reposito
     result.stdout.fnmatch_lines(["gate valid: FAILED*0 of 3 items could be scored*"])
 
 
+@pytest.mark.slow
 def test_the_official_folder_there_and_back(without_tests: Repository) -> None:
     repo = without_tests
     repo.write(conftest=TOLD)
@@ -268,6 +274,7 @@ def test_an_estimate_counts_the_stored_dialogues(told: Repository) -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_command_score(without_tests: Repository) -> None:
     repo = without_tests
     write_lines(
@@ -302,6 +309,7 @@ def test_the_command_score_without_dialogues_plays_none(repo: Repository, words:
     assert "items" not in result.stdout.str()
 
 
+@pytest.mark.slow
 def test_workers_and_threads_judge_the_same(without_tests: Repository) -> None:
     repo = without_tests
     assert repo.inline(*PLAY).ret == 0

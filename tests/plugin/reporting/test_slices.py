@@ -57,6 +57,7 @@ def unfair(repo: Repository) -> Repository:
     return repo
 
 
+@pytest.mark.slow
 def test_an_assistant_that_serves_men_only_has_a_significant_gap_and_fails_the_gate(
     unfair: Repository, tmp_path: Path
 ) -> None:
@@ -111,6 +112,7 @@ def test_a_gap_is_taken_within_tasks_and_not_between_them() -> None:
     assert gap_of(means, {"a1", "a2"}) is None  # too few users
 
 
+@pytest.mark.slow
 def test_the_test_of_a_gap_rejects_as_often_as_its_level() -> None:
     def p_of(seed: int) -> float:
         people = [f"u{n}" for n in range(12)]

@@ -200,6 +200,7 @@ def test_lost_dialogues_count_against_valid_only_if_asked(audited: Repository) -
     assert audited.results("r.json")["user_audit"]["lost"] == {"ended-early": 4}
 
 
+@pytest.mark.slow
 def test_shards_and_workers_find_the_same(audited: Repository) -> None:
     run = (*plays("ended-early"), "--personalens-gate=none")
     audited.run(*run, "-n", "1", "--personalens-report=whole.json")

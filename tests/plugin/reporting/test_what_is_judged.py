@@ -42,6 +42,7 @@ class ByRules:
         return Verdict(dimension=dimension, score=3, justification="fine")
 
 
+@pytest.mark.slow
 def test_facts_are_read_shown_gated_and_compared_by_default(repo: Repository) -> None:
     repo.write(conftest=ONE_REPLY, test_bot=TEST)
     result = repo.run(*SAMPLE, "--personalens-gate", "facts >= 0.9", "--personalens-save-baseline", "b.json")
@@ -97,6 +98,7 @@ def test_all_with_the_embedded_judge_is_what_it_has(repo: Repository) -> None:
     assert set(repo.results("r.json")["overall"]["figures"]) == READ
 
 
+@pytest.mark.slow
 def test_a_judge_of_ones_own_reads_facts_only_if_asked_and_for_nothing(repo: Repository) -> None:
     repo.write(conftest=TOLD, test_bot=TEST)
     repo.run(*SAMPLE, *TOLD_AGENTS)
@@ -109,6 +111,7 @@ def test_a_judge_of_ones_own_reads_facts_only_if_asked_and_for_nothing(repo: Rep
     assert results["items"][0]["evaluation"]["judge"] == "judge 1"
 
 
+@pytest.mark.slow
 def test_without_facts_the_item_is_scored_on_p_and_a_gate_on_tcr_is_refused(repo: Repository) -> None:
     write_data(repo.path / "official")
     repo.write(conftest=TOLD, test_bot=TEST)

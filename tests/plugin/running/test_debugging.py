@@ -32,6 +32,7 @@ def typed(repo: Repository, text: str, *args: str) -> subprocess.CompletedProces
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["assistant", "user agent", "judge"])
 def test_q_in_the_debugger_ends_the_run(told: Repository, where: str) -> None:
     code = {
@@ -49,6 +50,7 @@ def test_q_in_the_debugger_ends_the_run(told: Repository, where: str) -> None:
     assert "at fault" not in result.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("args", [(), IN_THREAD], ids=["alone", "concurrency"])
 @pytest.mark.parametrize("kind", [SYNC, ASYNC], ids=["sync", "async"])
 def test_an_exit_of_pytest_reaches_pytest(told: Repository, kind: str, args: tuple[str, ...]) -> None:
@@ -58,6 +60,7 @@ def test_an_exit_of_pytest_reaches_pytest(told: Repository, kind: str, args: tup
     assert "at fault" not in str(result.stdout)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("args", [(), IN_THREAD], ids=["alone", "concurrency"])
 @pytest.mark.parametrize("kind", [SYNC, ASYNC], ids=["sync", "async"])
 def test_pdb_opens_in_the_assistant(told: Repository, kind: str, args: tuple[str, ...]) -> None:
@@ -66,6 +69,7 @@ def test_pdb_opens_in_the_assistant(told: Repository, kind: str, args: tuple[str
     assert "'it is hello'" in result.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [SYNC, ASYNC], ids=["sync", "async"])
 def test_the_traceback_is_shown_where_it_is_asked_for(told: Repository, kind: str) -> None:
     told.write(conftest=assistant("raise KeyError(first)", kind))

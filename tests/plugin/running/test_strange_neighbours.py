@@ -150,3 +150,42 @@ def test_usage_errors_of_others_keep_their_lines(repo: Repository) -> None:
         conftest=BOT + "\n    def pytest_collection_finish():\n        raise pytest.UsageError('one\\ntwo')\n"
     )
     assert_usage_error(repo.inline(*SAMPLE), "ERROR: one", "two")
+
+
+def test_each_property_is_written_once_beside_native_subtests(repo: Repository) -> None:
+    pytest.importorskip("_pytest.subtests", reason="this pytest has no subtests of its own")
+    repo.write(
+        test_bot="""
+        def test_bot(personalens, subtests):
+            personalens.evaluate()
+            for number in range(3):
+                with subtests.test(number=number):
+                    pass
+        """
+    )
+    repo.inline(*SAMPLE, "--junitxml=junit.xml")
+    text = (repo.path / "junit.xml").read_text()
+    assert text.count('name="personalens_task_completion"') == 2  # of two items
+
+
+def test_collecting_with_workers_where_warnings_are_errors(repo: Repository) -> None:
+    (repo.path / "pytest.ini").write_text("[pytest]\nfilterwarnings = error\n")
+    for args in (SAMPLE, ()):
+        result = repo.run(*args, "--collect-only", "-q", "-n", "2")
+        assert result.ret == 0
+        assert "syrupy" not in result.stdout.str() + result.stderr.str()
+
+
+def test_groups_that_xdist_takes_apart_are_told(repo: Repository) -> None:
+    marked = "import pytest\n\n@pytest.mark.xdist_group('g')\ndef test_{}():\n    pass\n"
+    repo.write(
+        test_bot="def test_bot(personalens):\n    personalens.check()\n", test_own=marked.format("own")
+    )
+    told = "personalens: 1 test marked xdist_group ran in any worker: *--dist loadscope or loadfile"
+    for dist, tells in (("loadgroup", True), ("load", False)):
+        result = repo.run(*SAMPLE, "-n", "2", f"--dist={dist}", "-v")
+        kept = "test_own.py::test_own@g" in result.stdout.str()  # as the versions before did
+        if tells and not kept:
+            result.stdout.fnmatch_lines([told])
+        else:
+            assert "xdist_group" not in result.stdout.str()

@@ -9,6 +9,7 @@ import pytest
 from tests.support.repository import ROOT, Repository
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("bot", "state", "tcr", "unbacked"),
     [

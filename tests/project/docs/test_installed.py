@@ -111,7 +111,7 @@ def test_every_fixture_and_mark_keyword_is_in_the_reference() -> None:
     page = (ROOT / "docs/reference/fixtures-and-marks.md").read_text(encoding="utf-8")
     source = (ROOT / "pytest_personalens/plugin/fixtures/fixtures.py").read_text(encoding="utf-8")
     fixtures = re.findall(r"@pytest\.fixture(?:\(.*\))?\ndef (personalens\w*)\(", source)
-    assert len(fixtures) == 6
+    assert len(fixtures) == 7
     assert all(f"| `{name}` |" in page for name in fixtures)
     assert all(f"`{d.short.replace('-', '_')}`" in page for d in Dimension)
 

@@ -38,6 +38,7 @@ def test_the_readme_names_the_kinds_that_fail(tmp_path: Path) -> None:
     assert len(rows) == 7
 
 
+@pytest.mark.slow
 def test_the_bot_passes_its_own_gates() -> None:
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST_", "HELPBOT"))}
     done = subprocess.run(

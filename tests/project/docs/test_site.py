@@ -46,6 +46,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     yield from start(tmp_path_factory.mktemp("browser"))
 
 
+@pytest.mark.slow
 def test_a_version_lies_beside_others_and_is_the_latest(project: Path) -> None:
     versions = project / "versions"
     assert (versions / "latest/index.html").is_file()
@@ -54,6 +55,7 @@ def test_a_version_lies_beside_others_and_is_the_latest(project: Path) -> None:
     assert one["aliases"] == ["latest"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fault", "told"),
     [
@@ -82,6 +84,7 @@ return text(document.body);
 """
 
 
+@pytest.mark.slow
 def test_the_search_works_from_a_folder_and_asks_no_other_host(project: Path, page: Page) -> None:
     chrome = page.chrome
     chrome.get_log("performance")  # type: ignore[no-untyped-call]  # what the browser asked before

@@ -35,7 +35,7 @@ def test_either_variable_names_the_region(
 
 
 def test_the_command_that_is_printed_keeps_overrides(repo: Repository) -> None:
-    (repo.path / "pytest.ini").write_text("[pytest]\npersonalens_thresholds = \npersonalens_max_turns = 3\n")
+    (repo.path / "pytest.ini").write_text("[pytest]\npersonalens_threshold = \npersonalens_max_turns = 3\n")
     repo.write(conftest=BOT.replace("return helpbot(messages)", "return 'I cannot.'"))
     override = ("-o", "personalens_max_turns=2", "-o", "personalens_seed=another one")
     result = repo.inline(*SAMPLE, *override)

@@ -89,6 +89,8 @@ TOLD: Final = (
     "--personalens-user-model=told",
     "--personalens-judge-model=told",
 )
+#: The cache of a run that goes on from one that was killed: in its repository, so that a copy finds it again.
+CALLS: Final = ".pytest_cache/kept"
 PAID: Final = (
     "--personalens-sample=4",
     "--personalens-users=kit,aino",
@@ -152,7 +154,8 @@ def _results(folder: Path, run: Runs, *, good: bool) -> None:
     keep.mkdir()
 
     def made(*arguments: str, dies: str = "") -> None:
-        run(Case("", arguments, environment=(("FUZZ_DIES", dies),)), work, good)
+        kept = (("PERSONALENS_CACHE_DIR", CALLS),) if dies else ()
+        run(Case("", arguments, environment=(("FUZZ_DIES", dies), *kept)), work, good)
 
     gates = ("--personalens-gate=tcr >= 0.9",)
     made(*TOLD, *gates, "--personalens-report=results.json", "--personalens-save-baseline=baseline.json")

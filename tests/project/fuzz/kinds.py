@@ -7,7 +7,16 @@ from random import Random
 from typing import Final
 
 from tests.project.fuzz.case import Maker
-from tests.project.fuzz.cases import of_data, of_options, of_processes, of_python, of_replies, of_runs
+from tests.project.fuzz.cases import (
+    of_data,
+    of_options,
+    of_places,
+    of_processes,
+    of_python,
+    of_replies,
+    of_runs,
+    of_suites,
+)
 
 #: Kind -> what makes its cases, and how many of them there are in a round.
 KINDS: Final[Mapping[str, tuple[Maker, int]]] = {
@@ -38,6 +47,13 @@ KINDS: Final[Mapping[str, tuple[Maker, int]]] = {
     "replies": (of_replies.reply, 3),
     "fixtures": (of_python.context, 1),
     "agents": (of_python.agent, 2),
+    "misspelt keys": (of_places.misspelt, 2),
+    "places": (of_places.place, 4),
+    "linked records": (of_places.linked_record, 1),
+    "arcs": (of_suites.arcs, 4),
+    "questions": (of_suites.questions, 3),
+    "exports": (of_suites.exports, 5),
+    "drafts": (of_suites.drafts, 2),
 }
 #: A round, in which the kinds come mixed: each share of the cases holds them alike.
 ROUND: Final = tuple(kind for kind, (_, times) in KINDS.items() for _ in range(times))

@@ -70,6 +70,7 @@ def tracked() -> set[str]:
     return {name for name in git.stdout.decode("utf-8").split("\0") if name and (ROOT / name).exists()}
 
 
+@pytest.mark.slow
 def test_the_index_takes_the_files(built: Built) -> None:
     pytest.importorskip("twine", reason="twine is a development dependency")
     done = subprocess.run(
@@ -126,6 +127,7 @@ def test_the_wheel_holds_the_package_and_its_data_and_nothing_else(built: Built,
     assert built.wheel.stat().st_size < MAX_SIZE
 
 
+@pytest.mark.slow
 def test_the_sdist_holds_all_that_is_tracked_and_gives_the_same_wheel(
     built: Built, tracked: set[str], tmp_path: Path
 ) -> None:

@@ -65,6 +65,7 @@ def file(everything: Results, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_equal_results_give_equal_pages() -> None:
     code = "import hashlib; from tests.support.results.rich_results import *; from pytest_personalens.reports.html.page import html_page; "
     code += "print(hashlib.sha256(html_page(rich_results(30, trials=2, arms=('none',), compared=True)).encode()).hexdigest())"
@@ -94,6 +95,7 @@ def test_the_garbage_collector_goes_on_after_a_page(monkeypatch: pytest.MonkeyPa
     assert gc.isenabled()
 
 
+@pytest.mark.slow
 def test_the_page_asks_nobody_for_anything(file: Path) -> None:
     elements = Elements(file.read_text(encoding="utf-8"))
     for tag, attributes in elements.tags:
@@ -202,6 +204,7 @@ def link(results: Results, number: int) -> str:
     return "#item=" + results.items[number].nodeid.replace("[", "%5B").replace("]", "%5D")
 
 
+@pytest.mark.slow
 def test_nothing_hostile_acts_and_nobody_is_asked(page: Page, file: Path, everything: Results) -> None:
     page.open(file)
     for number in range(0, len(everything.items), 7):
@@ -218,6 +221,7 @@ def test_nothing_hostile_acts_and_nobody_is_asked(page: Page, file: Path, everyt
     assert page.requests() == {file.as_uri()}
 
 
+@pytest.mark.slow
 def test_search_and_filters(page: Page, file: Path) -> None:
     page.open(file)
     assert page.text("#count") == "80 of 160 dialogues in 40 rows"
@@ -255,6 +259,7 @@ def hits(page: Page) -> list[str]:
     return list(page.js(f"return {marked}"))
 
 
+@pytest.mark.slow
 def test_what_a_search_found_is_marked_in_rows_and_transcripts(page: Page, file: Path) -> None:
     page.open(file)
     assert hits(page) == []
@@ -331,6 +336,7 @@ def test_failing_rows_stand_on_the_first_screen_under_a_headline_that_outweighs_
     assert page.js(folded) == [["changes", True], ["figures", False]]
 
 
+@pytest.mark.slow
 def test_tabs_count_what_stands_behind_them(page: Page, tmp_path: Path) -> None:
     results = rich_results(40, trials=2)
     write_html(results, tmp_path / "r.html")
@@ -399,6 +405,7 @@ def test_long_and_unseen_text(page: Page, tmp_path: Path) -> None:
     assert page.js("return document.documentElement.scrollWidth <= innerWidth")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("opened", [False, True], ids=["report", "transcript"])
@@ -503,6 +510,7 @@ def test_five_thousand_dialogues(page: Page, tmp_path: Path) -> None:
     assert page.text("#page") == "101\N{EN DASH}200 of 5,000"
 
 
+@pytest.mark.slow
 def test_tokens_and_dollars_have_columns_where_there_are_any(page: Page, tmp_path: Path) -> None:
     results = rich_results(6, trials=2)
     paid = [i.model_copy(update={"usd": 0.01 * (n // 2)}) for n, i in enumerate(results.items)]
@@ -523,6 +531,7 @@ def test_tokens_and_dollars_have_columns_where_there_are_any(page: Page, tmp_pat
     assert page.texts("#rows thead button")[-1] == "Turns"
 
 
+@pytest.mark.slow
 def test_what_counts_dialogues_leads_to_just_those(page: Page, tmp_path: Path) -> None:
     results = rich_results(200, arms=("none",))
     causes = Counter(i.evaluation.cause for i in results.own if i.evaluation.cause)
@@ -563,6 +572,7 @@ def test_a_dialogue_opened_by_a_key_has_the_focus_and_no_ring(page: Page, file: 
     assert page.js("return getComputedStyle(document.activeElement).outlineStyle") == "none"
 
 
+@pytest.mark.slow
 def test_a_change_over_a_part_of_the_dialogues_says_so(tmp_path: Path) -> None:
     def tiles(now: int, before: int) -> list[str]:
         page = html_page(rich_results(now, trials=1), before=rich_results(before))

@@ -94,6 +94,7 @@ def test_a_reply_is_shown_as_its_markdown_means(page: Page, tmp_path: Path) -> N
     assert page.console() == []
 
 
+@pytest.mark.slow
 def test_no_reply_becomes_more_than_text(page: Page, tmp_path: Path) -> None:
     results = saying(rich_results(len(HOSTILE)), *HOSTILE)
     write_html(results, tmp_path / "r.html")
@@ -158,6 +159,7 @@ def acting() -> Results:
     return results.model_copy(update={"items": (results.items[0], done, *results.items[2:])})
 
 
+@pytest.mark.slow
 def test_a_readers_labels_are_a_file_that_agreement_reads(
     page: Page, tmp_path: Path, acting: Results, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -101,6 +101,7 @@ def signed(value: float) -> str:
     return f"{value:+.2f}".replace("-0.00", "+0.00").replace("-", "\N{MINUS SIGN}")
 
 
+@pytest.mark.slow
 def test_a_kind_has_its_figures_in_every_setting(threads: Repository) -> None:
     text, results = made(threads, *BOTH)
     table = Tables(text).found["Figures of sentiment by setting"]
@@ -119,6 +120,7 @@ def test_a_kind_has_its_figures_in_every_setting(threads: Repository) -> None:
     assert "log error lower is better" in [" ".join(row[0].split()) for row in impact]
 
 
+@pytest.mark.slow
 def test_the_chart_of_all_settings_places_every_figure_on_its_scale(threads: Repository) -> None:
     text, _ = made(threads, *BOTH)
     chart = text[text.index('figures of each setting, 1 is best"') :].partition("</svg>")[0]
@@ -145,6 +147,7 @@ def test_a_suite_without_kinds_of_its_own_has_no_such_section() -> None:
         assert word not in text
 
 
+@pytest.mark.slow
 def test_an_item_shows_its_request_and_whose_past_it_had(page: Page, threads: Repository) -> None:
     text, results = made(threads, *BOTH)
     assert text
@@ -186,6 +189,7 @@ def test_items_are_found_by_setting_kind_domain_and_answer(page: Page, threads: 
     assert page.text("#count") == f"{len(wrong)} of {len(results['items'])} predictions"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_axe_finds_no_serious_fault_in_kinds_and_requests(

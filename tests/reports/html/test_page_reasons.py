@@ -145,6 +145,7 @@ def test_rows_say_why_and_not_what_was_wanted(page: Page, file: Path, compared: 
     assert page.js("return document.querySelector('#rows th[scope=row]').title") == description
 
 
+@pytest.mark.slow
 def test_then_and_now_part_where_the_dialogues_do(page: Page, file: Path, compared: Results) -> None:
     parted = [i for i in compared.own if i.earlier is not None and i.earlier.messages]
     assert parted
@@ -371,6 +372,7 @@ def test_thresholds_in_force_are_those_of_the_suite_unless_others_are_asked_for(
     assert thresholds_in_force(asked, results.of_suite) == "tc >= 1, p >= 3"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_axe_finds_no_serious_fault_in_then_and_now(

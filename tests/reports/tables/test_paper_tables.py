@@ -137,6 +137,7 @@ def is_near(shown: float | None, counted: Figure, off: float) -> bool:
     return least - off <= shown <= most + off
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("args", "tables"),
     [
@@ -157,6 +158,7 @@ def test_tables_of_several_runs_are_what_a_stranger_counts(
         assert_same(cells, counted[name])
 
 
+@pytest.mark.slow
 def test_table_4_is_what_a_stranger_counts(of_users: Path, capsys: pytest.CaptureFixture[str]) -> None:
     counted = recounted(of_users, "plain.json", "ours.json")
     main_table, lifts = printed(capsys, "--table", "4", "ours.json", "plain.json")
@@ -167,6 +169,7 @@ def test_table_4_is_what_a_stranger_counts(of_users: Path, capsys: pytest.Captur
     assert len(lifts) == len(counted["4 differences"]) == 24
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("args", "name"),
     [(("4",), "figure 4"), (("4", "--kind", "all"), "figure 4 all"), (("5",), "figure 5")],
@@ -196,6 +199,7 @@ def test_the_figures_of_a_run_and_its_lifts_are_what_a_stranger_counts(of_users:
             assert is_near(told_figure, expected, 2e-6), (name, told_figure, expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "users", [(), ("--personalens-users", "kenji,zsofia,adeola,aoife")], ids=["12 users", "four users"]
 )
@@ -243,6 +247,7 @@ def test_the_reply_to_the_goodbye_is_no_turn_of_figure_5(
     assert counts == [sum(n - 1 >= turn for n in replies) for turn in range(1, max(replies))]
 
 
+@pytest.mark.slow
 def test_the_rows_of_the_paper_are_printed_as_there(stored: Path, capsys: pytest.CaptureFixture[str]) -> None:
     expected = {
         "3": ("Claude 3 Sonnet", ["95.98", "2.13", "3.86", "4.71", "77.49", "2.01", "3.84", "4.79"]),
@@ -270,6 +275,7 @@ def test_the_figures_of_the_paper_are_those_that_were_taken_from_it() -> None:
         assert ours == ([[row[kind] for kind in (0, 1) for row in rows]] if key == "table_13" else rows), key
 
 
+@pytest.mark.slow
 def test_what_is_not_as_in_the_paper_is_said_once_for_all_runs(
     stored: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -282,6 +288,7 @@ def test_what_is_not_as_in_the_paper_is_said_once_for_all_runs(
     assert "theirs: dataset embedded 2.0, user agent " in out
 
 
+@pytest.mark.slow
 def test_a_difference_between_the_judges_is_said_below_the_differences(
     stored: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -295,6 +302,7 @@ def test_a_difference_between_the_judges_is_said_below_the_differences(
     )
 
 
+@pytest.mark.slow
 def test_a_scenario_that_changed_in_the_dataset_is_no_pair(
     stored: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -307,6 +315,7 @@ def test_a_scenario_that_changed_in_the_dataset_is_no_pair(
     assert {cells[-1] for cells in differences.values()} == {"1"}, "user0's alone"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("table", "said"),
     [("3", "section 4.2 gives Claude 3 Sonnet a coherence of 4.86"), ("13", "the text of Appendix C gives")],
@@ -321,6 +330,7 @@ def test_where_the_paper_contradicts_itself_is_said(
 ROWS = "name,sd_tcr,sd_p,sd_nat,sd_coh,md_tcr,md_p,md_nat,md_coh\n"
 
 
+@pytest.mark.slow
 def test_rows_of_a_file_stand_between_ours_and_the_papers(
     stored: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -388,6 +398,7 @@ def test_table_4_is_of_one_assistant(stored: Path, capsys: pytest.CaptureFixture
     )
 
 
+@pytest.mark.slow
 def test_runs_of_one_assistant_are_told_apart_by_their_files(
     stored: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

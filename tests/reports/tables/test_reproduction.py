@@ -56,6 +56,7 @@ def table_3(repo: Repository, *files: str) -> str:
     return shown.stdout.str()
 
 
+@pytest.mark.slow
 def test_the_main_command_is_the_papers_instrument_by_its_own_table(
     checkout: Repository, endpoint: Endpoint
 ) -> None:
@@ -92,6 +93,7 @@ def small(empty_repo: Repository, endpoint: Endpoint) -> Repository:
     return empty_repo
 
 
+@pytest.mark.slow
 def test_two_judges_in_one_run_are_one_row(small: Repository, endpoint: Endpoint) -> None:
     small.inline(*RUN, *TWO, "--personalens-report", "two.json").assert_outcomes(passed=2)
     judged = [

@@ -95,7 +95,9 @@ def test_a_gate_that_passes_beside_a_red_one_has_its_whole_line(bot: Repository)
         assert len(passed) == 2
         assert passed[0].endswith(">= 0.50 over 12 scenarios")
         assert passed[1].endswith("12 of 12 items could be scored; the floor is 90%")
-    result.stdout.fnmatch_lines(["below threshold:", "  *: p 1 < 2"])
+    result.stdout.fnmatch_lines(
+        ["below the threshold p >= 2 (default); the gates alone decide:", "  *: p 1 < 2"]
+    )
 
 
 def test_the_command_of_a_red_gate_leaves_out_the_gates_of_the_configuration(bot: Repository) -> None:
@@ -313,6 +315,7 @@ def test_five_failing_dialogues_are_printed_in_full(bot: Repository) -> None:
     assert sum(line.startswith("again:") for line in verbose) == 12
 
 
+@pytest.mark.slow
 def test_the_floor_and_the_regression_of_one_score_are_told_once(
     bot: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -41,6 +41,7 @@ def compared(repo: Repository, *args: str) -> tuple[pytest.RunResult, dict[str, 
     return result, {**found["comparison"], "gates": {gate["name"]: gate for gate in found["gates"]}}
 
 
+@pytest.mark.slow
 def test_a_baseline_is_a_line_a_scenario_and_equal_for_equal_runs(saved: Repository) -> None:
     first = (saved.path / "base.json").read_bytes()
     assert sum(b'"scenario"' in line for line in first.splitlines()) == len(ids(saved)) == 20
@@ -56,7 +57,7 @@ def test_a_run_without_a_change_passes_and_says_what_it_could_have_found(saved: 
         result,
         0,
         "compared with base.json: 20 scenarios, at the level 0.05 for both gates together",
-        "gate regression: tcr: passed, TCR 1.00 -> 1.00 (+0.00, 95 % *) over 20 scenarios: no"
+        "gate regression: tcr: passed, TCR 1.00 -> 1.00 (+0.00, 90 % *) over 20 scenarios: no"
         " significant drop; one of 0.* would have been found 4 times in 5",
         "gate regression: p: passed, P 4.00 -> 4.00 *",
         "gate valid: passed, 20 of 20 items could be scored; the floor is 90%",
@@ -65,6 +66,7 @@ def test_a_run_without_a_change_passes_and_says_what_it_could_have_found(saved: 
     assert (comparison["flips"], comparison["left_out"]) == ([], {})
 
 
+@pytest.mark.slow
 def test_a_drop_fails_and_names_the_scenarios_that_flipped(saved: Repository) -> None:
     assert saved.inline(*ARGS, "--personalens-record=new").ret == 0
     shutil.rmtree(saved.path / "__personalens__")  # or the verdicts would be replayed
@@ -94,6 +96,7 @@ def test_a_drop_fails_and_names_the_scenarios_that_flipped(saved: Repository) ->
     assert cases["gate[regression: p]"].find("failure") is None
 
 
+@pytest.mark.slow
 def test_a_p_below_the_level_of_all_gates_together_is_explained(saved: Repository) -> None:
     assert saved.inline(*ARGS, "--personalens-record=new").ret == 0
     shutil.rmtree(saved.path / "__personalens__")  # or the verdicts would be replayed
@@ -107,6 +110,7 @@ def test_a_p_below_the_level_of_all_gates_together_is_explained(saved: Repositor
     )
 
 
+@pytest.mark.slow
 def test_a_stale_record_is_not_shown_as_the_transcript_of_a_drop(saved: Repository) -> None:
     assert saved.inline(*ARGS, "--personalens-record=new").ret == 0
     conftest = saved.path / "conftest.py"
@@ -121,6 +125,7 @@ def test_a_stale_record_is_not_shown_as_the_transcript_of_a_drop(saved: Reposito
     result.stdout.no_fnmatch_line("*--personalens-record new*")
 
 
+@pytest.mark.slow
 def test_a_small_drop_is_no_evidence(saved: Repository) -> None:
     lower(saved, "tc", ids(saved)[:3])
     result, _comparison = compared(saved)
@@ -130,6 +135,7 @@ def test_a_small_drop_is_no_evidence(saved: Repository) -> None:
     assert compared(saved, "-o", "personalens_level=0.3")[0].ret == 1
 
 
+@pytest.mark.slow
 def test_a_margin_lets_a_significant_drop_pass_and_adds_a_dimension(saved: Repository) -> None:
     lower(saved, "tc", ids(saved)[:7])
     result, _ = compared(saved, "-o", "personalens_margin=tc=0.4")
@@ -150,6 +156,7 @@ def test_a_margin_lets_a_significant_drop_pass_and_adds_a_dimension(saved: Repos
     assert compared(saved, *every, "-o", "personalens_margin=coh-assistant=0.1")[0].ret == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("environment", "args", "problem"),
     [
@@ -225,6 +232,7 @@ def test_a_path_that_leads_nowhere_is_one_line(told: Repository) -> None:
     inert.stderr.fnmatch_lines(["ERROR: --personalens-save-baseline: give --personalens-sample N too*"])
 
 
+@pytest.mark.slow
 def test_results_serve_as_a_baseline_if_their_run_was_whole(told: Repository) -> None:
     assert told.inline(*ARGS, "--personalens-report=base.json").ret == 0
     assert compared(told)[0].ret == 0
@@ -233,6 +241,7 @@ def test_results_serve_as_a_baseline_if_their_run_was_whole(told: Repository) ->
     assert told.inline(*COMPARE).ret == 4
 
 
+@pytest.mark.slow
 def test_what_was_not_in_both_runs_is_left_out_and_said(saved: Repository) -> None:
     known = ids(saved)
     (saved.path / "faults.txt").write_text(known[0])
@@ -253,6 +262,7 @@ def test_what_was_not_in_both_runs_is_left_out_and_said(saved: Repository) -> No
     assert f": {known[1]}" in compared(saved, "-k", f"not {known[1]}", "-v")[0].stdout.str()
 
 
+@pytest.mark.slow
 def test_nothing_in_common_is_a_failure(told: Repository) -> None:
     assert told.inline(*SAVE, "--personalens-domain=Movies", "--personalens-kind=single").ret == 0
     assert_ended(
@@ -263,6 +273,7 @@ def test_nothing_in_common_is_a_failure(told: Repository) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_run_that_could_hardly_be_scored_is_no_baseline(told: Repository) -> None:
     (told.path / "faults.txt").write_text("\n".join(collect_ids(told, *ARGS)[1:]))
     assert_ended(
@@ -279,6 +290,7 @@ def test_a_run_that_could_hardly_be_scored_is_no_baseline(told: Repository) -> N
     assert_ended(told.inline(*COMPARE), 1, f"gate regression: FAILED (not decided), {few}")
 
 
+@pytest.mark.slow
 def test_a_score_that_only_one_of_the_runs_has_does_not_drop_out_unseen(saved: Repository) -> None:
     undecided = "gate regression: p: FAILED (not decided), p was judged {}: nothing to compare"
     tc, other = "--personalens-dimensions=tc", "--personalens-dimensions=nat-user"
@@ -297,6 +309,7 @@ def test_a_score_that_only_one_of_the_runs_has_does_not_drop_out_unseen(saved: R
         assert_ended(refused, 4, err=f"ERROR: personalens_margin: {problem}")
 
 
+@pytest.mark.slow
 def test_a_test_whose_mark_changed_is_not_compared(saved: Repository) -> None:
     test = (
         'import pytest\n\n@pytest.mark.personalens(context="D", max_turns=4)\ndef test_bot(personalens):\n   '
@@ -313,6 +326,7 @@ def test_a_test_whose_mark_changed_is_not_compared(saved: Repository) -> None:
     assert compared(saved)[0].ret == 0
 
 
+@pytest.mark.slow
 def test_parametrized_tests_are_kept_apart_by_their_parameters(told: Repository) -> None:
     told.write(
         test_bot="""
@@ -357,6 +371,7 @@ def test_a_run_that_was_stopped_saves_no_baseline(told: Repository) -> None:
     result.stdout.fnmatch_lines(["the baseline *base.json was not written: the run was stopped*"])
 
 
+@pytest.mark.slow
 def test_a_part_of_a_sample_is_no_baseline(told: Repository) -> None:
     for extra in (("-k", "movies"), ("-m", "personalens(kind='multi')"), ("-n", "2", "-k", "movies")):
         assert_ended(
@@ -366,6 +381,7 @@ def test_a_part_of_a_sample_is_no_baseline(told: Repository) -> None:
         )
 
 
+@pytest.mark.slow
 def test_paths_that_leave_a_test_file_out_make_no_baseline(told: Repository) -> None:
     told.write(more__test_other="def test_other(personalens):\n    personalens.check()\n")
     told.write(more__test_unit="def test_unit():\n    pass\n")
@@ -381,6 +397,7 @@ def test_paths_that_leave_a_test_file_out_make_no_baseline(told: Repository) -> 
     assert told.inline(*SAVE, "more/test_other.py").ret == 0
 
 
+@pytest.mark.slow
 def test_a_baseline_follows_a_test_to_another_file(saved: Repository) -> None:
     test = (saved.path / "test_bot.py").read_text()
     (saved.path / "test_bot.py").rename(saved.path / "test_other.py")
@@ -395,6 +412,7 @@ def test_a_baseline_follows_a_test_to_another_file(saved: Repository) -> None:
     result.stdout.fnmatch_lines(["gate regression: FAILED (not decided)*"])
 
 
+@pytest.mark.slow
 def test_a_baseline_follows_a_renamed_test(saved: Repository) -> None:
     (saved.path / "test_bot.py").rename(saved.path / "test_other.py")
     test = (saved.path / "test_other.py").read_text()
@@ -404,6 +422,7 @@ def test_a_baseline_follows_a_renamed_test(saved: Repository) -> None:
     assert compared(saved)[0].ret == 1, "the scores of then and now are held against each other"
 
 
+@pytest.mark.slow
 def test_saving_over_the_baseline_of_the_configuration_does_not_ask_it(told: Repository) -> None:
     (told.path / "pytest.ini").write_text("[pytest]\npersonalens_baseline = base.json\n")
     assert told.inline(*SAVE).ret == 0
@@ -413,6 +432,7 @@ def test_saving_over_the_baseline_of_the_configuration_does_not_ask_it(told: Rep
     assert told.inline(*ARGS).ret == 0
 
 
+@pytest.mark.slow
 def test_the_same_comparison_on_workers_and_over_shards(saved: Repository) -> None:
     lower(saved, "p", ids(saved)[:8])
     assert compared(saved)[0].ret == 1
@@ -428,6 +448,7 @@ def test_the_same_comparison_on_workers_and_over_shards(saved: Repository) -> No
     assert saved.inline(*SAVE, "--personalens-shard=1/2").ret == 4
 
 
+@pytest.mark.slow
 def test_a_merge_does_not_pass_for_want_of_its_baseline(saved: Repository) -> None:
     assert [run.ret for run in run_shards(saved, 2, *COMPARE)] == [0, 0]
     shutil.move(saved.path / "base.json", saved.path / "moved.json")
@@ -436,6 +457,7 @@ def test_a_merge_does_not_pass_for_want_of_its_baseline(saved: Repository) -> No
     assert merge_shards(saved, "--baseline", "moved.json").ret == 0
 
 
+@pytest.mark.slow
 def test_two_tests_over_the_same_scenarios_are_no_further_scenarios(told: Repository) -> None:
     told.write(test_more="def test_more(personalens):\n    personalens.check()\n")
     for name in ("one", "other"):
@@ -454,6 +476,7 @@ def test_two_tests_over_the_same_scenarios_are_no_further_scenarios(told: Reposi
     assert compared(told)[1]["compared"] == 20
 
 
+@pytest.mark.slow
 def test_what_is_at_the_bottom_cannot_fall(told: Repository) -> None:
     told.inline(*SAVE)
     lower(told, "p", ids(told))

@@ -31,6 +31,7 @@ def rewrite(folder: Path, pattern: str, count: int = 0) -> None:
         file.write_text(re.sub(pattern, r"\1Anything at all will do. ", text, count=count), encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("results", [False, True], ids=["a baseline", "a results file"])
 def test_rewritten_goals_are_refused_before_anything_runs(own: Repository, results: bool) -> None:
     assert own.inline(*ARGS, *SAVE, "--personalens-report=results.json").ret == 0
@@ -59,6 +60,7 @@ def test_official_data_that_was_rewritten(told: Repository, official: Path) -> N
     )
 
 
+@pytest.mark.slow
 def test_one_scenario_that_changed_is_left_out_and_told(own: Repository) -> None:
     assert own.inline(*ARGS, *SAVE).ret == 0
     # One person of the sample, and so one scenario of ten.

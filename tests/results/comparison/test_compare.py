@@ -67,6 +67,7 @@ def trials_of(run: Run, trials: int) -> Results:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("scenarios", "trials"), [(30, 1), (30, 3)])
 def test_the_gate_decides_as_the_simulated_one(scenarios: int, trials: int) -> None:
     chance = random.Random(7)
@@ -149,3 +150,25 @@ def test_a_mean_is_the_same_wherever_it_stands() -> None:
         == [run.overall.figures[d.value].value for d in READINGS[:2]]
         == [0.333333, 2.0]
     )
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_interval_excludes_no_change_exactly_where_the_drop_is_significant(seed: int) -> None:
+    chance = random.Random(seed)
+    users, fall = chance.randrange(12, 40), chance.choice((0.1, 0.25, 0.4, 0.6))
+    then = results_of([[1]] * users, [[chance.choice((2, 3, 4))] for _ in range(users)])
+    before = [item.evaluation.score(Dimension.PERSONALIZATION) or 2 for item in then.items]
+    now = [[max(1, int(score) - (chance.random() < fall) + (chance.random() < 0.1))] for score in before]
+    dones = [[int(chance.random() > fall / 3)] for _ in range(users)]
+    run = results_of(dones, [[min(4, *level)] for level in now])
+    comparison = compare_with_baseline(baseline_of(then), run, name="b.json", level=0.05, margins={})
+    for d in comparison.differences:
+        if d.gated and d.high is not None:
+            assert d.regressed == (d.high < 0), d
+            assert d.confidence >= 0.9
+
+
+def test_a_fall_of_everybody_has_an_interval_too() -> None:
+    then, now = (results_of([[score]] * 60, [[1 + 3 * score]] * 60) for score in (1, 0))
+    comparison = compare_with_baseline(baseline_of(then), now, name="b.json", level=0.05, margins={})
+    assert [(d.p, d.regressed) for d in comparison.differences] == [(0.0, True)] * 2

@@ -21,7 +21,7 @@ from pytest_personalens.results.comparison.pairs import lift
 from pytest_personalens.results.gates.check import check_gates
 from pytest_personalens.results.means import estimate, item_scores
 from pytest_personalens.results.stats.intervals import mean_interval, rate_interval
-from pytest_personalens.results.stats.paired import detectable, sign_flip
+from pytest_personalens.results.stats.paired import detectable, flip_interval, sign_flip
 from pytest_personalens.results.summary import summarize
 from pytest_personalens.results.values.item import Item
 from pytest_personalens.results.values.results import Results
@@ -84,7 +84,11 @@ def test_figures_are_over_users() -> None:
     before, after = scores_of(2, (3, 5, 2, 4, 6, 1, 7, 4))
     found, by_user = moved(before, after), changes(before, after)
     assert found.p == pytest.approx(sign_flip([sum(user, Fraction()) for user in by_user]).p, abs=1e-6)
-    assert (found.low, found.high) == pytest.approx(mean_interval(by_user, -3, 3), abs=1e-6)
+    ends = flip_interval(
+        [[-change for change in user] for user in by_user], found.p, (1 - found.confidence) / 2
+    )
+    assert ends is not None
+    assert (found.low, found.high) == pytest.approx((-ends[1], -ends[0]), abs=1e-6)
     assert found.detectable == detectable(by_user, level=0.025, most=found.before - 1)
     moves = [change for user in by_user for change in user]
     assert (found.better, found.worse) == (sum(m > 0 for m in moves), sum(m < 0 for m in moves))

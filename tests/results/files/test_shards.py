@@ -69,6 +69,12 @@ def test_a_shard_that_there_is_not(repo: Repository, given: str) -> None:
     assert len(result.stderr.str().strip().splitlines()) == 1
 
 
+def test_a_single_shard_is_the_whole_run(repo: Repository) -> None:
+    refused = "expected at least two parts; one is the whole run, so leave the option out, not '1/1'"
+    result = repo.inline("--personalens-sample=2", "--personalens-shard=1/1")
+    assert_ended(result, 4, err=f"ERROR: --personalens-shard: {refused}")
+
+
 def test_the_ini_file_names_a_shard_too(repo: Repository) -> None:
     (repo.path / "pytest.ini").write_text("[pytest]\npersonalens_sample = 5\npersonalens_shard = 6/5\n")
     repo.inline().stderr.fnmatch_lines(["ERROR: personalens_shard: expected K/N*"])
@@ -97,7 +103,7 @@ def test_a_shard_leaves_the_gates_to_the_merge(scripted: Repository) -> None:
         0,
         "personalens: shard 2/3, 7 of 20 scenarios of embedded *",
         "shard 2/3 of the run: its gates are decided over all shards, by personalens merge",
-        "below threshold:",
+        "below the threshold*:",
     )
     result.assert_outcomes(passed=7)
     result.stdout.no_fnmatch_line("gate *")
@@ -111,6 +117,7 @@ def test_a_shard_leaves_the_gates_to_the_merge(scripted: Repository) -> None:
     assert scripted.inline(*ARGS, "--personalens-shard=2/3").ret == 1, "without a gate, items fail"
 
 
+@pytest.mark.slow
 def test_the_shards_of_a_run_add_up_to_it(scripted: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FAULTS", "user")
     scripted.write(
@@ -173,6 +180,7 @@ def test_the_gates_of_the_merge(scripted: Repository) -> None:
     )
 
 
+@pytest.mark.slow
 def test_items_that_failed_where_they_ran_fail_the_merge(scripted: Repository) -> None:
     assert {result.ret for result in run_shards(scripted, 2, *ARGS)} == {1}
     assert_ended(
@@ -183,6 +191,7 @@ def test_items_that_failed_where_they_ran_fail_the_merge(scripted: Repository) -
     assert merge_shards(scripted).ret == 0
 
 
+@pytest.mark.slow
 def test_a_share_of_nothing(repo: Repository) -> None:
     (repo.path / "pytest.ini").write_text("[pytest]\nempty_parameter_set_mark = fail_at_collect\n")
     repo.write(
@@ -207,6 +216,7 @@ def test_a_share_of_nothing(repo: Repository) -> None:
         assert len(read(repo, "merged.json")["items"]) == 2
 
 
+@pytest.mark.slow
 def test_a_share_of_which_nothing_is_selected(repo: Repository) -> None:
     for extra in ((), ("-n", "2")):
         results = run_shards(repo, 2, "--personalens-sample=4", "-k", "nonesuch", extra={1: extra})
@@ -216,6 +226,7 @@ def test_a_share_of_which_nothing_is_selected(repo: Repository) -> None:
         assert result.stderr.str() == "error: no item in 2 results: did the runs collect any test?"
 
 
+@pytest.mark.slow
 def test_items_lost_in_a_shard_stay_lost(scripted: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FAULTS", "crash")
     args = ("--personalens-gate", "valid >= 1", "--personalens-gate", "tcr >= 0")
@@ -321,6 +332,7 @@ FAULTS: dict[str, tuple[Callable[[str], str], str]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 def test_results_that_do_not_belong_together(
     empty_repo: Repository, two_shards: list[str], fault: str

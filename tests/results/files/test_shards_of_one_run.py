@@ -16,6 +16,25 @@ from tests.support.scripted_agents import TOLD, TOLD_AGENTS
 ARGS = ("--personalens-sample", "6", *TOLD_AGENTS, "--personalens-gate", "tcr >= 0.5")
 
 
+BOT = """
+import os, pytest
+from pytest_personalens import Verdict
+
+@pytest.fixture
+def personalens_assistant():
+    return lambda messages: "I've booked it for 19:30, reference QX77."
+"""
+TWO_JUDGES = """
+class Own:
+    identity, paid = os.environ["JUDGE"], False
+    def verdict(self, scenario, dialogue, dimension):
+        return Verdict(dimension=dimension, score=dimension.scale.high, justification="x")
+
+def pytest_personalens_judge(spec):
+    return Own() if spec == "own" else None
+"""
+
+
 def shard(repo: Repository, number: int) -> None:
     repo.run(*ARGS, f"--personalens-shard={number}/2", f"--personalens-report={number}.json")
 
@@ -33,6 +52,7 @@ def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["PERSONALENS_RUN_ID", "GITHUB_RUN_ID", "CI_PIPELINE_ID"])
 def test_shards_of_different_runs_of_a_ci_service(
     told: Repository, monkeypatch: pytest.MonkeyPatch, name: str
@@ -81,3 +101,13 @@ def test_a_shard_that_dies_leaves_nothing_of_an_earlier_run(told: Repository) ->
     shard(told, 2)
     assert not (told.path / "2.json").exists()
     assert merged(told).ret == 4
+
+
+def test_shards_of_two_judges(repo: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    repo.write(conftest=f"{BOT}{TWO_JUDGES}")
+    for number, judge in ((1, "strict"), (2, "lenient")):
+        monkeypatch.setenv("JUDGE", judge)
+        args = ("--personalens-sample=4", "--personalens-judge-model=own", "--personalens-gate=tcr >= 0.5")
+        repo.run(*args, f"--personalens-shard={number}/2", f"--personalens-report={number}.json")
+    why = "the judge is 'strict' in the first, 'lenient' in the second"
+    assert_ended(merged(repo), 4, err=f"error: 1.json and 2.json are not of one run: {why}")

@@ -43,6 +43,7 @@ def lower(data: dict[str, Any]) -> None:
     verdict["score"] -= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("tamper", "place"),
     [
@@ -72,6 +73,27 @@ def test_a_file_whose_figures_do_not_follow_from_its_items_is_refused(
     assert len(told.err.splitlines()) == 1
     assert not told.out
     assert main([str(stored(tmp_path)), str(file)]) == 0, "the file was restored"
+
+
+@pytest.mark.parametrize(
+    ("tamper", "problem"),
+    [
+        (lambda d: d["items"][0]["evaluation"]["verdicts"][0].update(score=10**400), "is scored 0 to 1, not 1000"),
+        (lambda d: d["items"][0]["evaluation"]["verdicts"][0].update(score=10**4200), "is scored 0 to 1, not 1000"),
+        (lambda d: gate(d, "p").update(name="x y"), "has no metric for the gate 'x y'"),
+        (lambda d: gate(d, "p").update(name="p(tcr)"), "has no metric for the gate 'p(tcr)'"),
+        (lambda d: gate(d, "p").update(name="lift(p, nobody)"), "there is no control for the gate 'lift(p, nobody)'"),
+        (lambda d: d["settings"].update(prompts=10**30), "prompts is 1000"),
+        (lambda d: d.update(suite="x y"), "unknown suite 'x y'"),
+    ],
+)  # fmt: skip
+def test_numbers_of_any_size_and_unknown_names_are_refused_in_a_line(
+    tamper: Tamper, problem: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([str(stored(tmp_path, tamper))]) == 4
+    told = capsys.readouterr().err
+    assert problem in told
+    assert len(told.splitlines()) == 1
 
 
 def compared(folder: Path, tamper: Tamper = lambda data: None, *, seed: str = "rich", each: int = 1) -> Path:

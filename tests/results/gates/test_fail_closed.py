@@ -83,6 +83,7 @@ def test_what_was_skipped_counts_also_with_workers_and_over_shards(told: Reposit
     assert_ended(merge_shards(told), 1, half)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("extra", [(), ("-n", "2")], ids=("alone", "workers"))
 def test_a_run_that_is_asked_for_gates_and_has_nothing_for_them_is_refused(
     told: Repository, extra: tuple[str, ...]
@@ -180,6 +181,7 @@ def test_a_mark_with_a_sample_of_its_own_is_the_only_one_that_counts(told: Repos
     assert told.inline(*ARGS, *BASE).ret == 0
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_over_a_sample_of_a_mark_is_seen(
     told: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -192,6 +194,7 @@ def test_a_worker_that_dies_over_a_sample_of_a_mark_is_seen(
     assert result.ret == 1, "an assistant may bring a worker down: that is no trouble of others"
 
 
+@pytest.mark.slow
 def test_a_test_file_that_cannot_be_read_is_no_trouble_of_others(told: Repository) -> None:
     told.write(test_broken="def test_(:\n")
     (told.path / "faults.txt").write_text("\n".join(i["evaluation"]["scenario"] for i in run_items(told)))
@@ -265,6 +268,7 @@ def test_a_dimension_that_half_of_the_scenarios_lost_is_seen(told: Repository) -
     gone.stdout.fnmatch_lines(["  not compared, not run now*"])
 
 
+@pytest.mark.slow
 def test_a_judge_of_several_votes_is_the_same_in_the_same_run(repo: Repository) -> None:
     repo.write(
         conftest=BOT,

@@ -14,7 +14,7 @@ from pytest_personalens.core.options.gate_expression import read_gate
 from pytest_personalens.core.scenario import ScenarioRef
 from pytest_personalens.core.suite.suite import get_suite
 from pytest_personalens.datasets import OtherUsers
-from tests.support.processes.runs import assert_ended, collect_ids
+from tests.support.processes.runs import assert_ended, assert_usage_error, collect_ids
 from tests.support.repository import Repository
 from tests.support.scripted_agents import TOLD, TOLD_AGENTS
 
@@ -100,6 +100,7 @@ def test_an_interval_with_a_failure_in_it_is_not_shown_to_reach_one(told: Reposi
         assert "0.75 to 1.00" not in page
 
 
+@pytest.mark.slow
 def test_gates_of_the_command_line_join_those_of_the_configuration(told: Repository) -> None:
     (told.path / "pytest.ini").write_text(
         "[pytest]\npersonalens_gate =\n    p >= 2, tcr >= 0.8\n    movies: p >= 3\n"
@@ -122,7 +123,10 @@ def test_gates_of_the_command_line_join_those_of_the_configuration(told: Reposit
 
 def test_gates_without_a_sample_are_not_passed_over_in_silence(told: Repository) -> None:
     (told.path / "pytest.ini").write_text("[pytest]\npersonalens_gate = tcr >= 0.8\n")
-    told.inline().stdout.fnmatch_lines(
+    refused = "personalens_gate: no gate can be decided without a sample; give --personalens-sample N, *"
+    assert_usage_error(told.inline(), f"ERROR: {refused}")
+    assert told.inline("-o", "personalens_gate=").ret == told.inline("-o", "personalens_gate=none").ret == 0
+    told.inline("--collect-only").stdout.fnmatch_lines(
         ["personalens: there are gates in the configuration and no sample (--personalens-sample N): none *"]
     )
     (told.path / "pytest.ini").write_text("[pytest]\n")
@@ -151,6 +155,7 @@ def test_a_gate_on_a_domain_that_is_not_in_the_sample_fails(told: Repository) ->
     )
 
 
+@pytest.mark.slow
 def test_trouble_of_others_has_an_exit_code_of_its_own(told: Repository) -> None:
     ids = collect_ids(told, *ARGS)
     (told.path / "faults.txt").write_text("\n".join(ids[:5]))
@@ -202,6 +207,7 @@ def test_what_is_asked_of_a_run_is_not_passed_over_where_there_is_none(told: Rep
     assert told.inline("unit").ret == 0  # unit tests of a repository whose every run has a sample
 
 
+@pytest.mark.slow
 def test_a_path_that_pytest_would_take_for_tests_is_refused(told: Repository) -> None:
     outside = told.path.parent / f"{told.path.name}-r.json"
     args = (*ARGS, "--personalens-report")
@@ -217,6 +223,7 @@ def test_a_path_that_pytest_would_take_for_tests_is_refused(told: Repository) ->
 # Trials
 
 
+@pytest.mark.slow
 def test_trials_have_ids_and_records_of_their_own(told: Repository) -> None:
     args = ("--personalens-sample", "3", *ARGS[2:], "--personalens-trials", "3")
     names = collect_ids(told, *args)
@@ -294,6 +301,7 @@ def knowing(repo: Repository) -> Repository:
     return repo
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "extra", [(), ("-o", "personalens_parallel=6"), ("-n", "2")], ids=["alone", "concurrent", "workers"]
 )
@@ -328,6 +336,7 @@ def test_controls_withhold_the_context_or_give_another_users(
         assert scenario["situation"]["location"] in said["+swapped"]
 
 
+@pytest.mark.slow
 def test_controls_count_in_no_figure_of_the_run(knowing: Repository) -> None:
     raising = KNOWS.replace(
         'return f"{context.user} "', 'assert context.interactions\n            return f"{context.user} "'
@@ -356,6 +365,7 @@ def test_controls_count_in_no_figure_of_the_run(knowing: Repository) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_lift_is_over_the_control_that_was_asked_for(knowing: Repository) -> None:
     both = ("--personalens-control", "no-context", "--personalens-control", "other-user")
     assert_ended(
@@ -368,9 +378,10 @@ def test_a_lift_is_over_the_control_that_was_asked_for(knowing: Repository) -> N
 def test_a_control_below_a_threshold_does_not_fail(knowing: Repository) -> None:
     result = knowing.inline("--personalens-sample=4", *ARGS[2:], "--personalens-control=no-context")
     result.assert_outcomes(passed=8)
-    assert "below threshold" not in result.stdout.str()
+    assert "below the threshold" not in result.stdout.str()
 
 
+@pytest.mark.slow
 def test_the_command_of_a_failed_trial_runs_it_alone(told: Repository) -> None:
     low = collect_ids(told, *ARGS)[0]
     (told.path / "low.txt").write_text(f"tc:{low}")
@@ -388,6 +399,7 @@ def test_the_command_of_a_failed_trial_runs_it_alone(told: Repository) -> None:
         told.inline(*command).assert_outcomes(failed=1)
 
 
+@pytest.mark.slow
 def test_the_ablation_is_one_command(knowing: Repository) -> None:
     result = knowing.inline(
         *ARGS,

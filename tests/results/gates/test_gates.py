@@ -63,21 +63,23 @@ def test_with_a_gate_low_items_are_listed_and_the_gate_decides(scripted: Reposit
     result = assert_ended(
         scripted.inline(*ARGS, "--personalens-gate=tcr >= 0.2", "--personalens-gate=p >= 1.5"),
         0,
-        "below threshold:",
+        "below the threshold*:",
         "  *: task not completed, p 1 < 2",
         "gate tcr: passed, task completion rate * >= 0.20 over 20 scenarios",
     )
     result.assert_outcomes(passed=23)
 
 
+@pytest.mark.slow
 def test_a_long_list_of_low_items_is_cut(scripted: Repository) -> None:
     args = ("--personalens-sample", "80", *ARGS[1:], "--personalens-gate", "none")
     result = scripted.inline(*args)
-    result.stdout.fnmatch_lines(["below threshold:", "  and * more (-v lists them all)"])
+    result.stdout.fnmatch_lines(["below the threshold*:", "  and * more (-v lists them all)"])
     assert result.stdout.str().count("task not completed") == 20
     assert scripted.inline(*args, "-v").stdout.str().count("task not completed") > 20
 
 
+@pytest.mark.slow
 def test_a_missed_gate_is_seen_everywhere(scripted: Repository) -> None:
     for extra in ((), ("-n", "2")):
         result = assert_ended(
@@ -95,6 +97,7 @@ def test_a_missed_gate_is_seen_everywhere(scripted: Repository) -> None:
         assert "100%" in result.stdout.str()
 
 
+@pytest.mark.slow
 def test_items_fail_where_no_gate_decides(scripted: Repository) -> None:
     result = scripted.inline(*ARGS)
     outcomes = result.parseoutcomes()
@@ -106,6 +109,7 @@ def test_items_fail_where_no_gate_decides(scripted: Repository) -> None:
     scripted.inline(*ARGS, "--personalens-gate=valid >= 0.9").assert_outcomes(passed=21)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("fault", "label"), [("user", "user-agent"), ("judge", "judge")])
 def test_what_is_not_scored_is_never_passed(
     scripted: Repository, monkeypatch: pytest.MonkeyPatch, fault: str, label: str
@@ -156,6 +160,7 @@ def test_no_gate_where_no_item_ran(scripted: Repository) -> None:
     assert scripted.inline("--collect-only").ret == 0
 
 
+@pytest.mark.slow
 def test_the_same_results_however_many_workers(scripted: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FAULTS", "user")
     seen = []
@@ -166,6 +171,7 @@ def test_the_same_results_however_many_workers(scripted: Repository, monkeypatch
     assert seen[0] == seen[1] == seen[2]
 
 
+@pytest.mark.slow
 def test_the_json_follows_the_published_schema(scripted: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     published = json.loads((ROOT / "docs/reference/results.schema.json").read_text(encoding="utf-8"))
     if tuple(map(int, pydantic.VERSION.split(".")[:2])) >= (
@@ -189,6 +195,7 @@ def test_the_json_follows_the_published_schema(scripted: Repository, monkeypatch
         jsonschema.validate({**data, "items": [{}]}, published)
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_never_leaves_a_green_run(
     scripted: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -202,6 +209,7 @@ def test_a_worker_that_dies_never_leaves_a_green_run(
     result.stdout.fnmatch_lines(["not scored: *, the worker died"])
 
 
+@pytest.mark.slow
 def test_a_report_that_cannot_be_sent_never_leaves_a_green_run(scripted: Repository) -> None:
     # xdist 3.8 prints INTERNALERROR and exits with 0 when this befalls the last item of a worker.
     scripted.write(

@@ -53,6 +53,7 @@ def bot(empty_repo: Repository) -> Repository:
     return empty_repo
 
 
+@pytest.mark.slow
 def test_broken_limits_fail_the_gate_and_are_counted(
     bot: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -44,7 +44,6 @@ def refused(result: pytest.RunResult, problem: str) -> None:
         ("gate", "tcr >= 0"),
         ("gate", "valid >= 0.5"),
         ("baseline", "b.json"),
-        ("save-baseline", "b.json"),
         ("check-judge", "j.json"),
     ],
 )
@@ -80,6 +79,7 @@ def test_low_scores_fail_nothing_and_it_is_said_everywhere(
     assert (told.path / "page.md").read_text(encoding="utf-8").startswith(f"## ⚠️ personalens {SAID}\n")
 
 
+@pytest.mark.slow
 def test_gates_of_the_configuration_are_shown_and_do_not_count(
     told: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -157,12 +157,13 @@ def test_own_asserts_fail_all_the_same(told: Repository) -> None:
     result.stdout.no_fnmatch_line("report only*")
 
 
+@pytest.mark.slow
 def test_shards_that_are_to_fail_on_nothing(told: Repository) -> None:
     told.write(conftest=LOW)
     ini(told, gate="tcr >= 0.9")
     assert [run.ret for run in run_shards(told, 2, *ARGS, *NOTHING)] == [0, 0]
     assert_ended(merge_shards(told), 0, "gate tcr: FAILED (report only), *", f"{SAID}, *")
-    for gate in (("--gate", "p >= 1"), ("--baseline", "old.json"), ("--save-baseline", "new.json")):
+    for gate in (("--gate", "p >= 1"), ("--baseline", "old.json")):
         refusal = merge_shards(told, *gate)
         assert refusal.ret == 4
         assert (
@@ -180,3 +181,12 @@ def test_the_command_for_one_item_asks_for_no_gate_that_it_leaves_out(told: Repo
     result = told.inline(*ARGS, "--personalens-gate=tcr >= 0.5")
     again = next(line for line in result.outlines if line.startswith("again:"))
     assert "--personalens-gate" not in again
+
+
+def test_the_first_baseline_needs_no_gate(told: Repository) -> None:
+    result = told.inline(*ARGS, *NOTHING, "--personalens-save-baseline=b.json")
+    assert_ended(result, 0, "baseline: *b.json")
+    assert (told.path / "b.json").is_file()
+    told.inline(*ARGS, "--personalens-baseline=b.json").stdout.fnmatch_lines(
+        ["gate regression: p: passed, *"]
+    )

@@ -51,6 +51,7 @@ def judged(empty_repo: Repository) -> Repository:
     return empty_repo
 
 
+@pytest.mark.slow
 def test_one_unread_reading_leaves_its_own_mean_and_no_other(
     judged: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -95,6 +96,7 @@ def test_one_unread_reading_leaves_its_own_mean_and_no_other(
     assert shown.ret == 0, shown.stderr.str()
 
 
+@pytest.mark.slow
 def test_a_gate_is_over_its_own_readings_and_fails_closed(
     judged: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -123,6 +125,7 @@ def test_a_gate_is_over_its_own_readings_and_fails_closed(
     assert strict.ret != 0
 
 
+@pytest.mark.slow
 def test_an_item_without_a_reading_that_its_threshold_needs_never_passes(
     judged: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -148,6 +151,7 @@ def test_an_item_without_a_reading_that_its_threshold_needs_never_passes(
     assert "failed" not in judged.run(*turns).parseoutcomes()
 
 
+@pytest.mark.slow
 def test_a_comparison_does_not_pass_on_the_few_readings_that_are_left(
     judged: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -163,6 +167,7 @@ def test_a_comparison_does_not_pass_on_the_few_readings_that_are_left(
     )
 
 
+@pytest.mark.slow
 def test_pass_k_counts_only_trials_with_the_readings_of_their_thresholds(
     judged: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:

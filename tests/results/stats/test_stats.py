@@ -484,6 +484,7 @@ def rates(
     return wrongly, tc_found, p_found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("scenarios", "trials"),
     [(30, 1), (100, 1), (30, 3)],
@@ -603,6 +604,9 @@ def test_the_interval_of_a_lift_never_contradicts_its_p(seed: int) -> None:
     mean = float(sum(user[0] for user in users)) / len(users)
     assert (ends[0] > 0) == (p <= 0.025)
     assert ends[0] <= mean <= ends[1]
+    for level in (0.01, 0.05, 0.1):
+        narrower = flip_interval(users, p, level)
+        assert narrower is None or (narrower[0] > 0) == (p <= level)
 
 
 def test_too_few_users_have_no_interval_of_a_lift() -> None:

@@ -64,6 +64,7 @@ def of_bot(bots: Repository, monkeypatch: pytest.MonkeyPatch, bot: str) -> dict[
     return shares(bots.results())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("bot", "kinds"),
     [
@@ -87,6 +88,7 @@ def test_a_bot_fails_just_the_kinds_that_it_gets_wrong(
     assert failing(of_bot(bots, monkeypatch, bot), right) == kinds
 
 
+@pytest.mark.slow
 def test_a_bot_that_only_says_done_passes_what_asks_for_no_memory(empty_repo: Repository) -> None:
     done = 'import pytest\n\n@pytest.fixture\ndef personalens_assistant():\n    return lambda messages, context: "Done."\n'
     empty_repo.write(conftest=done)
@@ -95,6 +97,7 @@ def test_a_bot_that_only_says_done_passes_what_asks_for_no_memory(empty_repo: Re
     assert shares(empty_repo.results()) == {kind: float(kind in passing) for kind in KINDS}
 
 
+@pytest.mark.slow
 def test_a_gate_of_each_kind_decides_by_its_share(bots: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HELPBOT", "never-overwrites")
     gates = [word for kind in sorted(KINDS) for word in (GATE, f"{kind}: memory >= 0.5")]
@@ -103,6 +106,7 @@ def test_a_gate_of_each_kind_decides_by_its_share(bots: Repository, monkeypatch:
     assert failed == {kind for kind, share in shares(bots.results()).items() if share < 0.5} >= {"revise"}
 
 
+@pytest.mark.slow
 def test_each_failed_gate_shows_its_worst_arc_and_its_reasons_by_what_went_wrong(
     bots: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -127,6 +131,7 @@ def test_each_failed_gate_shows_its_worst_arc_and_its_reasons_by_what_went_wrong
     assert table == ["overall", *KINDS_IN_ORDER], "all kinds, though each figure is also in a gate"
 
 
+@pytest.mark.slow
 def test_the_page_counts_what_went_wrong_with_memory(one_arc: Repository, page: Page) -> None:
     one_arc.inline(*SUITE, DATA, "arcs.toml", "--personalens-report", "r.html")
     page.open(one_arc.path / "r.html")
@@ -148,6 +153,7 @@ def test_an_assistant_gets_the_messages_of_a_session_with_its_user_and_its_day(o
     assert len({c["dialogue"] for c in calls}) == 3
 
 
+@pytest.mark.slow
 def test_each_item_has_users_of_its_own_and_two_users_have_two_ids(empty_repo: Repository) -> None:
     empty_repo.write(conftest=LISTENER)
     empty_repo.inline(*SUITE, KIND, "apart", "--personalens-trials", "2", CONTROL, "alone")
@@ -162,13 +168,12 @@ def test_each_item_has_users_of_its_own_and_two_users_have_two_ids(empty_repo: R
     assert {user.endswith("+henrik") for user in both} == {True, False}
 
 
+@pytest.mark.slow
 def test_the_controls_leave_the_user_without_sessions_or_with_those_of_another(bots: Repository) -> None:
     result = bots.inline(*SUITE, KIND, "recall", CONTROL, "alone,other-user", GATE, "lift >= 0.5", *REPORT)
     result.stdout.fnmatch_lines(
         [
-            "control alone: memory 0.0*, with the user's own sessions *: lift +*",
             "control alone: memory by kind: recall 0.00 -> 0.9*",
-            "control other-user: memory 0.0*, with the user's own sessions *: lift +*",
         ]
     )
     found = {(i["evaluation"]["scenario"], i["arm"]): i for i in bots.results()["items"]}
@@ -193,6 +198,7 @@ def test_the_controls_leave_the_user_without_sessions_or_with_those_of_another(b
     assert [day for day, _ in swapped] == sorted(day for day, _ in swapped)
 
 
+@pytest.mark.slow
 def test_a_memory_that_is_emptied_ends_red_under_a_baseline(
     bots: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -204,6 +210,7 @@ def test_a_memory_that_is_emptied_ends_red_under_a_baseline(
     result.stdout.fnmatch_lines(["gate regression: memory: FAILED, memory * -> 0.*"])
 
 
+@pytest.mark.slow
 def test_a_kind_that_falls_is_red_although_others_rise(
     empty_repo: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -244,6 +251,7 @@ def test_a_kind_that_falls_is_red_although_others_rise(
     again.stdout.fnmatch_lines(["gate regression: recall: memory: FAILED, *"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [("-o", "personalens_parallel=8"), ("-n", "2")])
 def test_arcs_run_side_by_side(
     bots: Repository, monkeypatch: pytest.MonkeyPatch, how: tuple[str, str]
@@ -271,6 +279,7 @@ def test_records_replay_an_arc_without_a_call(one_arc: Repository, endpoint: End
     assert (item["record"], item["evaluation"]["dialogue"]) == ("replayed", before["dialogue"])
 
 
+@pytest.mark.slow
 def test_a_run_that_broke_off_goes_on_in_the_same_session(
     one_arc: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -327,6 +336,7 @@ def test_the_page_shows_sessions_one_below_another(one_arc: Repository, page: Pa
     assert page.texts("#turn-0 mark") == ["Put tea on the list, I drink rooibos."]
 
 
+@pytest.mark.slow
 def test_the_page_shows_scores_by_the_days_between_told_and_asked(bots: Repository, page: Page) -> None:
     bots.inline(*SUITE, CONTROL, "alone", "--personalens-report", "r.html", GATE, "memory >= 0")
     page.open(bots.path / "r.html")

@@ -32,6 +32,7 @@ def test_half_of_the_replies_of_each_kind_are_right(name: str) -> None:
     assert all(labels[kind, "0"] == labels[kind, "1"] >= 5 for kind in kinds)
 
 
+@pytest.mark.slow
 def test_the_page_has_the_agreement_as_the_command_prints_it() -> None:
     done = subprocess.run(
         [sys.executable, "benchmarks/agents/arc_judge.py"],
@@ -55,6 +56,7 @@ def test_the_command_measures_a_model(endpoint: Endpoint) -> None:
     assert len(endpoint.calls) == 160 + 242 + 106
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "test", "reply", "score"),
     [

@@ -58,6 +58,7 @@ def test_a_model_is_told_the_rule_the_values_and_the_sessions(
     assert call.body["tools"][0]["function"]["parameters"]["properties"]["score"] == {"type": "boolean"}
 
 
+@pytest.mark.slow
 def test_each_kind_has_a_rule_of_its_own(empty_repo: Repository, endpoint: Endpoint) -> None:
     empty_repo.write(conftest=LISTENER)
     endpoint.answer = lambda call: Reply("Justification: so\nScore: true")

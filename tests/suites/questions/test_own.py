@@ -101,6 +101,7 @@ def test_the_judge_reads_a_right_and_a_wrong_reply_to_each(own: list[Question]) 
         assert judge.verdict(question, said(f"It is {wrong}."), measure).score == 0, question.item
 
 
+@pytest.mark.slow
 def test_a_run_needs_no_key_and_prints_the_control(
     empty_repo: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -124,6 +125,7 @@ def test_a_run_needs_no_key_and_prints_the_control(
     assert empty_repo.inline(*SUITE, "all", "--personalens-baseline", "results.json").ret == 1
 
 
+@pytest.mark.slow
 def test_a_red_gate_shows_questions_with_their_right_answers_and_the_domains(
     empty_repo: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -185,6 +187,7 @@ def test_a_bad_question_is_one_line(tmp_path: Path, file: str, text: str, proble
     assert problem in str(raised.value)
 
 
+@pytest.mark.slow
 def test_the_page_shows_scores_by_the_messages_since_the_answer_was_said(empty_repo: Repository) -> None:
     empty_repo.write(conftest=BOT)
     empty_repo.inline(*SUITE, "all", "--personalens-report", "r.html", "--personalens-gate", "answer >= 0")
@@ -194,6 +197,7 @@ def test_the_page_shows_scores_by_the_messages_since_the_answer_was_said(empty_r
     assert "the same questions without the history" in page
 
 
+@pytest.mark.slow
 def test_the_chart_of_all_settings_has_room_for_its_labels(empty_repo: Repository, page: Page) -> None:
     empty_repo.write(conftest=BOT)
     empty_repo.inline(*SUITE, "all", "--personalens-report", "r.html", "--personalens-gate", "answer >= 0")
@@ -206,6 +210,7 @@ def test_the_chart_of_all_settings_has_room_for_its_labels(empty_repo: Repositor
     assert page.texts(".all-settings .soft") == ["1 is best", "the history"], "and nothing of errors"
 
 
+@pytest.mark.slow
 def test_the_page_leaves_out_a_reading_that_no_question_has(empty_repo: Repository) -> None:
     empty_repo.write(conftest=BOT)
     empty_repo.inline(*SUITE, "10", "--personalens-report", "r.html", "--personalens-gate", "answer >= 0")

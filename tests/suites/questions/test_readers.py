@@ -93,6 +93,7 @@ FARTHER = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("spec", "title", "ranges"),
     [
@@ -176,6 +177,7 @@ def test_a_file_of_longmemeval_is_read_once(tmp_path: Path, monkeypatch: pytest.
         opened(f"longmemeval:{file}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("questions", "loaded"), [(100, 100), (150, 100)])
 def test_of_a_large_sample_only_a_part_is_held_before_the_run(
     tmp_path: Path, empty_repo: Repository, monkeypatch: pytest.MonkeyPatch, questions: int, loaded: int
@@ -225,6 +227,7 @@ def test_options_are_shuffled_and_the_same_in_each_process(tmp_path: Path) -> No
 FIRST_LETTERS = "CCACBCDAABDCDCDDCBBD"
 
 
+@pytest.mark.slow
 def test_rows_that_give_no_question_are_reported(tmp_path: Path, empty_repo: Repository) -> None:
     (tmp_path / "x").mkdir()
     history = {"chat_history": [{"role": "user", "content": "A secret."}]}
@@ -249,6 +252,7 @@ def test_rows_that_give_no_question_are_reported(tmp_path: Path, empty_repo: Rep
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", ["prefeval:{}?form=mcq", "longmemeval:{}/s.json", "personamem:{}"])
 def test_no_gold_field_reaches_the_assistant(tmp_path: Path, empty_repo: Repository, spec: str) -> None:
     layouts.prefeval(tmp_path)
@@ -348,6 +352,7 @@ def test_bad_input_is_one_line_with_file_and_field(
     assert "\n" not in str(raised.value)
 
 
+@pytest.mark.slow
 def test_a_table_of_another_split_is_one_line(tmp_path: Path, empty_repo: Repository) -> None:
     """The splits for training have no long histories, and older ones no column that names a history."""
     link = "chat_history_{}_link".format

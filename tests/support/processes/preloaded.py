@@ -35,20 +35,24 @@ def _remember_distributions() -> None:
     """Read once what is known of installed distributions: a quarter of a short run of pytest."""
     import _pytest.config
 
-    for name in ("entry_points", "files", "metadata"):
-        setattr(importlib.metadata.Distribution, name, _remembered(name))
+    modules: list[Any] = [importlib.metadata]
+    with suppress(ImportError):  # what pytest reads them with on the older Pythons
+        modules.append(import_module("importlib_metadata"))
+    for module in modules:
+        for name in ("entry_points", "files", "metadata"):
+            setattr(module.Distribution, name, _remembered(module.Distribution, name))
     with suppress(AttributeError):  # a function of pytest's own: which modules the files of a plugin are
-        modules = cache(lambda files: list(find(files)))
+        found_in = cache(lambda files: list(find(files)))
         find: Any = _pytest.config._iter_rewritable_modules  # noqa: SLF001
 
         def found(files: Iterable[str]) -> list[str]:
-            return modules(tuple(files))
+            return found_in(tuple(files))
 
         _pytest.config._iter_rewritable_modules = found  # type: ignore[assignment]  # noqa: SLF001
 
 
-def _remembered(name: str) -> property:
-    read: Any = getattr(importlib.metadata.Distribution, name).fget
+def _remembered(distributions: Any, name: str) -> property:
+    read: Any = getattr(distributions, name).fget
     known: dict[str, Any] = {}
 
     def remembered(distribution: Any) -> Any:

@@ -112,7 +112,9 @@ def _user(file: Path) -> UserTemplates:
     )
     if of_class is None:
         raise DataError(
-            file, f"no class {_USER_CLASS}; expected a checkout of the official PersonaLens repository"
+            file,
+            f"no class {_USER_CLASS}; expected a checkout of the official PersonaLens repository",
+            code="PL203",
         )
     expressions = dict(_assigned(ast.walk(of_class)))
     texts = [_text(file, expressions, f"self.{name}", fields) for name, fields in _USER.items()]
@@ -133,12 +135,14 @@ def _parsed(file: Path) -> ast.Module:
         return ast.parse(file.read_bytes())
     except FileNotFoundError:
         raise DataError(
-            file, "the file is missing; expected a checkout of the official PersonaLens repository"
+            file,
+            "the file is missing; expected a checkout of the official PersonaLens repository",
+            code="PL203",
         ) from None
     except OSError as error:
-        raise DataError(file, f"cannot be read: {error.strerror}") from None
+        raise DataError(file, f"cannot be read: {error.strerror}", code="PL201") from None
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise DataError(file, f"is no Python that can be parsed: {error}") from None
+        raise DataError(file, f"is no Python that can be parsed: {error}", code="PL205") from None
 
 
 def _assigned(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, ast.expr]]:
@@ -163,7 +167,7 @@ def _assigned(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, ast.expr]]:
 def _text(file: Path, expressions: dict[str, ast.expr], name: str, fields: frozenset[str] | None) -> str:
     value = expressions.get(name)
     if value is None:
-        raise DataError(file, "the variable is missing", field=name)
+        raise DataError(file, "the variable is missing", field=name, code="PL204")
     if not isinstance(value, ast.Constant) or not isinstance(value.value, str):
         raise DataError(
             file, f"expected a plain text, found {type(value).__name__} in line {value.lineno}", field=name
@@ -177,11 +181,14 @@ def _check_fields(file: Path, name: str, text: str, fields: frozenset[str]) -> N
     try:
         parts = list(Formatter().parse(text))
     except ValueError as error:
-        raise DataError(file, f"cannot be filled by str.format: {error}", field=name) from None
+        raise DataError(file, f"cannot be filled by str.format: {error}", field=name, code="PL204") from None
     for _, field, spec, conversion in parts:
         # Only a name is allowed, because "{x.attribute}" would read attributes of the values that this
         # package passes.
         if field is not None and (field not in fields or spec or conversion):
             raise DataError(
-                file, f"unknown field {{{field}}}; known: {', '.join(sorted(fields))}", field=name
+                file,
+                f"unknown field {{{field}}}; known: {', '.join(sorted(fields))}",
+                field=name,
+                code="PL204",
             )

@@ -83,7 +83,8 @@ class OfficialPrompts:
             if f"{family}_TASK_PROMPT_VANILLA" not in texts:
                 raise SpecError(
                     "personalens_assistant_prompt = vanilla: the official code has no such prompt for"
-                    f" {family.capitalize()}"
+                    f" {family.capitalize()}",
+                    code="PL108",
                 )
             return texts[f"{family}_SYSTEM_PROMPT_VANILLA"], texts[f"{family}_TASK_PROMPT_VANILLA"]
         letters = letters_of(context)
@@ -93,7 +94,7 @@ class OfficialPrompts:
             (left_out,) = set(_LEFT_OUT) - set(letters)
             template = _without(texts[f"{family}_TASK_PROMPT_DPS"], _LEFT_OUT[left_out])
         else:
-            raise SpecError(refused_pair(letters))
+            raise SpecError(refused_pair(letters), code="PL108")
         if "base-instruction" in self.mended and _NO_INSTRUCTION.search(template):
             instruction = _INSTRUCTION.search(texts[f"{family}_TASK_PROMPT_D"])
             template = _NO_INSTRUCTION.sub(lambda _: instruction[0] if instruction else "", template)
@@ -177,7 +178,8 @@ def _without(template: str, field: str) -> str:
     if place < 0:
         raise SpecError(
             f"personalens_official_bugs: {{{field}}} does not stand in a line of its own, so pairs cannot be"
-            " mended"
+            " mended",
+            code="PL204",
         )
     first = place - 1 if place and lines[place - 1].endswith(":") else place
     last = place + 1 if place + 1 < len(lines) and not lines[place + 1].strip() else place

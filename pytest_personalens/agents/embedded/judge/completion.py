@@ -10,7 +10,7 @@ from pytest_personalens.agents.embedded.judge.calls.by_state import StoredWork
 from pytest_personalens.agents.embedded.reader.findings import is_taste
 from pytest_personalens.core.errors import NotJudged
 from pytest_personalens.core.judging.dimensions import NEEDS_FACTS, NO_FACTS
-from pytest_personalens.core.judging.verdict import Dimension, Evidence, Reason, Verdict
+from pytest_personalens.core.judging.verdict import MOST_EVIDENCE, Dimension, Evidence, Reason, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from pytest_personalens.agents.embedded.judge.reading import Reading
     from pytest_personalens.core.judging.verdict import PartState
 
-_MOST_EVIDENCE: Final = 4
 #: A part by its last state, in a line of justification.
 _BY_WORDS: Final[Mapping[PartState, str]] = {
     "done": "done",
@@ -92,7 +91,7 @@ def task_completion(reading: Reading) -> Verdict:
         dimension=Dimension.TASK_COMPLETION,
         score=int(not (reading.broken or ended or open_parts)),
         justification=why,
-        evidence=evidence[:_MOST_EVIDENCE],
+        evidence=evidence[:MOST_EVIDENCE],
         reasons=broken_reasons(reading)
         + tuple(
             Reason(code=part.state, part=part.part.text, turn=part.turn, detail="; ".join(part.details))
@@ -162,7 +161,7 @@ def facts(reading: Reading) -> Verdict:
         justification=f"{len(affirmed)} of {len(found)} facts stand{': ' if others else ''}{'; '.join(told)}{more}",
         evidence=tuple(
             Evidence.of(r.turn, r.quote, f"{r.fact.what}: {r.said}") for r in others if r.turn is not None
-        )[:_MOST_EVIDENCE],
+        )[:MOST_EVIDENCE],
         reasons=tuple(
             Reason(
                 code="wrong" if r.said else "not-said",

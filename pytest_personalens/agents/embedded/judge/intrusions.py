@@ -13,15 +13,20 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from pytest_personalens.agents.embedded.reader.names import said_in
 from pytest_personalens.agents.embedded.reader.statements import Statement
 from pytest_personalens.agents.embedded.reader.text import content, plain, stem, stems
-from pytest_personalens.core.judging.verdict import Dimension, Evidence, IntrusionCode, Reason, Verdict
+from pytest_personalens.core.judging.verdict import (
+    MOST_EVIDENCE,
+    Dimension,
+    Evidence,
+    IntrusionCode,
+    Reason,
+    Verdict,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_personalens.agents.embedded.judge.reading import Reading
     from pytest_personalens.core.scenario import Scenario
-
-_MOST_EVIDENCE: Final = 4
 
 
 class _Kind(NamedTuple):
@@ -358,7 +363,7 @@ def verdict(reading: Reading) -> Verdict:
         evidence=tuple(
             Evidence.of(one.statement.turn, one.statement.text, f"{one.code.replace('-', ' ')}: {one.said}")
             for one in first.values()
-        )[:_MOST_EVIDENCE],
+        )[:MOST_EVIDENCE],
         reasons=tuple(
             Reason(code=i.code, domain=i.domain, value=i.said, turn=i.statement.turn, detail=i.detail)
             for i in _once(found)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 #: A report of all deeds at once.
 _WHOLE: Final = re.compile(
-    r"\b(?:both|all (?:of (?:it|them)|three|four|set|done|booked)|everything)\b|^\W*(?:all )?(?:done|sorted|fixed|changed)\b"
+    r"\b(?:both|all (?:of (?:it|them)|three|four|set|done|booked)|(?<!kept )everything(?! you))\b|^\W*(?:all )?(?:done|sorted|fixed|changed)\b"
 )
 #: What the user does, and not the assistant: "the user has agreed".
 _OF_USER: Final = re.compile(r"\bthe user has (?:agreed|picked|approved|accepted|chosen)\b")
@@ -212,6 +212,8 @@ class PartReader:
             if not self._may_do(number, s):
                 continue
             own = topics.belongs(number, s)
+            # A question is settled by a report in a later reply.
+            opened = opened and not (found.state == "proposed" and s.turn > (found.turn or 0))
             if s.act == "undone" or (s.act == "refused" and own):
                 found, opened = PartReading(part, "refused", s.turn, s.text), True
             elif s.act in _STATES and own and found.state != "done":

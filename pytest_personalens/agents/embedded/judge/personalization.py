@@ -9,7 +9,7 @@ from pytest_personalens.agents.embedded.judge.intrusions import intrusions
 from pytest_personalens.agents.embedded.reader.findings import is_taste, told_by
 from pytest_personalens.agents.embedded.reader.names import said_in
 from pytest_personalens.agents.embedded.reader.text import content, mentions, plain
-from pytest_personalens.core.judging.verdict import Dimension, Evidence, Reason, Verdict
+from pytest_personalens.core.judging.verdict import MOST_EVIDENCE, Dimension, Evidence, Reason, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -54,7 +54,6 @@ _NAME: Final = re.compile(
 _WHICH: Final = re.compile(
     r"(?:^|[,:;.] |\band )(?:what|which|when|where|who|how (?:many|much|long|often))\b"
 )
-_MOST_EVIDENCE: Final = 4
 _NOTES: Final[Mapping[PreferenceCode, str]] = {
     "contradicts": "goes against what is known",
     "asks-known": "asks for what is known",
@@ -127,8 +126,10 @@ def _use(
                 return Use("contradicts", domain, kind, other, s.turn, s.text)
         return Use("ignores", domain, kind, values[0], last)
     turn, value = stated
-    if turn == 0:
-        return Use("uses-stated", domain, kind, value, 0, user[0][1])
+    # What the task leaves to the user to tell corrects nothing.
+    left = any(value in f.right for f in facts.all if f.known == "told")
+    if turn == 0 or left:
+        return Use("uses-stated", domain, kind, value, turn, dict(user)[turn])
     question = next((s for s in said if s.turn == turn - 1 and _asks(s, facts)), None)
     if question:
         return Use("asks-known", domain, kind, value, question.turn, question.text)
@@ -167,7 +168,11 @@ def counted(
                 min(shown, 8) / 8,
                 min(named, 4) / 4,
                 float(reason),
-                float("contradicts" in codes or any(r.state == "contradicted" for r in tastes)),
+                # What the user had to correct is counted above, and no second time.
+                float(
+                    any(u.code == "contradicts" and messages[u.turn].role == "assistant" for u in found)
+                    or any(r.state == "contradicted" for r in tastes)
+                ),
                 float(any(r.state == "affirmed" for r in tastes)),
                 min(questions, 4) / 4,
             ),
@@ -259,7 +264,7 @@ def verdict(reading: Reading) -> Verdict:
         dimension=Dimension.PERSONALIZATION,
         score=points,
         justification=_why(reading, points, found, numbers),
-        evidence=tuple(evidence[:_MOST_EVIDENCE]),
+        evidence=tuple(evidence[:MOST_EVIDENCE]),
         reasons=tuple(reasons),
     )
 
@@ -320,6 +325,6 @@ def opening_leak(scenario: Scenario, dialogue: Dialogue) -> Verdict:
         score=int(bool(leaks)),
         justification=f"states {named}" if leaks else "states no preference",
         evidence=tuple(
-            Evidence.of(0, opening, f"names {kind}: {value}") for kind, value in leaks[:_MOST_EVIDENCE]
+            Evidence.of(0, opening, f"names {kind}: {value}") for kind, value in leaks[:MOST_EVIDENCE]
         ),
     )

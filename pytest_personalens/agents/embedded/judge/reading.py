@@ -118,7 +118,7 @@ class Reading:
         self.scenario, self.dialogue = scenario, dialogue
         self.messages = dialogue.messages
         self.facts = Facts(scenario)
-        self.said: tuple[Statement, ...] = statements(self.messages, scenario.now)
+        self.said: tuple[Statement, ...] = self.facts.relevant(statements(self.messages, scenario.now))
 
     def is_of(self, scenario: Scenario, dialogue: Dialogue) -> bool:
         """True if the reading is of this scenario and a dialogue with these messages, end and state."""

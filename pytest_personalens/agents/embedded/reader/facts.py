@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from pytest_personalens.agents.embedded.reader.findings import Facts, Finding
 from pytest_personalens.agents.embedded.reader.names import said_in
 from pytest_personalens.agents.embedded.reader.statements import Statement, pieces, statements
-from pytest_personalens.agents.embedded.reader.text import fold
+from pytest_personalens.agents.embedded.reader.text import content, fold
 from pytest_personalens.agents.embedded.reader.values import TYPED, values
-from pytest_personalens.core.facts import RANGE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -108,13 +107,16 @@ def _findings(
                     yield statement._replace(text=asked), tuple(f for f in found if f.right)
         if statement.act in facts.telling:
             found = facts.findings(statement.text, statement.values, of_user, deed=statement.act == "done")
-            # "Our office is open from nine to five" has an hour of a range, and is about nothing of the task.
-            idle = (
-                statement.act == "told"
-                and len({f.fact.name for f in found}) == 1
-                and not statement.words & facts.topic
-            )
-            yield statement, tuple(f for f in found if not (idle and any(RANGE in r for r in f.fact.right)))
+            if not _is_idle(statement, found, facts):
+                yield statement, found
+
+
+def _is_idle(statement: Statement, found: Sequence[Finding], facts: Facts) -> bool:
+    """True where a value is the only thing that a statement has of the task: "The weather is lovely today"."""
+    if len({f.fact.name for f in found}) != 1 or found[0].fact.kind not in TYPED:
+        return False
+    own = statement.words - content(found[0].said)
+    return statement.act == "told" and len(own) > 1 and not own & facts.topic
 
 
 def _values_said(fact: Fact, facts: Facts, text: str) -> set[str]:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.agents.embedded.reader.names import (
     first_name,
-    in_longer_name,
     is_start,
     said_in,
     says,
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_personalens.agents.embedded.reader.forms import Value
+    from pytest_personalens.agents.embedded.reader.statements import Statement
     from pytest_personalens.core.facts import Fact
     from pytest_personalens.core.scenario import Scenario
 
@@ -41,6 +41,9 @@ _BESIDE: Final = re.compile(
 )
 #: Facts that are the most that something may take or cost.
 MOST: Final = re.compile(r"\b(?:most|longest|at most|may cost|may be paid|how much time|budget|limit)\b")
+#: What has its place before something, such as a reminder.
+_BEFORE: Final = re.compile(r"\b(?:before|ahead|remind\w*|warn\w*|notice|early|earlier|nudge\w*)\b")
+_OF_ITSELF: Final = re.compile(r"\W*(?:by the way,? )?(?:our|this (?:chat|conversation|service))\b")
 #: Units of length, which counts of people and things do not count.
 _UNITS: Final = frozenset(map(stem, ("night", "day", "week", "month", "hour", "minute", "year")))
 _TICKETS: Final = frozenset(map(stem, ("ticket", "seat")))
@@ -91,22 +94,11 @@ class Facts:
         self.wanted = tuple(f for f in self.all if f.right and f.name in self.named)
         self.synonyms = synonyms_of(scenario)
         self.goal = plain(scenario.task.goal)
-        #: The stems of what the task is about.
-        self.topic = content(
-            " ".join(
-                (
-                    scenario.task.intent,
-                    *(f.what for f in self.all),
-                    *(w for p in parts for w in (p.text, *p.words)),
-                    *(
-                        w
-                        for held in scenario.preferences.values()
-                        for kind, ways in held.items()
-                        for w in (kind, *ways)
-                    ),
-                )
-            )
-        )
+        of_parts = (w for p in parts for w in (p.text, *p.words))
+        held = (item for types in scenario.preferences.values() for item in types.items())
+        #: The stems of what the task is about, and the same with those of the preferences.
+        self.about_task = content(" ".join((scenario.task.intent, *(f.what for f in self.all), *of_parts)))
+        self.topic = self.about_task | content(" ".join(w for kind, ways in held for w in (kind, *ways)))
         #: What texts of the user were found to tell.
         self.told: dict[str, dict[str, str]] = {}
         #: What affirms a fact. Where nothing is to be done, a proposal tells what was asked for.
@@ -125,8 +117,21 @@ class Facts:
         kept = _without_aside(folded)
         return (*self._typed(folded, kept, found, of_user, deed), *self._named(text, kept))
 
+    def relevant(self, said: Sequence[Statement]) -> tuple[Statement, ...]:
+        """Return the statements without those on the assistant's own house: "Our shop is closed on Sundays"."""
+        return tuple(
+            s
+            for s in said
+            if s.act != "told" or s.words & self.about_task or not _OF_ITSELF.match(plain(s.text))
+        )
+
     def fits(self, value: Value, fact: Fact) -> bool:
-        """True if a value is right for a fact. A range may hold single values that are wrong."""
+        """True if a value is right for a fact. A range may hold single values that are wrong.
+
+        A sum in another currency than dollars cannot be compared, and is what was asked for where any is.
+        """
+        if value.thing == "other" and value.kind == fact.kind == "money":
+            return fact.known == "open"
         if not any(agrees(fact.kind, right, value) for right in fact.right):
             return False
         ranges = any(RANGE in right for right in fact.right)
@@ -139,6 +144,8 @@ class Facts:
     def about(self, value: Value) -> list[Fact]:
         """Return the facts that a value may be about, by its kind and by what it counts."""
         facts = [f for f in self.all if f.kind == value.kind]
+        if value.kind == "duration" and value.thing == "before":
+            return [f for f in facts if _BEFORE.search(f.what)]
         if value.kind == "duration" and value.thing == "night":
             return [f for f in facts if any("night" in right for right in f.right)]
         if value.kind != "count":
@@ -209,15 +216,15 @@ class Facts:
                     said.append(right)
                     yield Finding(fact, way if way != right else right, right=True)
         named = " ".join(said)
+        same = text if kept == plain(text) else kept  # the same words are not read twice
         for fact in others:
             if fact.name in rights or fact.name not in self.named:
                 continue
             for wrong in fact.wrong:
-                here = mentions(wrong, kept) if len(wrong) > _SHORTEST else says(wrong, text, fact.kind)
+                here = mentions(wrong, same) if len(wrong) > _SHORTEST else says(wrong, text, fact.kind)
                 if (
                     here
                     and not mentions(wrong, named)
-                    and not in_longer_name(wrong, text)
                     and not (fact.kind == "place" and is_start(wrong, kept))
                 ):
                     yield Finding(fact, wrong, right=False)

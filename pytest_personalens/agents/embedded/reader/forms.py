@@ -99,12 +99,12 @@ _TIME: Final = re.compile(
     rf"(?:\b|(?<=\dt))(?P<h1>\d{{1,2}})(?P<mark>[:.h])(?P<m1>[0-5]\d)(?:[:]\d\d)?(?!\d|[.,:]\d| ?%){_HALF}?"
     rf"|\b(?P<h2>\d{{1,2}}|{NUMBER_WORD}){_HALF.replace('half', 'half2')}"
     r"|\b(?P<h3>[01]\d|2[0-3])(?P<m3>[0-5]\d) ?(?:h|hrs|hours)\b"
-    rf"|\b(?P<past>half|quarter|{NUMBER_WORD}(?: minutes)?|(?:5|10|20|25) minutes|(?<=at )(?:5|10|20|25)|(?<=by )(?:5|10|20|25)) (?P<way>past|to) (?P<h4>{_ONE_TO_TWELVE})\b(?![:.]\d){_HALF.replace('half', 'half4')}?"
-    rf"|\bhalf (?P<h5>{_ONE_TO_TWELVE})\b{_BARE_END}"
-    rf"|\b(?P<h6>one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)[ -](?P<m6>(?:oh[ -])?five|ten|fifteen|(?:twenty|thirty|forty|fifty)(?:[ -]five)?)\b(?! (?:minutes|people|percent)){_HALF.replace('half', 'half6')}?"
-    rf"|\b(?:from|between) (?P<h7>{_ONE_TO_TWELVE}) ?(?:to|until|till|and|-) ?(?P<h8>{_ONE_TO_TWELVE})\b(?![:.]\d){_HALF.replace('half', 'half8')}?{_BARE_END}"
-    rf"|\b(?:at|by|from|until|till|around|about|before|after) (?P<h9>{_ONE_TO_TWELVE})\b{_BARE_END}"
-    r"|\b(?P<noon>noon|midday|midnight)\b"
+    rf"|\b(?:(?P<past>half|quarter|{NUMBER_WORD}(?: minutes)?|(?:5|10|20|25) minutes|(?<=at )(?:5|10|20|25)|(?<=by )(?:5|10|20|25)) (?P<way>past|to) (?P<h4>{_ONE_TO_TWELVE})\b(?![:.]\d){_HALF.replace('half', 'half4')}?"
+    rf"|half (?P<h5>{_ONE_TO_TWELVE})\b{_BARE_END}"
+    rf"|(?P<h6>one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)[ -](?P<m6>(?:oh[ -])?five|ten|fifteen|(?:twenty|thirty|forty|fifty)(?:[ -]five)?)\b(?! (?:minutes|people|percent)){_HALF.replace('half', 'half6')}?"
+    rf"|(?:from|between) (?P<h7>{_ONE_TO_TWELVE}) ?(?:to|until|till|and|-) ?(?P<h8>{_ONE_TO_TWELVE})\b(?![:.]\d){_HALF.replace('half', 'half8')}?{_BARE_END}"
+    rf"|(?:at|by|from|until|till|around|about|before|after) (?P<h9>{_ONE_TO_TWELVE})\b{_BARE_END}"
+    r"|(?P<noon>noon|midday|midnight)\b)"
 )
 _MINUTES: Final = {"half": 30, "quarter": 15}
 
@@ -198,6 +198,7 @@ _LENGTH: Final = re.compile(
     rf"|\b(?P<one>an?|one) (?P<unit>minute|hour|day|week|month|year)\b(?P<half> and a half)?"
     rf"|(?<![:.\d])\b(?P<number>\d+(?:[.,]5)?|{NUMBER_WORD})(?P<more> and a half)?[ -]?(?P<units>{UNIT})\b(?P<last>(?:,? and)? ?(?P<minutes>\d+) ?(?:m|mins?|minutes?)?\b)?(?! ?(?:later|ago)\b)"
 )
+_OFFSET: Final = re.compile(r" (?:before\b|ahead\b|earlier\b|in advance|prior)")
 #: Before a single day or week that is a length: "for a week", and not "three times a week".
 _LASTS: Final = re.compile(
     r"(?:\b(?:for|in|of|within|about|over|takes?|lasts?|least|most|after|every|than|is|runs?|to|by)|:) $|^$"
@@ -211,16 +212,16 @@ _LINK: Final = frozenset(
     """.split()  # noqa: SIM905
 )
 _COUNT: Final = re.compile(
-    rf"(?<![:.\d$€£/-])(?<!\d,)\b(?P<number>{NUMBER}|both|a couple of|a pair of|a dozen)(?:[ -](?P<of>of (?:us|you)\b)|[ -](?P<things>[a-z]{{3,}}(?:[ -][a-z']{{2,}}){{0,3}}))"
-    r"|\b(?:for|party of|table of|table for|we are|we'll be|all|us) (?:the )?(?P<party>"
+    rf"\b(?:(?<![:.\d$€£/-])(?<!\d,)(?P<number>{NUMBER}|both|a couple of|a pair of|a dozen)(?:[ -](?P<of>of (?:us|you)\b)|[ -](?P<things>[a-z]{{3,}}(?:[ -][a-z']{{2,}}){{0,3}}))"
+    r"|(?:for|party of|table of|table for|we are|we'll be|all|us) (?:the )?(?P<party>"
     + NUMBER
     + r")\b(?! ?[%$€£:.,/-]?\d| ?[a-z]{2,}(?<!\bat)(?<!\bon)(?<!\bby)(?<!\bin)(?<!\bfrom)(?<!\band)(?<!\bwith)(?<!\bunder)(?<!\bis)|:)"
-    rf"|\b(?P<label>[a-z]{{2,}}(?: [a-z]+){{0,3}})(?: \(\w+\))? ?[:|=][ *_|]{{0,5}}(?P<value>{NUMBER})\b(?![:.,/]\d)(?=\W*$|[,;!)|]|\.(?!\d)| ?\(|\n| (?:and|at|on|in|for|of)\b)"
-    rf"|\bnumber of (?P<counted>[a-z]+)[^.,;:\d]{{0,34}}? (?:to|is|at|of|now) (?P<many>{NUMBER})\b(?![:.]\d)"
-    rf"|\b(?P<ticket>tickets?|guests?|people|nights|age|aged) (?P<after>{NUMBER})\b(?![:.,/]\d)"
-    rf"|\b(?P<series>volume|vol|book|part|number|no|episode|season|row|chapter|level)\.? (?P<place>{NUMBER})\b(?![:.]\d)"
-    rf"|\b(?P<ordinal>{'|'.join(ORDINALS)}) (?P<whole>volume|book|part|episode|season|chapter|row)\b"
-    r"|\b(?P<percent>\d{1,3}) ?(?:%|percent\b|per cent\b)|\b(?P<times>once|twice)\b"
+    rf"|(?P<label>[a-z]{{2,}}(?: [a-z]+){{0,3}})(?: \(\w+\))? ?[:|=][ *_|]{{0,5}}(?P<value>{NUMBER})\b(?![:.,/]\d)(?=\W*$|[,;!)|]|\.(?!\d)| ?\(|\n| (?:and|at|on|in|for|of)\b)"
+    rf"|number of (?P<counted>[a-z]+)[^.,;:\d]{{0,34}}? (?:to|is|at|of|now) (?P<many>{NUMBER})\b(?![:.]\d)"
+    rf"|(?P<ticket>tickets?|guests?|people|nights|age|aged) (?P<after>{NUMBER})\b(?![:.,/]\d)"
+    rf"|(?P<series>volume|vol|book|part|number|no|episode|season|row|chapter|level)\.? (?P<place>{NUMBER})\b(?![:.]\d)"
+    rf"|(?P<ordinal>{'|'.join(ORDINALS)}) (?P<whole>volume|book|part|episode|season|chapter|row)\b"
+    r"|(?P<percent>\d{1,3}) ?(?:%|percent\b|per cent\b)|(?P<times>once|twice)(?= (?:an?|per|every|each|in)\b))"
 )
 _PEOPLE: Final = stem("people")
 
@@ -258,6 +259,8 @@ def lengths(folded: str) -> Iterator[Value]:
             many = float(digits) if digits[0].isdigit() else float(number(digits))
             rest = float(m["minutes"]) if m["minutes"] and of == "hour" else 0.0
             minutes = (many + (0.5 if m["more"] else 0.0)) * UNITS[of] + rest
+        # "Two hours before" is no length.
+        of = "before" if _OFFSET.match(folded, m.end()) else of
         yield Value("duration", minutes, m.start(), m.end(), m[0], of)
 
 

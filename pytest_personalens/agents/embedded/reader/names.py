@@ -74,14 +74,3 @@ def is_start(place: str, folded: str) -> bool:
     """True if a folded text names a place only as the one that somebody leaves."""
     at = folded.find(fold(place))
     return at >= 0 and bool(_LEAVES.search(folded[:at]))
-
-
-def in_longer_name(value: str, text: str) -> bool:
-    """True if a text has a value only inside of a longer name: "Dubbo" in "Dubbo Buslines"."""
-    if not value[:1].isupper():
-        return False
-    places = list(re.finditer(re.escape(value), text))
-    return bool(places) and all(
-        re.match(r"'?s? [A-Z]\w", text[m.end() :]) or re.search(r"[A-Z]\w+ $", text[: m.start()])
-        for m in places
-    )

@@ -87,9 +87,17 @@ def stem(word: str) -> str:
 
 
 @lru_cache(maxsize=8192)
+def _read(text: str) -> tuple[tuple[str, ...], frozenset[str]]:
+    """Return the stems of all words, and of those that have a topic."""
+    words = _WORD.findall(fold(text))
+    found = tuple([stem(w.replace(".", ":") if w[0].isdigit() else w) for w in words])
+    topics = [s for w, s in zip(words, found, strict=True) if len(w) > 2 and w not in STOPWORDS]
+    return found, frozenset(topics)
+
+
 def stems(text: str) -> tuple[str, ...]:
     """Return the stems of all words, in order; times are written ``6:15``."""
-    return tuple(stem(w.replace(".", ":") if w[0].isdigit() else w) for w in _WORD.findall(fold(text)))
+    return _read(text)[0]
 
 
 @lru_cache(maxsize=16_384)
@@ -103,14 +111,9 @@ def _stem_set(text: str) -> frozenset[str]:
     return frozenset(stems(text))
 
 
-@lru_cache(maxsize=8192)
 def content(text: str) -> frozenset[str]:
     """Return the stems of the words that have a topic."""
-    return frozenset(
-        stem(w.replace(".", ":") if w[0].isdigit() else w)
-        for w in _WORD.findall(fold(text))
-        if w not in STOPWORDS and len(w) > 2
-    )
+    return _read(text)[1]
 
 
 def runs(text: str, n: int) -> set[tuple[str, ...]]:

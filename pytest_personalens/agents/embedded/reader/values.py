@@ -39,11 +39,12 @@ __all__ = ["PERSONS", "TYPED", "Day", "Time", "Value", "agrees", "values"]
 TYPED: Final = frozenset[str](("count", "date", "time", "duration", "money"))
 #: What every number, length and time has, what every sum has besides, and what every day has.
 _NUMBER: Final = re.compile(
-    rf"\d|\b(?:{NUMBER_WORD}|noon|midday|midnight|both|once|twice|half|quarter|hour|day|week|month|fortnight|a (?:couple|pair|dozen))\b|\b(?:{'|'.join(ORDINALS)}) [a-z]"
+    rf"\d|\b(?:{NUMBER_WORD}|noon|midday|midnight|both|once|twice|half|quarter|hour|day|week|month|fortnight|a (?:couple|pair|dozen))\b"
+    rf"|\b(?:{'|'.join(ORDINALS)}) [a-z]"
 )
-_CURRENCY: Final = re.compile(
-    rf"{CURRENCY_BEFORE} ?\d|\d ?{CURRENCY_BEHIND}|dollars|bucks|euros|pounds|free\b|no (?:\w+ )?c|nothing"
-)
+_CURRENCY: Final = re.compile(rf"{CURRENCY_BEFORE} ?\d|\d ?{CURRENCY_BEHIND}")
+_SUM: Final = re.compile(r"dollars|bucks|euros|pounds|free\b|no (?:\w+ )?c|nothing")
+_DIGIT: Final = re.compile(r"\d")
 _DATE: Final = re.compile(
     r"\d|day|tonight|tomorrow|this (?:morning|afternoon|evening)|\b(?:tues?|wed|thu(?:rs?)?|fri)\b"
 )
@@ -66,7 +67,7 @@ def _values(folded: str, today: str) -> tuple[Value, ...]:
     def free(candidates: Iterable[Value], taken: Sequence[Value]) -> list[Value]:
         return [c for c in candidates if not any(v.start < c.end and c.start < v.end for v in taken)]
 
-    if _CURRENCY.search(folded):
+    if (_DIGIT.search(folded) and _CURRENCY.search(folded)) or _SUM.search(folded):
         found += money(folded)
     if numbers:
         found += free(lengths(folded), found)

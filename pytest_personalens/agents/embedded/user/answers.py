@@ -13,6 +13,7 @@ from pytest_personalens.agents.embedded.reader.values import values
 from pytest_personalens.agents.embedded.user import words
 from pytest_personalens.agents.embedded.user.questions import alternatives, options
 from pytest_personalens.agents.embedded.user.voice import drawn_number, first_person, lower_first
+from pytest_personalens.datasets.world.values import ordinal, range_ends
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -61,7 +62,9 @@ _SAME: Final = {
 _WH: Final = re.compile(r"\b(?:where|when|who|whom|how (?:many|long|often|much))\b")
 _GENERAL: Final = re.compile(r"\b(?:preferences?|tastes?|wish\w*|requirements?|particular|in mind|enjoy|prefer|like|love|favou?rites?|nicer|looking for|important|matters|kinds?|sorts?|types?)\b")  # fmt: skip
 _DIET: Final = re.compile(r"\b(?:allerg\w+|diet\w*|restrictions?|intoleran\w+|avoid|eat|accessib\w+|requirements|special needs)\b")  # fmt: skip
-_HERE: Final = re.compile(r"\bwhere (?:are you|do you (?:live|stay|start|leave))\b|\byour (?:current )?location\b|\b(?:departure|leav|travel|fly|start|depart|setting off)\w*\b.*\bfrom\b|\bfrom (?:where|which (?:city|station|airport|stop))\b")  # fmt: skip
+_HERE: Final = re.compile(r"\bwhere (?:are you|do you (?:live|stay|start|leave))\b|\byour (?:current )?location\b|\b(?:departure|leav|travel|fly|start|depart|setting off)\w*\b.*\bfrom\b|\bfrom (?:where|which (?:city|station|airport|stop))\b|\bwh(?:ere|ich city) .*\bfrom\W*$")  # fmt: skip
+#: A fact that says from where somebody leaves.
+_STARTS: Final = re.compile(r"\b(?:from|starts?|leaves?|departure|picked up|pick-up)\b")
 _WHY: Final = re.compile(r"^\W*(?:and )?why\b|\bwhat(?:'s| is) the (?:reason|occasion)\b|\bfor what (?:reason|purpose)\b")  # fmt: skip
 _DATES: Final = re.compile(r"\bdates\b|\bdays\b.*\band\b|\buntil when\b|\bhow long are you away\b")
 #: The types of preferences that say what somebody likes in a domain.
@@ -71,6 +74,8 @@ _UNNAMED: Final = frozenset(stems("could would preference taste wish requirement
 _FITS: Final = 0.95
 _SHORT: Final = 5
 _ASKING: Final = frozenset(stems("what which do you would like of the a an to is"))
+#: The widest range of days, and of minutes of the day, that a person would name.
+_WIDEST: Final = {"date": 31, "time": 360}
 _ORDINALS: Final = ("first", "second", "third", "fourth", "fifth", "sixth")
 
 
@@ -99,13 +104,15 @@ class Answers:
             diet = next((row for row in self._held if "diet" in row[1].lower()), None)
             limits = [Answer("diet", limit.name, limit.name) for limit in self.scenario.limits[:2]]
             return [self._of_held(diet)] if diet else limits or [Answer("none")]
+        starts = any(_STARTS.search(f.what) for f in self.scenario.task.facts)
+        if _HERE.search(folded) and not starts:
+            here = self.scenario.situation.known.get("location", "")
+            return [Answer("here", here)] if here else [Answer("home")]
         known = self._known(folded)
         if known or question.wants == "private":
             return known or [Answer("private")]
         if _WHY.search(folded):
             return [Answer("why")]
-        if _HERE.search(folded) and (here := self.scenario.situation.known.get("location", "")):
-            return [Answer("here", here)]
         general = _GENERAL.search(folded) or not _topic(folded) - _UNNAMED
         if general and not _WH.search(folded) and (wishes := self._wishes(folded)):
             return wishes
@@ -233,7 +240,8 @@ class Answers:
         """Return the listed option that suits the user best, by its name or by its place in the list."""
         fits = [self.fit(option)[0] for option in listed]
         best = max(range(len(listed)), key=lambda n: (fits[n], -n))
-        name = re.split(r"\s+[-–—|]\s+|\s*[:(;]|,\s", listed[best].replace("*", "").strip())[0].strip(" .\"'")
+        plainly = listed[best].replace("*", "").strip()
+        name = re.split(r"\s+[-–—|]\s+|\s*(?::(?!\d)|[(;])|,\s", plainly)[0].strip(" .\"'")
         named = len(name.split()) <= _SHORT and re.search(r"[^\W\d_]{3}", name)
         return Answer(
             "option", name if named else f"the {[*_ORDINALS, 'last'][min(best, len(_ORDINALS))]} one"
@@ -253,7 +261,10 @@ def _topic(folded: str) -> frozenset[str]:
 
 def _is_told(fact: Fact) -> bool:
     """True for a fact that the user has a word on: what is right, or days and hours between two ends."""
-    return bool(fact.right) and (fact.known != "open" or fact.kind in ("date", "time"))
+    if fact.known != "open" or not (fact.right and fact.kind in _WIDEST):
+        return bool(fact.right) and fact.known != "open"
+    low, high = (ordinal(fact.kind, end) for end in range_ends(fact.right[0]))
+    return high - low <= _WIDEST[fact.kind]
 
 
 def _asks(ask: str, folded: str) -> bool:

@@ -23,11 +23,14 @@ class Question(NamedTuple):
 
 
 #: A request without a question mark.
-_REQUEST: Final = re.compile(r"^\W*(?:[^,:;?]{1,40}[,:;] ?)?(?:(?:please|kindly|just|simply|so|now|then|and|do) )*(?:reply|respond|answer|say|confirm|specify|state|provide|indicate|choose|pick|select|approve|authori[sz]e|tell me|let me know|give me|send me|share|type|press|enter|name|advise|clarify|accept|agree|nod|sign off)\b"
+_REQUEST: Final = re.compile(r"^\W*(?:[^,:;?]{1,40}[,:;] ?)?(?:(?:please|kindly|just|simply|so|now|then|and|do) )*(?:reply|respond|answer|say|confirm|specify|state|provide|indicate|choose|pick|select|approve|authori[sz]e|tell me|let me know|give me|send me|share|type|press|enter|name|advise|clarify|accept|agree|nod|sign off)\b(?!-)"
     r"|\b(?:please|kindly) (?:reply|respond|answer|say|confirm|specify|state|provide|indicate|choose|pick|select|approve|authori[sz]e|tell|let me know|give|type|press|enter|name|advise|accept|acknowledge|sign)\b"
-    r"|\b(?:let me know|tell me|say the word|say so|say yes|say when|yes or no|y/n|thumbs[- ]up|green light|go-ahead|your (?:approval|confirmation|consent|permission|ok|okay|yes|blessing|agreement|nod|call|say-so|word|decision|choice|answer|reply|response|instructions?))\b"
-    r"|\b(?:need|require|miss|like|want|have|missing|depends on|wonder)(?:ing)? (?:only |just )?(?:to (?:know|learn|ask|check|confirm)\b|your\b)|\bi(?:'d| would| do| also| still| just| only)*(?:'ll)? need (?:the|a|some) [\w ]+? (?:first|from you|to (?:proceed|continue|book|go on|do))\b"
+    r"|\b(?:let me know|tell me|say the word|say so|say yes|say when|yes or no|y/n|thumbs[- ]up|green light|go-ahead|your (?:approval|confirmation|consent|permission|ok|okay|yes|blessing|agreement|nod|call|say-so|word|decision|choice|answer|reply|response|instructions?)(?! (?:with|to|from|at|on|is|has|for)\b))\b"
+    r"|\b(?<!you )(?:(?:need|require|miss|like|want|have|missing|depends on|wonder)(?:ing)? (?:only |just )?to (?:know|learn|ask|check|confirm)\b|(?:need|require|miss|missing|depends on|(?:i|we)(?:'d| would)? (?:like|want|have))(?:ing)? (?:only |just )?your\b)|\bi(?:'d| would| do| also| still| just| only)*(?:'ll)? need (?:the|a|some) [\w ]+? (?:first|from you|to (?:proceed|continue|book|go on|do))\b"
     r"|\b(?:hear(?:ing)? (?:back )?from you|up to you to confirm|confirm to|tap (?:yes|ok|confirm))\b|\b(?:once|when|as soon as|whenever|until|unless|if) you(?:'re|'ve|'d| are| have| would| do| just| only)* (?:say|confirm|approve|agree|ok|okay|give|reply|respond|happy|fine|ready|accept|consent|sign|nod|answer|tell|let me know|want me to|like me to)\b")  # fmt: skip
+#: A list of what is needed, without a question mark, and a request for a later day: "once they have answered".
+_NEEDS: Final = re.compile(r"\b(?:i|we)(?:'d| would)? (?:just |only |still |also )*need (?:to know )?(?:the|your|which|what|how)\b(?! (?:word|go-ahead|ok|okay|yes|nod|green|final|approval|confirmation|consent|permission|blessing|agreement|call|say-so|answer|reply|response)\b)")  # fmt: skip
+_LATER: Final = re.compile(r"\W*(?:once|when|after|as soon as) (?:they|he|she|it|the|everybody|everyone)\b")
 #: Closing words that want nothing.
 _CLOSER: Final = re.compile(r"\b(?:any|some|no)(?:thing|body|one)? (?:else|more|further)\b|\b(?:any|some)thing (?:i can|(?:you(?:'d| would) (?:like|want) )?(?:me )?to (?:change|add|adjust))\b|\bwhat else\b|\belse (?:can|could|may) i\b|\bneed (?:any(?:thing)?|some|more)\b|\b(?:other|further|more) (?:\w+ )?(?:questions?|requests?|wishes|help|assistance|changes)\b|\bany (?:questions|changes)\b"
     r"|\bfeel free\b|\b(?:do not|don't) hesitate\b|\b(?:if|should) you(?:'d| would)? (?:want|like|wish|need|prefer|ever|require|have|change your mind)\b.{0,30}\b(?:change\w*|adjust|tweak|different|another|anything|something|other|mind|any)\b|\b(?:any (?:problems?|trouble|issues?)|if that (?:doesn't|does not)|in case)\b"
@@ -63,14 +66,21 @@ _READS: Final[tuple[tuple[Wants, re.Pattern[str]], ...]] = (
 
 
 @lru_cache(maxsize=512)
-def questions(reply: str) -> tuple[Question, ...]:
-    """Return what a reply asks, in order."""
+def questions(reply: str, listing: str = "") -> tuple[Question, ...]:
+    """Return what a reply asks, in order; `listing` is an earlier one with the options, where it has none."""
     found = []
     for piece in pieces(_QUOTE.sub('"..."', reply)):
+        folded, listing = plain(piece), listing or reply
         if piece.rstrip(" )\"'*_").endswith("?"):
-            found += [Question(p, _wants(plain(p), reply)) for p in _AND.split(piece) if len(p) > 1]
-        elif _REQUEST.search(plain(piece)):
-            found.append(Question(piece, _wants(plain(piece), reply)))
+            found += [Question(p, _wants(plain(p), listing)) for p in _AND.split(piece) if len(p) > 1]
+        elif _NEEDS.search(folded):
+            found += [
+                Question(p, "detail")
+                for p in re.split(r", (?:and )?| and (?=(?:the|your|how|which)\b)", piece)
+                if len(p) > 1
+            ]
+        elif _REQUEST.search(folded) and not _LATER.match(folded):
+            found.append(Question(piece, _wants(folded, listing)))
     return tuple(found)
 
 
@@ -101,6 +111,8 @@ def alternatives(question: str) -> list[str]:
     """
     body = re.split(r"\?|\s[-–—]\s", question.strip())[0]
     left, _, right = body.rpartition(" or ")
+    if re.search(r"\b(?:you|they) (?:like|love|want|need|know|prefer|take|have)$", left):
+        return []  # "any airline you like or avoid"
     if (before := _LEAD.match(f"{right} ")) and f" {before[0]}" in left:
         left = left.rpartition(f" {before[0]}")[2]
     texts = re.split(r", (?:or )?| or ", f"{_BEFORE.sub('', left)}, {right}")

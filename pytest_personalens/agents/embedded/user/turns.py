@@ -15,7 +15,7 @@ from pytest_personalens.agents.embedded.reader.text import fold, mentions, plain
 from pytest_personalens.agents.embedded.user import words
 from pytest_personalens.agents.embedded.user.answers import Answer, Answers
 from pytest_personalens.agents.embedded.user.openings import opening
-from pytest_personalens.agents.embedded.user.questions import questions
+from pytest_personalens.agents.embedded.user.questions import options, questions
 from pytest_personalens.agents.embedded.user.voice import (
     Speaker,
     SpeechlessError,
@@ -76,12 +76,17 @@ class NextTurn:
 
     @cached_property
     def _said(self) -> tuple[Statement, ...]:
-        return statements(self.messages, self.scenario.now)
+        return self.answers.facts.relevant(statements(self.messages, self.scenario.now))
 
     @cached_property
     def _now(self) -> list[Statement]:
         """The statements of the last reply."""
         return [s for s in self._said if s.turn == len(self.messages) - 1]
+
+    @cached_property
+    def _listing(self) -> str:
+        """The last reply that lists something to choose from, or the last one."""
+        return next((t for t in reversed(self.theirs) if options(t)), self.last)
 
     @cached_property
     def _tells(self) -> bool:
@@ -176,9 +181,9 @@ class NextTurn:
 
     def _answered(self, *, corrected: bool) -> list[str]:
         """Return the answers to the questions of the last reply, what the user knows before the rest."""
-        asked = questions(self.last)
+        asked = questions(self.last, self._listing)
         about = [q for q in asked if q.wants not in ("consent", "start", "more")]
-        found = list(dict.fromkeys(a for q in about for a in self.answers.to(q, self.last)))
+        found = list(dict.fromkeys(a for q in about for a in self.answers.to(q, self._listing)))
         lines = [self._told(told)] if (told := [a for a in found if a.of][:_MOST_ANSWERS]) else []
         rest = [a for a in found if not a.of and (not lines or a.bank == "option")][:1]
         lines += [self.speaker.say(a.bank, v=a.value, o=a.value) for a in rest]
@@ -194,6 +199,7 @@ class NextTurn:
 
     def _told(self, told: Sequence[Answer]) -> str:
         """Return one sentence that tells facts and preferences."""
+        told = [a for a in told if not any(a != b and a.value in b.value for b in told)]
         said = ["just me" if a.bank == "tell_alone" else _BEFORE_KIND.get(a.bank, "") + a.value for a in told]
         if len(told) > 1:
             return self.speaker.say("several", v=f"{', '.join(said[:-1])} and {said[-1]}")

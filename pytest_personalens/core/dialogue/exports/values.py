@@ -77,10 +77,12 @@ def _check_text(file: Path) -> None:
         with file.open("rb") as opened:
             begin = opened.read(4)
     except (OSError, ValueError) as error:
-        raise DataError(file, f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
+        raise DataError(
+            file, f"cannot be read: {getattr(error, 'strerror', None) or error}", code="PL201"
+        ) from None
     for magic, what, command in _BINARY:
         if begin == magic or (len(magic) == 2 and begin[:2] == magic):
             if file.suffix == ".eval":
                 what, command = "an inspect log (a zip archive)", "inspect log dump {name} > {stem}.json"
             run = command.format(name=file.name, stem=file.stem)
-            raise DataError(file, f"not valid JSON: it is {what}; run: {run}")
+            raise DataError(file, f"not valid JSON: it is {what}; run: {run}", code="PL205")

@@ -169,7 +169,7 @@ def _stamp(file: Path) -> tuple[int, int]:
     try:
         status = file.stat()
     except OSError as error:
-        raise DataError(file, f"cannot be read: {error.strerror}") from None
+        raise DataError(file, f"cannot be read: {error.strerror}", code="PL201") from None
     return status.st_size, status.st_mtime_ns
 
 

@@ -132,7 +132,7 @@ class PlannedDataset:
         try:
             return self._plan.of_user[user]
         except KeyError:
-            raise DataError(self.name, f"no user {user!r} in it") from None
+            raise DataError(self.name, f"no user {user!r} in it", code="PL106") from None
 
 
 class OtherUsers:

@@ -43,7 +43,7 @@ class PostFile:
                 yield from _entries(window)
                 self.digest = window.hash.hexdigest()
         except OSError as error:
-            raise DataError(self.path, f"cannot be read: {error.strerror}") from None
+            raise DataError(self.path, f"cannot be read: {error.strerror}", code="PL201") from None
 
 
 def _entries(window: JsonWindow) -> Iterator[StoredPost]:

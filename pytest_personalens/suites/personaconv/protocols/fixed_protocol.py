@@ -47,7 +47,8 @@ class FixedProtocol:
         if "NP-Conv" in settings and len(self._posts.keys() - NOBODY) < 2:
             raise SpecError(
                 "NP-Conv needs the past of another user, and the data has one user; give data of several,"
-                " or leave NP-Conv out"
+                " or leave NP-Conv out",
+                code="PL108",
             )
         for kind in kinds:
             number = KINDS.index(kind)

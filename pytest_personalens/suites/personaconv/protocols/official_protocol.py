@@ -220,11 +220,14 @@ class OfficialProtocol:
         self._index, self._settings, self._seed = index, settings, seed
         self.plan = PostsPlan(index.posts, kinds)
         if "none" in settings:
-            raise SpecError("the official protocol has no setting 'none'; use the protocol fixed")
+            raise SpecError(
+                "the official protocol has no setting 'none'; use the protocol fixed", code="PL108"
+            )
         if "next-text" in kinds and "NP-Conv" in settings and len(settings) > 1:
             raise SpecError(
                 "NP-Conv of next text is of other posts in the official protocol, and cannot be a control of"
-                " them; leave next-text out of the kinds, or use the protocol fixed"
+                " them; leave next-text out of the kinds, or use the protocol fixed",
+                code="PL108",
             )
         for kind in kinds:
             if kind == "next-text":

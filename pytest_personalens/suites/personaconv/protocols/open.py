@@ -68,7 +68,7 @@ class PostsDataset(PlannedDataset):
         try:
             place = self.rules.plan.place(ref)
         except KeyError:
-            raise DataError(self.name, f"no item {ref.id!r} in it") from None
+            raise DataError(self.name, f"no item {ref.id!r} in it", code="PL106") from None
         post = self._index.read(self._index.posts[place])
         requests, interactions = self.rules.requests(ref, post)
         return Prediction(
@@ -128,7 +128,9 @@ def open_posts(
     prompts, posts = by_content[True], by_content[False]
     if prompts and posts:
         raise DataError(
-            path, f"holds prompts ({prompts[0].name}) and posts ({posts[0].name}); give one of them"
+            path,
+            f"holds prompts ({prompts[0].name}) and posts ({posts[0].name}); give one of them",
+            code="PL203",
         )
     if not prompts:
         name, version = read_name(path)
@@ -145,7 +147,8 @@ def open_posts(
     if protocol != "official":
         raise SpecError(
             f"{path}: prompt files hold requests of the official protocol; add --personalens-protocol"
-            " official"
+            " official",
+            code="PL108",
         )
     return PromptsDataset(prompts, name=path.name, kinds=kinds, settings=settings)
 
@@ -167,7 +170,9 @@ def find_post_files(path: Path) -> list[Path]:
     files = _data_files(path)
     for file in files:
         if _holds_prompts(file):
-            raise DataError(file, "holds prompts, and only posts can be checked; give the posts")
+            raise DataError(
+                file, "holds prompts, and only posts can be checked; give the posts", code="PL203"
+            )
     return files
 
 
@@ -179,7 +184,7 @@ def read_name(path: Path) -> tuple[str, str]:
     try:
         data = read_toml(head)
     except (OSError, ValueError) as error:
-        raise DataError(head, f"cannot be read: {error}") from None
+        raise DataError(head, f"cannot be read: {error}", code="PL201") from None
     for field in ("name", "version"):
         if not isinstance(data.get(field), str) or not data[field]:
             raise DataError(head, f'expected a text, such as {field} = "1.0"', field=field)
@@ -192,13 +197,15 @@ def _data_files(path: Path) -> list[Path]:
         if not path.is_dir():
             return [path]
         if (path / "profile").is_dir() or (path / "profiles").is_dir():
-            raise DataError(path, f"is data of PersonaLens, which is the suite personalens; {_EXPECTED}")
+            raise DataError(
+                path, f"is data of PersonaLens, which is the suite personalens; {_EXPECTED}", code="PL203"
+            )
         found = sorted(path.rglob("*.json*"))
         files = [file for file in found if file.suffix in (".json", ".jsonl") and file.is_file()]
     except OSError as error:
-        raise DataError(path, f"cannot be read: {error.strerror}; {_EXPECTED}") from None
+        raise DataError(path, f"cannot be read: {error.strerror}; {_EXPECTED}", code="PL201") from None
     if not files:
-        raise DataError(path, f"is a folder without a .json or .jsonl file in it; {_EXPECTED}")
+        raise DataError(path, f"is a folder without a .json or .jsonl file in it; {_EXPECTED}", code="PL203")
     return files
 
 
@@ -207,7 +214,7 @@ def _read_head(file: Path) -> bytes:
         with file.open("rb") as stream:
             return stream.read(_HEAD)
     except OSError as error:
-        raise DataError(file, f"cannot be read: {error.strerror}") from None
+        raise DataError(file, f"cannot be read: {error.strerror}", code="PL201") from None
 
 
 def _holds_prompts(file: Path) -> bool:
@@ -217,5 +224,5 @@ def _holds_prompts(file: Path) -> bool:
         if head.startswith(beginning):
             raise DataError(file, problem)
     if not head.strip():
-        raise DataError(file, "is empty; get it again")
+        raise DataError(file, "is empty; get it again", code="PL201")
     return _PROMPTS.match(head.decode("utf-8-sig", "replace")) is not None

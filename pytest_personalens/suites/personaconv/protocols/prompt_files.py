@@ -85,7 +85,7 @@ class PromptsDataset(PlannedDataset):
         """Return the whole item. Raise `DataError` for a file that has changed meanwhile."""
         rows = self._rows.get(ref)
         if rows is None:
-            raise DataError(self.name, f"no item {ref.id!r} in it")
+            raise DataError(self.name, f"no item {ref.id!r} in it", code="PL106")
         leaks = ("sign",) if ref.kind == "impact" else ()
         return Prediction(
             id=ref.id,
@@ -107,12 +107,14 @@ class PromptsDataset(PlannedDataset):
             if setting not in files:
                 raise SpecError(
                     f"{self.name}: no prompt file of {kind} in {setting}; make it, leave {setting} out, or"
-                    f" leave {kind} out of the kinds"
+                    f" leave {kind} out of the kinds",
+                    code="PL204",
                 )
         if kind == "next-text" and "NP-Conv" in self._settings and len(self._settings) > 1:
             raise SpecError(
                 f"{self.name}: the official NP-Conv of next text is of other posts and no control of these;"
-                " leave next-text out of the kinds"
+                " leave next-text out of the kinds",
+                code="PL108",
             )
         main, *controls = self._settings
         left_out = self._plan.left_out[kind]
@@ -148,7 +150,7 @@ def _read(path: Path) -> _File:
                 elif row is not None:
                     left_out.append(ExcludedPost("", number, row))
     except OSError as error:
-        raise DataError(path, f"cannot be read: {error.strerror}") from None
+        raise DataError(path, f"cannot be read: {error.strerror}", code="PL201") from None
     kinds = sorted({row.kind for row in rows})
     if len(kinds) != 1:
         several = f"rows of {' and '.join(kinds)}; put each kind into a file of its own"

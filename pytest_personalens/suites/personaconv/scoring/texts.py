@@ -57,7 +57,7 @@ def read_wordnet(folder: Any) -> Any:
             warnings.simplefilter("ignore")  # about other languages
             reader = Reader(folder, None)
     except (OSError, ValueError, AssertionError) as error:
-        raise SpecError(f"{folder}: is no WordNet: {error_text(error)}") from None
+        raise SpecError(f"{folder}: is no WordNet: {error_text(error)}", code="PL201") from None
     weakref.finalize(reader, _close, reader._data_file_map)  # noqa: SLF001  # it leaves its files open
     return reader
 
@@ -145,7 +145,9 @@ class TextScorer:
             try:
                 tokenizer._params = punkt.load_punkt_params(self._trained)  # noqa: SLF001  # as NLTK's loader
             except OSError as error:
-                raise SpecError(f"{self._data}: its tokenizers/punkt_tab cannot be read: {error}") from None
+                raise SpecError(
+                    f"{self._data}: its tokenizers/punkt_tab cannot be read: {error}", code="PL201"
+                ) from None
         split: Callable[[str], list[str]] = tokenizer.tokenize
         return split
 
@@ -162,7 +164,8 @@ class TextScorer:
             raise SpecError(
                 f"{self._data}: has no corpora/wordnet in it, and no data.noun; put NLTK's package wordnet"
                 " there, name a folder of WordNet's own files such as /usr/share/wordnet, or give no folder,"
-                " for METEOR's stages of exact words and stems alone"
+                " for METEOR's stages of exact words and stems alone",
+                code="PL201",
             )
         return read_wordnet(found)
 
@@ -202,23 +205,26 @@ def open_embedding(spec: str, root: Path) -> Embedding:
     """
     module, colon, attribute = spec.partition(":")
     if not colon or not attribute:
-        raise SpecError(f"embedding: expected sentence-transformers:PATH or module:attribute, not {spec!r}")
+        raise SpecError(
+            f"embedding: expected sentence-transformers:PATH or module:attribute, not {spec!r}", code="PL307"
+        )
     if module == _FOLDER_OF_MODEL:
         try:
             return _sentence_transformer(root / Path(attribute).expanduser())
         except (RuntimeError, ValueError, OSError) as error:  # of an unknown user, with a NUL, too long
-            raise SpecError(f"embedding: {attribute[:100]!r}: {error}") from None
+            raise SpecError(f"embedding: {attribute[:100]!r}: {error}", code="PL307") from None
     sys.path.insert(0, str(root.resolve()))
     try:
         embedding = getattr(importlib.import_module(module), attribute)
     except Exception as error:  # an import may raise anything
         raise SpecError(
-            f"embedding: cannot take {attribute!r} from {module!r}: {error_text(error)}"
+            f"embedding: cannot take {attribute!r} from {module!r}: {error_text(error)}",
+            code="PL307",
         ) from None
     finally:
         sys.path.pop(0)
     if not callable(embedding):
-        raise SpecError(f"embedding: {spec!r} cannot be called; it must map texts to vectors")
+        raise SpecError(f"embedding: {spec!r} cannot be called; it must map texts to vectors", code="PL307")
     return _check_vectors(embedding, spec)
 
 
@@ -229,10 +235,12 @@ def _check_vectors(embedding: Embedding, spec: str) -> Embedding:
         try:
             vectors = [[float(number) for number in vector] for vector in embedding(texts)]
         except Exception as error:  # a custom embedding may raise anything
-            raise SpecError(f"embedding {spec}: {error_text(error)}") from None
+            raise SpecError(f"embedding {spec}: {error_text(error)}", code="PL307") from None
         alike = len({len(vector) for vector in vectors}) == 1 and len(vectors) == len(texts)
         if not alike or not all(math.isfinite(number) for vector in vectors for number in vector):
-            raise SpecError(f"embedding {spec}: expected one vector of finite numbers for each text")
+            raise SpecError(
+                f"embedding {spec}: expected one vector of finite numbers for each text", code="PL307"
+            )
         return vectors
 
     return vectors
@@ -247,15 +255,19 @@ class _NoSynonyms:
 
 def _sentence_transformer(folder: Path) -> Embedding:
     if not folder.is_dir():
-        raise SpecError(f"embedding: {folder} is no folder of a model; download it there, and give its path")
+        raise SpecError(
+            f"embedding: {folder} is no folder of a model; download it there, and give its path", code="PL307"
+        )
     try:
         from sentence_transformers import SentenceTransformer
     except ImportError:
-        raise SpecError("embedding: sentence-transformers is not installed; install it") from None
+        raise SpecError(
+            "embedding: sentence-transformers is not installed; install it", code="PL305"
+        ) from None
     try:
         model = SentenceTransformer(str(folder), local_files_only=True)
     except Exception as error:  # the library may raise anything
-        raise SpecError(f"embedding: {folder} is no model: {error_text(error)}") from None
+        raise SpecError(f"embedding: {folder} is no model: {error_text(error)}", code="PL303") from None
     return _check_vectors(model.encode, str(folder))
 
 
@@ -265,7 +277,8 @@ def _versions() -> str:
     except metadata.PackageNotFoundError:
         raise SpecError(
             "next-text needs the extra text: pip install 'pytest-personalens[text]', or leave next-text out"
-            " (--personalens-kind sentiment,impact)"
+            " (--personalens-kind sentiment,impact)",
+            code="PL305",
         ) from None
 
 

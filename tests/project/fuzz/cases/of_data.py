@@ -63,7 +63,10 @@ def official(setup: Setup) -> Case:
             "check-dataset",
             passes=lambda text: not spoilt.useless and "scenarios" in text,
         )
-    return Case(f"{name}: {spoilt.what}", ("--personalens-sample=8", *RUN[1:], "--personalens-data=official"))
+    return Case(
+        f"{name}: {spoilt.what}",
+        ("--personalens-sample=8", *RUN[1:], "--personalens-data=official", "--personalens-judge-model=told"),
+    )
 
 
 def prompts(setup: Setup) -> Case:

@@ -194,7 +194,7 @@ def dataset(setup: Setup) -> Case:
     gate = RUN[2] if not setup.good else "--personalens-gate=tcr >= 0"
     return Case(
         f"{told or offered} {' '.join(more)}",
-        (RUN[0], gate, "--personalens-data=support", *more),
+        (RUN[0], gate, "--personalens-data=support", "--personalens-judge-model=told", *more),
         writes=True,
     )
 

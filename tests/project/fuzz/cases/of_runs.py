@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from pathlib import Path
 from typing import Final
 
-from tests.project.fuzz.base import PAID, RUN, TOLD
+from tests.project.fuzz.base import CALLS, PAID, RUN, TOLD
 from tests.project.fuzz.case import Case, Setup, never
 from tests.project.fuzz.inputs.spoil import Spoilt, spoil
 
@@ -128,17 +127,11 @@ def _items(path: Path) -> list[str] | None:
 
 
 def journal(setup: Setup) -> Case:
-    """What a run that was killed left in pytest's cache, for another to go on from."""
+    """The calls that a run that was killed left in the cache, for another to go on from."""
     setup.take(setup.of_like("cache"), ".pytest_cache")
-    run = setup.repo / ".pytest_cache/d/personalens/run"
-    if setup.mutates and setup.rng.random() < 0.4:
-        as_json = run.rename(run.with_suffix(".json"))  # so that what is in it is spoilt as JSON
-        name, spoilt = "run", spoil(as_json, setup.rng)
-        if os.path.lexists(as_json):
-            as_json.rename(run)
-    else:
-        name, spoilt = _spoil_one(setup, ".pytest_cache/d/personalens", "*")
+    name, spoilt = _spoil_one(setup, f"{CALLS}/calls", "*/**/*")
     return Case(
         f"{name}: {spoilt.what}",
         (*PAID, "--personalens-gate=tcr >= 0.5", "--personalens-record", "live", "--personalens-resume"),
+        environment=(("PERSONALENS_CACHE_DIR", CALLS),),
     )

@@ -14,7 +14,7 @@ Place = tuple[Any, ...]
 
 #: What stands where something else belongs.
 ODD: Final[tuple[Any, ...]] = (
-    None, True, False, 0, -1, 1, 2, 7, 10**30, -(10**400), 0.5, -0.0, 1e308, float("nan"), float("inf"), float("-inf"),
+    None, True, False, 0, -1, 1, 2, 7, 10**30, 10**400, -(10**400), 0.5, -0.0, 1e308, float("nan"), float("inf"), float("-inf"),
     "", " ", "\n", "0", "1", "none", "all", "x" * 70_000, "\ud83d", "\udfff", "\x00", "\x1b[31m", "\u202e", "\u2028", "\u0130",
     "é", "☃" * 300, "../../etc/passwd", "${HOME}", "$goal", "{user}", "%s", "<script>", "::error::x", "a\r\nb", "\ufeff", "²", "٣",
     [], {}, [[]], [None], [1, "a"], {"": None}, {"a": {"b": []}}, ["a"] * 3000, dt.date(2026, 1, 2),

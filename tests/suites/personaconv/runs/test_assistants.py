@@ -25,6 +25,7 @@ from tests.support.servers.endpoint import Endpoint, Reply
 MODEL = ("--personalens-assistant", "openai:bot")
 
 
+@pytest.mark.slow
 def test_a_model_is_bound_to_a_schema_and_its_record_holds_no_post(
     empty_repo: Repository, endpoint: Endpoint
 ) -> None:
@@ -55,6 +56,7 @@ def test_a_model_is_bound_to_a_schema_and_its_record_holds_no_post(
     assert [e["dialogue"] for e in evaluations(empty_repo)] == [e["dialogue"] for e in before]
 
 
+@pytest.mark.slow
 def test_a_changed_scorer_scores_stored_replies_anew_without_a_call(
     empty_repo: Repository, endpoint: Endpoint
 ) -> None:
@@ -87,6 +89,7 @@ def test_another_request_does_not_fit_the_record(empty_repo: Repository, endpoin
     assert len(endpoint.calls) == 2
 
 
+@pytest.mark.slow
 def test_the_official_protocol_sends_the_parameters_of_the_scripts(
     empty_repo: Repository, endpoint: Endpoint
 ) -> None:
@@ -148,6 +151,7 @@ def test_records_of_the_other_suite_are_refused_with_both_names(
     )
 
 
+@pytest.mark.slow
 def test_stored_outputs_play_the_assistant(empty_repo: Repository) -> None:
     run = (*SUITE, "4", *SCORES, CONTROL, "none")
     cases = item_ids(empty_repo, "4", *SCORES, CONTROL, "none")

@@ -32,6 +32,7 @@ REPLIES = {
 }
 
 
+@pytest.mark.slow
 def test_each_odd_reply_is_told_and_harms_no_report(empty_repo: Repository) -> None:
     empty_repo.write(
         conftest=f"""
@@ -61,6 +62,7 @@ def test_each_odd_reply_is_told_and_harms_no_report(empty_repo: Repository) -> N
     assert (empty_repo.path / "p.md").stat().st_size < 1_000_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["sentiment", "next-text"])
 def test_long_and_broken_replies_of_other_kinds(empty_repo: Repository, kind: str) -> None:
     empty_repo.write(

@@ -42,6 +42,7 @@ def answers(repo: Repository, kind: str) -> tuple[list[Any], list[Any]]:
     return [truth for truth, _ in pairs], [value for _, value in pairs]
 
 
+@pytest.mark.slow
 def test_the_same_word_for_everything_is_right_by_half(
     threads: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -71,6 +72,7 @@ def test_the_same_word_for_everything_is_right_by_half(
     assert set(threads.results()["drawn_from"].values()) == {120}
 
 
+@pytest.mark.slow
 def test_figures_are_those_of_scikit_learn(threads: Repository) -> None:
     wanted = (
         "accuracy >= 0.5, f1 >= 0.5, f1-weighted >= 0.5, mcc >= 0, rmse <= 300, mae <= 60, log-error <= 3,"
@@ -98,6 +100,7 @@ def test_figures_are_those_of_scikit_learn(threads: Repository) -> None:
     assert f"over {len(numbers)} predictions" in found["rmse"]["message"]
 
 
+@pytest.mark.slow
 def test_what_is_not_read_counts_where_it_can(threads: Repository) -> None:
     threads.write(
         conftest=BOT.replace("if SAYS:", "if personalens_scenario.user < 'u_d':\n            return 'Hm.'\n        if SAYS:")
@@ -148,6 +151,7 @@ def test_one_class_alone_has_no_mcc(threads: Repository) -> None:
     assert threads.results()["overall"]["figures"]["mcc"]["value"] is None
 
 
+@pytest.mark.slow
 def test_a_lift_is_positive_where_the_run_is_better(threads: Repository) -> None:
     named = [
         f"lift({name}, NP-Conv) >= 0.01" for name in ("accuracy", "f1", "mcc", "rmse", "mae", "log-error")
@@ -167,6 +171,7 @@ def test_a_lift_is_positive_where_the_run_is_better(threads: Repository) -> None
     )
 
 
+@pytest.mark.slow
 def test_domains_have_gates_and_a_table(threads: Repository) -> None:
     result = threads.inline(*SUITE, "60", *SCORES, GATE, "Gaming: mae <= 60, gaming: accuracy >= 0", *REPORT)
     assert result.ret == 0
@@ -185,6 +190,7 @@ def test_a_gate_on_a_kind_that_is_not_drawn_fails_and_says_so(threads: Repositor
     )
 
 
+@pytest.mark.slow
 def test_one_run_gives_one_result_however_it_is_run(
     threads: Repository, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -220,6 +226,7 @@ def test_one_run_gives_one_result_however_it_is_run(
     assert main(["report", "one.json", "--report", "page.html", "--report", "page.md"]) == 0
 
 
+@pytest.mark.slow
 def test_dialogues_side_by_side_give_the_same_results(threads: Repository) -> None:
     threads.write(
         conftest="""
@@ -239,6 +246,7 @@ def test_dialogues_side_by_side_give_the_same_results(threads: Repository) -> No
     assert found[0] == found[1]
 
 
+@pytest.mark.slow
 def test_a_baseline_is_compared_by_item_and_refused_to_another_suite(
     threads: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -271,6 +279,7 @@ def test_a_baseline_is_compared_by_item_and_refused_to_another_suite(
         )
 
 
+@pytest.mark.slow
 def test_posts_that_give_no_item_add_up_with_the_items(threads: Repository) -> None:
     posts = people(4, 3)
     posts["u_0"][1]["timestamp"] = "yesterday"
@@ -291,6 +300,7 @@ def test_posts_that_give_no_item_add_up_with_the_items(threads: Repository) -> N
     )
 
 
+@pytest.mark.slow
 def test_official_requests_are_counted_with_what_they_give_away(threads: Repository) -> None:
     official = ("--personalens-protocol", "official", GATE, "valid >= 0")
     result = threads.inline(*SUITE, "6", KIND, "impact", *official, *REPORT)
@@ -298,6 +308,7 @@ def test_official_requests_are_counted_with_what_they_give_away(threads: Reposit
     result.stdout.fnmatch_lines(["leaks in 6 requests: *the sign of the score is in the request: 6*"])
 
 
+@pytest.mark.slow
 def test_the_best_of_several_trials_stands_beside_their_mean(threads: Repository) -> None:
     wanted = (KIND, "next-text", "--personalens-trials", "2", GATE, "rouge1 >= 0, pass^2 >= 0")
     result = threads.inline(*SUITE, "3", *wanted)
@@ -305,6 +316,7 @@ def test_the_best_of_several_trials_stands_beside_their_mean(threads: Repository
     result.stdout.fnmatch_lines(["  best of 2: ROUGE-1 0.*, 0.* where zeros are left out"])
 
 
+@pytest.mark.slow
 def test_every_report_speaks_of_predictions(threads: Repository) -> None:
     threads.inline(
         *SUITE,

@@ -50,6 +50,7 @@ def asked(repo: Repository) -> list[Any]:
     return [json.loads(line) for line in (repo.path / "asked.jsonl").read_text().splitlines()]
 
 
+@pytest.mark.slow
 def test_an_item_is_one_request_one_reply_and_a_verdict_of_each_measure(threads: Repository) -> None:
     result = threads.inline(*SUITE, "6", CONTROL, "P-NonConv,NP-Conv", "-v", *REPORT)
     result.stdout.fnmatch_lines(
@@ -75,6 +76,7 @@ def test_an_item_is_one_request_one_reply_and_a_verdict_of_each_measure(threads:
         assert not context["interactions"]
 
 
+@pytest.mark.slow
 def test_a_replay_scores_no_text_again(threads: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     run = (*SUITE, "3", KIND, "next-text")
     threads.inline(*run, "--personalens-record", "new").assert_outcomes(passed=3)
@@ -82,6 +84,7 @@ def test_a_replay_scores_no_text_again(threads: Repository, monkeypatch: pytest.
     threads.inline(*run).assert_outcomes(passed=3)
 
 
+@pytest.mark.slow
 def test_a_control_differs_from_the_run_in_its_request_and_its_user(threads: Repository) -> None:
     threads.inline(*SUITE, "1", KIND, "sentiment", CONTROL, "P-NonConv,NP-Conv,none")
     own, alone, strange, nothing = asked(threads)
@@ -96,6 +99,7 @@ def test_a_control_differs_from_the_run_in_its_request_and_its_user(threads: Rep
     assert parents[1] == parents[3] == 0 < min(parents[0], parents[2]), thread
 
 
+@pytest.mark.slow
 def test_the_draw_takes_kinds_in_turn_and_the_classes_evenly(threads: Repository) -> None:
     sixty = item_ids(threads, "60")
     kinds = [case.split("-")[0] for case in sixty]
@@ -103,6 +107,7 @@ def test_the_draw_takes_kinds_in_turn_and_the_classes_evenly(threads: Repository
     assert set(item_ids(threads, "30")) <= set(sixty)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "kind"), [("6", "all"), ("30", "all"), ("60", "all"), ("2", "sentiment"), ("10", "sentiment")])  # fmt: skip
 def test_a_guess_is_right_in_half_of_a_sample(threads: Repository, size: str, kind: str) -> None:
     threads.inline(*SUITE, size, KIND, kind, "-m", "personalens(kind='sentiment')", *REPORT)
@@ -110,6 +115,7 @@ def test_a_guess_is_right_in_half_of_a_sample(threads: Repository, size: str, ki
     assert truths["positive"] == truths["negative"]
 
 
+@pytest.mark.slow
 def test_marks_select_items_and_restrict_a_test(threads: Repository) -> None:
     chosen = threads.inline(
         *SUITE, "30", "-m", "personalens(kind='impact') and not personalens(domain='Politics')", *REPORT
@@ -130,6 +136,7 @@ def test_marks_select_items_and_restrict_a_test(threads: Repository) -> None:
     threads.inline(*SUITE, "4").assert_outcomes(passed=4)
 
 
+@pytest.mark.slow
 def test_a_wrong_class_fails_its_item_and_an_unread_number_too(threads: Repository) -> None:
     threads.write(conftest=CONFTEST.replace('"12"', '"about twelve"'))
     result = threads.inline(*SUITE, "4", KIND, "sentiment,impact")
@@ -138,6 +145,7 @@ def test_a_wrong_class_fails_its_item_and_an_unread_number_too(threads: Reposito
     assert "log-error: not exactly one number: 'about twelve'" in unwrapped(result)
 
 
+@pytest.mark.slow
 def test_a_threshold_asks_for_more(threads: Repository) -> None:
     result = threads.inline(*SUITE, "8", KIND, "impact", "--personalens-threshold", "log-error<=1", *REPORT)
     low = [item for item in threads.results()["items"] if item["status"] == "low"]
@@ -146,6 +154,7 @@ def test_a_threshold_asks_for_more(threads: Repository) -> None:
     result.stdout.fnmatch_lines(["*log-error * > 1*"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("args", "problem"),
     [
@@ -217,6 +226,7 @@ def test_a_suite_nobody_knows(threads: Repository) -> None:
     check_refused(threads, problem, "--personalens-suite", "persona", "--personalens-sample", "2")
 
 
+@pytest.mark.slow
 def test_a_draw_of_the_official_protocol_has_the_classes_of_the_file(threads: Repository) -> None:
     posts = {
         f"u_{user}": [talk(f"u_{user}", 1000 * number + 9 * user, -9 if number else 9) for number in range(4)]

@@ -26,6 +26,7 @@ def said(text: str) -> list[str]:
     return [line for line in text.splitlines() if OTHERS.search(line)]
 
 
+@pytest.mark.slow
 def test_no_screen_has_words_of_the_first_suite(
     empty_repo: Repository, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

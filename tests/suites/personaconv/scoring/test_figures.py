@@ -127,6 +127,7 @@ def test_chars_are_a_cosine() -> None:
     assert 0 < scorer.values("a smaller pot", "smaller pots")["chars"] < 1
 
 
+@pytest.mark.slow
 def test_a_long_reply_is_scored_on_its_beginning() -> None:
     scorer = TextScorer()
     long = "a word " * 500

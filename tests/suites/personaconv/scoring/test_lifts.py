@@ -108,12 +108,14 @@ def same(ours: tuple[float | None, float | None], counted: tuple[float | None, f
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(SENTIMENT, st.sampled_from(["f1", "f1-weighted", "mcc"]))
 def test_of_classes_all_ways_are_counted(answers: Answers, name: str) -> None:
     assert same(found(METRICS[name], "sentiment", answers), one_by_one(name, answers))
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(IMPACT, st.sampled_from(["rmse", "mae", "skill"]))
 def test_of_errors_all_ways_are_counted(answers: Answers, name: str) -> None:
@@ -152,6 +154,7 @@ def test_numbers_too_large_for_a_square_have_an_error_and_a_p() -> None:
     assert p == 1.0
 
 
+@pytest.mark.slow
 def test_every_lift_has_its_p_in_all_tables_and_in_its_gate(empty_repo: Repository) -> None:
     empty_repo.write(conftest=BOT)
     names = ("accuracy", "f1", "f1-weighted", "mcc", "rmse", "mae", "log-error", "skill")

@@ -123,10 +123,11 @@ function chat(item) {
     const quotes = [...(evidence.get(turn) || new Map()).values()];
     const body = bubble(text(number), quotes.map(([quote]) => quote), Boolean(assistant), (from === null || turn < from ? null : wordDiff(item, turn))?.now || []);
     const p = assistant && replies < counted ? byTurn.turns[replies] : null;
+    const took = assistant && item.times ? item.times[replies] : null;
     if (assistant) replies += 1;
     turns.push(make("li", { class: assistant ? "assistant" : "user", id: `turn-${turn}`, tabindex: "-1" },
       item.sessions && turn in item.sessions ? make("h3", { class: "session" }, `Session of ${text(item.sessions[turn])}`) : null,
-      make("span", { class: "speaker" }, speaker(assistant, turn), p == null ? null : make("span", { class: "turn-p" }, ` · P ${p} after this turn`)),
+      make("span", { class: "speaker" }, speaker(assistant, turn), p == null ? null : make("span", { class: "turn-p" }, ` · P ${p} after this turn`), took == null ? null : make("span", { class: "turn-p" }, ` · ${took.toFixed(1)} s`)),
       calls ? actions(calls) : null, body, quotes.length ? remarks(quotes, body[0]) : null));
   });
   return [sideBySide(item, turns), item.state ? held(item.state) : null, truthBeside(item)];
