@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from pytest_personalens.core.options.option_types import (
-    budget,
-    control,
-    dimension_name,
-    executor,
-    gate,
-    kind,
-    margin,
-    report,
-    threshold,
-)
 from pytest_personalens.core.suite_names import FIRST_SUITE, SUITES
-from pytest_personalens.core.text.parse import choice, judge_spec, number, odd, sample, shard, some
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,7 +51,7 @@ class Option(NamedTuple):
     shapes: Shape
     many: bool = False
     mark: bool = False
-    type: Literal["string", "int", "int or all", "float", "linelist"] = "string"
+    type: Literal["string", "int", "int or all", "bool or int", "float", "linelist"] = "string"
     flag: bool = False
     path: bool = False
     on: Literal["both", "ini", "command line"] = "both"
@@ -95,6 +85,29 @@ class Option(NamedTuple):
         return self.name.replace("-", "_")
 
 
+def _read_by(module: str, name: str) -> Callable[..., Any]:
+    """Return a reader of texts that is imported when it reads one: pytest needs only the names at its start."""
+
+    def read(*args: Any, **options: Any) -> Any:
+        return getattr(import_module(f"pytest_personalens.core.{module}"), name)(*args, **options)
+
+    return read
+
+
+def _made_by(name: str, *args: Any, **options: Any) -> Callable[[str], Any]:
+    """Return a reader of texts that a function of `core.text.parse` makes when it reads one."""
+    return lambda text: _read_by("text.parse", name)(*args, **options)(text)
+
+
+choice, number, odd, some = (partial(_made_by, name) for name in ("choice", "number", "odd", "some"))
+judge_spec, sample, shard = (_read_by("text.parse", name) for name in ("judge_spec", "sample", "shard"))
+budget, control, dimension_name, executor, gate, kind, margin, parallel, report, threshold = (
+    _read_by("options.option_types", name)
+    for name in (
+        "budget", "control", "dimension_name", "executor", "gate", "kind", "margin", "parallel", "report",
+        "threshold",
+    )
+)  # fmt: skip
 _PATH: Final = some("a path")
 
 OPTIONS: Final = (
@@ -115,7 +128,7 @@ OPTIONS: Final = (
     Option("trials", "K", 1, number(1, 100, kind=int), "Run each scenario K times, each with a record of its own (default: 1)", "run", "sample", type="int"),
     Option("control", "LIST", (), None, "Run the same scenarios again and report the lift: no-context withholds the context, other-user gives another user's, D, I, H or S that part alone; ablation is no-context,D,I,S. In personaconv: P-Conv, P-NonConv, NP-Conv or none; in memory: alone or other-user; in questions: no-history (default) or off", "run", "sample", many=True, type="linelist", read_for=control),
     Option("context", "LETTERS", "DIS", None, "What the assistant may know: any of D (demographics), I (past interactions), H (past sessions, without a summary), S (situation), or none; in personaconv one of P-Conv (default), P-NonConv, NP-Conv and none; in questions H (the history, default) or none", "run", "dialogue", mark=True, read_for=lambda text, suite: suite.read_context(text)),
-    Option("concurrency", "N", 1, number(1, 10_000, kind=int), "Dialogues that run side by side in one process (default: 1); more needs an assistant of session or module scope", "run", "execution", type="int"),
+    Option("parallel", "true|false|N", None, parallel, "Dialogues side by side in one process: true also where the assistant is a sync callable, or at most N; false: one after the other (default: side by side where a model or a service is asked and the assistant is no sync callable; how many follows what the providers let pass)", "run", "execution", type="bool or int", on="ini"),
     Option("executor", "dask=ADDRESS", None, executor, "Run the dialogues on a Dask cluster, by the address of its scheduler; needs the option assistant", "run", "execution"),
     Option("record", "none|live|new|all", "none", choice("none", "live", "new", "all"), "Records of dialogues and verdicts: none replays them and never pays; live pays for what no record answers, and writes none; new writes what no fitting record answers; all records everything anew (default: none)", "run", "record"),
     Option("budget", "LIST", (), budget, "Stop the run in order after so many model calls or dollars, such as 200calls,5usd; dollars need personalens_prices", "run", "execution", many=True, type="linelist"),

@@ -45,7 +45,7 @@ def compared(repo: Repository, *args: str) -> tuple[pytest.RunResult, dict[str, 
 def test_a_baseline_is_a_line_a_scenario_and_equal_for_equal_runs(saved: Repository) -> None:
     first = (saved.path / "base.json").read_bytes()
     assert sum(b'"scenario"' in line for line in first.splitlines()) == len(ids(saved)) == 20
-    for extra in (("-n", "2"), ("--personalens-concurrency", "4")):
+    for extra in (("-n", "2"), ("-o", "personalens_parallel=4")):
         assert saved.run(*SAVE, *extra).ret == 0
         assert (saved.path / "base.json").read_bytes() == first
     assert len(read_baseline(saved.path / "base.json").entries) == 20
@@ -179,9 +179,9 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_run(
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     if "--personalens-data=copy" in args:
-        from pytest_personalens.datasets.embedded.files import data_folder
+        from tests.support.repository import ROOT
 
-        shutil.copytree(data_folder(), saved.path / "copy")
+        shutil.copytree(ROOT / "data", saved.path / "copy")
         head = saved.path / "copy" / "dataset.toml"
         head.write_text(
             "".join(

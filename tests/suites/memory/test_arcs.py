@@ -10,7 +10,6 @@ from typing import Any
 import jsonschema
 import pytest
 
-from pytest_personalens.datasets.embedded.files import data_folder
 from tests.suites.memory.arcs import (
     ARC,
     BOTS,
@@ -158,7 +157,7 @@ def test_each_item_has_users_of_its_own_and_two_users_have_two_ids(empty_repo: R
     empty_repo.write(conftest=LISTENER)
     empty_repo.inline(*SUITE, KIND, "apart", "--personalens-trials", "2", CONTROL, "alone")
     users = {c["user"] for c in heard(empty_repo)}
-    arcs = tomllib.loads((data_folder() / "suites/memory/apart.toml").read_text(encoding="utf-8"))["arcs"]
+    arcs = tomllib.loads((ROOT / "data" / "suites/memory/apart.toml").read_text(encoding="utf-8"))["arcs"]
     people = [len({session.get("person", arc["person"]) for session in arc["sessions"]}) for arc in arcs]
     # Each arc twice with all its people, and its last session alone, of one person, twice.
     assert len(users) == sum(2 * count + 2 for count in people)
@@ -252,7 +251,7 @@ def test_a_kind_that_falls_is_red_although_others_rise(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("how", [("--personalens-concurrency", "8"), ("-n", "2")])
+@pytest.mark.parametrize("how", [("-o", "personalens_parallel=8"), ("-n", "2")])
 def test_arcs_run_side_by_side(
     bots: Repository, monkeypatch: pytest.MonkeyPatch, how: tuple[str, str]
 ) -> None:
