@@ -50,7 +50,7 @@ def test_criteria_are_a_column_a_note_a_gate_a_reading_of_the_baseline_and_stay_
     save = ("--personalens-save-baseline", "b.json")
     result = judged.run(*SAMPLE, *JUDGE, *reports, *save, "--personalens-gate", gates)
     result.stdout.fnmatch_lines_random([
-        "*Intr. price-first says-at-the-end-goodbye*",
+        "*price-first says-at-the-end-goodbye*",
         "criteria: price-first (names the price) met in 1 of 4 dialogues, cannot tell in 2; says-at-the-end-goodbye (says*",
         "gate criterion(price-first): FAILED, share of dialogues that meet price-first 0.25 (*) < 0.90 over 4 scenarios",
         "gate criterion(says-at-the-end-goodbye): passed, *1.00*",
