@@ -81,8 +81,8 @@ def personalens_assistant():
 """
 TEST = "def test_bot(personalens):\n    personalens.check()\n"
 HOW = {
-    "serial": (), "conc8": ("--personalens-concurrency", "8"), "n2": ("-n", "2"),
-    "n2c4": ("-n", "2", "--personalens-concurrency", "4"),
+    "serial": (), "conc8": ("-o", "personalens_parallel=8"), "n2": ("-n", "2"),
+    "n2c4": ("-n", "2", "-o", "personalens_parallel=4"),
 }  # fmt: skip
 
 
@@ -302,8 +302,8 @@ def plans() -> list[Plan]:
     for options in (
         *(("-n", "2", "--dist", d) for d in ("worksteal", "loadgroup", "loadfile", "loadscope", "each")),
         *(("-n", str(number)) for number in (0, 1, 8)),
-        *(("--personalens-concurrency", str(number)) for number in (1, 30, 200)),
-        ("-n", "8", "--personalens-concurrency", "30"), ("--tx", "2*popen", "--dist", "each"),
+        *(("-o", f"personalens_parallel={number}") for number in (1, 30, 200)),
+        ("-n", "8", "-o", "personalens_parallel=30"), ("--tx", "2*popen", "--dist", "each"),
         ("-p", "no:xdist"), ("-p", "no:cacheprovider"),
     ):  # fmt: skip
         add(f"plain {' '.join(options)}", ran(*new, *options), (*new, *options))
@@ -319,7 +319,7 @@ def plans() -> list[Plan]:
         )
 
     after_kill("killed n2, rerun serial", new, "n2")
-    after_kill("killed serial, rerun n8c30", (*new, "-n", "8", "--personalens-concurrency", "30"))
+    after_kill("killed serial, rerun n8c30", (*new, "-n", "8", "-o", "personalens_parallel=30"))
     after_kill("killed new, rerun with path", (*new, "test_bot.py"))
     after_kill("killed, rerun --lf", (*new, "--lf"))
     after_kill("killed, rerun --ff -x", (*new, "--ff", "-x"))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchmarks.plan.full_benchmark import Kind, Plan, forecast
 from benchmarks.speed.bare_client import DIALOGUES, READINGS, TURNS
-from benchmarks.speed.concurrency import CONFTEST, OUR_CODE, arms, plugin
+from benchmarks.speed.concurrency import OUR_CODE, OURS, ours
 from benchmarks.speed.fake_endpoint import LATENCY, running
 from benchmarks.speed.measure import Measured, measure, wait_for_quiet
 
@@ -28,21 +28,20 @@ def check() -> int:
     is felt here and not in hours.
     """
     bare = [sys.executable, str(Path(__file__).parents[1] / "speed/bare_client.py")]
-    wide = plugin("openai:small")
-    clients = {"bare client": (bare, "--concurrency", [*bare, "--dialogues", "0"])}
-    if not next(arm for arm in arms() if "concurrency" in arm.name).why_not:
-        clients["our plugin"] = (wide, "--personalens-concurrency", [*wide, "--collect-only"])
+    wide = ours(OURS).command
+    clients = {"bare client": (bare, "--concurrency=", [*bare, "--dialogues", "0"])}
+    clients["our plugin"] = (wide, "-opersonalens_parallel=", [*wide, "--collect-only"])
     near = True
     for name, (command, option, idle) in clients.items():
         start = middle(idle, LATENCY)
-        cpu = max(0.0, middle([*command, option, "30"], 0.0).cpu - start.cpu) / CALLS
+        cpu = max(0.0, middle([*command, f"{option}30"], 0.0).cpu - start.cpu) / CALLS
         print(
             f"{name}: starts in {start.wall:.2f} s, takes {cpu * 1000:.2f} ms of a core for a call (measured"
             " without latency)"
         )
         for places in PLACES:
             expected = start.wall + forecast(Plan(KINDS, READINGS, LATENCY, places, cpu=cpu)).seconds
-            real = middle([*command, option, str(places)], LATENCY).wall
+            real = middle([*command, f"{option}{places}"], LATENCY).wall
             near = near and (command is not bare or abs(real / expected - 1) <= OFF)
             print(
                 f"  {DIALOGUES} dialogues, {places:2} at once: forecast {expected:5.2f} s, real {real:5.2f}"
@@ -61,7 +60,8 @@ def run(command: list[str], latency: float) -> Measured:
     """One run in a folder of its own, against a fresh endpoint."""
     wait_for_quiet(30)
     with tempfile.TemporaryDirectory() as folder, running(latency) as endpoint:
-        (Path(folder) / "conftest.py").write_text(CONFTEST, encoding="utf-8")
+        (Path(folder) / "conftest.py").write_text(ours(OURS).conftest, encoding="utf-8")
+        (Path(folder) / "pytest.ini").write_text(ours(OURS).ini, encoding="utf-8")
         done = measure(command, Path(folder), {**endpoint.environment(), **OUR_CODE})
     if done.status:
         raise SystemExit(f"{command} failed:\n{done.output}")

@@ -42,7 +42,7 @@ def personalens_assistant():
 """
 COMMAND = [
     sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:hypothesispytest",
-    f"--personalens-sample={ARCS}", f"--personalens-concurrency={ARCS}", "--personalens-gate=none",
+    f"--personalens-sample={ARCS}", f"-opersonalens_parallel={ARCS}", "--personalens-gate=none",
 ]  # fmt: skip
 
 

@@ -112,7 +112,7 @@ def live(bench: Bench) -> Iterator[Goal]:
     args = [
         *PREDICTIONS, f"--personalens-data={bench.data}", "--personalens-sample", str(MANY),
         "--personalens-assistant", "openai:small", "--personalens-record", "live",
-        "--personalens-concurrency", str(AT_ONCE),
+        "-o", f"personalens_parallel={AT_ONCE}",
     ]  # fmt: skip
 
     def asked(*more: str) -> Measured:

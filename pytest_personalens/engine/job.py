@@ -95,3 +95,5 @@ class JobResult(NamedTuple):
     seconds: float = 0.0
     raised: Exception | None = None
     bought: tuple[Row, ...] = ()
+    #: What is wrong if the assistant took one user for another, whose dialogue ran at the same time.
+    mixed: str = ""

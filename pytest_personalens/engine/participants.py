@@ -16,9 +16,10 @@ from pytest_personalens.core.judging.usage import price_of
 from pytest_personalens.core.scenario import Context, Situation
 from pytest_personalens.core.suite.suite import get_suite
 from pytest_personalens.core.text.parse import judge_specs
-from pytest_personalens.engine.assistant.assistant import WITHOUT_CONTEXT, takes_context
+from pytest_personalens.engine.assistant.assistant import WITHOUT_CONTEXT, is_async, takes_context
 from pytest_personalens.engine.assistant.assistant_import import import_assistant
 from pytest_personalens.engine.assistant.event_loop import EventLoop
+from pytest_personalens.engine.assistant.running_users import RunningUsers
 from pytest_personalens.engine.called_models import CalledModels
 from pytest_personalens.engine.participant_specs import ParticipantSpecs, refuse_prompts_for_nobody
 from pytest_personalens.engine.records.on_tape import JudgeOnTape, UserOnTape
@@ -79,6 +80,7 @@ class Participants:
         if recipe.settings:
             self._suite.prepare(self._settings)
         self.loop = EventLoop()
+        self.running = RunningUsers()
         self.budget, self._is_worker = budget, is_worker
         #: The reason why paid results cannot be saved, once that has happened.
         self._unkept: RecordError | None = None
@@ -226,6 +228,24 @@ class Participants:
         )
 
     @property
+    def may_be_asked_at_once(self) -> bool:
+        """True if models or a service are asked, and no other agent of a plugin but one that says it may."""
+        named = [self._user_agent, *self._judges.values()]
+        called = bool(self._played) or self.called.service is not None
+        others = [who for who in named if who is not None and not isinstance(who, Model)]
+        return called and all(getattr(who, "parallel", False) for who in others)
+
+    def may_serve_several(self, assistant: object) -> bool:
+        """True if the assistant of the run, or else `assistant` of a fixture, may serve several users.
+
+        Only a sync callable may not: it may hold its user in one place. It runs so if its team says that it
+        may.
+        """
+        if self.stored_replies is not None or self.called.service is not None:
+            return True
+        return isinstance(self._assistant, Model) or is_async(self._assistant or assistant)
+
+    @property
     def service(self) -> str:
         """The name of the service that is the assistant; empty where none is."""
         return self.called.service.name if self.called.service is not None else ""
@@ -270,7 +290,7 @@ class Participants:
         """
         if self._unkept is not None:
             raise RecordError(str(self._unkept))
-        if self._ended.is_set() or (self._is_worker and os.getppid() != self._parent):
+        if self.running.mixed or self._ended.is_set() or (self._is_worker and os.getppid() != self._parent):
             raise Stopped("the run has ended")
 
     def stop_buying(self, error: RecordError) -> None:

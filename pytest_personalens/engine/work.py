@@ -68,6 +68,7 @@ def work(
         under_test = watch.timed(under_test, session)
         if agents.played is not None:
             return under_test
+        under_test = participants.running.watched(under_test, mine)
         if past is not None:
             under_test = past.first(under_test)
         return under_test if resumed is None else resumed.called(under_test, session)
@@ -82,7 +83,10 @@ def work(
             visit.begin_session(job.scenario, context)
         return called_with(context, name)
 
-    with dialogue_span(job) as describe:
+    with (
+        participants.running.dialogue(job.scenario, job.context, job.case) as mine,
+        dialogue_span(job) as describe,
+    ):
         if job.stored is not None:
             start = job.start(agents.judge.identity)
             evaluation = (
@@ -121,6 +125,7 @@ def work(
         tape.questions,
         time.perf_counter() - started,
         raised[-1] if evaluation.cause == "assistant" and raised else None,
+        mixed=mine.mixed,
     )
 
 

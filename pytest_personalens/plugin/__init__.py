@@ -186,7 +186,7 @@ def pytest_configure_node(node: Any) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config) -> Any:
-    if RUN not in config.stash or not config.stash[SETTINGS].side_by_side:
+    if RUN not in config.stash or not config.stash[RUN].side_by_side:
         return None
     from pytest_personalens.plugin.running.xdist import scheduling
 
@@ -199,7 +199,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     if RUN in item.config.stash and (call.when == "call" or (call.when == "setup" and not report.passed)):
         from pytest_personalens.plugin.running.keys import ITEM_KEY, JUNIT, SECONDS
 
-        if call.when == "call" and SECONDS in item.stash and item.config.stash[SETTINGS].side_by_side:
+        if call.when == "call" and SECONDS in item.stash:
             # The duration is that of the evaluation, not the time that was left of it at the item's turn.
             report.duration = item.stash[SECONDS]
         from pytest_personalens.plugin.reporting.gate_reports import junit_properties
@@ -271,7 +271,7 @@ def pytest_assertrepr_compare(
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    if RUN in session.config.stash and session.config.stash[SETTINGS].side_by_side:
+    if RUN in session.config.stash and session.config.stash[RUN].side_by_side:
         from pytest_personalens.plugin.running.prefetch import PREFETCHER
 
         if PREFETCHER in session.stash:

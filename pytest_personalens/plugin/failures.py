@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn
 
+import pytest
+
+from pytest_personalens.core.text.error_codes import with_code
 from pytest_personalens.plugin.pytest_internals import Failed, failed_at, terminal_width
+from pytest_personalens.plugin.running.keys import STOPPED, is_worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    import pytest
 
     from pytest_personalens.plugin.pytest_internals import TerminalWriter
 
@@ -41,6 +43,16 @@ class ItemFailed(Failed):
         lines = (line for line in failure.lines(_PLAIN_WIDTH, False) if not line.startswith(ERROR))
         super().__init__("\n".join((failure.headline, *lines)), pytrace=pytrace)
         self.failure = failure
+
+
+def stop_run(item: pytest.Item, problem: str, code: str) -> NoReturn:
+    """Fail the item and stop the run, whose other items cannot be trusted either."""
+    text = with_code(problem, code)
+    if is_worker(item.config):
+        item.user_properties.append((STOPPED, text))  # the controller stops
+    else:
+        item.session.shouldfail = text
+    pytest.fail(text, pytrace=False)
 
 
 def traceback_style(config: pytest.Config) -> str:

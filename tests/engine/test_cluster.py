@@ -154,7 +154,7 @@ def test_tool_calls_come_from_threads_and_from_a_cluster(empty_repo: Repository,
     assert [v["score"] for i in alone["items"] for v in i["evaluation"]["verdicts"]][2::3] == [0] * 12
     dask.worker()
     time.sleep(2)
-    for how in (("--personalens-concurrency=4",), ("--personalens-executor", f"dask={dask.address}")):
+    for how in (("-opersonalens_parallel=4",), ("--personalens-executor", f"dask={dask.address}")):
         empty_repo.run(*args, *how).assert_outcomes(passed=12)
         found = results(empty_repo)
         assert calls_made(found) == calls_made(alone), how

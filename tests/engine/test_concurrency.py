@@ -56,7 +56,7 @@ def slow(empty_repo: Repository) -> Repository:
 
 def results(repo: Repository) -> dict[str, Any]:
     found: dict[str, Any] = json.loads((repo.path / "r.json").read_text(encoding="utf-8"))
-    found["settings"].pop("concurrency")
+    found["settings"].pop("parallel")
     return found
 
 
@@ -81,7 +81,7 @@ def test_side_by_side_gives_what_one_after_the_other_gives(
     one_by_one = results(slow)
     assert at_once(slow) == [1]
     (said := slow.path / "said.log").unlink()
-    result = slow.run(*args, *workers, "--personalens-concurrency=6")
+    result = slow.run(*args, *workers, "-opersonalens_parallel=6")
     result.assert_outcomes(passed=12)
     assert results(slow) == one_by_one
     # A controller runs nothing; each worker ran several at once, and nothing was said twice.
@@ -96,7 +96,7 @@ def test_reports_come_in_pytests_order(slow: Repository) -> None:
     args = ("--personalens-sample=8", *LENIENT, "-v")
     plain, side = (
         [line.split()[0] for line in slow.run(*args, *more).outlines if re.match(r"test_bot\S+ PASSED", line)]
-        for more in ((), ("--personalens-concurrency=4",))
+        for more in ((), ("-opersonalens_parallel=4",))
     )
     assert len(side) == 8
     assert side == plain
@@ -104,7 +104,7 @@ def test_reports_come_in_pytests_order(slow: Repository) -> None:
 
 def test_a_duration_is_that_of_the_evaluation(slow: Repository) -> None:
     slow.run(
-        "--personalens-sample=6", "--personalens-concurrency=6", *LENIENT, "--junitxml", "j.xml"
+        "--personalens-sample=6", "-opersonalens_parallel=6", *LENIENT, "--junitxml", "j.xml"
     ).assert_outcomes(passed=6)
     times = [
         float(t)
@@ -119,7 +119,7 @@ def test_a_duration_is_that_of_the_evaluation(slow: Repository) -> None:
 
 def test_after_the_first_failure_nothing_more_is_asked(slow: Repository) -> None:
     result = slow.run(
-        "--personalens-sample=40", "--personalens-concurrency=2", "-x", "--personalens-threshold=p>=4"
+        "--personalens-sample=40", "-opersonalens_parallel=2", "-x", "--personalens-threshold=p>=4"
     )
     assert result.parseoutcomes()["failed"] == 1
     users = {line.split()[0] for line in (slow.path / "said.log").read_text().splitlines()}
@@ -129,7 +129,7 @@ def test_after_the_first_failure_nothing_more_is_asked(slow: Repository) -> None
 
 def test_only_chosen_items_are_evaluated(slow: Repository) -> None:
     result = slow.run(
-        "--personalens-sample=10", "--personalens-concurrency=4", "-k", "books or movies", *LENIENT
+        "--personalens-sample=10", "-opersonalens_parallel=4", "-k", "books or movies", *LENIENT
     )
     outcomes = result.parseoutcomes()
     assert outcomes["passed"] + outcomes["deselected"] == 10
@@ -139,7 +139,7 @@ def test_only_chosen_items_are_evaluated(slow: Repository) -> None:
 
 def test_the_last_failed_run_alone(slow: Repository) -> None:
     slow.write(test_bot="def test_bot(personalens):\n    assert 'books' not in personalens.evaluate().task\n")
-    args = ("-p", "cacheprovider", "--personalens-sample=8", "--personalens-concurrency=4")
+    args = ("-p", "cacheprovider", "--personalens-sample=8", "-opersonalens_parallel=4")
     first = slow.run_with_cache(*args).parseoutcomes()
     assert first["failed"]
     assert first["passed"]
@@ -165,23 +165,23 @@ def test_an_assistant_made_anew_for_each_item_is_refused_in_one_line(
             return lambda messages: "ok"
         """
     )
-    result = repo.run("--personalens-sample=3", "--personalens-concurrency=2", *where)
+    result = repo.run("--personalens-sample=3", "-opersonalens_parallel=2", *where)
     line = (
-        "personalens-concurrency 2: the fixture personalens_assistant must have scope 'session' or 'module';"
+        "personalens_parallel = 2: the fixture personalens_assistant must have scope 'session' or 'module';"
         f" the one in *conftest.py, line 4, has scope '{scope}'"
     )
     result.stderr.fnmatch_lines([f"ERROR: *{line}*"])
     assert result.ret == 4
     text = result.stdout.str() + result.stderr.str()
     assert "Traceback" not in text
-    assert text.count("personalens-concurrency 2") == 1
+    assert text.count("personalens_parallel = 2") == 1
 
 
 @pytest.mark.parametrize("value", ["0", "-1", "many", "1.5"])
-def test_a_concurrency_that_is_none_is_refused(slow: Repository, value: str) -> None:
+def test_a_number_at_once_that_is_none_is_refused(slow: Repository, value: str) -> None:
     assert_usage_error(
-        slow.run("--personalens-sample=3", "--personalens-concurrency", value),
-        f"ERROR: --personalens-concurrency: expected a whole number from 1 to 10000, not '{value}'",
+        slow.run("--personalens-sample=3", "-o", f"personalens_parallel={value}"),
+        f"ERROR: personalens_parallel: expected a whole number from 1 to 10000, or true, or false, not '{value}'",
     )
 
 
@@ -204,7 +204,7 @@ def test_each_module_gets_the_assistant_of_its_own(slow: Repository) -> None:
             }
         )
     slow.run(
-        "--personalens-sample=5", "--personalens-concurrency=4", "test_one.py", "test_two.py"
+        "--personalens-sample=5", "-opersonalens_parallel=4", "test_one.py", "test_two.py"
     ).assert_outcomes(passed=10)
 
 
@@ -236,7 +236,7 @@ def test_the_items_of_every_module_run_side_by_side(slow: Repository) -> None:
             }
         )
     slow.run(
-        "--personalens-sample=8", "--personalens-concurrency=4", "test_one.py", "test_two.py"
+        "--personalens-sample=8", "-opersonalens_parallel=4", "test_one.py", "test_two.py"
     ).assert_outcomes(passed=16)
 
 
@@ -265,7 +265,7 @@ def test_a_scenario_that_cannot_be_loaded_is_the_error_of_its_own_item(slow: Rep
             return lambda messages: "I've booked it for 19:30."
         """
     )
-    result = slow.run("--personalens-sample=6", "--personalens-concurrency=3", *LENIENT)
+    result = slow.run("--personalens-sample=6", "-opersonalens_parallel=3", *LENIENT)
     outcomes = result.parseoutcomes()
     assert outcomes["errors"] >= 1
     assert outcomes["passed"] == 6 - outcomes["errors"]
@@ -290,7 +290,7 @@ def test_a_parametrized_assistant_is_never_mixed_up(slow: Repository) -> None:
             assert all(model in m.content for m in personalens.evaluate().dialogue.messages[1::2])
         """,
     )
-    slow.run("--personalens-sample=5", "--personalens-concurrency=4").assert_outcomes(passed=10)
+    slow.run("--personalens-sample=5", "-opersonalens_parallel=4").assert_outcomes(passed=10)
 
 
 def test_async_assistants_share_one_loop(slow: Repository) -> None:
@@ -320,7 +320,7 @@ def test_async_assistants_share_one_loop(slow: Repository) -> None:
         """
     )
     result = slow.run(
-        "--personalens-sample=8", "--personalens-concurrency=4", "-o", "personalens_turn_timeout=5", *LENIENT
+        "--personalens-sample=8", "-opersonalens_parallel=4", "-o", "personalens_turn_timeout=5", *LENIENT
     )
     result.assert_outcomes(passed=8)
     result.stdout.fnmatch_lines(["loops: 1"])
@@ -340,7 +340,7 @@ def test_ctrl_c_ends_at_once_and_keeps_what_was_bought(slow: Repository, endpoin
     # What a shell starts in the background ignores Ctrl-C, and so would its children.
     heeds = "import signal, sys, pytest; signal.signal(signal.SIGINT, signal.default_int_handler); sys.exit(pytest.main())"
     command = [
-        sys.executable, "-c", heeds, "--personalens-sample=6", "--personalens-concurrency=6", "--personalens-record=live", *LENIENT,
+        sys.executable, "-c", heeds, "--personalens-sample=6", "-opersonalens_parallel=6", "--personalens-record=live", *LENIENT,
         "--personalens-user-model=openai:small", "--personalens-judge-model=openai:small",
     ]  # fmt: skip
     run = subprocess.Popen(

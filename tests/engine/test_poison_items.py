@@ -57,7 +57,7 @@ def failed_only(result: pytest.RunResult, count: int) -> None:
 )
 def test_the_dialogue_that_ends_its_worker_is_booked(told: Repository, workers: str, how: str) -> None:
     lost = poison(told, 5, how=how)
-    result = told.run(*ARGS, "-n", workers, "--personalens-concurrency=4")
+    result = told.run(*ARGS, "-n", workers, "-opersonalens_parallel=4")
     assert result.ret == 1
     found = told.results("r.json")
     assert set(found["lost"]) == lost
@@ -72,10 +72,10 @@ DISTS = ("loadscope", "loadfile", "loadgroup", "worksteal")
 @pytest.mark.parametrize(
     ("numbers", "words"),
     [
-        ((0, 4, 11), ("-n", "2", "--personalens-concurrency=8")),
-        *[((3,), ("-n", "2", "--dist", dist, "--personalens-concurrency=4")) for dist in DISTS],
+        ((0, 4, 11), ("-n", "2", "-opersonalens_parallel=8")),
+        *[((3,), ("-n", "2", "--dist", dist, "-opersonalens_parallel=4")) for dist in DISTS],
         # The only worker is replaced by one that does the rest.
-        *[((0,), ("-n", "1", "--dist", dist, "--personalens-concurrency=4")) for dist in ("load", *DISTS)],
+        *[((0,), ("-n", "1", "--dist", dist, "-opersonalens_parallel=4")) for dist in ("load", *DISTS)],
     ],
 )
 def test_however_many_and_however_items_are_handed_out(
@@ -93,7 +93,7 @@ def test_where_no_worker_takes_the_place_of_a_dead_one(told: Repository) -> None
         *ARGS,
         "-n",
         "2",
-        "--personalens-concurrency=4",
+        "-opersonalens_parallel=4",
         "--max-worker-restart=0",
         "--personalens-gate=tcr >= 0",
     )
@@ -104,7 +104,7 @@ def test_where_no_worker_takes_the_place_of_a_dead_one(told: Repository) -> None
 def test_other_dialogues_still_run_side_by_side_in_other_workers(told: Repository) -> None:
     lost = poison(told, 2)
     args = ("--personalens-sample=40", *ARGS[1:])
-    told.run(*args, "-n", "2", "--personalens-concurrency=4")
+    told.run(*args, "-n", "2", "-opersonalens_parallel=4")
     found = told.results("r.json")
     assert len(found["lost"]) + len(found["items"]) == 40
     assert lost <= set(found["lost"])

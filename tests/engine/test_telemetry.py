@@ -69,7 +69,7 @@ def repo(pytester: pytest.Pytester) -> Repository:
 
 @pytest.mark.parametrize(
     ("more", "later"),
-    [((), ""), (("--personalens-concurrency=3",), ""), ((), ASYNC)],
+    [((), ""), (("-opersonalens_parallel=3",), ""), ((), ASYNC)],
     ids=["one by one", "side by side", "async"],
 )
 def test_a_dialogue_is_a_span_with_the_assistants_below_it(

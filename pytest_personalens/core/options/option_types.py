@@ -76,6 +76,17 @@ def budget(text: str) -> tuple[str, float]:
     return "usd", number(0.000001, BILLION)(match["usd"] or match["dollars"])
 
 
+def parallel(text: str) -> bool | int:
+    """Read ``true``, ``false``, or the most dialogues at once."""
+    if (word := text.strip().lower()) in ("true", "false"):
+        return word == "true"
+    try:
+        most: int = number(1, 10_000, kind=int)(text)
+    except ValueError as error:
+        raise ValueError(f"{error}, or true, or false") from None
+    return most
+
+
 def report(text: str) -> str:
     """Return the path of a report, or the word ``github``."""
     from pytest_personalens.core.files.destinations import ENDINGS, GITHUB, file_kind

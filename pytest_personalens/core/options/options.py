@@ -12,6 +12,7 @@ from pytest_personalens.core.options.option_types import (
     gate,
     kind,
     margin,
+    parallel,
     report,
     threshold,
 )
@@ -61,7 +62,7 @@ class Option(NamedTuple):
     shapes: Shape
     many: bool = False
     mark: bool = False
-    type: Literal["string", "int", "int or all", "float", "linelist"] = "string"
+    type: Literal["string", "int", "int or all", "bool or int", "float", "linelist"] = "string"
     flag: bool = False
     path: bool = False
     on: Literal["both", "ini", "command line"] = "both"
@@ -115,7 +116,7 @@ OPTIONS: Final = (
     Option("trials", "K", 1, number(1, 100, kind=int), "Run each scenario K times, each with a record of its own (default: 1)", "run", "sample", type="int"),
     Option("control", "LIST", (), None, "Run the same scenarios again and report the lift: no-context withholds the context, other-user gives another user's, D, I, H or S that part alone; ablation is no-context,D,I,S. In personaconv: P-Conv, P-NonConv, NP-Conv or none; in memory: alone or other-user; in questions: no-history (default) or off", "run", "sample", many=True, type="linelist", read_for=control),
     Option("context", "LETTERS", "DIS", None, "What the assistant may know: any of D (demographics), I (past interactions), H (past sessions, without a summary), S (situation), or none; in personaconv one of P-Conv (default), P-NonConv, NP-Conv and none; in questions H (the history, default) or none", "run", "dialogue", mark=True, read_for=lambda text, suite: suite.read_context(text)),
-    Option("concurrency", "N", 1, number(1, 10_000, kind=int), "Dialogues that run side by side in one process (default: 1); more needs an assistant of session or module scope", "run", "execution", type="int"),
+    Option("parallel", "true|false|N", None, parallel, "Dialogues side by side in one process: true also where the assistant is a sync callable, or at most N; false: one after the other (default: side by side where a model or a service is asked and the assistant is no sync callable; how many follows what the providers let pass)", "run", "execution", type="bool or int", on="ini"),
     Option("executor", "dask=ADDRESS", None, executor, "Run the dialogues on a Dask cluster, by the address of its scheduler; needs the option assistant", "run", "execution"),
     Option("record", "none|live|new|all", "none", choice("none", "live", "new", "all"), "Records of dialogues and verdicts: none replays them and never pays; live pays for what no record answers, and writes none; new writes what no fitting record answers; all records everything anew (default: none)", "run", "record"),
     Option("budget", "LIST", (), budget, "Stop the run in order after so many model calls or dollars, such as 200calls,5usd; dollars need personalens_prices", "run", "execution", many=True, type="linelist"),

@@ -11,6 +11,8 @@ from pytest_personalens.core.options.options import keys_of
 if TYPE_CHECKING:
     from pytest_personalens.core.suite.suite import Suite
 
+#: The dialogues that a run has side by side where it decides, in all its processes.
+AT_ONCE: Final = 32
 #: The beginning of the option prompts if it names a checkout of the official repository.
 OFFICIAL_PROMPTS: Final = "official:"
 
@@ -36,7 +38,8 @@ class Settings(NamedTuple):
     threshold: tuple[tuple[str, int | float], ...]
     user_model: str
     judge_model: str
-    concurrency: int
+    #: True, False, or the most dialogues side by side in a process; None if the run decides.
+    parallel: bool | int | None
     executor: str | None
     judge_votes: int
     assistant: str | None
@@ -109,14 +112,15 @@ class Settings(NamedTuple):
         return next((cap for unit, cap in self.budget if unit == "usd"), None)
 
     @property
-    def side_by_side(self) -> bool:
-        """True if items are evaluated before their turn, in threads or on a cluster."""
-        return self.concurrency > 1 or self.executor is not None
+    def must_share(self) -> bool:
+        """True if the team says that its assistant serves several dialogues at once."""
+        return self.parallel is True or int(self.parallel or 0) > 1
 
-    @property
-    def shares_assistant(self) -> bool:
-        """True if one assistant from the fixture must serve several dialogues at once."""
-        return self.concurrency > 1 and not self.names_assistant
+    def at_once(self, processes: int = 1) -> int:
+        """Return the most dialogues that run side by side in one of the `processes` of a run, at least 1."""
+        if self.parallel is None or self.parallel is True:
+            return -(-AT_ONCE // processes)
+        return max(1, int(self.parallel))
 
     @property
     def names_assistant(self) -> bool:

@@ -57,7 +57,7 @@ def guarded(
     """
     if takes_context(assistant):
         assistant = functools.partial(assistant, context=context)
-    is_async = inspect.iscoroutinefunction(assistant)
+    begins_nothing = inspect.iscoroutinefunction(assistant)
 
     def call_to_the_end(messages: Any) -> Any:
         return read_stream(assistant(messages), began)
@@ -70,7 +70,7 @@ def guarded(
         started = time.monotonic()
         try:
             # A call of an async function does not run its code yet.
-            reply = assistant(messages) if is_async else call_within(call_to_the_end, messages, timeout)
+            reply = assistant(messages) if begins_nothing else call_within(call_to_the_end, messages, timeout)
             if inspect.isawaitable(reply) or isinstance(reply, AsyncIterable):
                 reply = loop.run(await_reply(reply, began), remaining(started))
             if isinstance(reply, Iterator):
@@ -94,6 +94,14 @@ def guarded(
         return reply
 
     return call
+
+
+def is_async(assistant: object) -> bool:
+    """True for a coroutine function, an async generator function, or an object whose call is one."""
+    call = getattr(type(assistant), "__call__", None)  # noqa: B004
+    return any(map(inspect.iscoroutinefunction, (assistant, call))) or any(
+        map(inspect.isasyncgenfunction, (assistant, call))
+    )
 
 
 def takes_context(assistant: Callable[..., Any]) -> bool:

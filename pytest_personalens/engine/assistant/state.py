@@ -32,12 +32,18 @@ def problem_of(state: object, settings: Settings) -> str:
             f"{fixture} returned {type(state).__name__}; it must return a mapping, or a callable that"
             f" returns one{hint}"
         )
-    if settings.concurrency > 1 and not (callable(state) and takes_context(state)):
+    if settings.must_share and not knows_whose(state):
         return (
-            f"{fixture} must return a callable with a parameter `context` under --personalens-concurrency"
-            f" {settings.concurrency}: of dialogues side by side, it must know whose state is asked for"
+            f"{fixture} must return a callable with a parameter `context` under personalens_parallel ="
+            f" {str(settings.parallel).lower()}: of dialogues side by side, it must know whose state is"
+            " asked for"
         )
     return ""
+
+
+def knows_whose(state: object) -> bool:
+    """True if a state can be asked for while dialogues run side by side: it is told which one is meant."""
+    return callable(state) and takes_context(state)
 
 
 class StateSource(NamedTuple):

@@ -189,7 +189,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
             left=bool(tally.remaining),
             unfit=tally.unfit,
         )
-    if settings.concurrency > 1:
+    if settings.must_share:
         from pytest_personalens.plugin.running.prefetch import why_not_concurrent
 
         if problem := why_not_concurrent(filter(is_scenario_item, session.items), settings):

@@ -20,7 +20,7 @@ from pytest_personalens.plugin.records.resume import end_run
 from pytest_personalens.plugin.reporting.gate_reports import RedGates, red_gates, report_gate, scores_text
 from pytest_personalens.plugin.reporting.outputs import Outputs, baseline_of_run, refuse_baseline
 from pytest_personalens.plugin.reporting.reported import Reported, only_infrastructure
-from pytest_personalens.plugin.running.keys import REFUSED, RUN
+from pytest_personalens.plugin.running.keys import REFUSED, RUN, STOPPED
 from pytest_personalens.reports.files import WrittenFiles
 from pytest_personalens.results.conclusion import Requirements, conclude
 from pytest_personalens.results.files.stored import keep_last
@@ -68,6 +68,7 @@ class Controller:
         self._red = RedGates({})
         self._printed = PrintedFailures(None if config.get_verbosity() > 0 else _MOST_IN_FULL)
         self._requirements = Requirements.of(settings, baseline_of_run(config, settings))
+        self._session: pytest.Session | None = None
         self._judge_check: JudgeCheck | None = None
         if settings.adopt_judge or settings.check_judge:
             from pytest_personalens.plugin.reporting.judge_check import JudgeCheck
@@ -122,6 +123,9 @@ class Controller:
                     raise pytest.UsageError(text)
         self._printed.colour(report)
         self._reported.add(report)
+        for name, text in report.user_properties if report.failed and report.when == "call" else ():
+            if name == STOPPED:
+                raise _stopped(self._session, str(text))
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
@@ -137,6 +141,7 @@ class Controller:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, Any, Any]:
+        self._session = session
         if session.config.option.collectonly:
             return (yield)
         self._outputs.set_aside()
@@ -234,7 +239,7 @@ class Controller:
                 terminalreporter,
                 self._results,
                 self._written,
-                knows=self._drawn.knows,
+                drawn=self._drawn,
                 infrastructure=only_infrastructure(self._results, self._reported.failed),
                 red=self._red,
             )
@@ -277,7 +282,7 @@ class Controller:
             complete=complete,
             drawn_from=drawn_from,
             excluded=excluded,
-            side_by_side=self._side_by_side(),
+            side_by_side=max(1, drawn.side_by_side),
         )
         run.add_personas(drawn.personas)
         more: dict[str, Any] = {}
@@ -290,13 +295,6 @@ class Controller:
         results = results.model_copy(update=more)
         # A shard is only a part of a run. The merge of all parts draws the conclusions.
         return conclude(results, self._requirements) if self._settings.shard is None else results
-
-    def _side_by_side(self) -> int:
-        """Return how many dialogues ran at the same time, over all processes."""
-        if self._run.cluster is not None:
-            return int(self._run.cluster.places)
-        workers = getattr(self._config.option, "numprocesses", None)
-        return self._settings.concurrency * (workers if isinstance(workers, int) and workers else 1)
 
     def _write(self) -> None:
         if self._results is None:
@@ -311,6 +309,13 @@ class Controller:
         items = list(self._reported.items.values())
         if not any(i.evaluation.cause == "budget" for i in items):
             end_run(self._run.state)
+
+
+def _stopped(session: pytest.Session | None, why: str) -> Exception:
+    """Return what ends a run of several processes as ``session.shouldfail`` ends one of a single process."""
+    assert session is not None
+    session.shouldfail = why
+    return session.Failed(why)
 
 
 def _stored_settings(settings: Settings, config: pytest.Config) -> dict[str, Any]:

@@ -73,7 +73,7 @@ class JudgeCheck:
     def conclude(self, run: Run, results: Results) -> tuple[Drift, dict[str, Usage]]:
         """Read the anchors, compare or save the readings, and return the result and the usage."""
         judge, usage = self._judge(run)
-        at_once = self._settings.concurrency if getattr(judge, "parallel", False) else 1
+        at_once = run.at_once if getattr(judge, "parallel", False) else 1
         readings = read_anchors(self.anchors, judge, self._dimensions, at_once=at_once)
         now = self._baseline(run, judge, readings, results)
         drift = self._unreadable(readings, judge) or (

@@ -78,8 +78,13 @@ class Reported:
             self.died.append(worker)
         if "personalens" in output:
             drawn = Drawn(*json.loads(output["personalens"]))
-            knows = drawn.knows or (self.drawn is not None and self.drawn.knows)  # this one may have no item
-            self.drawn = drawn._replace(knows=knows)
+            so_far = self.drawn or Drawn()  # this worker may have had no item
+            self.drawn = drawn._replace(
+                knows=drawn.knows or so_far.knows,
+                waited=max(drawn.waited, so_far.waited),
+                waited_for=drawn.waited_for or so_far.waited_for,
+                side_by_side=drawn.side_by_side + so_far.side_by_side,
+            )
 
     @property
     def died_unexplained(self) -> bool:

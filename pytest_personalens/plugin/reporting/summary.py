@@ -19,9 +19,12 @@ if TYPE_CHECKING:
 
     from pytest_personalens.plugin.reporting.gate_reports import RedGates
     from pytest_personalens.plugin.running.run import Run
+    from pytest_personalens.plugin.running.tally import Drawn
     from pytest_personalens.reports.files import WrittenFiles
     from pytest_personalens.results.values.results import Results
 
+#: Seconds of waiting after which a run says how it could be faster.
+_LONG: Final = 10.0
 _WITHHOLDS_NOTHING: Final = (
     "personalens: nothing asks for personalens_context (a fixture, or a parameter `context` of the"
     " assistant), so the controls withhold nothing, and their lift says nothing"
@@ -33,14 +36,14 @@ def write_summary(
     results: Results,
     written: WrittenFiles,
     *,
-    knows: bool,
+    drawn: Drawn,
     infrastructure: bool,
     red: RedGates,
 ) -> None:
     """Write the section ``personalens`` of the terminal summary, and further notes.
 
-    `knows` says that an assistant that was asked could see the user's context, and `infrastructure` that no
-    failure was the assistant's. `red` are the gates that failed.
+    `drawn` says what the items could see and waited for, and `infrastructure` that no failure was the
+    assistant's. `red` are the gates that failed.
     """
     run = reporter.config.stash[RUN]
     if run.state.history:
@@ -48,13 +51,15 @@ def write_summary(
     # Of a run that was stopped before its first dialogue, pytest has said why.
     if results.items or results.complete or results.lost or results.usage:
         _write_section(reporter, results, written, red)
-    if run.settings.control and results.items and not knows:
+    if run.settings.control and results.items and not drawn.knows:
         reporter.write_line(_WITHHOLDS_NOTHING, yellow=True)
     if line := _unused_replies(run, results):
         reporter.write_line(f"personalens: {line}", yellow=True)
     if (run.settings.adopt_judge or run.settings.check_judge) and results.drift is None:
         done = "adopted" if run.settings.adopt_judge else "checked"
         reporter.write_line(f"the judge was not {done}: the run was stopped")
+    if line := _offer(drawn):
+        reporter.write_line(f"personalens: {line}", yellow=True)
     if line := _unused_records(reporter.config, results):
         reporter.write_line(line)
     for problem in written.problems:
@@ -65,6 +70,21 @@ def write_summary(
         )
     for line in written.annotations:
         reporter.write_line(line)
+
+
+def _offer(drawn: Drawn) -> str:
+    """Return one line on how dialogues that waited for each other can run side by side."""
+    if drawn.waited < _LONG:
+        return ""
+    waited = f"one dialogue ran after the other, and they waited {drawn.waited:.0f} s"
+    if drawn.waited_for == "scope":
+        return (
+            f"{waited}; side by side they run if the fixture personalens_assistant has scope 'session' and"
+            " returns an async callable with a parameter `context`"
+        )
+    return (
+        f"{waited}; personalens_parallel = true runs them side by side, if your assistant keeps users apart"
+    )
 
 
 def _unused_replies(run: Run, results: Results) -> str:

@@ -21,12 +21,14 @@ EVALUATED: pytest.StashKey[Evaluation] = pytest.StashKey()
 # Of an item.
 #: The property of an item's report with what is wrong for every item of the run.
 REFUSED: Final = "personalens_refused"
+#: The property of an item's report with why the whole run stops at it.
+STOPPED: Final = "personalens_stopped"
 ITEM_KEY: pytest.StashKey[Item] = pytest.StashKey()
 #: The JUnit properties that were written for an item.
 JUNIT: pytest.StashKey[list[tuple[str, str]]] = pytest.StashKey()
 #: How often an item was set up. A plugin that runs an item again after a failure uses the same item.
 ATTEMPT: pytest.StashKey[int] = pytest.StashKey()
-#: How long the item's evaluation took, even if it ran before the item's turn.
+#: How long the evaluation of an item took that ran before the item's turn.
 SECONDS: pytest.StashKey[float] = pytest.StashKey()
 #: There if the test directs the user of its dialogue, which may end with the test.
 DIRECTED: pytest.StashKey[bool] = pytest.StashKey()

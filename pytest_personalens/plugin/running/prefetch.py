@@ -14,6 +14,8 @@ from pytest_personalens.core.errors import PersonalensError
 from pytest_personalens.core.judging.evaluation import empty_evaluation
 from pytest_personalens.core.runtime.threads import Threads
 from pytest_personalens.core.suite_names import MEMORY, STATE, STORE
+from pytest_personalens.engine.assistant.running_users import UsersMixed
+from pytest_personalens.engine.assistant.state import knows_whose
 from pytest_personalens.engine.job import JobResult
 from pytest_personalens.engine.pool import Engine
 from pytest_personalens.engine.work import work
@@ -54,7 +56,7 @@ _HOMES: Final[dict[str, type[pytest.Collector]]] = {
 
 def why_not_concurrent(items: Iterable[pytest.Item], settings: Settings) -> str:
     """Return why these items cannot run at the same time: each gets its own assistant, or its state."""
-    names = (_ASSISTANT, STATE, STORE) if settings.shares_assistant else (STATE, STORE)
+    names = (STATE, STORE) if settings.names_assistant else (_ASSISTANT, STATE, STORE)
     fixtures = ((name, f) for item in items for name in names if (f := _fixture(item, name)) is not None)
     for name, fixture in {id(f): (name, f) for name, f in fixtures}.values():
         if fixture.scope not in _HOMES:
@@ -64,7 +66,7 @@ def why_not_concurrent(items: Iterable[pytest.Item], settings: Settings) -> str:
                 " user)"
             )
             return (
-                f"--personalens-concurrency {settings.concurrency}: the fixture {name} must have scope"
+                f"personalens_parallel = {str(settings.parallel).lower()}: the fixture {name} must have scope"
                 f" 'session' or 'module'; the one in {code.co_filename}, line {code.co_firstlineno}, has"
                 f" scope '{fixture.scope}'{hint if name != STORE else ''}"
             )
@@ -72,14 +74,14 @@ def why_not_concurrent(items: Iterable[pytest.Item], settings: Settings) -> str:
 
 
 class Prefetcher:
-    """Keeps `--personalens-concurrency` dialogues running; each item takes its own when its turn comes."""
+    """Keeps dialogues running side by side; each item takes its own when its turn comes."""
 
     def __init__(self, session: pytest.Session, run: Run) -> None:
         self._items, self._run = session.items, run
         self._places = {item: place for place, item in enumerate(session.items)}
         self._seen = -1
-        executor = run.cluster if run.cluster is not None else Threads(run.settings.concurrency)
-        self._engine = Engine(executor, run.cluster.places if run.cluster else run.settings.concurrency)
+        executor = run.cluster if run.cluster is not None else Threads(run.at_once)
+        self._engine = Engine(executor, run.cluster.places if run.cluster else run.at_once)
         #: An assistant that an option names serves all items alike.
         self._named = run.settings.names_assistant
         self._progress = _Progress(session, run.suite.dialogue)
@@ -89,6 +91,14 @@ class Prefetcher:
             range(len(session.items)) if share is None else share.of([i.nodeid for i in session.items])
         )
         self._in_turn = run.cluster is None and share is not None and share.replaces
+
+    def takes(self, item: pytest.Item, assistant: Assistant, state: StateSource | None) -> bool:
+        """True if the dialogue of `item` may run beside others, by what the team says or by its assistant."""
+        if self._run.cluster is not None or self._run.settings.must_share:
+            return True
+        may_serve = self._run.stored is not None or self._run.participants.may_serve_several(assistant)
+        told = state is None or knows_whose(state.given)
+        return may_serve and told and self._assistant_of(item) is not None
 
     def evaluation(
         self,
@@ -101,6 +111,7 @@ class Prefetcher:
         memory_store: MemoryStore | None = None,
     ) -> JobResult:
         """Return the evaluation of `item`; start it and those of the next items if they do not run yet."""
+        self._run.tally.side_by_side = self._engine.size
         if item.nodeid not in self._engine:
             past = past_of(item, self._run, job.context, memory)
             self._submit(item, job, calls, assistant, state, past, memory_store)
@@ -113,19 +124,28 @@ class Prefetcher:
                 started = job_of(other, self._run, store, context)
                 self._submit(other, started, calls_of(other, self._run), assistant, state, past, memory_store)
         participants = self._run.participants
-        try:
-            return self._engine.take(
-                item.nodeid,
-                lambda: self._progress.print_each_minute(
-                    self._engine.done, participants.total, participants.called.limiters()
-                ),
+
+        def idle() -> None:
+            self._refuse_mixed()
+            self._progress.print_each_minute(
+                self._engine.done, participants.total, participants.called.limiters()
             )
+
+        try:
+            done = self._engine.take(item.nodeid, idle)
+            self._refuse_mixed(done.mixed)
+            return done
         except Exception as error:
-            if self._run.cluster is None:
+            if self._run.cluster is None or isinstance(error, UsersMixed):
                 raise
             what = self._run.suite.dialogue
             detail = " ".join(f"the cluster gave this {what} up: {type(error).__name__}: {error}".split())
             return JobResult(empty_evaluation(job.scenario, cause="lost", detail=detail))
+
+    def _refuse_mixed(self, found: str = "") -> None:
+        """Raise `UsersMixed` as soon as any dialogue got what only the user of another one has."""
+        if mixed := found or self._run.participants.running.mixed:
+            raise UsersMixed(mixed)
 
     def close(self) -> None:
         """Abandon all running evaluations."""
@@ -210,6 +230,11 @@ class _Progress:
             reporter.write_line(f"personalens: {', '.join(parts)}")
 
 
+def shares_assistant(item: pytest.Item, settings: Settings) -> bool:
+    """True if one assistant serves this item and others, by the scope of its fixture or by an option."""
+    return settings.names_assistant or _shared(item, _ASSISTANT) is not None
+
+
 def _keep(participants: Participants, calls: CaseCalls | None, done: JobResult) -> None:
     """Log what a machine of a cluster bought."""
     if calls is None or not done.bought:
@@ -222,7 +247,7 @@ def _keep(participants: Participants, calls: CaseCalls | None, done: JobResult) 
 
 def prefetcher_of(item: pytest.Item, run: Run) -> Prefetcher | None:
     """Return the prefetcher of this process, or None if items run one by one."""
-    if run.settings.concurrency == 1 and run.cluster is None:
+    if not run.side_by_side:
         return None
     stash = item.session.stash
     if PREFETCHER not in stash:

@@ -27,6 +27,7 @@ from pytest_personalens.plugin.running.persona import ref_of, scenario_of
 from pytest_personalens.plugin.running.run_specs import (
     budget_in,
     participant_specs,
+    processes_of,
     read_fields_of,
     read_prices_of,
     refuse_unknown_prices,
@@ -299,6 +300,9 @@ class Run:
             remaining=self.tally.remaining,
             unfit=self.tally.unfit,
             elsewhere=sum(s.elsewhere for s in used),
+            waited=self.tally.waited,
+            waited_for=self.tally.waited_for,
+            side_by_side=self.tally.side_by_side,
             ungrouped=self.tally.ungrouped,
             personas=tuple(one.model_dump(mode="json") for one in self.personas.values()),
         )
@@ -307,6 +311,18 @@ class Run:
     def keeps(self) -> bool:
         """True if this run logs what it is told, so that it is not bought again, or can be continued from."""
         return self.settings.resume or (self.participants.paid and self.settings.may_spend)
+
+    @property
+    def at_once(self) -> int:
+        """The most dialogues that run side by side in this process; 1 if they run one after the other."""
+        if self.settings.parallel is None and not self.participants.may_be_asked_at_once:
+            return 1
+        return self.settings.at_once(processes_of(self.config))
+
+    @property
+    def side_by_side(self) -> bool:
+        """True if dialogues may run before their item's turn, in threads or on a cluster."""
+        return self.cluster is not None or self.at_once > 1
 
     def close(self) -> None:
         """End the event loop and the connections of the models, and leave the cluster."""

@@ -52,8 +52,13 @@ def participant_specs(config: pytest.Config, s: Settings) -> ParticipantSpecs:
         prompt_settings=PromptSettings(s.protocol, s.prompts, s.official_bugs, s.user_agent),
         parameters=tuple(_read(config, "personalens_model_parameters", read_parameters).items()),
         prices=tuple(read_prices_of(config).items()),
-        side_by_side=s.concurrency,
+        side_by_side=s.at_once(processes_of(config)),
     )
+
+
+def processes_of(config: pytest.Config) -> int:
+    """Return how many processes run the items of this run: the workers of xdist, or this one."""
+    return int(getattr(config, "workerinput", {}).get("workercount", 1))
 
 
 def read_prices_of(config: pytest.Config) -> dict[str, Price]:

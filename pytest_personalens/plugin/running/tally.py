@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import time
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 class Drawn(NamedTuple):
@@ -26,6 +31,11 @@ class Drawn(NamedTuple):
     unfit: str = ""
     #: Scenarios that the domains of the configuration left out, where all there are were drawn.
     elsewhere: int = 0
+    #: Seconds that dialogues waited which ran one after the other, and what lets them run side by side.
+    waited: float = 0.0
+    waited_for: str = ""
+    #: Dialogues that ran at the same time, over all processes.
+    side_by_side: int = 0
     #: Items whose mark ``xdist_group`` keeps them with no other.
     ungrouped: int = 0
     #: The scenarios of personas in marks, as plain data.
@@ -44,3 +54,15 @@ class Tally:
     unfit: str = ""
     knows: bool = False
     ungrouped: int = 0
+    waited: float = 0.0
+    waited_for: str = ""
+    side_by_side: int = 1
+
+    @contextmanager
+    def waiting(self, lacking: str) -> Iterator[None]:
+        """Add the time of the body that is no computing; `lacking` names what lets it run beside others."""
+        started, computed = time.perf_counter(), time.process_time()
+        yield
+        if lacking:
+            self.waited += time.perf_counter() - started - (time.process_time() - computed)
+            self.waited_for = lacking

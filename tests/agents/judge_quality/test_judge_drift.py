@@ -375,7 +375,7 @@ def test_anchors_are_read_side_by_side(repo: Repository, endpoint: Endpoint) -> 
     forget_calls()
     assert endpoint.most_in_flight <= 2, "the two readings of a dialogue"
     endpoint.answer = slowly
-    repo.run(*LIVE, *ADOPT, *PAY, *shared, "--personalens-concurrency=8")
+    repo.run(*LIVE, *ADOPT, *PAY, *shared, "-opersonalens_parallel=8")
     assert endpoint.most_in_flight == 8
     assert len(endpoint.calls) == 2 * calls
     assert (repo.path / ADOPT[1]).read_text() == one_by_one

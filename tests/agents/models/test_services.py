@@ -310,7 +310,7 @@ def test_dialogues_side_by_side_and_in_workers_each_have_their_session(
     told: Repository, service: Service
 ) -> None:
     args = ("--personalens-sample", "6", *TOLD_AGENTS, *http(service))
-    told.run(*args, "-n", "2", "--personalens-concurrency", "3").assert_outcomes(passed=6)
+    told.run(*args, "-n", "2", "-o", "personalens_parallel=3").assert_outcomes(passed=6)
     assert len({asked.body["session"] for asked in service.asked}) == 6
 
 

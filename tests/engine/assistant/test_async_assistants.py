@@ -33,13 +33,13 @@ WAYS = {
 @pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(
-    "how", [(), ("--personalens-concurrency=3",), ("-n", "2")], ids=["alone", "side by side", "workers"]
+    "how", [(), ("-opersonalens_parallel=3",), ("-n", "2")], ids=["alone", "side by side", "workers"]
 )
 def test_it_takes_no_other_dialogue_with_it(told: Repository, way: str, how: tuple[str, ...]) -> None:
     what, scored = WAYS[way]
     told.write(conftest=TOLD_ALONE + BOT.format(what=what))
     # Those that share a blocked loop at that moment wait with it.
-    beside = 2 if way == "blocks the loop" and "--personalens-concurrency=3" in how else 0
+    beside = 2 if way == "blocks the loop" and "-opersonalens_parallel=3" in how else 0
     result = told.run(*ARGS, *how, "-o", "personalens_turn_timeout=3", "--personalens-report=results.json")
     found = told.results()["overall"]
     assert scored - beside <= found["scored"] <= scored, str(result.stdout)

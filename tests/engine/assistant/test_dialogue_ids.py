@@ -36,11 +36,11 @@ def dialogues(repo: Repository) -> dict[str, int]:
     return found
 
 
-@pytest.mark.parametrize("concurrency", ["1", "2"])
-def test_a_retry_is_another_dialogue(told: Repository, concurrency: str) -> None:
+@pytest.mark.parametrize("most", ["false", "2"])
+def test_a_retry_is_another_dialogue(told: Repository, most: str) -> None:
     pytest.importorskip("pytest_rerunfailures")
     told.write(conftest=STATEFUL)
-    result = told.run(*ARGS, "--reruns", "2", "--personalens-concurrency", concurrency)
+    result = told.run(*ARGS, "--reruns", "2", "-o", f"personalens_parallel={most}")
     assert result.ret == 1
     assert result.parseoutcomes() == {"failed": 2, "rerun": 4}
     assert sorted(dialogues(told).values()) == [2] * 6

@@ -63,8 +63,8 @@ ASYNC = "import asyncio\nasync def take(user, sessions):\n    await asyncio.slee
     [
         ("return note", ()),
         (ASYNC, ()),
-        (SLOW, ("--personalens-concurrency=4",)),
-        (ASYNC, ("--personalens-concurrency=4",)),
+        (SLOW, ("-opersonalens_parallel=4",)),
+        (ASYNC, ("-opersonalens_parallel=4",)),
     ],
 )
 def test_a_user_is_handed_over_once_with_the_whole_past(
@@ -142,7 +142,7 @@ def test_a_memory_that_fails_is_the_assistants_fault(
     [
         ("return 5", SESSION, (), "the fixture personalens_memory returned int; it must return a callable, sync or async, that takes a user"),
         ("return note", "", (), "the fixture personalens_memory must have scope 'session' or 'module', because it is called once a user"),
-        ("return note", "", ("--personalens-concurrency=2",), "the fixture personalens_memory must have scope 'session' or 'module'"),
+        ("return note", "", ("-opersonalens_parallel=2",), "the fixture personalens_memory must have scope 'session' or 'module'"),
     ],
 )  # fmt: skip
 def test_a_fixture_that_cannot_be_used_is_one_line(

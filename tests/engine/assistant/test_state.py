@@ -125,8 +125,8 @@ def test_what_cannot_be_kept_is_a_fault_in_one_line(repo: Repository, body: str,
         ("return 5", (), "personalens: the fixture personalens_state returned int; it must return a mapping"),
         (
             "return {'a': 1}",
-            ("--personalens-concurrency=2", "--personalens-assistant=openai:x"),
-            "must return a callable with a parameter `context` under --personalens-concurrency 2",
+            ("-opersonalens_parallel=2", "--personalens-assistant=openai:x"),
+            "must return a callable with a parameter `context` under personalens_parallel = 2",
         ),
     ],
 )
@@ -170,7 +170,7 @@ def test_each_dialogue_of_many_side_by_side_has_its_own(repo: Repository) -> Non
         *MODELS,
         "--personalens-record=live",
     )
-    repo.inline(*many, "--personalens-concurrency=4")
+    repo.inline(*many, "-opersonalens_parallel=4")
     found = items(repo)
     states = [item["evaluation"]["dialogue"]["state"]["data"] for item in found]
     assert [one["user"] for one in states] == [item["evaluation"]["user"] for item in found]
@@ -183,7 +183,7 @@ def test_each_dialogue_of_many_side_by_side_has_its_own(repo: Repository) -> Non
 def test_a_state_of_function_scope_cannot_be_shared(repo: Repository) -> None:
     shared = PAID.replace("@pytest.fixture\n", '@pytest.fixture(scope="session")\n')
     repo.write(conftest=shared + GIVES.format(scope="", body="return lambda context: {}"), test_bot=TEST)
-    result = repo.inline(*RUN, "--personalens-concurrency=4")
+    result = repo.inline(*RUN, "-opersonalens_parallel=4")
     assert result.ret == 4
     assert "the fixture personalens_state must have scope 'session' or 'module'" in result.stderr.str()
 

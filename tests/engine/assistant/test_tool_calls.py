@@ -405,7 +405,7 @@ def test_a_record_whose_calls_were_edited_is_refused(bought: Repository) -> None
     bought.inline(*RUN).stdout.fnmatch_lines(["*the record was edited by hand*"])
 
 
-@pytest.mark.parametrize("how", [("-n", "2"), ("-n", "0", "--personalens-concurrency=2")])
+@pytest.mark.parametrize("how", [("-n", "2"), ("-n", "0", "-opersonalens_parallel=2")])
 def test_calls_come_through_workers_and_threads(bought: Repository, how: tuple[str, ...]) -> None:
     bought.run(*RUN, *how).assert_outcomes(passed=2)
     turns = [item["evaluation"]["dialogue"]["messages"][1] for item in bought.results()["items"]]

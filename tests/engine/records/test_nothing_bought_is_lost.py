@@ -67,7 +67,7 @@ def test_workers_whose_controller_was_killed_make_no_further_call(
         "--personalens-sample=60",
         "-n",
         "2",
-        "--personalens-concurrency=4",
+        "-opersonalens_parallel=4",
         "-o",
         "personalens_max_turns=900",
         "--personalens-record=live",
@@ -146,7 +146,7 @@ def test_the_agreement_command_goes_on_where_it_was_killed(own_cache: Repository
     assert len(endpoint.calls) <= 24 + 1, "the one in flight"
 
 
-@pytest.mark.parametrize("how", [(), ("--personalens-concurrency=2",)], ids=["alone", "side by side"])
+@pytest.mark.parametrize("how", [(), ("-opersonalens_parallel=2",)], ids=["alone", "side by side"])
 def test_votes_are_kept_one_by_one(
     paid: Repository, monkeypatch: pytest.MonkeyPatch, how: tuple[str, ...]
 ) -> None:

@@ -121,14 +121,14 @@ def recorded(repo: Repository) -> dict[str, Any]:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("how", "kills"),
-    [(("--personalens-concurrency=4",), 20), (("-n", "2", "--personalens-concurrency=2"), 8)],
+    [(("-opersonalens_parallel=4",), 20), (("-n", "2", "-opersonalens_parallel=2"), 8)],
     ids=["alone", "workers"],
 )
 def test_killed_at_random_moments_the_union_is_that_of_an_undisturbed_run(
     asked: Repository, how: tuple[str, ...], kills: int
 ) -> None:
     args, calls = ("--personalens-sample=30", "--personalens-record=new"), Calls(asked)
-    run(asked, *args, "-p", "no:cacheprovider", "--personalens-concurrency=30")
+    run(asked, *args, "-p", "no:cacheprovider", "-opersonalens_parallel=30")
     undisturbed, needed = recorded(asked), {key for key, _ in calls.made()}
     assert len(needed) == len(calls.made()) == 30 * 6, "two turns, two replies, two readings"
     for path in (asked.path / "__personalens__").rglob("*.json"):
@@ -169,7 +169,7 @@ def test_without_the_flag_the_assistant_is_asked_anew(asked: Repository) -> None
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("how", [(), ("--personalens-concurrency=2",)], ids=["in turn", "side by side"])
+@pytest.mark.parametrize("how", [(), ("-opersonalens_parallel=2",)], ids=["in turn", "side by side"])
 def test_what_all_parts_of_a_run_used_is_summed(asked: Repository, how: tuple[str, ...]) -> None:
     prices = "--override-ini=personalens_prices=user = 10, 20\n  judge = 100, 200"
     args = ("--personalens-sample=3", "--personalens-resume", "--personalens-record=new", prices, *how)
@@ -208,7 +208,7 @@ def test_another_run_is_not_resumed(asked: Repository) -> None:
     assert other.stderr.str().startswith(
         "ERROR: --personalens-resume: the interrupted run had --personalens-context 'DIS', this one has 'D'; give the same, "
     )
-    assert "3 passed" in run(asked, *args, "--personalens-concurrency=2").stdout.str()
+    assert "3 passed" in run(asked, *args, "-opersonalens_parallel=2").stdout.str()
 
 
 def test_a_failing_run_that_ends_in_order_is_not_resumed(asked: Repository) -> None:

@@ -313,6 +313,6 @@ def test_the_command_score_without_dialogues_plays_none(repo: Repository, words:
 def test_workers_and_threads_judge_the_same(without_tests: Repository) -> None:
     repo = without_tests
     assert repo.inline(*PLAY).ret == 0
-    side_by_side = ("-n", "2", "--personalens-concurrency=3")
+    side_by_side = ("-n", "2", "-opersonalens_parallel=3")
     assert repo.run(*JUDGE, *side_by_side).ret == 0
     assert evaluations(repo, "judged.json") == evaluations(repo, "played.json")

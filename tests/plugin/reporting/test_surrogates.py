@@ -15,7 +15,7 @@ ARGS = ("--personalens-sample=3", "--personalens-gate=p >= 1")
 WAYS = {
     "alone": (),
     "workers": ("-n", "2"),
-    "side by side": ("--personalens-concurrency=2",),
+    "side by side": ("-opersonalens_parallel=2",),
     "records": ("--personalens-record=new",),
     "files": (
         "--personalens-report=r.json",

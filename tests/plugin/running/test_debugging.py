@@ -14,7 +14,7 @@ from tests.support.scripted_agents import TOLD, TOLD_AGENTS
 ARGS = ("--personalens-sample=2", *TOLD_AGENTS)
 SYNC = "return lambda messages: reply_of(messages)"
 ASYNC = "async def reply(messages):\n            return reply_of(messages)\n        return reply"
-IN_THREAD = ("--personalens-concurrency=2",)
+IN_THREAD = ("-opersonalens_parallel=2",)
 
 
 def assistant(body: str, kind: str = SYNC) -> str:

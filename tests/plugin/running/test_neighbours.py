@@ -25,8 +25,8 @@ AGENTS: Final = TOLD_ALONE
 TOGETHER: Final = (
     ("--cov=.", "--cov-branch", "--timeout=60", "--reruns=2", "--force-sugar"),
     ("-n", "2", "--cov=.", "--timeout=60", "--reruns=1", "-v"),
-    ("-n", "2", "--dist=loadgroup", "--personalens-concurrency=2", "--timeout=60", "--timeout-method=thread"),
-    ("--personalens-concurrency=4", "-p", "no:xdist"),
+    ("-n", "2", "--dist=loadgroup", "-opersonalens_parallel=2", "--timeout=60", "--timeout-method=thread"),
+    ("-opersonalens_parallel=4", "-p", "no:xdist"),
 )
 
 

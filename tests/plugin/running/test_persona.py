@@ -110,7 +110,7 @@ def test_a_mark_that_cannot_be_read_is_one_line(repo: Repository, mark: str, pro
     assert "Traceback" not in result.stdout.str()
 
 
-@pytest.mark.parametrize("how", [("-n", "2"), ("--personalens-concurrency", "4")])
+@pytest.mark.parametrize("how", [("-n", "2"), ("-o", "personalens_parallel=4")])
 def test_side_by_side_with_others_and_on_the_page(repo: Repository, how: tuple[str, str]) -> None:
     repo.write(
         test_mia=f"""

@@ -60,8 +60,8 @@ def test_the_same_predictions_are_the_same_bytes(tmp_path: Path) -> None:
 def test_predictions_side_by_side_are_the_same(tmp_path: Path) -> None:
     sample = ("--personalens-sample=30", "--personalens-kind=sentiment,impact", "--personalens-gate=none")
     plain = json.loads(run(tmp_path / "plain.json", *sample))
-    again = json.loads(run(tmp_path / "again.json", *sample, "--personalens-concurrency", "30"))
-    assert again.pop("settings") == plain.pop("settings") | {"concurrency": 30}
+    again = json.loads(run(tmp_path / "again.json", *sample, "-o", "personalens_parallel=30"))
+    assert again.pop("settings") == plain.pop("settings") | {"parallel": 30}
     assert again == plain
 
 

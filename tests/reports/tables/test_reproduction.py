@@ -61,7 +61,7 @@ def test_the_main_command_is_the_papers_instrument_by_its_own_table(
     checkout: Repository, endpoint: Endpoint
 ) -> None:
     options = page_command()
-    checkout.inline(*options, "--personalens-concurrency", "8").assert_outcomes(passed=100)
+    checkout.inline(*options, "-o", "personalens_parallel=8").assert_outcomes(passed=100)
     shown = table_3(checkout, "haiku.json")
     assert (
         "user agent bedrock:claude-3-sonnet-v1, judge bedrock:claude-3-5-sonnet-v2, prompts official:"

@@ -98,7 +98,7 @@ def test_workers_and_dialogues_side_by_side_tell_the_same(
 ) -> None:
     monkeypatch.setenv("CI", "true")  # where pytest cuts no line of its short summary
     crashing.write(app__memory='def recall(number):\n    raise KeyError("user")\n')
-    for more in (("-n", "2"), ("--personalens-concurrency", "4")):
+    for more in (("-n", "2"), ("-o", "personalens_parallel=4")):
         result = crashing.run(*ARGS, *more)
         result.stdout.fnmatch_lines(
             [

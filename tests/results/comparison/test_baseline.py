@@ -45,7 +45,7 @@ def compared(repo: Repository, *args: str) -> tuple[pytest.RunResult, dict[str, 
 def test_a_baseline_is_a_line_a_scenario_and_equal_for_equal_runs(saved: Repository) -> None:
     first = (saved.path / "base.json").read_bytes()
     assert sum(b'"scenario"' in line for line in first.splitlines()) == len(ids(saved)) == 20
-    for extra in (("-n", "2"), ("--personalens-concurrency", "4")):
+    for extra in (("-n", "2"), ("-o", "personalens_parallel=4")):
         assert saved.run(*SAVE, *extra).ret == 0
         assert (saved.path / "base.json").read_bytes() == first
     assert len(read_baseline(saved.path / "base.json").entries) == 20

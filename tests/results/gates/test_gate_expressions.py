@@ -303,7 +303,7 @@ def knowing(repo: Repository) -> Repository:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "extra", [(), ("--personalens-concurrency", "6"), ("-n", "2")], ids=["alone", "concurrent", "workers"]
+    "extra", [(), ("-o", "personalens_parallel=6"), ("-n", "2")], ids=["alone", "concurrent", "workers"]
 )
 def test_controls_withhold_the_context_or_give_another_users(
     knowing: Repository, extra: tuple[str, ...]

@@ -28,7 +28,7 @@ BOT = """
         return reply
 """
 RUN = ("--personalens-sample", "8", "--personalens-report", "r.json")
-SIDE = ("--personalens-concurrency", "8")
+SIDE = ("-o", "personalens_parallel=8")
 BASE = ("--personalens-baseline", "b.json")
 
 
@@ -70,7 +70,7 @@ def test_a_slower_assistant_is_red_by_its_gates_at_equal_conditions(
 
     monkeypatch.setenv("SLEEP", "0.6")
     repo.run(*RUN, *SIDE, "--personalens-save-baseline", "b.json")
-    result = repo.run(*RUN, "--personalens-concurrency", "4", *BASE)
+    result = repo.run(*RUN, "-o", "personalens_parallel=4", *BASE)
     told = (
         "  the time of a reply is not compared: 4 dialogues side by side now, 8 dialogues side by side then"
     )

@@ -252,7 +252,7 @@ def test_a_kind_that_falls_is_red_although_others_rise(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("how", [("--personalens-concurrency", "8"), ("-n", "2")])
+@pytest.mark.parametrize("how", [("-o", "personalens_parallel=8"), ("-n", "2")])
 def test_arcs_run_side_by_side(
     bots: Repository, monkeypatch: pytest.MonkeyPatch, how: tuple[str, str]
 ) -> None:

@@ -191,5 +191,5 @@ async def aall(context):
     (repo.path / "conftest.py").write_text(f"{functions}\n{head}    return MemoryStore({line}\n")
     two = ARC + ARC[ARC.index("[[arcs]]") :].replace('id = "tea"', 'id = "again"').replace('"ada"', '"bo"')
     (repo.path / "arcs.toml").write_text(two)
-    run = (*SUITE, DATA, "arcs.toml", GATE, "memory >= 1", "--personalens-concurrency", "2")
+    run = (*SUITE, DATA, "arcs.toml", GATE, "memory >= 1", "-o", "personalens_parallel=2")
     assert repo.inline(*run).ret == 0

@@ -90,7 +90,7 @@ def workers(setup: Setup) -> Case:
             given(name, rng.choice(VALID[name]) if name in VALID and rng.random() < 0.8 else value(rng, name))
         )
     if rng.random() < 0.3:
-        words.append(f"--personalens-concurrency={rng.choice((2, 8))}")
+        words.append(f"-opersonalens_parallel={rng.choice((2, 8))}")
     spread = (rng.choice(("-n1", "-n2", "-n2", "-n3", "-n0")), *_spread(setup))
     if rng.random() < 0.3:
         words += [word for word in rng.choice(PYTEST) if word != "no:xdist"] or ["-x"]

@@ -71,7 +71,7 @@ def _conftest(setup: Setup, *parts: str) -> None:
 
 
 def _options(setup: Setup) -> tuple[str, ...]:
-    ways = ((), (), (), ("--personalens-concurrency=2",), ("--personalens-control=no-context",), ("--personalens-trials=2",), ("-opersonalens_turn_timeout=0.5",), ("--tb=long",), ("--personalens-report=out.json",))  # fmt: skip
+    ways = ((), (), (), ("-opersonalens_parallel=2",), ("--personalens-control=no-context",), ("--personalens-trials=2",), ("-opersonalens_turn_timeout=0.5",), ("--tb=long",), ("--personalens-report=out.json",))  # fmt: skip
     return setup.rng.choice(ways) if setup.mutates else ()
 
 

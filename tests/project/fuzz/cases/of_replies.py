@@ -71,7 +71,7 @@ _MODEL: Final = ("--personalens-judge-model=acme:x", "--personalens-record", "li
 #: Who reads the calls of the replies: judges, reports, records.
 _READERS: Final = (
     (), ("--personalens-dimensions=tc,p,unbacked",), (*_MODEL, "--personalens-dimensions=tc,unbacked"), ("--personalens-report=out.html",),
-    ("--personalens-report=out.md", "--junitxml=j.xml"), ("--personalens-report=out.json", "-v"), ("--personalens-concurrency=2",), ("--personalens-record=new",),
+    ("--personalens-report=out.md", "--junitxml=j.xml"), ("--personalens-report=out.json", "-v"), ("-opersonalens_parallel=2",), ("--personalens-record=new",),
     (*_MODEL, "--personalens-resume"), ("--personalens-trials=2", "--tb=long"),
 )  # fmt: skip
 

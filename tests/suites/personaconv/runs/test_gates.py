@@ -240,8 +240,8 @@ def test_dialogues_side_by_side_give_the_same_results(threads: Repository) -> No
     )
     shape = (*SUITE, "24", *SCORES, CONTROL, "NP-Conv", GATE, "parsed >= 0.4, valid >= 0")
     found = []
-    for concurrency in ("1", "6"):
-        threads.inline(*shape, "--personalens-concurrency", concurrency, *REPORT)
+    for most in ("false", "6"):
+        threads.inline(*shape, "-o", f"personalens_parallel={most}", *REPORT)
         found.append(threads.results() | {"settings": {}})
     assert found[0] == found[1]
 
