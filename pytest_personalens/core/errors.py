@@ -53,8 +53,12 @@ class DataError(PersonalensError):
 
     def __init__(self, file: Path | str, problem: str, *, field: str = "", code: str = "") -> None:
         self.file, self.field, self.problem = str(file), field, problem
-        where = f"{file}: {field}" if field else f"{file}"
-        super().__init__(f"{where}: {problem}", code=code)
+        super().__init__(f"{file}: {self.what}", code=code)
+
+    @property
+    def what(self) -> str:
+        """The text without the file."""
+        return f"{self.field}: {self.problem}" if self.field else self.problem
 
     def __reduce__(self) -> tuple[object, ...]:
         return partial(type(self), field=self.field, code=self.code), (self.file, self.problem)

@@ -218,4 +218,5 @@ def test_shards_workers_and_records_know_the_suite(
     assert merged["overall"] == one["overall"]
     assert {item["record"] for item in merged["items"]} == {"replayed"}
     told = refusal(capsys, "merge", "shard1.json", "shard2.json", "--gate", "tcr >= 1")
-    assert "--gate: unknown metric 'tcr'; known: accuracy, mae, largest" in told
+    of = "(of the suite personalens: give --personalens-suite personalens)"
+    assert f"--gate: unknown metric 'tcr' {of}; known: accuracy, mae, largest" in told

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from pytest_personalens.cli.command import BAD_INPUT, argument_type, command
+from pytest_personalens.cli.command import argument_type, command
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.files.atomic_write import write_atomically
 from pytest_personalens.core.options.option_types import budget as read_cap
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @command("import-chats", {"cap": argument_type(read_cap, "found")})
 def main(options: argparse.Namespace) -> int:
-    """Return 0, 1 if a dialogue is left out, or 4 if there is none to draft."""
+    """Return 0, or 1 if a dialogue is left out."""
     from pytest_personalens.cli.scenarios.asking import Asking
     from pytest_personalens.datasets.embedded.building.chats import draft_by_model, read_chats, skeleton
     from pytest_personalens.datasets.embedded.building.masking import masker
@@ -34,8 +34,6 @@ def main(options: argparse.Namespace) -> int:
     chats, errors = read_chats(options.file, mask)
     for problem in errors:
         print(one_line(f"left out: {problem}"), file=sys.stderr)
-    if not chats:
-        return BAD_INPUT
     folder, left_out = make_folder(options.out / "drafts"), len(errors)
 
     def write(line: int, draft: dict[str, object]) -> None:

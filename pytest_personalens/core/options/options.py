@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from pytest_personalens.core.options.option_types import (
-    budget,
-    control,
-    dimension_name,
-    executor,
-    gate,
-    kind,
-    margin,
-    parallel,
-    report,
-    threshold,
-)
 from pytest_personalens.core.suite_names import FIRST_SUITE, SUITES
-from pytest_personalens.core.text.parse import choice, judge_spec, number, odd, sample, shard, some
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -96,6 +85,29 @@ class Option(NamedTuple):
         return self.name.replace("-", "_")
 
 
+def _read_by(module: str, name: str) -> Callable[..., Any]:
+    """Return a reader of texts that is imported when it reads one: pytest needs only the names at its start."""
+
+    def read(*args: Any, **options: Any) -> Any:
+        return getattr(import_module(f"pytest_personalens.core.{module}"), name)(*args, **options)
+
+    return read
+
+
+def _made_by(name: str, *args: Any, **options: Any) -> Callable[[str], Any]:
+    """Return a reader of texts that a function of `core.text.parse` makes when it reads one."""
+    return lambda text: _read_by("text.parse", name)(*args, **options)(text)
+
+
+choice, number, odd, some = (partial(_made_by, name) for name in ("choice", "number", "odd", "some"))
+judge_spec, sample, shard = (_read_by("text.parse", name) for name in ("judge_spec", "sample", "shard"))
+budget, control, dimension_name, executor, gate, kind, margin, parallel, report, threshold = (
+    _read_by("options.option_types", name)
+    for name in (
+        "budget", "control", "dimension_name", "executor", "gate", "kind", "margin", "parallel", "report",
+        "threshold",
+    )
+)  # fmt: skip
 _PATH: Final = some("a path")
 
 OPTIONS: Final = (

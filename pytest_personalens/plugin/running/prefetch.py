@@ -13,7 +13,7 @@ import pytest
 from pytest_personalens.core.errors import PersonalensError
 from pytest_personalens.core.judging.evaluation import empty_evaluation
 from pytest_personalens.core.runtime.threads import Threads
-from pytest_personalens.core.suite_names import MEMORY, STATE, STORE
+from pytest_personalens.core.suite_names import MEMORY, PARAM, STATE, STORE
 from pytest_personalens.engine.assistant.running_users import UsersMixed
 from pytest_personalens.engine.assistant.state import knows_whose
 from pytest_personalens.engine.job import JobResult
@@ -21,7 +21,7 @@ from pytest_personalens.engine.pool import Engine
 from pytest_personalens.engine.work import work
 from pytest_personalens.models.tape import unkept
 from pytest_personalens.plugin.pytest_internals import fixtures_of, without_capture
-from pytest_personalens.plugin.running.items import PARAM, is_scenario_item, spec_of
+from pytest_personalens.plugin.running.items import is_scenario_item, spec_of
 from pytest_personalens.plugin.running.persona import STRATUM
 from pytest_personalens.plugin.running.prepare import calls_of, context_of, job_of, past_of, store_of
 from pytest_personalens.plugin.running.xdist import share_of

@@ -30,12 +30,9 @@ _ALONE: Final = "alone"
 
 
 def _open_dataset(spec: str, base: Path, settings: Mapping[str, Any]) -> Any:
-    from pytest_personalens.datasets.embedded.files import data_folder
-    from pytest_personalens.suites.memory.dataset import ArcsDataset
+    from pytest_personalens.suites.memory.dataset import embedded_arcs, open_arcs
 
-    if spec == "embedded":
-        return ArcsDataset(data_folder() / "suites" / "memory", version=_VERSION)
-    return ArcsDataset(base / spec)
+    return embedded_arcs(_VERSION) if spec == "embedded" else open_arcs(base / spec)
 
 
 def _other_user(dataset: Any, seed: str, ref: Any) -> Any:

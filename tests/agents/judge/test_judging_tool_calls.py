@@ -17,17 +17,17 @@ from pytest_personalens.core.errors import NotJudged
 from pytest_personalens.core.judging.dimensions import Dimension
 from pytest_personalens.core.judging.verdict import Verdict
 from pytest_personalens.core.scenario import Scenario
-from pytest_personalens.datasets.embedded.files import data_folder
 from pytest_personalens.judge_quality.agreement.labels import Labelled, read_labels
 from pytest_personalens.models.meter import Meter
 from tests.agents.by_model.test_model_agents import TALK, FakeModel, judge
+from tests.support.repository import ROOT
 
 TC, UNBACKED = Dimension.TASK_COMPLETION, Dimension.UNBACKED
 
 
 @cache
 def labelled() -> dict[str, Labelled]:
-    found = read_labels(data_folder() / "agreement" / "acting.jsonl")
+    found = read_labels(ROOT / "data" / "agreement" / "acting.jsonl")
     return {one.id.removeprefix("acting-"): one for one in found}
 
 

@@ -178,12 +178,15 @@ def test_a_model_that_never_drafts_is_listed(empty_repo: Repository, endpoint: E
     [
         (("no.jsonl", "--out=own"), "error: no.jsonl: cannot be read: No such file or directory"),
         (("empty.jsonl", "--out=own"), "error: empty.jsonl: no dialogue in it; *"),
+        (("bad.jsonl", "--out=own"), "error: bad.jsonl: none of its 2 dialogues can be read; the first: line 1: messages: expected *"),
+        (("one.jsonl", "--out=own"), "error: one.jsonl: line 1: not valid JSON: *"),
         (("chats.jsonl", "--out=own", "--names=no.txt"), "error: --names: no.txt cannot be read: *"),
         (("chats.jsonl", "--out=chats.jsonl"), "error: chats.jsonl/drafts: cannot be made: *"),
     ],
-)
+)  # fmt: skip
 def test_a_bad_command_is_one_line(empty_repo: Repository, words: tuple[str, ...], told: str) -> None:
-    (empty_repo.path / "empty.jsonl").write_text("\n", encoding="utf-8")
+    for name, text in {"empty": "\n", "bad": '{"turns": []}\n7\n', "one": "x" * 9999}.items():
+        (empty_repo.path / f"{name}.jsonl").write_text(text, encoding="utf-8")
     write(empty_repo, chat(SAID, "Done."))
     result = assert_usage_error(empty_repo.command("import-chats", *words), told)
     assert len([line for line in result.errlines if line]) == 1

@@ -40,7 +40,10 @@ class Chat(NamedTuple):
 
 
 def read_chats(file: Path, mask: Callable[[str], str]) -> tuple[list[Chat], list[DataError]]:
-    """Return the dialogues of a file, which has them a line or is an export, and the problems of bad ones."""
+    """Return the dialogues of a file, which has them a line or is an export, and the problems of bad ones.
+
+    Raise `DataError` if no dialogue can be read.
+    """
     chats: list[Chat] = []
     errors: list[DataError] = []
     exports = Exports()
@@ -59,8 +62,15 @@ def read_chats(file: Path, mask: Callable[[str], str]) -> tuple[list[Chat], list
             chats.append(_chat(found.messages, file, found.where, len(chats) + 1, mask))
         except DataError as error:
             errors.append(error)
-    if not chats and not errors:
-        raise DataError(file, 'no dialogue in it; write one a line, such as {"messages": [...]}')
+    if not chats:
+        if len(errors) > 1:
+            problem = f"none of its {len(errors):,} dialogues can be read; the first: {errors[0].what}"
+            raise DataError(file, problem, code=errors[0].code)
+        raise (
+            errors[0]
+            if errors
+            else DataError(file, 'no dialogue in it; write one a line, such as {"messages": [...]}')
+        )
     return chats, errors
 
 

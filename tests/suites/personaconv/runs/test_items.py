@@ -170,7 +170,7 @@ def test_a_threshold_asks_for_more(threads: Repository) -> None:
         (("--personalens-protocol", "official", CONTROL, "NP-Conv"), "*NP-Conv of next text is of other posts in the official protocol*"),
         ((KIND, "single"), "--personalens-kind: expected one of: sentiment, impact, next-text, all, not 'single'"),
         (("--personalens-data", "nowhere.json"), "*nowhere.json: cannot be read: No such file or directory*"),
-        ((GATE, "tcr >= 0.9"), "--personalens-gate: unknown metric 'tcr'; known: accuracy, f1, *"),
+        ((GATE, "tcr >= 0.9"), "--personalens-gate: unknown metric 'tcr' (of the suite personalens: give --personalens-suite personalens); known: accuracy, f1, *"),
         ((GATE, "acuracy >= 0.9"), "--personalens-gate: unknown metric 'acuracy' (did you mean accuracy?); known: *"),
         ((GATE, "rmse >= 3"), "--personalens-gate: rmse is better low: write rmse <= 3, not 'rmse >= 3'"),
         ((GATE, "mcc >= 2"), "--personalens-gate: mcc lies from -1 to 1*"),
