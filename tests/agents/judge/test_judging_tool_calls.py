@@ -209,7 +209,7 @@ def test_a_model_judge_of_texts_is_told_what_it_ever_was(scenario: Scenario) -> 
     told = model.requests[0].system + model.requests[0].prompt
     assert "tool call" not in told
     assert "Claims without a call" not in told
-    assert judge(model).identity == "fake:1 prompt 9deda7e1"
+    assert judge(model).identity == "fake:1 prompt 14f43829"
 
 
 def test_a_model_judge_gives_the_reading_of_claims(scenario: Scenario) -> None:
