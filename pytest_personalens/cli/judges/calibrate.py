@@ -75,11 +75,11 @@ def _lines(calibration: Calibration) -> list[str]:
     of_true, of_false = calibration.sensitivity, calibration.specificity
     lines = [f"{calibration.judge}: {count(calibration.dialogues, 'labelled dialogue')}"]
     for name, found, what in (
-        ("sensitivity", of_true, "completed task"),
-        ("specificity", of_false, "failed task"),
+        ("sensitivity", of_true, "completed tasks"),
+        ("specificity", of_false, "failed tasks"),
     ):
         ends = ends_text(*found.ends)
-        lines.append(f"{name} {found.share:.2f} (95 % {ends}): sees {found.right} of {count(found.of, what)}")
+        lines.append(f"{name} {found.share:.2f} (95 % {ends}): sees {found.right} of {found.of} {what}")
     corrected = correct(0.8, 100, of_true, of_false)
     if corrected is None:
         lines.append("no better than chance: no rate of this judge can be corrected")
