@@ -21,6 +21,7 @@ from pytest_personalens.core.text.parse import judge_specs
 from pytest_personalens.engine.assistant.assistant import WITHOUT_CONTEXT, is_async, takes_context
 from pytest_personalens.engine.assistant.assistant_import import import_assistant
 from pytest_personalens.engine.assistant.event_loop import EventLoop
+from pytest_personalens.engine.assistant.pace import Pace
 from pytest_personalens.engine.assistant.running_users import RunningUsers
 from pytest_personalens.engine.called_models import CalledModels
 from pytest_personalens.engine.participant_specs import ParticipantSpecs, refuse_prompts_for_nobody
@@ -83,6 +84,7 @@ class Participants:
             self._suite.prepare(self._settings)
         self.loop = EventLoop()
         self.running = RunningUsers()
+        self.pace = Pace(recipe.side_by_side, several=lambda: self.running.most > 1)
         self.budget, self._is_worker = budget, is_worker
         #: The reason why paid results cannot be saved, once that has happened.
         self._unkept: RecordError | None = None

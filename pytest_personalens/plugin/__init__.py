@@ -103,13 +103,14 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_personalens.plugin.collection import stored
 
         config.pluginmanager.register(stored, "personalens-stored")
-    from pytest_personalens.core.runtime.garbage import unfreezing
+    from pytest_personalens.core.runtime.garbage import leave_out_at_exit, unfreezing
     from pytest_personalens.plugin.collection import collection
 
     _register(config, collection, "collection", "collects its items")
     # This undoes the freeze of the run and of its items, so that everything is cleared away at the end. A
     # cleanup that is added here runs after pytest's own last garbage collection.
     config.add_cleanup(unfreezing())
+    leave_out_at_exit()
     if not is_worker(config):
         from pytest_personalens.plugin.reporting.controller import Controller
 

@@ -31,7 +31,7 @@ from pytest_personalens.core.judging.verdict import (
     MeasureField,
     Verdict,
 )
-from pytest_personalens.core.runtime.threads import Threads
+from pytest_personalens.core.runtime.threads import SPARE
 from pytest_personalens.core.scenario import BaseScenario
 from pytest_personalens.core.text.safe_text import one_line
 
@@ -281,12 +281,11 @@ def judge_dialogue(
         except PersonalensError as fault:
             faults[dimension] = fault
 
-    if getattr(judge, "parallel", False):
-        pool = Threads(len(dimensions))
-        try:
-            list(pool.map(read, dimensions))
-        finally:
-            pool.shutdown(wait=False)
+    if getattr(judge, "parallel", False) and dimensions:
+        others = [SPARE.submit(read, dimension) for dimension in dimensions[1:]]
+        read(dimensions[0])
+        for other in others:
+            other.result()
     else:
         for dimension in dimensions:
             read(dimension)

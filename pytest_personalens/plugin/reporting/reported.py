@@ -84,6 +84,7 @@ class Reported:
                 waited=max(drawn.waited, so_far.waited),
                 waited_for=drawn.waited_for or so_far.waited_for,
                 side_by_side=drawn.side_by_side + so_far.side_by_side,
+                refused=drawn.refused + so_far.refused,
             )
 
     @property
@@ -132,6 +133,13 @@ class Missing(NamedTuple):
 
 def _groups_of(ref: ScenarioRef | None) -> tuple[str, ...]:
     return (ref.kind, *ref.domains) if ref is not None else ()
+
+
+def only_inconclusive(results: Results | None, failed: Set[str]) -> bool:
+    """True if all that `failed`, by node id, are gates that an interval does not decide."""
+    if results is None or not failed:
+        return False
+    return failed <= {gate_id(gate.name) for gate in results.gates if gate.inconclusive}
 
 
 def only_infrastructure(results: Results | None, failed: Set[str]) -> bool:
