@@ -1,4 +1,4 @@
-.PHONY: demo predictions report test test-slow test-real-model test-frameworks test-neighbours lowest test-lowest fuzz lint types dist audit benchmarks peers data reference records site pictures clean help
+.PHONY: demo demo-model predictions report test test-slow test-real-model test-frameworks test-neighbours lowest test-lowest fuzz lint types dist audit benchmarks peers data reference records site pictures clean help
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -25,6 +25,11 @@ $(VENV)/text: $(VENV)/demo
 
 demo: $(VENV)/demo ## run the main job: 30 scenarios against the bot of example_project
 	cd example_project && ../$(BIN)/python -m pytest --personalens-sample 30 -n 2
+
+# The answers of the model are on record, so neither a key nor a network is needed.
+MODEL := openai:strong-language-model?tools=off
+demo-model: $(VENV)/demo ## the same with users and a judge that a language model played, replayed (HELPBOT=forgets: a bot without a memory)
+	cd example_project && ../$(BIN)/python -m pytest by_model/test_$(or $(HELPBOT),remembers).py --personalens-sample 30 -o personalens_parallel=true --personalens-user-model '$(MODEL)' --personalens-judge-model '$(MODEL)'
 
 predictions: $(VENV)/text ## 120 predictions of each kind in three settings, by the predictor in example_project/foresight
 	cd example_project/foresight && ../../$(BIN)/python -m pytest --personalens-sample all -n 2
