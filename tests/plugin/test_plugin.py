@@ -172,7 +172,7 @@ def test_a_failing_item_shows_what_it_takes_to_understand_it(repo: Repository) -
             "*1 assistant I will see. *x1b[[]31mred*",
             "task completion: no*",
             "personalization: ? (1 to 4), *",
-            "again:  pytest --personalens-sample 1 -o 'personalens_threshold=p>=3' --personalens-seed 'my seed' 'test_bot.py::test_bot[[]*[]]'",
+            "again:  pytest -o 'personalens_threshold=p>=3' --personalens-sample 1 --personalens-seed 'my seed' 'test_bot.py::test_bot[[]*[]]'",
             "test_bot.py:*: Failed",
         ]
     )
@@ -263,7 +263,7 @@ def test_without_an_assistant_lines_are_given_to_paste(repo: Repository) -> None
     result.stdout.no_fnmatch_line("overall *")
     lines = [line.removeprefix("    ") for line in result.outlines]
     start = lines.index("import pytest")
-    repo.write(conftest="\n".join(lines[start : start + 6]) + "\n")
+    repo.write(conftest="\n".join(lines[start : start + 10]) + "\n")
     repo.inline("--personalens-sample=1", "--personalens-gate=none").assert_outcomes(passed=1)
 
 

@@ -101,7 +101,9 @@ def settings_of(run: Settings, config: pytest.Config, marks: Sequence[pytest.Mar
         changed["sample"] = min(changed["sample"], run.sample or changed["sample"])
     if "kind" in here:
         changed["kind"] = _common(changed["kind"], run.kind, run.of_suite)
-    settings = run._replace(**{k: v for k, v in changed.items() if k not in here or k in _NARROW})
+    settings = run._replace(
+        **{k: v for k, v in changed.items() if k not in here or k in _NARROW or k == "criteria"}
+    )
     check_thresholds(settings.threshold, settings.readings, where)
     return settings
 
