@@ -1,4 +1,4 @@
-.PHONY: demo predictions report test test-slow test-real-model test-frameworks test-neighbours lowest test-lowest fuzz lint types dist audit benchmarks peers reference records site pictures clean help
+.PHONY: demo predictions report test test-slow test-real-model test-frameworks test-neighbours lowest test-lowest fuzz lint types dist audit benchmarks peers data reference records site pictures clean help
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -68,7 +68,7 @@ test-neighbours: $(APART)/neighbours/done ## beside the plugins of pytest that a
 	$(APART)/neighbours/bin/python -m pytest -q -n 2 -p no:cacheprovider -p no:randomly -p no:sugar -p no:asyncio tests/plugin/running/test_neighbours.py
 
 # What is built on these packages: pytest, pytest-xdist and syrupy, pydantic, boto3, Jinja.
-BUILT_ON_THEM := core datasets/test_datasets.py datasets/test_toml_cache.py engine/test_concurrency.py \
+BUILT_ON_THEM := core datasets/test_datasets.py engine/test_concurrency.py \
     engine/records/test_resume.py agents/models plugin reports/html/test_html_report.py reports/test_outputs.py \
     results/comparison/test_baseline.py results/gates/test_gates.py results/files/test_shards.py results/files/test_stored_results.py
 
@@ -127,6 +127,9 @@ benchmarks: $(VENV)/dev ## speed, as ratios measured side by side in one run; wh
 
 peers: $(VENV)/dev ## install other tools, in environments of their own, for the benchmarks to measure beside ours
 	$(BIN)/python benchmarks/peers/install.py
+
+data: $(VENV)/dev ## write the data files of the package, pytest_personalens/data, from those in data/
+	$(BIN)/python -m tests.support.datasets.make_data
 
 clean: ## remove what was made
 	rm -rf $(VENV) $(APART) build dist .pytest_cache .mypy_cache .ruff_cache .cache

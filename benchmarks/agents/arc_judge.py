@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import sys
 from collections import defaultdict
+from pathlib import Path
 
 from pytest_personalens.core.dialogue.dialogue import Dialogue
 from pytest_personalens.core.dialogue.message import Message
 from pytest_personalens.core.judging.verdict import Judge
-from pytest_personalens.datasets.embedded.files import data_folder
 from pytest_personalens.judge_quality.agreement.kappa import cohen
 from pytest_personalens.models.meter import Meter
 from pytest_personalens.models.open import open_model
@@ -24,6 +24,7 @@ from pytest_personalens.suites.memory.model_judge import ArcModelJudge
 from pytest_personalens.suites.memory.roles import MEMORY, ArcJudge, P
 from pytest_personalens.suites.memory.suite import SUITE
 
+DATA = Path(__file__).resolve().parents[2] / "data"
 #: The files of labels, with what their columns say.
 FILES = {"arcs": "", "arcs-held": ", held out", "arcs-authors": ", other authors"}
 
@@ -50,12 +51,12 @@ def dialogue(arc: Arc, reply: str) -> Dialogue:
 def main() -> None:
     """Print a row for each kind and one for all, with columns for each file, and the agreement on P."""
     reader = judge()
-    dataset = SUITE.open_dataset("embedded", data_folder(), {})
+    dataset = SUITE.open_dataset("embedded", Path(), {})
     arcs = {ref.id: dataset.load(ref) for user in dataset.users() for ref in dataset.refs(user)}
     found: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
     p_pairs = []
     for name in FILES:
-        for line in (data_folder() / "agreement" / f"{name}.tsv").read_text(encoding="utf-8").splitlines():
+        for line in (DATA / "agreement" / f"{name}.tsv").read_text(encoding="utf-8").splitlines():
             arc_id, label, text, *p = line.split("\t")
             arc, said = arcs[arc_id], dialogue(arcs[arc_id], text.replace("\\n", "\n"))
             verdict = reader.verdict(arc, said, MEMORY)

@@ -21,11 +21,13 @@ from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
 from pytest_personalens.core.errors import NotJudged
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.scenario import Scenario
-from pytest_personalens.datasets.embedded.files import data_folder
 from pytest_personalens.judge_quality.agreement.kappa import cohen
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+
+DATA = Path(__file__).resolve().parents[2] / "data"
 
 
 class Row(NamedTuple):
@@ -80,7 +82,7 @@ def order(groups: dict[tuple[str, str], list[Row]], wanted: int, of: Callable[[R
 
 def main() -> None:
     """Print a row for each kind of assistant, and the figures over all."""
-    folder = data_folder() / "agreement"
+    folder = DATA / "agreement"
     held = [folder / f"by-hand-{name}.jsonl" for name in ("held", "user5", "user6")]
     paths = [Path(arg) for arg in sys.argv[1:]] or held
     groups: dict[tuple[str, str], list[Row]] = defaultdict(list)

@@ -17,7 +17,6 @@ from pytest_personalens.agents import EmbeddedJudge, EmbeddedUserAgent
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.datasets import EmbeddedDataset
-from pytest_personalens.datasets.embedded.files import data_folder
 from pytest_personalens.datasets.sampling import draw
 from pytest_personalens.judge_quality.agreement.labels import read_labels
 
@@ -34,6 +33,9 @@ SENTENCES: dict[str, Callable[[dict[str, str]], str]] = {
     "all": lambda known: f"And since I know about you ({', '.join(known.values())}), I kept it all in mind.",
     "one": lambda known: f"Since you are {known['employment_status'].lower()}, I kept it simple.",
 }  # fmt: skip
+
+
+LABELS = Path(__file__).resolve().parents[2] / "data" / "agreement"
 
 
 def run(scenario: Scenario, sentence: str) -> tuple[float, float]:
@@ -63,9 +65,7 @@ def main() -> None:
         figures = [run(scenario, said(scenario.demographics)) for scenario in drawn]
         counted = sum(intrudes for _, intrudes in figures)
         print(f"{name:8} P {mean(p for p, _ in figures):.2f}, intrusions in {counted} of {len(figures)}")
-    labelled = [
-        one for file in sorted((data_folder() / "agreement").glob("*.jsonl")) for one in read_labels(file)
-    ]
+    labelled = [one for file in sorted(LABELS.glob("*.jsonl")) for one in read_labels(file)]
     judge = EmbeddedJudge()
     found = [one.id for one in labelled if judge.verdict(one.scenario, one.dialogue, INTRUSIONS).score]
     print(f"labelled dialogues: {len(found)} of {len(labelled)}: {', '.join(found)}")

@@ -16,8 +16,8 @@ from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.datasets import EmbeddedDataset
-from pytest_personalens.datasets.embedded.files import data_folder
 
+DATA = Path(__file__).resolve().parents[2] / "data"
 RECORDS = Path(__file__).resolve().parents[2] / "example_project"
 #: So many sentences were at hand when the list of idle words was written.
 _SEEN = 60
@@ -58,7 +58,7 @@ def main() -> None:
     dialogues = recorded()
     base = scores(dialogues, "", "")
     print(f"{len(dialogues)} dialogues, TCR {base[0]:.2f}, P {base[1]:.2f}")
-    sentences = (data_folder() / "agreement" / "polite.txt").read_text(encoding="utf-8").splitlines()
+    sentences = (DATA / "agreement" / "polite.txt").read_text(encoding="utf-8").splitlines()
     shifts: list[tuple[float, float, str, str, bool]] = []
     for number, sentence in enumerate(sentences):
         for where, pair in (("before", (sentence, "")), ("behind", ("", sentence))):

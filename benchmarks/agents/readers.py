@@ -11,10 +11,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from pytest_personalens.datasets import EmbeddedDataset
-from pytest_personalens.datasets.embedded.files import data_folder
+
+DATA = Path(__file__).resolve().parents[2] / "data"
 
 
 def recovered(entries: Iterable[dict[str, Any]]) -> tuple[int, list[str]]:
@@ -22,7 +24,7 @@ def recovered(entries: Iterable[dict[str, Any]]) -> tuple[int, list[str]]:
     dataset = EmbeddedDataset()
     asked, missed = 0, []
     for entry in entries:
-        held = dataset.profile(entry["user"]).preferences(entry["domain"])
+        held = dataset.files.profile(entry["user"]).preferences(entry["domain"])
         for kind, values in held.items():
             answers = [_plain(text) for text in entry["answers"].get(kind) or ()]
             for value in values:
@@ -56,7 +58,7 @@ def share(pairs: Iterable[dict[str, Any]], question: str, answer: object) -> flo
 
 def main() -> None:
     """Print the shares, and the list of values that were not found."""
-    data = json.loads((data_folder() / "agreement" / "readers.json").read_text(encoding="utf-8"))
+    data = json.loads((DATA / "agreement" / "readers.json").read_text(encoding="utf-8"))
     asked, unlike = recovered(data["recovered"])
     meant = {_line(*value) for value in data["in_other_words"]}
     missed = [line for line in unlike if line not in meant]

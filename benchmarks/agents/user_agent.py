@@ -18,11 +18,11 @@ from pytest_personalens.agents import EmbeddedUserAgent
 from pytest_personalens.agents.embedded.reader.text import fold, mentions, sentences
 from pytest_personalens.core.dialogue.dialogue import AssistantMessages, Dialogue, Message, converse
 from pytest_personalens.datasets import EmbeddedDataset, draw
-from pytest_personalens.datasets.embedded.files import data_folder
 
 if TYPE_CHECKING:
     from pytest_personalens.core.scenario import Scenario
 
+DATA = Path(__file__).resolve().parents[2] / "data"
 SIZE, SEED = 300, "user agent"
 #: One in so many labelled replies is answered.
 EVERY = 4
@@ -138,7 +138,7 @@ def to_labelled_replies(dataset: EmbeddedDataset) -> Iterator[tuple[bool, bool, 
     content, and, where a value is wrong, whether the user names it or what should stand there.
     """
     refs = {f"{ref.task}-{ref.user}": ref for user in dataset.users() for ref in dataset.refs(user)}
-    with (data_folder() / "agreement" / "replies.tsv").open(encoding="utf-8", newline="") as file:
+    with (DATA / "agreement" / "replies.tsv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
     user = EmbeddedUserAgent()
     for row in rows[::EVERY]:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pytest_personalens.core.judging.criteria import ALL_CRITERIA
+from pytest_personalens.core.judging.measure import CRITERION
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -29,9 +32,12 @@ class JudgeByReading:
         self.identity = "; ".join((others.identity, *of_readings))
         self.paid = any(judge.paid for judge in every)
         self.parallel = all(getattr(judge, "parallel", False) for judge in every)
+        of_criteria = by_reading.get(ALL_CRITERIA, others)
+        self.reads_criteria = getattr(of_criteria, "reads_criteria", False)
         if answer := getattr(others, "answer", None):
             self.answer = answer
 
     def verdict(self, scenario: BaseScenario, dialogue: Dialogue, dimension: Measure) -> Verdict:
         """Return the verdict of the judge of this reading."""
-        return self._by_reading.get(dimension, self._others).verdict(scenario, dialogue, dimension)
+        name = ALL_CRITERIA if dimension.startswith(CRITERION) else dimension
+        return self._by_reading.get(name, self._others).verdict(scenario, dialogue, dimension)

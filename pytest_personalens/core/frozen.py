@@ -40,7 +40,7 @@ class Sparse(Frozen):
         return {n: v for n, v in data.items() if n not in rare or getattr(self, n) != rare[n]}
 
 
-_Value = TypeVar("_Value", bound=Frozen)
+_Value = TypeVar("_Value", bound=BaseModel)
 
 
 def unchecked(model: type[_Value], **fields: Any) -> _Value:

@@ -15,6 +15,8 @@ SUITES: Final[dict[str, str]] = {
 #: The beginning of a value of --personalens-data that only one suite reads -> this suite.
 DATA_PREFIXES: Final = dict.fromkeys(("prefeval", "longmemeval", "personamem"), "questions")
 
+#: The parameter of an item of the plugin: the fixture that all its fixtures ask for.
+PARAM: Final = "_personalens_param"
 #: The fixture that says what the team's system holds, and the key that says which field is which fact.
 STATE: Final = "personalens_state"
 #: The fixture of a memory that is handed each user's past conversations.

@@ -57,6 +57,13 @@ def parse_file(file: Path, kind: str, parse: Callable[[Path], _Value]) -> _Value
         raise DataError(file, f"not valid {kind}: {error}", code="PL205") from None
 
 
+def read_toml(file: Path) -> dict[str, Any]:
+    """Return the content of a TOML file; raise `DataError` for a bad one."""
+    import tomllib  # no run with the data of the package needs it
+
+    return parse_file(file, "TOML", lambda path: tomllib.loads(path.read_bytes().decode("utf-8")))
+
+
 def check_user_name(folder: Path, name: str) -> str:
     """Return the name of a user's file or folder; raise `DataError` for one that is no UTF-8."""
     if name.isprintable() or clean(name) == name:

@@ -12,6 +12,8 @@ from pytest_personalens.agents.by_model.model_agents import ModelAgents
 from pytest_personalens.agents.checked import AgentRole, offered
 from pytest_personalens.agents.judge_by_reading import JudgeByReading
 from pytest_personalens.core.errors import RecordError, SpecError, Stopped
+from pytest_personalens.core.judging.criteria import ALL_CRITERIA
+from pytest_personalens.core.judging.measure import get_measure
 from pytest_personalens.core.judging.usage import price_of
 from pytest_personalens.core.scenario import Context, Situation
 from pytest_personalens.core.suite.suite import get_suite
@@ -19,6 +21,7 @@ from pytest_personalens.core.text.parse import judge_specs
 from pytest_personalens.engine.assistant.assistant import WITHOUT_CONTEXT, is_async, takes_context
 from pytest_personalens.engine.assistant.assistant_import import import_assistant
 from pytest_personalens.engine.assistant.event_loop import EventLoop
+from pytest_personalens.engine.assistant.pace import Pace
 from pytest_personalens.engine.assistant.running_users import RunningUsers
 from pytest_personalens.engine.called_models import CalledModels
 from pytest_personalens.engine.participant_specs import ParticipantSpecs, refuse_prompts_for_nobody
@@ -81,6 +84,7 @@ class Participants:
             self._suite.prepare(self._settings)
         self.loop = EventLoop()
         self.running = RunningUsers()
+        self.pace = Pace(recipe.side_by_side, several=lambda: self.running.most > 1)
         self.budget, self._is_worker = budget, is_worker
         #: The reason why paid results cannot be saved, once that has happened.
         self._unkept: RecordError | None = None
@@ -141,7 +145,7 @@ class Participants:
                 further = self.judge_of(
                     settings, self._judges, meter, temperature=_VOTE_TEMPERATURE, tape=tape
                 )
-            limits = {self._suite.measure(d): s for d, s in thresholds.items()}
+            limits = {get_measure(d): s for d, s in thresholds.items()}
             judge = VotingJudge(judge, further, votes=self.recipe.judge_votes, thresholds=limits)
         user_agent: UserAgent = self._user_agent or self._suite.asker(settings)
         if "user agent" in models:
@@ -188,7 +192,7 @@ class Participants:
                 judge = who or self._suite.scorer(settings)
             return JudgeOnTape(judge, tape, by_model=by_model) if tape is not None else judge
 
-        by_reading = {self._suite.measure(name): one(who) for name, who in judges.items() if name}
+        by_reading = {self._measure(name): one(who) for name, who in judges.items() if name}
         others = one(judges[""])
         free: dict[Measure, Judge] = {}
         if judges[""] is not None:
@@ -198,11 +202,15 @@ class Participants:
             free = {measure: self._suite.scorer(settings) for measure in asked}
         return JudgeByReading(others, by_reading, free) if by_reading or free else others
 
+    def _measure(self, name: str) -> Measure:
+        """Return the reading of a judge of its own: that of the suite, or all criteria of the team's own."""
+        return ALL_CRITERIA if name == ALL_CRITERIA else self._suite.measure(name)
+
     def _open_judges(self, text: str, flag: str) -> dict[str, Any]:
         try:
             specs = judge_specs(text)
             for name in filter(None, specs):
-                self._suite.measure(name)
+                self._measure(name)
         except (ValueError, SpecError) as error:
             raise SpecError(f"{flag}: {error}", code=getattr(error, "code", "")) from None
         return {name: self._role("judge", spec, flag) for name, spec in specs.items()}

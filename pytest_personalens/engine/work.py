@@ -68,6 +68,8 @@ def work(
         under_test = watch.timed(under_test, session)
         if agents.played is not None:
             return under_test
+        if agents.service is None:
+            under_test = participants.pace.paced(under_test)
         under_test = participants.running.watched(under_test, mine)
         if past is not None:
             under_test = past.first(under_test)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 #: With these codes the provider refused a call because of the call rate. The codes in `_FAILED` have other
 #: reasons.
-_THROTTLED: Final = frozenset(
+THROTTLED: Final = frozenset(
     (
         "ThrottlingException",
         "TooManyRequestsException",
@@ -171,7 +171,7 @@ class AwsClient:
         code = code[:1].upper() + code[1:]  # within a stream, it begins in lower case and has no status
         message = details.get("Message", "") or "no message"
         wait = retry_after(metadata.get("HTTPHeaders", {}))
-        if code in _THROTTLED or status == 429:
+        if code in THROTTLED or status == 429:
             return ModelBusy(f"{self._called} throttles: {message}", throttled=True, retry_after=wait)
         if code in _FAILED or status >= 500:
             return ModelBusy(f"{self._called} failed: {code or status}: {message}", retry_after=wait)

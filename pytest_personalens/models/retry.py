@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING, Final, Protocol
 
 from pytest_personalens.core.errors import ModelBusy, ModelError
-from pytest_personalens.core.runtime.threads import ThreadBeside
+from pytest_personalens.core.runtime.threads import SPARE
 from pytest_personalens.models.base import timeout_error
 from pytest_personalens.models.forms import finished
 from pytest_personalens.models.rate_limit import Limiter
@@ -24,7 +24,6 @@ LONGEST_WAIT: Final = 30.0
 FIRST_WAIT: Final = 0.5
 #: The seconds that a library has, after the timeout, to report by itself what is wrong.
 _GRACE: Final = 1.0
-_BESIDE: Final = ThreadBeside()
 
 
 class OnEmpty(Protocol):
@@ -121,7 +120,7 @@ class Reliable:
             return self.model.complete(request)
         # The timeouts of the libraries apply to a single read. A server that sends a byte now and then would
         # otherwise keep the run waiting without end.
-        answer = _BESIDE.call(timeout + _GRACE, self.model.complete, request)
+        answer = SPARE.call(timeout + _GRACE, self.model.complete, request)
         if answer is None and talk is not None:
             raise timeout_error(timeout)
         if answer is None:

@@ -9,16 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_personalens.core.runtime.garbage import unfreezing
+from pytest_personalens.core.suite_names import PARAM
 from pytest_personalens.plugin import hookspecs
-from pytest_personalens.plugin.collection.collection import (
-    pytest_collection,
-    pytest_collection_finish,
-    pytest_collection_modifyitems,
-    pytest_generate_tests,
-    pytest_make_collect_report,
-    pytest_pycollect_makeitem,
-)
 from pytest_personalens.plugin.fixtures.fixtures import (
     _personalens_param,
     personalens,
@@ -30,15 +22,14 @@ from pytest_personalens.plugin.fixtures.fixtures import (
     personalens_state,
 )
 from pytest_personalens.plugin.input_errors import errors_in_one_line, input_error
-from pytest_personalens.plugin.options.option_checks import check_paths, without_sample
-from pytest_personalens.plugin.options.options import add_options, read_settings
-from pytest_personalens.plugin.pytest_internals import Failed, run_instead_of_tests, shorten_crash
-from pytest_personalens.plugin.running.items import is_to_be_evaluated, spec_of
+from pytest_personalens.plugin.options.declaration import add_options, is_asked_for
 from pytest_personalens.plugin.running.keys import DIRECTED, EVALUATED, RUN, SETTINGS, is_worker
 
-# Heavy modules are imported when a run first needs them, because a plain pytest run must not become slower.
+# All else is imported when a run first needs it, because a plain pytest run must not become slower.
 if TYPE_CHECKING:
     from collections.abc import Generator
+
+    from pytest_personalens.plugin.pytest_internals import Failed
 
 __all__ = [  # pytest finds these here by name
     "_personalens_param",
@@ -49,14 +40,11 @@ __all__ = [  # pytest finds these here by name
     "personalens_memory_store",
     "personalens_scenario",
     "personalens_state",
-    "pytest_collection",
-    "pytest_collection_finish",
-    "pytest_collection_modifyitems",
-    "pytest_generate_tests",
-    "pytest_make_collect_report",
-    "pytest_pycollect_makeitem",
 ]
 
+_NO_SAMPLE = (
+    "personalens: give --personalens-sample N (or personalens_sample in the configuration) to run this"
+)
 _TWO_SNAPSHOTS = (
     "personalens: pytest-snapshot and syrupy, which is installed with personalens, have the option"
     " --snapshot-update both, and pytest cannot start with the two; run with -p no:syrupy (personalens works"
@@ -82,7 +70,10 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     # This happens before any conftest is loaded. With a wrong path, pytest has looked for the configuration
     # in the wrong place, and may not find the modules that a conftest imports.
-    check_paths(early_config)
+    if any("--personalens" in str(arg) for arg in early_config.invocation_params.args):
+        from pytest_personalens.plugin.options.option_checks import check_paths
+
+        check_paths(early_config)
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
@@ -100,6 +91,10 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.option.collectonly and getattr(config.option, "numprocesses", None):
         # No worker reports to syrupy (7.0), which would warn that it cannot tell what is unused.
         config.option.disable_unused_snapshots = True
+    if not is_asked_for(config):
+        return
+    from pytest_personalens.plugin.options.options import read_settings
+
     settings = read_settings(config)
     config.stash[SETTINGS] = settings
     if settings.sample is None:
@@ -108,18 +103,27 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_personalens.plugin.collection import stored
 
         config.pluginmanager.register(stored, "personalens-stored")
+    from pytest_personalens.core.runtime.garbage import leave_out_at_exit, unfreezing
+    from pytest_personalens.plugin.collection import collection
+
+    _register(config, collection, "collection", "collects its items")
     # This undoes the freeze of the run and of its items, so that everything is cleared away at the end. A
     # cleanup that is added here runs after pytest's own last garbage collection.
     config.add_cleanup(unfreezing())
+    leave_out_at_exit()
     if not is_worker(config):
         from pytest_personalens.plugin.reporting.controller import Controller
 
-        if config.pluginmanager.register(Controller(config, settings), "personalens-controller") is None:
-            raise input_error(
-                "personalens: its part that decides the gates is blocked (-p no:personalens-controller);"
-                " leave that out",
-                code="PL108",
-            )
+        _register(config, Controller(config, settings), "controller", "decides the gates")
+
+
+def _register(config: pytest.Config, plugin: object, name: str, does: str) -> None:
+    """Add a part of the plugin that only a run of it needs; raise `pytest.UsageError` if it is blocked."""
+    if config.pluginmanager.register(plugin, f"personalens-{name}") is None:
+        raise input_error(
+            f"personalens: its part that {does} is blocked (-p no:personalens-{name}); leave that out",
+            code="PL108",
+        )
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -128,8 +132,8 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     # This is not done at configure time, because only now every conftest that may add a dataset or an agent
     # is loaded. It comes first, so that a bad option or data file is reported before xdist starts its
     # workers.
-    settings = session.config.stash[SETTINGS]
-    if settings.sample is not None:
+    settings = session.config.stash.get(SETTINGS, None)
+    if settings is not None and settings.sample is not None:
         from pytest_personalens.plugin.running.run import open_run
 
         session.config.stash[RUN] = open_run(session.config, settings)
@@ -151,6 +155,8 @@ def pytest_cmdline_main(config: pytest.Config) -> int | pytest.ExitCode | None:
             raise input_error("--personalens-estimate: give --personalens-sample N too", code="PL108")
         print_estimate(config.stash[RUN])
 
+    from pytest_personalens.plugin.pytest_internals import run_instead_of_tests
+
     # No test runs, so xdist must not start workers.
     _without_workers(config)
     return run_instead_of_tests(config, report)
@@ -166,8 +172,37 @@ def pytest_report_header(config: pytest.Config) -> str | None:
         from pytest_personalens.plugin.reporting.header import header_of
 
         return header_of(config.stash[RUN])
+    if SETTINGS not in config.stash:
+        return None
+    from pytest_personalens.plugin.options.option_checks import without_sample
+
     note = without_sample(config, config.stash[SETTINGS])
     return f"personalens: {note}" if note else None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if RUN not in config.stash:
+        for item in items:
+            if PARAM in getattr(item, "fixturenames", ()):
+                item.add_marker(pytest.mark.skip(reason=_NO_SAMPLE))
+
+
+@pytest.hookimpl(trylast=True)
+@errors_in_one_line()
+def pytest_collection_finish(session: pytest.Session) -> None:
+    config = session.config
+    if RUN in config.stash or SETTINGS not in config.stash or config.option.collectonly:
+        return
+    if any(PARAM in getattr(item, "fixturenames", ()) for item in session.items):
+        from pytest_personalens.plugin.options.option_checks import undecided_gates
+
+        if keys := undecided_gates(config):
+            raise input_error(
+                f"{keys[0]}: no gate can be decided without a sample; give --personalens-sample N, or set"
+                f" personalens_sample beside it; -o {keys[0]}= runs the other tests alone",
+                code="PL108",
+            )
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -204,6 +239,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
             report.duration = item.stash[SECONDS]
         from pytest_personalens.plugin.reporting.gate_reports import junit_properties
         from pytest_personalens.plugin.reporting.reported import PROPERTY, UNEVALUATED
+        from pytest_personalens.plugin.running.items import is_to_be_evaluated, spec_of
 
         if ITEM_KEY in item.stash:
             result = item.stash[ITEM_KEY]
@@ -219,7 +255,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
             item.user_properties[:] = [*others, *properties]
             item.stash[JUNIT] = properties
             raised = None if call.excinfo is None else call.excinfo.value
-            if isinstance(raised, Failed):
+            if isinstance(raised, pytest.fail.Exception):
                 _show(item.config, report, raised)
             elif report.failed:
                 _tell_unscored(item.config, report)
@@ -246,6 +282,7 @@ def _tell_unscored(config: pytest.Config, report: pytest.TestReport) -> None:
 
 def _show(config: pytest.Config, report: pytest.TestReport, raised: Failed) -> None:
     from pytest_personalens.plugin.failures import ItemFailed, show_failure
+    from pytest_personalens.plugin.pytest_internals import shorten_crash
 
     if isinstance(raised, ItemFailed) and not raised.pytrace:
         show_failure(config, report, raised)

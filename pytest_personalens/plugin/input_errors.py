@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_personalens.core.errors import error_text
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -47,6 +45,8 @@ def errors_in_one_line(*, collecting: bool = False) -> Iterator[None]:
     except (pytest.fail.Exception, pytest.skip.Exception, SystemExit, GeneratorExit) as error:
         if collecting:
             raise
+        from pytest_personalens.core.errors import error_text
+
         ended = f"personalens: no test is run yet that could end so: {error_text(error)}"
         raise pytest.UsageError(_coded(ended, _ENDED)) from None
 

@@ -7,6 +7,7 @@ from statistics import fmean
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
+from pytest_personalens.core.judging.measure import CRITERION
 from pytest_personalens.core.judging.usage import Usage
 from pytest_personalens.core.suite.suite import get_suite
 from pytest_personalens.core.suite_names import FIRST_SUITE
@@ -57,10 +58,12 @@ def summarize(
     `prices` are those of the models, by role. `drawn_from` and `excluded` say what the dataset has, by kind.
     `side_by_side` is the number of dialogues that ran at the same time.
     """
-    suite = get_suite(settings.get("suite", FIRST_SUITE))
     ordered = tuple(
         _with_dollars(item, prices) for item in without_short(sorted(items, key=lambda i: i.nodeid))
     )
+    criteria = dict.fromkeys(settings.get("criteria") or ())
+    criteria |= dict.fromkeys(m.value for i in ordered for m in i.evaluation.read if m.startswith(CRITERION))
+    suite = get_suite(settings.get("suite", FIRST_SUITE)).with_criteria(tuple(criteria))
     own = [i for i in ordered if not i.arm]
     scored = [i for i in own if i.evaluation.scored]
     turns = [i.evaluation.dialogue.user_turns for i in scored]
@@ -71,6 +74,7 @@ def summarize(
             usage[purpose] = usage.get(purpose, Usage()) + used
     results = Results(
         suite=suite.name,
+        criteria=tuple(criteria),
         settings=settings,
         dataset=dataset,
         requested=requested,
@@ -129,7 +133,10 @@ def role_of(purpose: str) -> str:
 
 def price_for(purpose: str, prices: Mapping[str, Price]) -> Price | None:
     """Return the price of a purpose: of the judge of this reading, or of the role that it belongs to."""
-    return prices.get(purpose.removeprefix("anchor "), prices.get(role_of(purpose)))
+    by_role = prices.get(role_of(purpose))
+    if purpose.startswith("judge criteria "):
+        return prices.get("judge criteria", by_role)
+    return prices.get(purpose.removeprefix("anchor "), by_role)
 
 
 def group(name: str, items: Sequence[Item], suite: Suite, *, whole: bool = False) -> Group:

@@ -76,7 +76,10 @@ def trust_note(results: Results) -> str:
 
 def not_judged_note(results: Results) -> str:
     """Return what readings would need that the judge does not give, with the number of their items."""
-    reasons = Counter(why for i in results.own for d, why in i.evaluation.not_judged.items() if d != _FACTS)
+    of_items = (i.evaluation.not_judged.items() for i in results.own)
+    reasons = Counter(
+        why for readings in of_items for why in dict.fromkeys(w for d, w in readings if d != _FACTS)
+    )
     every = len(results.own)
     return "; ".join(
         f"{why}: not judged in {number:,} of {count(every, results.of_suite.item)}"

@@ -6,6 +6,7 @@ import hashlib
 import json
 import shutil
 import tomllib
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,8 @@ import pytest
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.scenario import DOMAINS, ScenarioRef
 from pytest_personalens.datasets import OFFICIAL_SAMPLES, EmbeddedDataset, OfficialDataset, open_dataset
-from pytest_personalens.datasets.embedded.files import data_folder
 from tests.datasets.conftest import Every
+from tests.support.datasets.make_data import PACKAGED, packaged_files
 from tests.support.datasets.official_tree import official_task, write_user
 from tests.support.repository import ROOT
 
@@ -24,8 +25,8 @@ EMBEDDED = EmbeddedDataset()
 
 def test_the_embedded_benchmark_has_its_parts() -> None:
     assert len(EMBEDDED.users()) >= 120
-    assert sum(len(EMBEDDED.domain(name).tasks) for name in DOMAINS) == 86
-    assert len(EMBEDDED.multi().tasks) == 25
+    kinds = Counter(kind for _, kind, _ in EMBEDDED.files.task_names())
+    assert kinds == {"single": 86, "multi": 25}
     refs = [ref for user in EMBEDDED.users() for ref in EMBEDDED.refs(user)]
     assert {d for ref in refs for d in ref.domains} == set(DOMAINS)
     assert len({ref.id for ref in refs}) == len(refs)
@@ -42,7 +43,7 @@ def test_every_embedded_scenario_loads_and_is_whole(every_scenario: Every) -> No
 def test_situations_follow_the_routine_and_do_not_change(every_scenario: Every) -> None:
     again = EmbeddedDataset()
     for number, (ref, scenario) in enumerate(every_scenario.items()):
-        routine, situation = EMBEDDED.profile(ref.user).routine, scenario.situation
+        routine, situation = EMBEDDED.files.profile(ref.user).routine, scenario.situation
         if number % 7 == 0:  # loaded alone, and not after all others
             assert scenario == again.load(ref)
         assert situation.device in routine.devices
@@ -67,7 +68,7 @@ def data_digest(root: Path) -> str:
 
 def test_changed_data_has_a_new_version() -> None:
     """A change of the data is a new version in `versions.toml`, never a new digest of an old one."""
-    root = data_folder()
+    root = ROOT / "data"
     versions = tomllib.loads(VERSIONS.read_text(encoding="utf-8"))
     assert list(versions) == sorted(versions, key=lambda v: [int(n) for n in v.split(".")]), (
         "the versions are in order, the newest last"
@@ -96,31 +97,41 @@ def test_a_change_of_any_file_changes_the_digest(copy: Path) -> None:
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
     """A copy of the embedded data to break."""
-    return Path(shutil.copytree(data_folder(), tmp_path / "data"))
+    return Path(shutil.copytree(ROOT / "data", tmp_path / "data"))
 
 
-@pytest.fixture
-def package(copy: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the embedded data that takes the place of the package's."""
-    monkeypatch.setattr("pytest_personalens.datasets.embedded.embedded.data_folder", lambda: copy)
-    return copy
+def test_the_package_holds_what_the_files_say() -> None:
+    made = packaged_files(ROOT / "data")
+    there = {file.relative_to(PACKAGED).as_posix() for file in PACKAGED.rglob("*") if file.is_file()}
+    assert there == set(made)
+    wrong = [name for name, text in made.items() if (PACKAGED / name).read_text(encoding="utf-8") != text]
+    assert not wrong, f"the files of data/ have changed: run `make data` ({', '.join(wrong)})"
 
 
-def test_a_bad_task_of_the_package_stops_its_own_scenarios_only(package: Path) -> None:
-    path = package / "domains" / "alarm.toml"
-    path.write_text(path.read_text(encoding="utf-8").replace("number = 2\n", "", 1), encoding="utf-8")
+def test_the_package_and_the_files_that_people_edit_give_the_same(every_scenario: Every) -> None:
+    folder = EmbeddedDataset(ROOT / "data")
+    refs = [ref for user in folder.users() for ref in folder.refs(user)]
+    assert refs == list(every_scenario)
+    for ref in refs[::23]:
+        scenario, packaged = folder.load(ref), every_scenario[ref]
+        assert (scenario, repr(scenario)) == (packaged, repr(packaged))
+
+
+@pytest.mark.parametrize("change", ["damaged", "missing"])
+def test_damaged_data_of_the_package_are_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    data = Path(shutil.copytree(PACKAGED, tmp_path / "data"))
+    tasks = data / "tasks.jsonl"
+    if change == "missing":
+        tasks.unlink()
+    else:
+        tasks.write_bytes(tasks.read_bytes().replace(b'"number":2', b'"number":'))
+    monkeypatch.setattr("pytest_personalens.datasets.embedded.packaged._DATA", data)
     dataset = EmbeddedDataset()
-    first, second = (r for r in dataset.refs("amara") if r.task in ("alarm-1", "alarm-2"))
-    assert dataset.load(first).task.id == "alarm-1"
-    with pytest.raises(DataError, match=r"alarm\.toml: tasks\.2\.number: field required"):
-        dataset.load(second)
-    assert [str(problem) for problem in dataset.problems()] == [f"{path}: tasks.2.number: field required"]
-
-
-def test_the_package_and_a_folder_of_the_same_files_give_the_same(copy: Path) -> None:
-    folder = EmbeddedDataset(copy)
-    for ref in EMBEDDED.refs("amara"):
-        assert EMBEDDED.load(ref) == folder.load(ref)
+    ref = next(ref for ref in dataset.refs("amara") if ref.task == "alarm-2")
+    with pytest.raises(DataError, match=rf"tasks\.jsonl: .*{change}.*; reinstall pytest-personalens$"):
+        dataset.load(ref)
 
 
 @pytest.mark.parametrize(

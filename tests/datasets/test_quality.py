@@ -20,11 +20,11 @@ from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 from pytest_personalens.cli.scenarios.check_dataset import main
 from pytest_personalens.datasets import open_dataset
 from pytest_personalens.datasets.embedded.embedded import EmbeddedDataset
-from pytest_personalens.datasets.embedded.files import data_folder
 from pytest_personalens.datasets.quality import Corpus, Quality, assess, read_corpus
 from pytest_personalens.datasets.quality import diversity as d
 from pytest_personalens.datasets.quality.demography import MARGINALS, regions
 from tests.support.datasets.official_tree import write_user
+from tests.support.repository import ROOT
 
 TEXTS = [
     "the cat sat on the mat and looked at the other cat",
@@ -158,7 +158,7 @@ def test_the_embedded_people_are_as_many_of_each_kind_as_in_the_paper(embedded: 
 def test_embedded_names_and_ids_are_unique() -> None:
     data = EmbeddedDataset()
     assert all(re.fullmatch(r"[a-z][a-z-]*", user) for user in data.users())
-    assert max(Counter(data.profile(user).name for user in data.users()).values()) == 1
+    assert max(Counter(data.files.profile(user).name for user in data.users()).values()) == 1
 
 
 # rules, each on data broken on purpose
@@ -168,14 +168,14 @@ def test_embedded_names_and_ids_are_unique() -> None:
 def small(tmp_path: Path) -> Path:
     """A copy of the embedded data with two people, whose summaries stand in their profiles."""
     root = tmp_path / "data"
-    shutil.copytree(data_folder(), root, ignore=shutil.ignore_patterns("profiles", "histories", "agreement"))
+    shutil.copytree(ROOT / "data", root, ignore=shutil.ignore_patterns("profiles", "histories", "agreement"))
     (root / "profiles").mkdir()
     whole = EmbeddedDataset()
     for name in ("amara", "kenji"):
-        text = (data_folder() / "profiles" / f"{name}.toml").read_text(encoding="utf-8")
-        for domain in whole.profile(name).domains:
+        text = (ROOT / "data" / "profiles" / f"{name}.toml").read_text(encoding="utf-8")
+        for domain in whole.files.profile(name).domains:
             head = next(h for h in (f"[domains.{domain}]\n", f'[domains."{domain}"]\n') if h in text)
-            text = text.replace(head, f'{head}summary = """{whole.summary(name, domain)}"""\n')
+            text = text.replace(head, f'{head}summary = """{whole.files.summary(name, domain)}"""\n')
         (root / "profiles" / f"{name}.toml").write_text(text, encoding="utf-8")
     return root
 

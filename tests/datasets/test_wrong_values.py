@@ -282,7 +282,7 @@ def test_all_mistakes_of_a_folder_are_found_at_once(tmp_path: Path) -> None:
     ):
         text = (root / name).read_text(encoding="utf-8")
         (root / name).write_text(text.replace(old, new), encoding="utf-8")
-    found = [(Path(e.file).name, e.field, e.problem) for e in EmbeddedDataset(root).problems()]
+    found = [(Path(e.file).name, e.field, e.problem) for e in EmbeddedDataset(root).files.problems()]
     assert ("pharmacy.toml", "preferences.Usual Brand.ask") in [f[:2] for f in found]
     assert ("tool-library.toml", "tasks.1.relevant", "'Power' stands there twice") in found
     assert ("tool-library.toml", "tasks.1.relevant", "no preference type 'Colour' in this domain") in found

@@ -97,17 +97,3 @@ def test_drafts_that_a_killed_run_left_behind_are_removed(told: Repository) -> N
     left = {draft.name for draft in drafts if draft.exists()}
     assert left == {".r.json.ba9876543210.tmp", ".other.json.0123456789ab.tmp", ".r.json.mine"}
     assert json.loads(Path(told.path / "r.json").read_text(encoding="utf-8"))["items"]
-
-
-def test_drafts_in_the_cache_folder_are_removed(repo: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
-    cache = repo.path / "cache"
-    monkeypatch.setenv("PERSONALENS_CACHE_DIR", str(cache))
-    repo.run("--personalens-sample=1", "--collect-only")
-    kept, *_ = sorted((cache / "toml").iterdir())
-    kept.unlink()
-    draft = kept.with_name(f".{kept.name}.0123456789ab.tmp")
-    draft.write_text("{")
-    os.utime(draft, (time.time() - 3700,) * 2)
-    repo.run("--personalens-sample=1", "--collect-only")
-    assert kept.exists()
-    assert not draft.exists()

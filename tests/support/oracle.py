@@ -22,9 +22,9 @@ from pytest_personalens.core.judging.evaluation import evaluate
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.datasets import EmbeddedDataset, draw
 from pytest_personalens.datasets.draws import number, pick
-from pytest_personalens.datasets.embedded.files import data_folder
 from pytest_personalens.datasets.world import values
 from pytest_personalens.datasets.world.surroundings import named_type
+from tests.support.repository import ROOT
 
 #: The styles in which the embedded agents may be built. The others are kept for testing alone.
 SEEN: Final = ("plain", "chatty", "list")
@@ -33,7 +33,7 @@ DATASET: Final = EmbeddedDataset()
 _POSSIBLE: Final = {
     (name, kind): held.values or held.others
     for name in DATASET.domains()
-    for kind, held in DATASET.domain(name).preferences.items()
+    for kind, held in DATASET.files.domain(name).preferences.items()
 }
 #: A place for a fact (``{day:weekday}``) or for a preference of the user (``{Cuisine Preference}``).
 _PLACE: Final = re.compile(r"\{(?P<name>[^{}]+?)(?::(?P<form>" + "|".join(values.FORMS) + r"))?\}")
@@ -43,7 +43,7 @@ Call = tuple[str, dict[str, str]]
 
 def read_wordings() -> dict[str, dict[str, Any]]:
     """Return the wordings of each task: its tools, questions and, by style, the texts of its parts."""
-    files = sorted((data_folder() / "wordings").glob("*.toml"))
+    files = sorted((ROOT / "data" / "wordings").glob("*.toml"))
     tasks = (task for file in files for task in tomllib.loads(file.read_text(encoding="utf-8"))["tasks"])
     return {task["task"]: task for task in tasks}
 

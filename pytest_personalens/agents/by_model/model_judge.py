@@ -5,10 +5,19 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.agents.by_model.prompts import RUBRICS, Prompts, state_text, values_of_judge
+from pytest_personalens.agents.by_model.prompts import (
+    CRITERION_TEMPLATE,
+    RUBRICS,
+    Prompts,
+    framed,
+    state_text,
+    values_of_judge,
+)
 from pytest_personalens.agents.by_model.quotes import with_found_quotes
 from pytest_personalens.agents.by_model.verdict_reading import CODES, read_verdict
 from pytest_personalens.core.errors import JudgeFault
+from pytest_personalens.core.judging.criteria import ANSWERS, text_of
+from pytest_personalens.core.judging.measure import CRITERION
 from pytest_personalens.core.judging.verdict import Dimension, Verdict
 from pytest_personalens.models import Answer, Model, Request
 from pytest_personalens.models.http import short
@@ -40,7 +49,7 @@ class ModelJudge:
     cache them. The material that only one reading may see comes last.
     """
 
-    parallel = True
+    parallel, reads_criteria = True, True
 
     def __init__(self, model: Model, meter: Meter, prompts: Prompts, *, temperature: float = 0.0) -> None:
         self._model, self._meter, self._prompts, self._temperature = model, meter, prompts, temperature
@@ -51,13 +60,13 @@ class ModelJudge:
         shared = (name for d in RUBRICS if not prompts.places(name := f"judge_{d.value}"))
         self._rubrics = "\n\n".join(prompts.fill(name) for name in shared)
 
-    def verdict(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> Verdict:
+    def verdict(self, scenario: Scenario, dialogue: Dialogue, dimension: Measure) -> Verdict:
         """Return the model's verdict, based on quotes from the transcript; see `quoted_verdict`."""
         system, shared, ask = self._texts(scenario, dialogue, dimension)
         request = Request(system, shared + ask, self._temperature, shared=len(shared))
         return quoted_verdict(self._model, self._meter, request, dialogue, dimension)
 
-    def _texts(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> tuple[str, str, str]:
+    def _texts(self, scenario: Scenario, dialogue: Dialogue, dimension: Measure) -> tuple[str, str, str]:
         """Return the system text, the shared text and the text of this reading alone.
 
         All readings of the dialogue have the shared text.
@@ -66,14 +75,18 @@ class ModelJudge:
             **values_of_judge(scenario, dialogue.messages),
             "rubrics": self._rubrics,
         }
-        name = f"judge_{dimension.value}"
+        of_team = dimension.value.startswith(CRITERION)
+        name = CRITERION_TEMPLATE if of_team else f"judge_{dimension.value}"
         placed = self._prompts.places(name)
-        ask = f"Give this reading: {dimension.names.title}."
+        title = "the criterion" if of_team else dimension.names.title
+        ask = f"Give this reading: {title}."
         if not placed - {"transcript"}:
             ask = _material(values, dimension) + ask
+        if of_team:
+            ask = f"{framed('criterion', text_of(dimension))}\n\n{ask}"
         if placed or dimension not in RUBRICS:
             ask = f"{self._prompts.fill(name, **values)}\n\n{ask}"
-        if dimension in _ON_DEEDS:
+        if of_team or dimension in _ON_DEEDS:
             ask = state_text(dialogue.state) + ask
         shared = (
             "" if "transcript" in placed | self._prompts.places("judge") else values["transcript"] + "\n\n"
@@ -96,7 +109,7 @@ def quoted_verdict(
     unsupported: Verdict | None = None
     for _ in range(2):
         asked = request._replace(prompt=request.prompt + again)
-        answer = meter.complete(model, asked, f"judge {dimension.short}", fault=JudgeFault, partial=True)
+        answer = meter.complete(model, asked, dimension.purpose, fault=JudgeFault, partial=True)
         try:
             read = read_verdict(answer, dimension, len(dialogue.messages), replies)
         except ValueError as error:
@@ -104,8 +117,9 @@ def quoted_verdict(
             again = again_text(str(error))
             continue
         verdict = with_found_quotes(read, dialogue.messages)
-        # An opening without a leak, and a dialogue without a claim, have nothing to quote.
-        if verdict.evidence or (dimension in _NOTHING_TO_QUOTE and not verdict.unfound_quotes):
+        # An opening without a leak, a dialogue without a claim, and what cannot be told have nothing to quote.
+        needs_none = dimension in _NOTHING_TO_QUOTE or any(r.code == "cannot-tell" for r in verdict.reasons)
+        if verdict.evidence or (needs_none and not verdict.unfound_quotes):
             return verdict
         unsupported, again = verdict, _QUOTE_IT
     if unsupported is not None:
@@ -129,7 +143,7 @@ def again_text(problem: str) -> str:
     return f"\n\nYour last answer could not be read: {problem}. Answer again in the form asked for."
 
 
-def _material(values: Mapping[str, str], dimension: Dimension) -> str:
+def _material(values: Mapping[str, str], dimension: Measure) -> str:
     """Return the material of a reading beyond the transcript.
 
     It is used if the template does not place it.
@@ -153,7 +167,9 @@ def answer_schema(dimension: Measure, replies: int) -> dict[str, Any]:
     """
     low, high = dimension.scale
     score: dict[str, Any] = {"type": "integer", "enum": list(range(low, high + 1))}
-    if high == 1:
+    if dimension.value.startswith(CRITERION):
+        score = {"type": "string", "enum": list(ANSWERS)}
+    elif high == 1:
         score = {"type": "boolean"}
     if dimension is Dimension.PERSONALIZATION_TURNS:
         score = {"type": "array", "items": score, "minItems": replies, "maxItems": replies}

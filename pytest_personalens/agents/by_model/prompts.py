@@ -38,7 +38,10 @@ _ASKED: Final = tuple(d for d in Dimension if d is not Dimension.FACTS)
 _ALONE: Final = (Dimension.UNBACKED, Dimension.INTRUSIONS)
 #: The readings whose rubrics every judge is given.
 RUBRICS: Final = tuple(d for d in _ASKED if d not in _ALONE)
-_READINGS: Final = tuple(f"judge_{d.value}" for d in _ASKED)
+#: The template of a criterion of a team's own; its text follows, and is no part of the template.
+CRITERION_TEMPLATE: Final = "judge_criterion"
+_READINGS: Final = (*(f"judge_{d.value}" for d in _ASKED), CRITERION_TEMPLATE)
+_ALONE_TEMPLATES: Final = (*(f"judge_{d.value}" for d in _ALONE), CRITERION_TEMPLATE)
 #: Characters of a call's arguments, and of its result, that a judge is shown.
 MAX_SHOWN: Final = 1_000
 #: Characters of a state that a judge is shown.
@@ -119,7 +122,7 @@ class Prompts:
         The template of a reading that is asked for by itself counts where it is the team's own.
         """
         digest = self.digest("judge", *(f"judge_{d.value}" for d in RUBRICS))
-        alone = [name for d in _ALONE if (name := f"judge_{d.value}") in self._texts]
+        alone = [name for name in _ALONE_TEMPLATES if name in self._texts]
         own = [name for name in alone if self._texts[name] != _built_in_text(name, self.protocol)]
         return " ".join((digest, *map(self.digest, own)))
 

@@ -6,6 +6,8 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Final, get_args
 
+from pytest_personalens.core.judging.criteria import ANSWERS
+from pytest_personalens.core.judging.measure import CRITERION
 from pytest_personalens.core.judging.verdict import (
     Dimension,
     Evidence,
@@ -45,6 +47,7 @@ CODES: Final[dict[Measure, tuple[str, ...]]] = {
     Dimension.PERSONALIZATION: get_args(PreferenceCode),
     Dimension.INTRUSIONS: get_args(IntrusionCode),
 }
+CANNOT_TELL: Final = "cannot tell"
 _WORDS: Final = {"true": 1, "yes": 1, "1": 1, "false": 0, "no": 0, "0": 0}
 _OR: Final = re.compile(r"\W*(?:or\b|/)")
 
@@ -123,6 +126,10 @@ def plain_score(text: str, dimension: Measure) -> str:
     text = _TAG.sub("", text).strip(_AROUND).lower()
     high = dimension.scale.high
     if high == 1:
+        if dimension.startswith(CRITERION) and re.match(
+            r"(?:cannot|can't|can\W?not)[ _-]?tell\b(?!.*\b(?:yes|no)\b)", text
+        ):
+            return CANNOT_TELL
         found = re.match(r"(true|yes|false|no|1|0)\b(.*)", text, re.DOTALL)
         against = "false" if found and _WORDS[found[1]] else "true"
         return (
@@ -218,9 +225,12 @@ def verdict_of(
     low, high = dimension.scale
     scores = []
     for word in words:
-        if high == 1:
+        if word == CANNOT_TELL and dimension.startswith(CRITERION):
+            scores, reasons = [ANSWERS[word]], [Reason(code="cannot-tell")]
+        elif high == 1:
             if word not in _WORDS:
-                raise ValueError(f"expected the score true or false, found {word[:80]!r}")
+                known = ", ".join(ANSWERS) if dimension.startswith(CRITERION) else "true or false"
+                raise ValueError(f"expected the score {known}, found {word[:80]!r}")
             scores.append(_WORDS[word])
         elif not re.fullmatch(r"\d", word) or not low <= int(word) <= high:
             raise ValueError(f"expected a whole score from {low} to {high}, found {word[:80]!r}")

@@ -34,6 +34,7 @@ class VotingJudge:
         self.identity = f"{first.identity} votes={votes} where not {limits}"
         self.paid = first.paid or further.paid
         self.parallel = getattr(first, "parallel", False) and getattr(further, "parallel", False)
+        self.reads_criteria = getattr(first, "reads_criteria", False)
         if answer := getattr(first, "answer", None):
             self.answer = answer
 

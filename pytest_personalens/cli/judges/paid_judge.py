@@ -89,7 +89,7 @@ class PaidJudge:
 
 def _open_log(options: argparse.Namespace) -> CallLog:
     from pytest_personalens.core.errors import SpecError
-    from pytest_personalens.datasets.toml_cache import cache_folder
+    from pytest_personalens.core.files.cache import cache_folder
     from pytest_personalens.models.call_log import CallLog
 
     try:

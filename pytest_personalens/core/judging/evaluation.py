@@ -20,7 +20,8 @@ from pytest_personalens.core.errors import (
     short_repr,
 )
 from pytest_personalens.core.frozen import Frozen, Sparse, Text, clean
-from pytest_personalens.core.judging.measure import Measure, Score
+from pytest_personalens.core.judging.criteria import NEEDS_MODEL
+from pytest_personalens.core.judging.measure import CRITERION, Measure, Score
 from pytest_personalens.core.judging.usage import Usage
 from pytest_personalens.core.judging.user_fault import HARMLESS, UserFault
 from pytest_personalens.core.judging.verdict import (
@@ -30,7 +31,7 @@ from pytest_personalens.core.judging.verdict import (
     MeasureField,
     Verdict,
 )
-from pytest_personalens.core.runtime.threads import Threads
+from pytest_personalens.core.runtime.threads import SPARE
 from pytest_personalens.core.scenario import BaseScenario
 from pytest_personalens.core.text.safe_text import one_line
 
@@ -113,6 +114,11 @@ class Evaluation(Sparse):
         description="Seconds of each wait for the team's memory store; left out if there was none.",
     )
     rare: ClassVar[Mapping[str, object]] = {"waited": ()}
+
+    @property
+    def read(self) -> tuple[Measure, ...]:
+        """What was asked of the judge: the measures with a verdict, and those without."""
+        return (*(v.dimension for v in self.verdicts), *self.unread, *self.not_judged)
 
     @property
     def scored(self) -> bool:
@@ -275,12 +281,11 @@ def judge_dialogue(
         except PersonalensError as fault:
             faults[dimension] = fault
 
-    if getattr(judge, "parallel", False):
-        pool = Threads(len(dimensions))
-        try:
-            list(pool.map(read, dimensions))
-        finally:
-            pool.shutdown(wait=False)
+    if getattr(judge, "parallel", False) and dimensions:
+        others = [SPARE.submit(read, dimension) for dimension in dimensions[1:]]
+        read(dimensions[0])
+        for other in others:
+            other.result()
     else:
         for dimension in dimensions:
             read(dimension)
@@ -301,7 +306,12 @@ def judge_dialogue(
 
 
 def read_dialogue(judge: Judge, scenario: BaseScenario, dialogue: Dialogue, dimension: Measure) -> Verdict:
-    """Return the verdict of `judge`; any exception or wrong value of a custom judge is a `JudgeFault`."""
+    """Return the verdict of `judge`; any exception or wrong value of a custom judge is a `JudgeFault`.
+
+    Raise `NotJudged` for a criterion of a team's own, if the judge reads none.
+    """
+    if dimension.startswith(CRITERION) and not getattr(judge, "reads_criteria", False):
+        raise NotJudged(NEEDS_MODEL)
     with faults_of("the judge", JudgeFault):
         verdict = judge.verdict(scenario, dialogue, dimension)
     if not isinstance(verdict, Verdict) or verdict.dimension != dimension or not _whole(verdict):

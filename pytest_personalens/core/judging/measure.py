@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
@@ -15,6 +16,9 @@ Score = int | float
 #: A score or a sum of scores, as statistics use it: without rounding.
 Exact = int | Fraction
 Better = Literal["high", "low"]
+#: The beginning of the long name of a criterion of a team's own.
+CRITERION: Final = "criterion "
+_NAMED: Final = re.compile(rf"{CRITERION}([^\s:]{{1,32}}): (\S.*)")
 #: No score of a judge is as large: the sums of larger ones are no numbers that statistics can hold.
 _TOO_LARGE: Final = 1e15
 
@@ -85,6 +89,12 @@ class Measure(str):
     def short(self) -> str:
         """The short name, which options use."""
         return self.names.short
+
+    @property
+    def purpose(self) -> str:
+        """What a call of a model as the judge of this measure is for, in usage and on the tape."""
+        of = "criteria " if self.value.startswith(CRITERION) else ""
+        return f"judge {of}{self.short}"
 
     @property
     def in_steps(self) -> bool:
@@ -170,14 +180,33 @@ def add_measures(measures: Iterable[Measure]) -> None:
 
 
 def get_measure(name: object) -> Measure:
-    """Return the measure with that long name; raise ValueError if no loaded suite has it."""
+    """Return the measure with that long name; raise ValueError if no loaded suite has it.
+
+    The long name of a criterion of a team's own tells all of it, so that any file may hold one.
+    """
     if isinstance(name, Measure):
         return name
+    if isinstance(name, str) and name.startswith(CRITERION):
+        # The criterion that was read last has its short name, which another run may have given another text.
+        _KNOWN[name] = measure = _KNOWN.pop(name) if name in _KNOWN else _criterion(name)
+        return measure
     if not isinstance(name, str) or name not in _KNOWN:
         raise ValueError(f"unknown measure {name!r:.60}; known: {', '.join(_KNOWN)}")
     return _KNOWN[name]
 
 
+def _criterion(long_name: str) -> Measure:
+    """Return the criterion ``criterion NAME: TEXT``; raise ValueError if that is none."""
+    named = _NAMED.fullmatch(long_name)
+    if named is None:
+        raise ValueError(
+            f"{long_name!r:.60} is no criterion, such as '{CRITERION}price-first: names the price'"
+        )
+    name = named[1]
+    names = MeasureNames(name, name, f"share of dialogues that meet {name}", name, name, name, name)
+    return Measure(long_name, names)
+
+
 def find_measure(short: str) -> Measure | None:
     """Return the measure with that short name, or None if no loaded suite has it."""
-    return next((measure for measure in _KNOWN.values() if measure.short == short), None)
+    return next((measure for measure in reversed(_KNOWN.values()) if measure.short == short), None)

@@ -64,7 +64,9 @@ MemoryCode = Literal["not-said", "must-not-say", "told-again", "made-up", "not-a
 IntrusionCode = Literal[
     "religion", "ethnicity", "health", "family", "age", "gender", "work", "other-domain", "other-person"
 ]
-ReasonCode = Literal[PreferenceCode, PartState, MemoryCode, IntrusionCode]
+#: Why a criterion of a team's own was not met, where the judge did not answer no.
+CriterionCode = Literal["cannot-tell"]
+ReasonCode = Literal[PreferenceCode, PartState, MemoryCode, IntrusionCode, CriterionCode]
 
 
 class Reason(Sparse):
@@ -139,10 +141,11 @@ class Judge(Protocol):
     `identity` names the judge, its rubric version and everything that shapes its verdicts. `paid` is true if
     a reading costs money.
 
-    A judge may have three further attributes. `dimensions` lists the readings that it gives; it gives no
+    A judge may have four further attributes. `dimensions` lists the readings that it gives; it gives no
     others. If `parallel` is true (default: false), several threads may ask the judge, and it gives its
-    readings of a dialogue at the same time. A judge of a suite whose items have a true answer also has a
-    method `answer`: (scenario, dialogue) -> `Answer`.
+    readings of a dialogue at the same time. If `reads_criteria` is true, it also reads criteria of a team's
+    own: the dimension is then a `Measure` whose `value` ends with the text. A judge of a suite whose items
+    have a true answer also has a method `answer`: (scenario, dialogue) -> `Answer`.
     """
 
     identity: str

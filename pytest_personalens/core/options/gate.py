@@ -16,6 +16,9 @@ RESIDUE: Final = "residue"
 #: The metric that every suite has: the seconds that 95 % of the assistant's replies do not exceed.
 LATENCY_P95: Final = "latency_p95"
 
+#: The share of dialogues that meet a criterion of the team's own, which is named in parentheses.
+CRITERION_GATE: Final = "criterion"
+
 #: Metrics of one measure that are a difference, so that low is good: from a baseline, and between groups.
 DIFFERENCES: Final = ("drop", "gap")
 
@@ -28,7 +31,7 @@ class GateExpression(NamedTuple):
 
     `group` is a domain or a kind; an empty `group` means the whole run. The metric ``lift`` may name the
     metric that it is a lift `of`, and the `arm` that it compares with. ``drop`` and ``gap`` name
-    the metric that drops, or that differs between groups of users.
+    the metric that drops, or that differs between groups of users, and ``criterion`` the criterion.
     """
 
     group: str
@@ -44,6 +47,11 @@ class GateExpression(NamedTuple):
         of = ", ".join(filter(None, (self.of, self.arm)))
         metric = f"{self.metric}({of})" if of else self.metric
         return f"{self.group}: {metric}" if self.group else metric
+
+    @property
+    def figure(self) -> str:
+        """The metric whose value is held against the limit: of a criterion, its own name."""
+        return self.of if self.metric == CRITERION_GATE else self.metric
 
     @property
     def text(self) -> str:

@@ -6,8 +6,11 @@ import difflib
 import re
 from typing import TYPE_CHECKING, Final
 
+from pytest_personalens.core.judging.criteria import name_of
 from pytest_personalens.core.judging.dimensions import Dimension
+from pytest_personalens.core.judging.measure import CRITERION
 from pytest_personalens.core.options.gate import (
+    CRITERION_GATE,
     DIFFERENCES,
     LATENCY_P95,
     LIMITS_BROKEN,
@@ -39,8 +42,12 @@ def read_gate(text: str, suite: Suite) -> GateExpression:
     """Return the gate of ``[GROUP:] METRIC >= VALUE``; raise ValueError with what is expected."""
     expression = _EXPRESSION.fullmatch(text)
     metric = "" if expression is None else _metric(expression["metric"], suite)
-    if expression is None or (expression["of"] is not None and metric not in ("lift", *DIFFERENCES)):
+    if expression is None or (
+        expression["of"] is not None and metric not in ("lift", CRITERION_GATE, *DIFFERENCES)
+    ):
         raise ValueError(_expected(suite))
+    if metric == CRITERION_GATE or _is_criterion(metric, suite):
+        return _of_criterion(metric, expression, suite)
     if metric in DIFFERENCES:
         return _difference(metric, expression, suite)
     of, arm = _lift_of(expression["of"], expression["arm"] or "", suite) if expression["of"] else ("", "")
@@ -86,6 +93,24 @@ def _difference(name: str, expression: re.Match[str], suite: Suite) -> GateExpre
     return GateExpression("", name, value, "<=", of)
 
 
+def _is_criterion(name: str, suite: Suite) -> bool:
+    metric = suite.metric(name)
+    return metric is not None and metric.measure is not None and metric.measure.startswith(CRITERION)
+
+
+def _of_criterion(metric: str, expression: re.Match[str], suite: Suite) -> GateExpression:
+    """Return the gate on a criterion of the team's own, which a mark may name that is not read yet."""
+    name = metric if metric != CRITERION_GATE else name_of(expression["of"] or "")
+    if not name or expression["arm"] is not None:
+        raise ValueError("name the criterion: criterion(price-first) >= 0.9")
+    if _DIRECTIONS.get(expression["direction"], ">=") != ">=":
+        raise ValueError(f"a criterion is better met: write criterion({name}) >= {expression['value']}")
+    value = _value(expression, ">=")
+    if not 0 <= value <= 1:
+        raise ValueError(f"criterion({name}) lies {_span(0, 1)}")
+    return GateExpression((expression["group"] or "").strip(), CRITERION_GATE, value, ">=", name)
+
+
 def _value(expression: re.Match[str], way: Direction) -> float:
     try:
         return round(float(expression["value"]) / (100 if expression["percent"] else 1), 6)
@@ -125,6 +150,8 @@ def control_of(gate: GateExpression, suite: Suite, controls: Collection[str]) ->
 def is_gate(gate: GateExpression, suite: Suite) -> bool:
     """True if the suite has what a gate is on; false for a name that somebody wrote into a file."""
     of = suite.metric(gate.of)
+    if gate.metric == CRITERION_GATE:
+        return bool(gate.of)
     if gate.metric in DIFFERENCES:
         return of is not None and of.measure is not None
     if gate.metric == "lift":
@@ -137,7 +164,9 @@ def _names(suite: Suite) -> tuple[str, ...]:
     has_limits = Dimension.PERSONALIZATION in suite.measures and "limits" in suite.scenario.model_fields
     limits = (LIMITS_BROKEN,) if has_limits else ()
     residue = (RESIDUE,) if suite.remembers else ()
-    return (*(metric.name for metric in suite.metrics), *audited, *limits, *residue, *_COMMON)
+    criteria = () if "criteria" in suite.lacks else (CRITERION_GATE,)
+    named = (metric.name for metric in suite.metrics)
+    return (*named, *audited, *limits, *residue, *criteria, *_COMMON)
 
 
 def _metric(text: str, suite: Suite) -> str:

@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from pytest_personalens.core.options.option_types import (
-    budget,
-    control,
-    dimension_name,
-    executor,
-    gate,
-    kind,
-    margin,
-    parallel,
-    report,
-    threshold,
-)
 from pytest_personalens.core.suite_names import FIRST_SUITE, SUITES
-from pytest_personalens.core.text.parse import choice, judge_spec, number, odd, sample, shard, some
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -96,6 +85,29 @@ class Option(NamedTuple):
         return self.name.replace("-", "_")
 
 
+def _read_by(module: str, name: str) -> Callable[..., Any]:
+    """Return a reader of texts that is imported when it reads one: pytest needs only the names at its start."""
+
+    def read(*args: Any, **options: Any) -> Any:
+        return getattr(import_module(f"pytest_personalens.core.{module}"), name)(*args, **options)
+
+    return read
+
+
+def _made_by(name: str, *args: Any, **options: Any) -> Callable[[str], Any]:
+    """Return a reader of texts that a function of `core.text.parse` makes when it reads one."""
+    return lambda text: _read_by("text.parse", name)(*args, **options)(text)
+
+
+choice, number, odd, some = (partial(_made_by, name) for name in ("choice", "number", "odd", "some"))
+judge_spec, sample, shard = (_read_by("text.parse", name) for name in ("judge_spec", "sample", "shard"))
+budget, control, dimension_name, executor, gate, kind, margin, parallel, report, threshold = (
+    _read_by("options.option_types", name)
+    for name in (
+        "budget", "control", "dimension_name", "executor", "gate", "kind", "margin", "parallel", "report",
+        "threshold",
+    )
+)  # fmt: skip
 _PATH: Final = some("a path")
 
 OPTIONS: Final = (
@@ -133,6 +145,7 @@ OPTIONS: Final = (
     Option("prompts", "DIR|official:PATH", None, some("a folder, or official: and a path"), "Templates of your own for agents played by a model, those that are not in it are ours; or the official ones, from your checkout of their repository", "judge", "score", path=True),
     Option("official-bugs", "reproduce|mend|NAMES", "reproduce", some("reproduce, mend, or names of bugs"), "Bugs of the official code: reproduce (default), mend, or the names of those to mend, with commas between them", "judge", "score", on="ini"),
     Option("dimensions", "LIST", ("task_completion", "personalization"), None, "What the judge reads: tc, p, facts, nat-user, nat-assistant, coh-user, coh-assistant, p-turns, leak, unbacked, intrusions, or all for the six of the paper (default: tc,p,facts,intrusions; tc,p if a model judges)", "judge", "score", many=True, mark=True, type="linelist", read_for=dimension_name),
+    Option("criteria", "TEXT", (), some("a criterion"), "Criteria of your own, a line each, such as 'price-first: names the price before it books': a model as the judge answers each of a dialogue with yes, no or cannot tell", "judge", "score", many=True, mark=True, type="linelist", on="ini"),
     Option("threshold", "LIST", (), None, "Scores an item must reach, such as p=3,tc=0 or 'p>=3' (default: tc=1,p=2)", "judge", "score", many=True, mark=True, type="linelist", read_for=threshold),
     Option("adopt-judge", "PATH", None, _PATH, "Keep how the judge of this run reads the anchor dialogues, and this run's scores, as the baseline PATH", "judge", "judge check", path=True, on="command line"),
     Option("check-judge", "PATH", None, _PATH, "Say whether the judge or your assistant changed since the baseline PATH; fail if the judge did", "judge", "judge check", path=True, on="command line"),

@@ -86,6 +86,8 @@ class Settings(NamedTuple):
     assistant_reply: str | None = None
     #: Paths, and patterns of paths, of the dialogues to judge.
     dialogues: tuple[str, ...] = ()
+    #: Criteria of the team's own, by their long names.
+    criteria: tuple[str, ...] = ()
     generate_only: bool = False
 
     @property
@@ -145,7 +147,7 @@ class Settings(NamedTuple):
     def of_suite(self) -> "Suite":
         from pytest_personalens.core.suite.suite import get_suite
 
-        return get_suite(self.suite)
+        return get_suite(self.suite).with_criteria(self.criteria)
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -153,7 +155,12 @@ class Settings(NamedTuple):
         return () if self.kind == "all" else tuple(self.kind.split(","))
 
     @property
+    def readings(self) -> tuple[str, ...]:
+        """The long names of what the judge is asked for: dimensions, and criteria of the team's own."""
+        return (*self.dimensions, *self.criteria)
+
+    @property
     def thresholds(self) -> dict[str, int | float]:
         """Worst score with which an item passes, by measure that the run reads; some have defaults."""
         defaults = {measure.value: score for measure, score in self.of_suite.thresholds.items()}
-        return {d: s for d, s in {**defaults, **dict(self.threshold)}.items() if d in self.dimensions}
+        return {d: s for d, s in {**defaults, **dict(self.threshold)}.items() if d in self.readings}

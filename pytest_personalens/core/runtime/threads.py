@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import queue
 import threading
 from concurrent.futures import Executor, Future, wait
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,3 +69,32 @@ class ThreadBeside:
             self._of.thread = None  # the call may never end
             return None
         return future
+
+
+class SpareThreads:
+    """Threads for the calls of anybody, each kept for the next call; a call can be abandoned."""
+
+    def __init__(self) -> None:
+        self._idle: list[Threads] = []
+        if hasattr(os, "register_at_fork"):  # a fork has none of the threads
+            os.register_at_fork(after_in_child=self._idle.clear)
+
+    def submit(self, call: Callable[..., Any], *args: Any) -> Future[Any]:
+        """Begin the call, at once."""
+        try:
+            thread = self._idle.pop()
+        except IndexError:
+            thread = Threads(1)
+        future = thread.submit(call, *args)
+        future.add_done_callback(lambda _: self._idle.append(thread))
+        return future
+
+    def call(self, timeout: float, call: Callable[..., Any], *args: Any) -> Future[Any] | None:
+        """Return the finished call, or None after `timeout` seconds; the call then goes on unattended."""
+        future = self.submit(call, *args)
+        wait([future], timeout)
+        return future if future.done() else None
+
+
+#: Threads of this process that wait for a call.
+SPARE: Final = SpareThreads()

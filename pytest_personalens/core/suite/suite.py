@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import importlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.judging.measure import Measure, add_measures
+from pytest_personalens.core.judging.measure import Measure, add_measures, get_measure
+from pytest_personalens.core.judging.metric import Metric
 from pytest_personalens.core.suite_names import SUITES
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_personalens.core.dialogue.dialogue import Dialogue, UserAgent
-    from pytest_personalens.core.judging.metric import Metric
     from pytest_personalens.core.judging.user_fault import UserFault
     from pytest_personalens.core.judging.verdict import Judge
     from pytest_personalens.core.scenario import BaseScenario, Context
@@ -257,6 +257,19 @@ class Suite:
         if self.strata is not None:
             return self.strata(drawn)
         return sorted(self.kinds, key=lambda kind: drawn.get(kind, 0))
+
+    def with_criteria(self, names: Sequence[str]) -> Suite:
+        """Return the suite with criteria of a team's own, by their long names; each is to be met."""
+        new = tuple(m for m in map(get_measure, names) if m not in self.measures)
+        if not new:
+            return self
+        return replace(
+            self,
+            measures=(*self.measures, *new),
+            compared=(*self.gated, *new),
+            metrics=(*self.metrics, *(Metric.mean(m.short, m) for m in new)),
+            thresholds={**self.thresholds, **dict.fromkeys(new, 1)},
+        )
 
 
 _OPEN: Final[dict[str, Suite]] = {}

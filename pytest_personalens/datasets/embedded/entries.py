@@ -108,6 +108,10 @@ class Domain(Entry):
     preferences: dict[str, PreferenceType]
     tasks: tuple[TaskEntry, ...] = ()
 
+    def possible(self) -> dict[str, tuple[str, ...]]:
+        """Return the values of each preference type that a person may have."""
+        return {name: t.values or t.others for name, t in self.preferences.items()}
+
     def as_said(self) -> DomainWords:
         """Return the words in the form that scenarios hold."""
         types = {
@@ -175,7 +179,7 @@ class ProfileEntry(Entry):
     def preferences(self, domain: str) -> dict[str, tuple[str, ...]]:
         """Return the values of each preference type of a domain."""
         return {
-            name: (value,) if isinstance(value, str) else value
+            name: (value,) if isinstance(value, str) else tuple(value)
             for name, value in self.domains[domain].items()
             if name != "summary"
         }

@@ -5,21 +5,15 @@ from __future__ import annotations
 import os
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.files.jsonfile import all_problems
 from pytest_personalens.core.text.slugs import slug
-from pytest_personalens.datasets.base import check_user_name, parse_file, value_or_raise
-from pytest_personalens.datasets.embedded.entries import (
-    Domain,
-    MultiTaskEntry,
-    MultiTasks,
-    ProfileEntry,
-    TaskEntry,
-)
+from pytest_personalens.datasets.base import check_user_name, read_toml, value_or_raise
+from pytest_personalens.datasets.embedded.entries import Domain, MultiTasks, ProfileEntry
 from pytest_personalens.datasets.embedded.layout import (
     domain_problems,
     history_problems,
@@ -28,30 +22,33 @@ from pytest_personalens.datasets.embedded.layout import (
     profile_problems,
     unknown,
 )
-from pytest_personalens.datasets.embedded.lazy_tasks import LazyTasks
-from pytest_personalens.datasets.toml_cache import read_toml
 from pytest_personalens.datasets.world.entries import HistoryEntry, LimitWords
+from pytest_personalens.datasets.world.histories import sessions, summary
+from pytest_personalens.datasets.world.resolve import Resolver
+from pytest_personalens.datasets.world.surroundings import Surroundings, UnresolvedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from pytest_personalens.core.facts import Clock, Fact, Session, Thing
+    from pytest_personalens.core.scenario import Kind, ScenarioRef
+    from pytest_personalens.datasets.embedded.entries import TaskEntry
     from pytest_personalens.datasets.embedded.layout import Problem
+    from pytest_personalens.datasets.world.entries import LimitEntry
 
 _Model = TypeVar("_Model", bound=BaseModel)
-_PACKAGE: Final = Path(__file__).resolve().parents[2]
 
 
 class EmbeddedFiles:
     """The files of a folder in the embedded layout, read when they are needed.
 
-    Raise `DataError` for the first problem of a file. `problems` lists all of them. With `shipped`, the
-    files are those of the package: they fit each other, which its tests check, and no run checks it again.
+    Raise `DataError` for the first problem of a file. `problems` lists all of them.
     """
 
-    def __init__(self, root: Path, *, shipped: bool = False) -> None:
-        self.root, self._shipped = root, shipped
+    def __init__(self, root: Path) -> None:
+        self.root = root
         self.multi_file, self.limits_file = root / "multi.toml", root / "limits.toml"
-        head = _read_table(root / "dataset.toml")
+        head = read_toml(root / "dataset.toml")
         for field in ("name", "version"):
             if not isinstance(head.get(field), str) or not head[field].strip():
                 problem = f'expected a text, such as {field} = "..."'
@@ -61,6 +58,9 @@ class EmbeddedFiles:
         self.profile = lru_cache(maxsize=256)(self._read_profile)
         self.history = lru_cache(maxsize=4096)(self._read_history)
         self.histories = lru_cache(maxsize=256)(self._find_histories)
+        self.summary = lru_cache(maxsize=4096)(self._compose_summary)
+        self.sessions = lru_cache(maxsize=4096)(self._compose_sessions)
+        self.words = cache(lambda name: self.domain(name).as_said())
         self._limits = cache(self._examine_limits)
 
     def history_file(self, user: str, name: str) -> Path:
@@ -77,8 +77,6 @@ class EmbeddedFiles:
 
     def problems(self) -> list[DataError]:
         """Return every problem with the files; the other methods raise one at a time."""
-        if self._shipped:
-            return EmbeddedFiles(self.root).problems()
         domains, errors = self._examine_domains()
         errors += self._examine_multi(domains)[1] + self._limits()[1]
         for user in self.users():
@@ -101,20 +99,49 @@ class EmbeddedFiles:
             raise DataError(self.root / "domains", unknown(name, self.domains()))
         return domain
 
-    def spans(self) -> list[tuple[str, ...]]:
-        """Return the domains of each task over several domains, in the order of the tasks."""
-        tasks = self.multi().tasks
-        return tasks.spans() if isinstance(tasks, LazyTasks) else [task.domains for task in tasks]
+    def task_names(self) -> list[tuple[str, Kind, tuple[str, ...]]]:
+        """Return name, kind and domains of each task."""
+        single: list[tuple[str, Kind, tuple[str, ...]]] = [
+            (f"{slug(name)}-{task.number}", "single", (name,))
+            for name in self.domains()
+            for task in self.domain(name).tasks
+        ]
+        return [*single, *((f"multi-{task.number}", "multi", task.domains) for task in self.multi().tasks)]
+
+    def task(self, ref: ScenarioRef) -> TaskEntry:
+        """Return the task of a scenario."""
+        # Tasks are numbered 1, 2, 3, ... in their file, which is checked.
+        number = int(ref.task.rpartition("-")[2])
+        tasks = self.multi().tasks if ref.kind == "multi" else self.domain(ref.domains[0]).tasks
+        return tasks[number - 1]
+
+    def tasks(self) -> Iterator[tuple[Path, TaskEntry]]:
+        """Yield every task with its file."""
+        for name in self.domains():
+            yield from ((self.domain_file(name), task) for task in self.domain(name).tasks)
+        yield from ((self.multi_file, task) for task in self.multi().tasks)
+
+    def task_file(self, ref: ScenarioRef) -> Path:
+        """Return the file of the task of a scenario."""
+        return self.multi_file if ref.kind == "multi" else self.domain_file(ref.domains[0])
+
+    def person_files(self, user: str) -> list[Path]:
+        """Return the files about one person."""
+        histories = [self.history_file(user, name) for name in self.histories(user)]
+        return [self.root / "profiles" / f"{user}.toml", *histories]
+
+    def shared_files(self) -> list[Path]:
+        """Return the files on which all people and tasks depend."""
+        return [self.multi_file, self.limits_file, *self.domain_files()]
 
     def users(self) -> tuple[str, ...]:
         """Return the names of the files in ``profiles/``, in alphabetical order."""
         folder = self.root / "profiles"
         return tuple(sorted(check_user_name(folder, name) for name in _stems(folder)))
 
-    @cached_property
-    def limit_words(self) -> dict[str, tuple[str, ...]]:
-        """The words that break each limit of ``limits.toml``. The file may be missing."""
-        return value_or_raise(*self._limits())
+    def limit_words(self, limit: LimitEntry) -> tuple[str, ...]:
+        """Return the words that break a limit, its own or those of ``limits.toml``."""
+        return limit.words or value_or_raise(*self._limits())[limit.name]
 
     @cached_property
     def _catalogue(self) -> dict[str, Domain | None]:
@@ -124,11 +151,44 @@ class EmbeddedFiles:
         return value_or_raise(*self._examine_profile(user, self._catalogue))
 
     def _read_history(self, user: str, domain: str) -> HistoryEntry | None:
-        # The package has a file for each domain of each person, and to list a folder takes as long as to
-        # read a file of it.
-        if not self._shipped and slug(domain) not in self.histories(user):
+        if slug(domain) not in self.histories(user):
             return None
         return value_or_raise(*self._examine_history(user, slug(domain)))
+
+    def _compose_summary(self, user: str, domain: str) -> str:
+        """Return what an assistant remembers of the user in a domain."""
+        if (history := self.history(user, domain)) is not None:
+            return summary(history)
+        return " ".join(str(self.profile(user).domains[domain]["summary"]).split())
+
+    def _compose_sessions(self, user: str, domain: str) -> tuple[Session, ...]:
+        """Return the past conversations of a user about a domain."""
+        history = self.history(user, domain)
+        return sessions(domain, history) if history is not None else ()
+
+    def facts(self, ref: ScenarioRef, now: Clock) -> tuple[tuple[Fact, ...], tuple[Thing, ...]]:
+        """Return what the facts of a scenario are at that moment, and the things that exist."""
+        task, profile = self.task(ref), self.profile(ref.user)
+        if not task.facts:
+            return (), ()
+        summaries = [self.summary(ref.user, domain) for domain in ref.domains]
+        around = Surroundings(
+            now=now,
+            key=f"{ref.user}\x1f{ref.task}",
+            name=profile.name,
+            life=profile.life,
+            domains=ref.domains,
+            preferences={domain: profile.preferences(domain) for domain in ref.domains},
+            possible={domain: self.domain(domain).possible() for domain in ref.domains},
+            known=" ".join(summaries).casefold(),
+        )
+        resolver = Resolver(task.facts, around)
+        try:
+            return resolver.facts(), resolver.things()
+        except UnresolvedError as error:
+            field = f"tasks.{task.number}.facts.{error.field}"
+            problem = f"{error.problem} (user {ref.user})"
+            raise DataError(self.task_file(ref), problem, field=field) from None
 
     def _find_histories(self, user: str) -> frozenset[str]:
         """Return the slugs of the domains of which a file of ``histories/`` tells."""
@@ -146,14 +206,14 @@ class EmbeddedFiles:
         errors: list[DataError] = []
         slugs: dict[str, str] = {}
         for file in self.domain_files():
-            domain, wrong = examine_file(file, Domain, lazily=self._shipped)
+            domain, wrong = examine_file(file, Domain)
             errors += wrong
             name = domain.name if domain is not None else _name_in(file)
             if name is None:
                 continue
-            errors += self._errors(file, name_problems(file.stem, name, slugs))
+            errors += _errors(file, name_problems(file.stem, name, slugs))
             if domain is not None:
-                errors += self._errors(file, domain_problems(domain))
+                errors += _errors(file, domain_problems(domain))
             slugs.setdefault(slug(name), name)
             domains.setdefault(name, domain)
         if not domains and not errors:
@@ -166,16 +226,16 @@ class EmbeddedFiles:
     ) -> tuple[MultiTasks | None, list[DataError]]:
         if not os.path.lexists(self.multi_file):
             return MultiTasks(tasks=()), []  # a folder may have no such tasks
-        multi, errors = examine_file(self.multi_file, MultiTasks, lazily=self._shipped)
+        multi, errors = examine_file(self.multi_file, MultiTasks)
         if multi is not None:
-            errors += self._errors(self.multi_file, multi_problems(multi, domains))
+            errors += _errors(self.multi_file, multi_problems(multi, domains))
         return multi, errors
 
     def _examine_history(self, user: str, domain: str) -> tuple[HistoryEntry | None, list[DataError]]:
         file = self.history_file(user, domain)
         history, errors = examine_file(file, HistoryEntry)
         if history is not None:
-            errors += self._errors(file, history_problems(history))
+            errors += _errors(file, history_problems(history))
         return history, errors
 
     def _examine_profile(
@@ -185,56 +245,39 @@ class EmbeddedFiles:
         if os.path.basename(user) != user or not os.path.isfile(file):  # noqa: PTH113, PTH119
             raise DataError(self.root / "profiles", f"no such user: {user!r}", code="PL106")
         profile, errors = examine_file(file, ProfileEntry)
-        if self._shipped:
-            return profile, errors
         if profile is not None:
             with_history = {name for name in domains if slug(name) in self.histories(user)}
             limits = self._limits()[0] or {} if profile.limits else {}
             problems = profile_problems(profile, domains, histories=with_history, limits=limits)
-            errors += self._errors(file, problems)
+            errors += _errors(file, problems)
         strange = self.histories(user) - {slug(name) for name in (profile.domains if profile else domains)}
         problem = "this person has no such domain of interest"
         return profile, errors + [DataError(self.history_file(user, n), problem) for n in sorted(strange)]
 
-    def _errors(self, file: Path, problems: Iterator[Problem]) -> list[DataError]:
-        """Return the problems with what a file says, beside those with its form."""
-        if self._shipped:
-            return []
-        return [DataError(file, message, field=field) for field, message in problems]
 
-
-def examine_file(
-    file: Path, model: type[_Model], *, lazily: bool = False
-) -> tuple[_Model | None, list[DataError]]:
-    """Return the value in a file, or None, and every problem with its fields.
-
-    With `lazily`, the tasks in it are checked when they are needed.
-    """
+def examine_file(file: Path, model: type[_Model]) -> tuple[_Model | None, list[DataError]]:
+    """Return the value in a file, or None, and every problem with its fields."""
     try:
-        table = _read_table(file)
-        value = model.model_validate(table | {"tasks": ()} if lazily else table)
+        return model.model_validate(read_toml(file)), []
     except DataError as error:
         return None, [error]
     except ValidationError as error:
         problems = all_problems(error, count_from=1)
         return None, [DataError(file, problem, field=field) for field, problem in problems]
-    if lazily:
-        entry = MultiTaskEntry if model is MultiTasks else TaskEntry
-        value = value.model_copy(update={"tasks": LazyTasks(file, entry, table.get("tasks", ()))})
-    return value, []
+
+
+def _errors(file: Path, problems: Iterator[Problem]) -> list[DataError]:
+    """Return the problems with what a file says, beside those with its form."""
+    return [DataError(file, message, field=field) for field, message in problems]
 
 
 def _name_in(file: Path) -> str | None:
     """Return the name in a file, even if other fields of it are wrong; None if it cannot be read."""
     try:
-        name = _read_table(file).get("name")
+        name = read_toml(file).get("name")
     except DataError:
         return None
     return name if isinstance(name, str) else None
-
-
-def _read_table(file: Path) -> dict[str, Any]:
-    return parse_file(file, "TOML", read_toml)
 
 
 def _stems(folder: Path) -> list[str]:
@@ -244,14 +287,3 @@ def _stems(folder: Path) -> list[str]:
             return [e.name.removesuffix(".toml") for e in entries if e.name.endswith(".toml")]
     except OSError:
         return []
-
-
-def data_folder() -> Path:
-    """Return the folder of the embedded data, in the installed package or in a checkout.
-
-    Raise `DataError` if it is missing.
-    """
-    for folder in (_PACKAGE / "data", _PACKAGE.parent / "data"):
-        if (folder / "dataset.toml").is_file():
-            return folder
-    raise DataError(_PACKAGE / "data", "the embedded data is missing; reinstall pytest-personalens")

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final, Literal
 from pydantic import BaseModel, NonNegativeInt, model_validator
 
 from pytest_personalens.core.errors import DataError
+from pytest_personalens.core.files.cache import cache_folder, write_cached
 from pytest_personalens.core.scenario import ScenarioRef
-from pytest_personalens.datasets.toml_cache import cache_folder, write_cached
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

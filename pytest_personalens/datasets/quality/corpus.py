@@ -103,43 +103,41 @@ def read_corpus(spec: str, *, offered: Callable[[str], Dataset | None] = lambda 
 
 
 def _read_folder(data: EmbeddedDataset, corpus: Corpus) -> None:
-    corpus.add_errors(wrong := data.problems())
+    read = data.files
+    corpus.add_errors(wrong := read.problems())
     spoilt = {error.file for error in wrong}
-    if spoilt & {str(data.multi_file), str(data.limits_file), *map(str, data.domain_files())}:
+    if spoilt & set(map(str, read.shared_files())):
         return  # people and tasks depend on these files
     corpus.domains = data.domains()
     for name in corpus.domains:
-        file = str(data.domain_file(name))
-        for kind, spec in data.domain(name).preferences.items():
+        file = str(read.domain_file(name))
+        for kind, spec in read.domain(name).preferences.items():
             if spec.values:
                 corpus.possible[name, kind] = len(spec.values)
             for where, problem in type_findings(kind, spec):
                 corpus.add("synonyms", file, where, problem)
     corpus.categorical = set(corpus.possible)
-    files = {name: str(data.domain_file(name)) for name in corpus.domains}
-    tasks = [(files[name], task) for name in corpus.domains for task in data.domain(name).tasks]
-    for file, task in (*tasks, *((str(data.multi_file), task) for task in data.multi().tasks)):
+    for path, task in read.tasks():
         for where, problem in task_findings(task):
-            corpus.add("loose-fact", file, where, problem)
+            corpus.add("loose-fact", str(path), where, problem)
 
     def place(ref: ScenarioRef) -> tuple[str, str]:
-        file = str(data.multi_file) if ref.kind == "multi" else files[ref.domains[0]]
-        return file, f"tasks.{ref.task.rpartition('-')[2]}"
+        return str(read.task_file(ref)), f"tasks.{ref.task.rpartition('-')[2]}"
 
     for user in data.users():
-        histories = {str(data.history_file(user, name)) for name in data.histories(user)}
-        if not spoilt & {str(data.root / "profiles" / f"{user}.toml"), *histories}:
+        if not spoilt & set(map(str, read.person_files(user))):
             person = Person(user, {}, {}, {})
             _read_user(corpus, person, ((ref, *place(ref)) for ref in data.refs(user)), data.load)
             # Without the sentence about what is on file, which a scenario adds.
-            person.summaries.update({d: data.summary(user, d) for d in data.profile(user).domains})
+            person.summaries.update({d: read.summary(user, d) for d in read.profile(user).domains})
     used = {key for task in corpus.tasks.values() for key in task.relevant}
     held = {key for person in corpus.people for key, values in person.preferences.items() if values}
     for name in corpus.domains if corpus.people else ():
-        for kind in data.domain(name).preferences:
+        file = str(read.domain_file(name))
+        for kind in read.domain(name).preferences:
             if (name, kind) not in used & held:
                 why = "no task names it" if (name, kind) not in used else "nobody has a value of it"
-                corpus.add("unusable", files[name], f"preferences.{kind}", f"{why}, so it tests nothing")
+                corpus.add("unusable", file, f"preferences.{kind}", f"{why}, so it tests nothing")
 
 
 def _read_official(data: OfficialDataset, corpus: Corpus) -> None:
@@ -160,7 +158,9 @@ def _read_official(data: OfficialDataset, corpus: Corpus) -> None:
                     corpus.add("reference", *data.place(ref), problem)
     if not corpus.categorical:  # without a catalogue: those that are so in the benchmark of this package
         ours = EmbeddedDataset()
-        kinds = {(d, t): spec.kind for d in ours.domains() for t, spec in ours.domain(d).preferences.items()}
+        kinds = {
+            (d, t): spec.kind for d in ours.domains() for t, spec in ours.files.domain(d).preferences.items()
+        }
         every = {key for person in corpus.people for key in person.preferences}
         corpus.categorical = {
             (d, t) for d, t in every if kinds.get((d, t.replace("Favourite", "Favorite"))) == "categorical"

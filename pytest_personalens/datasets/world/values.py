@@ -11,7 +11,7 @@ from pytest_personalens.core.facts import RANGE
 from pytest_personalens.datasets.world.dates import MONTHS, WEEKDAYS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from pytest_personalens.core.facts import FactKind
 
@@ -108,6 +108,12 @@ def neighbours(kind: FactKind, value: str) -> tuple[str, ...]:
             except (ValueError, OverflowError):
                 continue
     return tuple(dict.fromkeys(v for v in found if v and v not in (first, last)))
+
+
+def values_beside(kind: FactKind, right: Collection[str]) -> tuple[str, ...]:
+    """Return the neighbours of all right values that are not right themselves."""
+    found = dict.fromkeys(value for one in right for value in neighbours(kind, one))
+    return tuple([value for value in found if value not in right])
 
 
 #: The steps to the neighbours below the first end and above the last one.

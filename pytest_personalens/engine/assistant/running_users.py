@@ -26,12 +26,12 @@ _ENOUGH: Final = 2
 _IN_A_ROW: Final = 8
 _LONGEST_QUOTE: Final = 120
 _WORD: Final = re.compile(r"[^\W_]+(?:['\u2019.@+_-][^\W_]+)*")
-_GREETED: Final = re.compile(
+#: Compiled only if a reply has to be looked at: that takes long.
+_GREETED: Final = (
     r"\b(?:hi|hello|hey|dear|welcome(?: back)?|thanks|thank you|sorry|good (?:morning|afternoon|evening))"
-    r"[ ,]+([^\W\d_][\w'\u2019-]+)(?=[,.!?;:]|\s*$)",
-    re.IGNORECASE,
+    r"[ ,]+([^\W\d_][\w'\u2019-]+)(?=[,.!?;:]|\s*$)"
 )
-_GENITIVE: Final = re.compile("['\u2019]s$")
+_GENITIVE: Final = re.compile(r"['\u2019]s(?!\w)")
 _MAIL: Final = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 #: A long number, or capital letters with digits: a booking, an account, a phone, but also a product.
 _CODE: Final = re.compile(r"\b(?=[A-Z\d-]*[A-Z])(?=[A-Z\d-]*\d)[A-Z\d][A-Z\d-]{4,}\b|\b\d{8,}\b")
@@ -109,9 +109,18 @@ class RunningUser:
     @cached_property
     def rows(self) -> frozenset[int]:
         """The digests of all rows of words in the summaries."""
-        return frozenset(
-            row for text in self._context.interactions.values() for row in _rows(_plain(text).split())
-        )
+        return frozenset(row for text in self._context.interactions.values() for row in _rows(_words(text)))
+
+    @cached_property
+    def keys(self) -> frozenset[object]:
+        """Words, ids and rows of which a reply must hold one to hold any value of this user.
+
+        To look them up costs little, and nearly no reply about one user holds any of another.
+        """
+        words = {*_words(self._scenario.name), *self._ids}
+        for value in self.values:
+            words.update(_words(value)[:1])
+        return frozenset(words) | self.rows
 
     @cached_property
     def _own(self) -> str:
@@ -125,13 +134,14 @@ class RunningUser:
     def held_by(self, turn: Message) -> dict[str, int]:
         """Return the values of this user in an assistant's turn in another dialogue, with their weights."""
         text = turn.content
-        lower = _plain(text)
+        words = _words(text)
+        lower = " ".join(words)
         found = {value: weight for value, weight in self.values.items() if f" {value} " in f" {lower} "}
         names = {word.lower() for word in self._scenario.name.split()}
-        greeted = names.intersection(name.lower() for name in _GREETED.findall(text))
+        greeted = names.intersection(name.lower() for name in re.findall(_GREETED, text, re.IGNORECASE))
         found |= dict.fromkeys((*greeted, *self.plain_ids.intersection(_WORD.findall(text))), _ENOUGH)
-        if rows := self.rows.intersection(_rows(lower.split())):
-            found |= dict.fromkeys(_rows_in_words(lower.split(), rows), _ENOUGH)
+        if rows := self.rows.intersection(_rows(words)):
+            found |= dict.fromkeys(_rows_in_words(words, rows), _ENOUGH)
         for call in (call for step in turn.path for call in step.tool_calls):
             found |= dict.fromkeys(self._ids.intersection(_whose(call.function.arguments)), _ENOUGH)
         return found
@@ -143,6 +153,8 @@ class RunningUsers:
     def __init__(self) -> None:
         self._running: list[RunningUser] = []
         self._lock = threading.Lock()
+        #: The most dialogues that ran at the same time so far.
+        self.most = 0
         #: What was wrong with the first reply that mixed two users up; empty so far.
         self.mixed = ""
 
@@ -152,6 +164,7 @@ class RunningUsers:
         mine = RunningUser(scenario, context, case)
         with self._lock:
             self._running.append(mine)
+            self.most = max(self.most, len(self._running))
         try:
             yield mine
         finally:
@@ -183,8 +196,11 @@ class RunningUsers:
             turn = read_reply(reply).turn
         except PersonalensError:
             return  # the dialogue says what is wrong with it
-        found = {other: other.held_by(turn) for other in others}
-        for other, values in found.items():
+        held = _keys_in(turn)
+        for other in others:
+            if other.keys.isdisjoint(held):
+                continue
+            values = other.held_by(turn)
             theirs = {
                 value: weight
                 for value, weight in values.items()
@@ -213,9 +229,20 @@ def _shares(one: RunningUser, other: RunningUser, value: str) -> bool:
     return held and one.user != other.user
 
 
+def _words(text: str) -> list[str]:
+    """Return the words in small letters, without a genitive."""
+    return _WORD.findall(_GENITIVE.sub("", text.lower()))
+
+
 def _plain(text: str) -> str:
-    """Return the words in small letters, without a genitive, one space apart."""
-    return " ".join(_GENITIVE.sub("", word.lower()) for word in _WORD.findall(text))
+    return " ".join(_words(text))
+
+
+def _keys_in(turn: Message) -> set[object]:
+    """Return all that may be among the `keys` of a user in an assistant's turn."""
+    words = _words(turn.content)
+    calls = (call for step in turn.path for call in step.tool_calls)
+    return {*words, *_rows(words), *(one for call in calls for one in _whose(call.function.arguments))}
 
 
 def _ascii(text: str) -> str:

@@ -94,7 +94,7 @@ class JudgeOnTape:
                 return reason
 
         answer = self._tape.ask(
-            f"judge {dimension.short}",
+            dimension.purpose,
             {
                 "agent": self.identity,
                 "scenario": self._tape.once(scenario_digest, scenario),
@@ -111,7 +111,7 @@ class JudgeOnTape:
 
     def _by_calls(self, scenario: BaseScenario, dialogue: Dialogue, dimension: Measure) -> Verdict:
         """Return the verdict of a model; if what is known cannot be read, it is asked once more."""
-        role, fault = f"judge {dimension.short}", None
+        role, fault = dimension.purpose, None
         while True:
             asked, bought = self._tape.asked[role], self._tape.bought[role]
             try:
@@ -130,7 +130,7 @@ class JudgeOnTape:
 
 def copy_traits(judge: Judge, wrapped: object) -> None:
     """Give what wraps a judge the attributes that a judge may have, where it has them."""
-    for name in ("answer", "deterministic", "dimensions"):
+    for name in ("answer", "deterministic", "dimensions", "reads_criteria"):
         if (trait := getattr(judge, name, None)) is not None:
             setattr(wrapped, name, trait)
 

@@ -26,7 +26,7 @@ from pytest_personalens.core.frozen import clean
 from pytest_personalens.core.judging.verdict import LABELLED, Dimension
 from pytest_personalens.core.runtime.once import once
 from pytest_personalens.core.scenario import GoalPart, Scenario, Situation, Task
-from pytest_personalens.datasets.embedded.embedded import EmbeddedDataset
+from pytest_personalens.datasets.embedded.packaged import PackagedFiles
 from pytest_personalens.datasets.world.placeholders import fill_from_match, goal_pattern
 
 if TYPE_CHECKING:
@@ -207,9 +207,7 @@ def _relevant(scenario: _Scenario) -> tuple[tuple[str, str], ...]:
 @once
 def _embedded_goals() -> list[tuple[re.Pattern[str], tuple[PartEntry, ...]]]:
     """Return the goals of the embedded benchmark as patterns, each with its parts."""
-    dataset = EmbeddedDataset()
-    tasks = [*(t for d in dataset.domains() for t in dataset.domain(d).tasks), *dataset.multi().tasks]
-    return [(goal_pattern(task.goal), task.parts) for task in tasks]
+    return [(goal_pattern(task.goal), task.parts) for _, task in PackagedFiles().tasks()]
 
 
 @once

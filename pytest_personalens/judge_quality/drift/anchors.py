@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from pytest_personalens.core.errors import BudgetSpent, NotJudged, PersonalensError
 from pytest_personalens.core.judging.evaluation import read_dialogue
 from pytest_personalens.core.runtime.threads import Threads
-from pytest_personalens.datasets.embedded.files import data_folder
+from pytest_personalens.datasets.embedded.packaged import packaged_file
 from pytest_personalens.judge_quality.agreement.labels import read_labels
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Readings(NamedTuple):
 
 def open_anchors(path: Path | None = None) -> Anchors:
     """Return the anchors of a file, or those of the package; raise `DataError` for a bad file."""
-    labelled = sorted(read_labels(path or data_folder() / "agreement" / "anchors.jsonl"), key=lambda a: a.id)
+    labelled = sorted(read_labels(path or packaged_file("anchors.jsonl")), key=lambda a: a.id)
     # The parts of a goal belong to the embedded agents. A judge sees only the goal.
     hidden = {"task": {"parts"}}
     seen = [

@@ -12,16 +12,21 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_personalens.core.runtime.garbage import no_collection
-from pytest_personalens.core.suite_names import FIRST_SUITE
+from pytest_personalens.core.suite_names import FIRST_SUITE, PARAM
 from pytest_personalens.core.text.node_ids import BUILT_IN
 from pytest_personalens.core.text.parse import size_text
 from pytest_personalens.plugin.input_errors import CollectionError, errors_in_one_line, input_error
-from pytest_personalens.plugin.options.marks import AnyCase, settings_of, suite_of_marks, why_nothing_fits
-from pytest_personalens.plugin.options.option_checks import refuse_an_empty_run, undecided_gates
+from pytest_personalens.plugin.options.marks import (
+    AnyCase,
+    refuse_unknown_criteria,
+    settings_of,
+    suite_of_marks,
+    why_nothing_fits,
+)
+from pytest_personalens.plugin.options.option_checks import refuse_an_empty_run
 from pytest_personalens.plugin.options.unknown_keys import unknown_mark
 from pytest_personalens.plugin.pytest_internals import files_not_collected, fixtures_of
 from pytest_personalens.plugin.running.items import (
-    PARAM,
     asks_for_ours,
     is_scenario_item,
     is_to_be_evaluated,
@@ -31,10 +36,6 @@ from pytest_personalens.plugin.running.keys import RUN, SETTINGS, is_worker
 
 if TYPE_CHECKING:
     from collections.abc import Generator
-
-_NO_SAMPLE = (
-    "personalens: give --personalens-sample N (or personalens_sample in the configuration) to run this"
-)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -128,10 +129,6 @@ def pytest_pycollect_makeitem(collector: pytest.Module | pytest.Class) -> Genera
 def pytest_collection_modifyitems(
     session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
 ) -> None:
-    if config.stash[SETTINGS].sample is None:
-        for item in filter(asks_for_ours, items):
-            item.add_marker(pytest.mark.skip(reason=_NO_SAMPLE))
-        return
     _refuse_without_syrupy(config, items)
     has_scenario_items = any(map(is_scenario_item, items))
     if not has_scenario_items and is_whole_repository(config):
@@ -157,15 +154,6 @@ def _refuse_without_syrupy(config: pytest.Config, items: list[pytest.Item]) -> N
 @errors_in_one_line()
 def pytest_collection_finish(session: pytest.Session) -> None:
     settings = session.config.stash[SETTINGS]
-    if RUN not in session.config.stash:
-        waiting = not session.config.option.collectonly and any(map(asks_for_ours, session.items))
-        if waiting and (keys := undecided_gates(session.config)):
-            raise input_error(
-                f"{keys[0]}: no gate can be decided without a sample; give --personalens-sample N, or set"
-                f" personalens_sample beside it; -o {keys[0]}= runs the other tests alone",
-                code="PL108",
-            )
-        return
     tally = session.config.stash[RUN].tally
     tally.remaining = to_be_evaluated(session.items)
     tally.left_out = tally.made - tally.remaining
@@ -179,6 +167,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
         tally.ungrouped = count_ungrouped(session.config, session.items)
         return
+    refuse_unknown_criteria(session.config, settings)
     if not session.testsfailed and (
         session.config.option.setuponly or not any(map(is_to_be_evaluated, session.items))
     ):

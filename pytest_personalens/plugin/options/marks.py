@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from pytest_personalens.core.errors import NothingFits, SpecError, short_repr
+from pytest_personalens.core.judging.measure import get_measure
+from pytest_personalens.core.options.gate import CRITERION_GATE
 from pytest_personalens.core.options.option_types import threshold
 from pytest_personalens.core.options.options import BY_KEY, OPTIONS
 from pytest_personalens.core.suite_names import SUITES
+from pytest_personalens.plugin.input_errors import input_error
 from pytest_personalens.plugin.options.option_checks import check_thresholds, split_dimensions
 from pytest_personalens.plugin.options.options import read_value
 
@@ -54,13 +57,15 @@ def settings_of(run: Settings, config: pytest.Config, marks: Sequence[pytest.Mar
                 code="PL107",
             )
         has_persona = any(key in mark.kwargs for key in PERSONA)
-        for key, value in mark.kwargs.items():
+        # A threshold may be one of the mark's own criteria.
+        for key, value in sorted(mark.kwargs.items(), key=lambda keyword: keyword[0] != "criteria"):
             if key in PERSONA or (has_persona and key == "domain"):
                 continue
             option = BY_KEY.get(key)
             if option is None or not option.mark:
-                if key in (short := _short_thresholds(run.of_suite)):
-                    measured = _mark_threshold(run.of_suite, key, value, where)
+                suite = run.of_suite.with_criteria(changed.get("criteria", ()))
+                if key in (short := _short_thresholds(suite)):
+                    measured = _mark_threshold(suite, key, value, where)
                     changed.setdefault("threshold", {}).update([measured])
                     continue
                 if any(key in _short_thresholds(other) for other in other_suites(run.suite)):
@@ -82,20 +87,50 @@ def settings_of(run: Settings, config: pytest.Config, marks: Sequence[pytest.Mar
                 read = _readable(read, run, where)
             if key == "threshold":
                 changed.setdefault("threshold", {}).update(read)
+            elif key == "criteria":
+                changed[key] = _joined(changed.get(key, run.criteria), read, config, where)
             else:
                 changed[key] = read
     if "threshold" in changed:
         changed["threshold"] = tuple({**dict(run.threshold), **changed["threshold"]}.items())
     if run.generate_only:
-        changed = {k: v for k, v in changed.items() if k not in ("dimensions", "threshold")}
+        changed = {k: v for k, v in changed.items() if k not in ("dimensions", "threshold", "criteria")}
     here = {k for k in changed if config.getoption(BY_KEY[k].ini, None) is not None}
     if "sample" in here:
         changed["sample"] = min(changed["sample"], run.sample or changed["sample"])
     if "kind" in here:
         changed["kind"] = _common(changed["kind"], run.kind, run.of_suite)
     settings = run._replace(**{k: v for k, v in changed.items() if k not in here or k in _NARROW})
-    check_thresholds(settings.threshold, settings.dimensions, where)
+    check_thresholds(settings.threshold, settings.readings, where)
     return settings
+
+
+#: The criteria of a run, those in marks as well: short name -> long name.
+CRITERIA: Final = pytest.StashKey[dict[str, str]]()
+
+
+def _joined(before: Sequence[str], more: Sequence[str], config: pytest.Config, where: str) -> tuple[str, ...]:
+    """Return both lists of criteria; `SpecError` if one has the name of another criterion of this run."""
+    names = config.stash.setdefault(CRITERIA, {})
+    for criterion in (*before, *more):
+        short = get_measure(criterion).short
+        if names.setdefault(short, criterion) != criterion:
+            raise SpecError(
+                f"{where}: personalens(criteria=...): {short} is also the name of another criterion of this"
+                f" run: {short_repr(names[short].partition(': ')[2], 60)}; give one another name",
+                code="PL107",
+            )
+    return tuple(dict.fromkeys((*before, *more)))
+
+
+def refuse_unknown_criteria(config: pytest.Config, run: Settings) -> None:
+    """Raise `pytest.UsageError` for a gate on a criterion that neither the run nor a mark has."""
+    known = {get_measure(name).short for name in run.criteria} | {*config.stash.get(CRITERIA, {})}
+    for gate in run.gate:
+        if gate.metric == CRITERION_GATE and gate.of not in known:
+            names = ", ".join(sorted(known)) or "none"
+            told = f"--personalens-gate: {gate.name}: no test has it; known: {names}"
+            raise input_error(told, code="PL108")
 
 
 def _readable(asked: Sequence[str], run: Settings, where: str) -> tuple[str, ...]:
@@ -153,7 +188,7 @@ def _mark_threshold(suite: Suite, key: str, value: object, where: str) -> tuple[
     measure = _short_thresholds(suite)[key]
     way = ">=" if measure.better == "high" else "<="
     try:
-        return threshold(f"{measure}{way}{int(value) if isinstance(value, bool) else value}", suite)
+        return threshold(f"{measure.short}{way}{int(value) if isinstance(value, bool) else value}", suite)
     except SpecError as error:
         raise SpecError(
             f"{where}: personalens({key}={short_repr(value)}): {error}", code=error.code

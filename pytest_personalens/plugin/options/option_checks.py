@@ -104,7 +104,14 @@ def check_half(config: pytest.Config, values: dict[str, Any]) -> None:
     if values["dialogues"]:
         values |= {key: BY_KEY[key].default for key in ("assistant", "user_model", "generate_only")}
     if values["generate_only"]:
-        values |= {"dimensions": (), "not_read": (), "threshold": (), "gate": (), "baseline": None}
+        values |= {
+            "dimensions": (),
+            "criteria": (),
+            "not_read": (),
+            "threshold": (),
+            "gate": (),
+            "baseline": None,
+        }
 
 
 def refuse_together(config: pytest.Config, values: Mapping[str, Any]) -> None:
@@ -154,7 +161,7 @@ def check_settings(config: pytest.Config, settings: Settings) -> None:
             code="PL108",
         )
     try:
-        check_thresholds(settings.threshold, settings.dimensions, "--personalens-threshold")
+        check_thresholds(settings.threshold, settings.readings, "--personalens-threshold")
         if settings.sample is not None:
             _check_dimensions(settings)
         if settings.official_bugs != BY_KEY["official_bugs"].default:

@@ -1,4 +1,4 @@
-"""Declares every option and ini key to pytest, and reads them into `Settings`."""
+"""Reads the options and the ini keys into `Settings`."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from pytest_personalens.core.errors import SpecError, short_repr
+from pytest_personalens.core.judging.criteria import read_criteria
 from pytest_personalens.core.options.options import BY_KEY, OPTIONS, Option
 from pytest_personalens.core.options.settings import Settings
-from pytest_personalens.core.suite_names import FIRST_SUITE, STATE
+from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.core.text.parse import list_parts
 from pytest_personalens.plugin.input_errors import input_error
+from pytest_personalens.plugin.options.declaration import LINES
 from pytest_personalens.plugin.options.option_checks import (
     check_alone,
     check_half,
@@ -35,42 +37,6 @@ _NUMBERS: Final = re.compile(r"(\d{1,6})-(\d{1,6})")
 _MOST_NUMBERS: Final = 10_000
 #: Marks a value that only another suite has, because one configuration may serve several suites.
 _OF_ANOTHER: Final = object()
-_GROUPS: Final = {
-    "select": "which scenarios",
-    "run": "how they are run",
-    "judge": "how they are judged",
-    "gate": "what fails the run",
-    "report": "what is written",
-}
-#: Keys that exist only in the configuration, each a list of lines.
-LINES: Final = {
-    "personalens_prices": "MODEL = INPUT, OUTPUT[, CACHED[, WRITTEN]] in dollars for a million tokens",
-    STATE: "FIELD = FACT[, FACT]: which field of the state is which fact, by the fact's name or type",
-    "personalens_assistant_headers": (
-        "NAME: VALUE for a service as the assistant; ${NAME} is a variable of the environment"
-    ),
-    "personalens_model_parameters": (
-        "NAME = VALUE for model specs that do not name it, such as region = eu-west-1"
-    ),
-}
-
-
-def add_options(parser: pytest.Parser) -> None:
-    """Declare every option and its typed ini key."""
-    for name, title in _GROUPS.items():
-        group = parser.getgroup(f"personalens: {name}", f"personalens, {name} ({title})")
-        for o in (o for o in OPTIONS if o.group == name):
-            action: dict[str, Any] = {"action": "append" if o.many else "store", "metavar": o.metavar}
-            if o.on != "ini":
-                kind = {"action": "store_true", "default": False} if o.flag else action
-                group.addoption(o.long, **{"default": None, **kind}, dest=o.ini, help=o.help)
-            if o.on != "command line":
-                of_key: Any = "string" if " or " in o.type else o.type
-                parser.addini(
-                    o.ini, o.help if o.on == "ini" else "the option of this name", type=of_key, default=None
-                )
-    for key, text in LINES.items():
-        parser.addini(key, text, type="linelist")
 
 
 def read_settings(config: pytest.Config) -> Settings:
@@ -141,6 +107,11 @@ def read_value(
     A `configured` value may belong to another suite, and is then ignored; the result is None if nothing is
     left. Raise `pytest.UsageError` that begins with `source`.
     """
+    if option.key == "criteria":
+        try:
+            return read_criteria(value, {name for m in _suite(suite).measures for name in (m.short, m.value)})
+        except ValueError as error:
+            raise input_error(f"{source}: {error}") from None
     try:
         texts = [str(v) for v in value] if isinstance(value, (list, tuple)) else [str(value)]
     except Exception:  # raised by the __str__ of a custom value in a mark

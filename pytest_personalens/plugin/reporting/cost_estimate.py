@@ -88,7 +88,7 @@ def estimate_cost(run: Run) -> dict[str, Usage]:
         if "assistant" in models:
             context = run.context(case, scenario)
             assistant = run.participants.played(models["assistant"], meter, context, scenario.kind)
-        wanted = run.suite.measures_of(scenario, settings.dimensions)
+        wanted = run.suite.measures_of(scenario, settings.readings)
         if (stored := run.stored_dialogue(case)) is not None:
             start = empty_evaluation(scenario).model_copy(update={"dialogue": stored.dialogue})
             judge_dialogue(start, scenario, judge, wanted)

@@ -104,7 +104,9 @@ def junit_properties(item: Item) -> list[tuple[str, str]]:
     """Return the JUnit properties of an item: its scores or why it has none, and what else it tells."""
     evaluation, dialogue = item.evaluation, item.evaluation.dialogue
     scores = [
-        (f"personalens_{v.dimension.value}", str(v.score)) for v in evaluation.verdicts if evaluation.scored
+        (f"personalens_{v.dimension.value.partition(':')[0].replace(' ', '_')}", str(v.score))
+        for v in evaluation.verdicts
+        if evaluation.scored
     ]
     more = {
         "unread": " ".join(measure.short for measure in evaluation.unread),

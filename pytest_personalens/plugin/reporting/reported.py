@@ -84,6 +84,7 @@ class Reported:
                 waited=max(drawn.waited, so_far.waited),
                 waited_for=drawn.waited_for or so_far.waited_for,
                 side_by_side=drawn.side_by_side + so_far.side_by_side,
+                refused=drawn.refused + so_far.refused,
             )
 
     @property

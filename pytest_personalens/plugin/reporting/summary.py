@@ -58,6 +58,12 @@ def write_summary(
     if (run.settings.adopt_judge or run.settings.check_judge) and results.drift is None:
         done = "adopted" if run.settings.adopt_judge else "checked"
         reporter.write_line(f"the judge was not {done}: the run was stopped")
+    if drawn.refused:
+        calls = count(drawn.refused, "call")
+        reporter.write_line(
+            f"personalens: a rate limit refused {calls} of your assistant, made again with fewer at once",
+            yellow=True,
+        )
     if line := _offer(drawn):
         reporter.write_line(f"personalens: {line}", yellow=True)
     if line := _unused_records(reporter.config, results):

@@ -6,7 +6,7 @@ import hashlib
 from types import ModuleType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.core.suite_names import STATE
+from pytest_personalens.core.suite_names import PARAM, STATE
 from pytest_personalens.core.text.node_ids import CaseId, without_case
 from pytest_personalens.plugin.pytest_internals import arguments_of, fixtures_of
 
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.options.settings import Settings
     from pytest_personalens.core.scenario import ScenarioRef
-
-#: The parameter of an item of this plugin.
-PARAM: Final = "_personalens_param"
 
 #: Packages whose fixtures are no part of a test of an assistant: that of this plugin, and pytest's own.
 _NOT_THEIRS: Final = ("pytest_personalens", "_pytest")

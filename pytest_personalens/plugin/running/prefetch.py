@@ -13,7 +13,7 @@ import pytest
 from pytest_personalens.core.errors import PersonalensError
 from pytest_personalens.core.judging.evaluation import empty_evaluation
 from pytest_personalens.core.runtime.threads import Threads
-from pytest_personalens.core.suite_names import MEMORY, STATE, STORE
+from pytest_personalens.core.suite_names import MEMORY, PARAM, STATE, STORE
 from pytest_personalens.engine.assistant.running_users import UsersMixed
 from pytest_personalens.engine.assistant.state import knows_whose
 from pytest_personalens.engine.job import JobResult
@@ -21,7 +21,8 @@ from pytest_personalens.engine.pool import Engine
 from pytest_personalens.engine.work import work
 from pytest_personalens.models.tape import unkept
 from pytest_personalens.plugin.pytest_internals import fixtures_of, without_capture
-from pytest_personalens.plugin.running.items import PARAM, is_scenario_item, spec_of
+from pytest_personalens.plugin.running.items import is_scenario_item, spec_of
+from pytest_personalens.plugin.running.keys import is_worker
 from pytest_personalens.plugin.running.persona import STRATUM
 from pytest_personalens.plugin.running.prepare import calls_of, context_of, job_of, past_of, store_of
 from pytest_personalens.plugin.running.xdist import share_of
@@ -90,6 +91,7 @@ class Prefetcher:
         self._coming = (
             range(len(session.items)) if share is None else share.of([i.nodeid for i in session.items])
         )
+        self._imported = False
         self._in_turn = run.cluster is None and share is not None and share.replaces
 
     def takes(self, item: pytest.Item, assistant: Assistant, state: StateSource | None) -> bool:
@@ -126,9 +128,11 @@ class Prefetcher:
         participants = self._run.participants
 
         def idle() -> None:
+            self._import_ahead()
             self._refuse_mixed()
+            own = [participants.pace.limiter] if participants.pace.limiter.throttled else []
             self._progress.print_each_minute(
-                self._engine.done, participants.total, participants.called.limiters()
+                self._engine.done, participants.total, [*participants.called.limiters(), *own]
             )
 
         try:
@@ -141,6 +145,16 @@ class Prefetcher:
             what = self._run.suite.dialogue
             detail = " ".join(f"the cluster gave this {what} up: {type(error).__name__}: {error}".split())
             return JobResult(empty_evaluation(job.scenario, cause="lost", detail=detail))
+
+    def _import_ahead(self) -> None:
+        """Import what the end of a dialogue, and of the run, needs, while the first calls wait."""
+        if self._imported:
+            return
+        self._imported = True
+        if self._run.suite.audit is not None:
+            from pytest_personalens.agents.embedded.reader import findings  # noqa: F401
+        if not is_worker(self._run.config):
+            from pytest_personalens.reports.terminal import summary  # noqa: F401
 
     def _refuse_mixed(self, found: str = "") -> None:
         """Raise `UsersMixed` as soon as any dialogue got what only the user of another one has."""

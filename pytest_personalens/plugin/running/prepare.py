@@ -60,7 +60,7 @@ def job_of(item: pytest.Item, run: Run, store: RecordStore, context: Context, co
     return Job(
         scenario=scenario,
         context=context,
-        dimensions=run.suite.measures_of(scenario, settings.dimensions),
+        dimensions=settings.of_suite.measures_of(scenario, settings.readings),
         thresholds=settings.thresholds,
         max_turns=settings.max_turns,
         turn_timeout=settings.turn_timeout,

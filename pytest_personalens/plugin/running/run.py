@@ -303,6 +303,7 @@ class Run:
             waited=self.tally.waited,
             waited_for=self.tally.waited_for,
             side_by_side=self.tally.side_by_side,
+            refused=self.participants.pace.limiter.throttled,
             ungrouped=self.tally.ungrouped,
             personas=tuple(one.model_dump(mode="json") for one in self.personas.values()),
         )

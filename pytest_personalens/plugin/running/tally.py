@@ -36,6 +36,8 @@ class Drawn(NamedTuple):
     waited_for: str = ""
     #: Dialogues that ran at the same time, over all processes.
     side_by_side: int = 0
+    #: Replies that a rate limit of the assistant's provider refused, and that were asked for again.
+    refused: int = 0
     #: Items whose mark ``xdist_group`` keeps them with no other.
     ungrouped: int = 0
     #: The scenarios of personas in marks, as plain data.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import SpecError
+from pytest_personalens.core.judging.measure import CRITERION
 from pytest_personalens.core.options.gate import GateExpression
 from pytest_personalens.core.options.options import OPTIONS
 from pytest_personalens.core.text.node_ids import BUILT_IN, file_of, within_file
@@ -128,6 +129,7 @@ _TEXTS: Final[Mapping[str, Callable[[Any, Suite], str]]] = {
     "dimensions": lambda value, suite: ",".join(_short(name, suite) for name in value),
     "threshold": lambda value, suite: ",".join(f"{_short(name, suite)}={least:g}" for name, least in value),
     "margin": lambda value, suite: ",".join(f"{_short(name, suite)}={drop:g}" for name, drop in value),
+    "criteria": lambda value, suite: "\n".join(name.removeprefix(CRITERION) for name in value),
     "gate": _gates,
     "budget": lambda value, suite: ",".join(f"{most:g}{unit}" for unit, most in value),
 }

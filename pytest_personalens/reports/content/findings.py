@@ -10,7 +10,7 @@ from pytest_personalens.core.judging.dimensions import Dimension
 from pytest_personalens.reports.content.explanation import sentence_of
 from pytest_personalens.results.gates.latency import latency_note
 from pytest_personalens.results.reasons.explanation import explanations
-from pytest_personalens.results.reasons.reasons import intrusions_note, limits_note
+from pytest_personalens.results.reasons.reasons import criteria_note, intrusions_note, limits_note
 from pytest_personalens.results.reasons.shared_values import shared_note
 from pytest_personalens.results.wording import (
     CAUSES,
@@ -223,6 +223,7 @@ def _notes(results: Results) -> Iterator[tuple[str, Sentence]]:
         ("limits", limits_note),
         ("store", store_note),
         ("intrusions", intrusions_note),
+        ("criteria", criteria_note),
         ("latency", latency_note),
         ("user", user_note),
     ):

@@ -7,8 +7,10 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from pytest_personalens.core.judging.dimensions import Dimension
+from pytest_personalens.core.judging.measure import get_measure
 from pytest_personalens.core.judging.metric import Metric
 from pytest_personalens.core.options.gate import (
+    CRITERION_GATE,
     LATENCY_P95,
     LIMITS_BROKEN,
     RESIDUE,
@@ -60,7 +62,7 @@ _Kind: TypeAlias = Literal["floor", "lift", "drop", "gap"]
 
 def too_few(results: Results, floor: GateExpression, least: float) -> str:
     """Return why a gate cannot be decided, because too few of its items could be scored, or ""."""
-    metric = results.of_suite.metric(floor.metric)
+    metric = results.of_suite.metric(floor.figure)
     items = _read_in(metric, members(results.own, floor.group))
     scored = sum(i.evaluation.gives(metric.measure if metric is not None else None) for i in items)
     total = _asked(results, floor.group, metric)
@@ -74,7 +76,10 @@ def too_few(results: Results, floor: GateExpression, least: float) -> str:
 
 def figure_gate(results: Results, floor: GateExpression) -> Gate:
     """Return the gate on a metric, such as TCR or the mean of P."""
-    metric = _metric_of(results, floor.metric)
+    if floor.metric == CRITERION_GATE and results.of_suite.metric(floor.figure) is None:
+        names = ", ".join(get_measure(name).short for name in results.criteria) or "none"
+        return closed_gate(floor, f"no test of this run has a criterion of that name; known: {names}")
+    metric = _metric_of(results, floor.figure)
     items = _read_in(metric, members(results.own, floor.group))
     estimate = figure_of(metric, items)
     if estimate.value is None:

@@ -6,9 +6,11 @@ import difflib
 from typing import TYPE_CHECKING
 
 from pytest_personalens.core.errors import SpecError
+from pytest_personalens.core.judging.criteria import ALL_CRITERIA, NEEDS_MODEL
 from pytest_personalens.core.judging.dimensions import Dimension
-from pytest_personalens.core.options.gate import LATENCY_P95, LIMITS_BROKEN
+from pytest_personalens.core.options.gate import CRITERION_GATE, LATENCY_P95, LIMITS_BROKEN
 from pytest_personalens.core.options.gate_expression import control_of, is_metric, measure_of
+from pytest_personalens.core.text.parse import judge_specs
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -29,7 +31,9 @@ def check_expressions(settings: Settings) -> None:
         if not is_metric(gate.metric, suite):  # can only come from a results file that was edited by hand
             raise SpecError(f"{where}: unknown metric {gate.metric!r}")
         measure = measure_of(gate, suite)
-        if measure is not None and measure.value not in settings.dimensions:
+        if gate.metric == CRITERION_GATE and not _reads_criteria(settings):
+            raise SpecError(f"{where}: {NEEDS_MODEL}", code="PL108")
+        if measure is not None and measure.value not in settings.readings:
             if advice := suite.not_scored(settings._asdict()).get(measure):
                 raise SpecError(f"{where}: {advice}", code="PL108")
             add = f"add {measure.short} with --personalens-dimensions"
@@ -59,10 +63,16 @@ def check_expressions(settings: Settings) -> None:
         where = f"personalens_margin: {suite.measure(name).short}"
         if name not in suite.gated:
             raise SpecError(f"{where} is not compared", code="PL108")
-        if name not in settings.dimensions:
+        if name not in settings.readings:
             raise SpecError(
                 f"{where} is not judged in this run; add it with --personalens-dimensions", code="PL108"
             )
+
+
+def _reads_criteria(settings: Settings) -> bool:
+    specs = judge_specs(settings.judge_model)
+    spec = specs.get(ALL_CRITERIA, specs[""])
+    return spec != "embedded" and settings.protocol_in_force == "default"
 
 
 def with_groups(

@@ -6,7 +6,9 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, get_args
 
 from pytest_personalens.core.dialogue.message import number_call_ids
+from pytest_personalens.core.judging.criteria import text_of
 from pytest_personalens.core.judging.dimensions import Dimension
+from pytest_personalens.core.judging.measure import get_measure
 from pytest_personalens.core.judging.verdict import IntrusionCode
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.core.text.node_ids import within_file
@@ -249,6 +251,20 @@ def intrusions_note(results: Results) -> str:
     some = f"{sum(map(bool, read)):,} of {count(len(read), results.of_suite.dialogue)}"
     kinds = intrusion_kinds(results.own)
     return f"intrusions: {some} say of the user what the task does not need" + (f": {kinds}" if kinds else "")
+
+
+def criteria_note(results: Results) -> str:
+    """Return each criterion of the team's own with its text, and in how many dialogues it is met, or ""."""
+    parts = []
+    for measure in map(get_measure, results.criteria):
+        read = [v for item in results.own if (v := verdict_on(item, measure)) is not None]
+        open_ = sum(any(reason.code == "cannot-tell" for reason in v.reasons) for v in read)
+        met = f"met in {sum(v.score == 1 for v in read):,} of {count(len(read), results.of_suite.dialogue)}"
+        if read:
+            parts.append(
+                f"{measure.short} ({text_of(measure)}) {met}" + f", cannot tell in {open_:,}" * bool(open_)
+            )
+    return f"criteria: {'; '.join(parts)}" if parts else ""
 
 
 _BROKEN: Final[ReasonCode] = "limit-broken"

@@ -11,6 +11,7 @@ from pytest_personalens.core.files.atomic_write import write_atomically
 from pytest_personalens.core.files.jsonfile import json_parts, read_versioned
 from pytest_personalens.core.frozen import Frozen
 from pytest_personalens.core.judging.evaluation import Cause
+from pytest_personalens.core.judging.measure import get_measure
 from pytest_personalens.core.judging.usage import Usage
 from pytest_personalens.core.options.gate_expression import control_of, is_gate, parse_gate_name
 from pytest_personalens.core.suite.suite import Suite, get_suite
@@ -62,6 +63,10 @@ class Results(Frozen):
     schema_version: Literal["personalens-results/2"] = Field(default=RESULTS_SCHEMA, alias="schema")
     plugin: str = Field(default_factory=lambda: version("pytest-personalens"))
     suite: SuiteField = Field(default=FIRST_SUITE, description="What was tested, by the name of its suite.")
+    criteria: tuple[str, ...] = Field(
+        default=(),
+        description="Criteria of the team's own, as `criterion NAME: TEXT`, those in marks as well.",
+    )
     settings: dict[str, Any] = Field(description="The settings of the run, by option name.")
     dataset: str
     origin: dict[str, str] = Field(
@@ -136,6 +141,11 @@ class Results(Frozen):
             id_: one if isinstance(one, kind) else kind.model_validate(one) for id_, one in scenarios.items()
         }
 
+    @field_validator("criteria")
+    @classmethod
+    def _are_criteria(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(get_measure(name).value for name in names)
+
     @field_validator("settings")
     @classmethod
     def _readable(cls, settings: dict[str, Any]) -> dict[str, Any]:
@@ -166,7 +176,7 @@ class Results(Frozen):
     @property
     def of_suite(self) -> Suite:
         """The suite that was run."""
-        return get_suite(self.suite)
+        return get_suite(self.suite).with_criteria(self.criteria)
 
     @property
     def own(self) -> tuple[Item, ...]:

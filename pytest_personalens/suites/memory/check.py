@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.suite.data_check import DataCheck, Finding
-from pytest_personalens.datasets.embedded.files import EmbeddedFiles, data_folder
 from pytest_personalens.suites.memory.arcs import KINDS
+from pytest_personalens.suites.memory.dataset import embedded_arcs
 from pytest_personalens.suites.memory.files import examine_arcs
 
 if TYPE_CHECKING:
@@ -28,18 +28,20 @@ def check_data(spec: str) -> DataCheck | None:
 
     A spec is ``memory`` (the embedded arcs), or the path of a file or a folder.
     """
-    is_ours = spec == EMBEDDED
-    path = data_folder() / "suites" / EMBEDDED if is_ours else Path(spec)
-    files = [file for file in (sorted(path.glob("*.toml")) or [path]) if _has_arcs(file)]
-    if not files:
-        return None
-    people = EmbeddedFiles(data_folder(), shipped=True).users() if is_ours else ()
     arcs: list[Arc] = []
-    findings = []
-    for file in files:
-        found, errors = examine_arcs(file, people)
-        arcs += found.values()
-        findings += [Finding(_rule(e.field), file.name, e.field, e.problem) for e in errors]
+    findings: list[Finding] = []
+    path = Path(spec)
+    if spec == EMBEDDED:
+        dataset = embedded_arcs("")
+        arcs = [dataset.load(ref) for user in dataset.users() for ref in dataset.refs(user)]
+    else:
+        files = [file for file in (sorted(path.glob("*.toml")) or [path]) if _has_arcs(file)]
+        if not files:
+            return None
+        for file in files:
+            found, errors = examine_arcs(file, ())
+            arcs += found.values()
+            findings += [Finding(_rule(e.field), file.name, e.field, e.problem) for e in errors]
     kinds = Counter(arc.kind for arc in arcs)
     counts: dict[str, int] = {
         "arcs": len(arcs),

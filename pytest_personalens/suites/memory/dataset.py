@@ -6,36 +6,43 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pytest_personalens.core.errors import DataError, SpecError
-from pytest_personalens.core.scenario import DOMAINS
+from pytest_personalens.core.scenario import DOMAINS, ScenarioRef
 from pytest_personalens.datasets.draws import digest
-from pytest_personalens.datasets.embedded.files import EmbeddedFiles, data_folder
+from pytest_personalens.datasets.embedded.packaged import packaged_file
+from pytest_personalens.suites.memory.arcs import Arc
 from pytest_personalens.suites.memory.files import read_arcs
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Iterable, Sequence
     from pathlib import Path
 
-    from pytest_personalens.core.scenario import ScenarioRef
-    from pytest_personalens.suites.memory.arcs import Arc
+
+def open_arcs(path: Path, people: Collection[str] = ()) -> ArcsDataset:
+    """Return the arcs of a TOML file or a folder of them, about the `people`, or about anybody.
+
+    Its version is a digest of the files. Raise `DataError` for a bad file, or if there is none.
+    """
+    files = sorted(path.glob("*.toml")) if path.is_dir() else [path]
+    if not files:
+        raise DataError(path, "no file of arcs (*.toml) in it")
+    arcs: list[Arc] = []
+    for file in files:
+        arcs += read_arcs(file, people).values()
+    return ArcsDataset(path.stem, digest(*(file.read_bytes().hex() for file in files)).hex()[:12], arcs)
+
+
+def embedded_arcs(version: str) -> ArcsDataset:
+    """Return the arcs of the package, which are about its people."""
+    rows = packaged_file("arcs.jsonl").read_bytes().splitlines()
+    return ArcsDataset("memory", version, [Arc.model_validate_json(row) for row in rows])
 
 
 class ArcsDataset:
-    """Arcs by person. The arcs of the package are about its 123 people, and others about anybody.
+    """Arcs by person."""
 
-    Without a `version`, a digest of the files is used. Raise `DataError` for a bad file, or if there is none.
-    """
-
-    def __init__(self, path: Path, *, version: str = "") -> None:
-        files = sorted(path.glob("*.toml")) if path.is_dir() else [path]
-        if not files:
-            raise DataError(path, "no file of arcs (*.toml) in it")
-        self.name = path.stem
-        self._people = EmbeddedFiles(data_folder(), shipped=True) if version else None
-        people = frozenset(self._people.users()) if self._people is not None else frozenset[str]()
-        self._arcs: dict[ScenarioRef, Arc] = {}
-        for file in files:
-            self._arcs |= read_arcs(file, people)
-        self.version = version or digest(*(file.read_bytes().hex() for file in files)).hex()[:12]
+    def __init__(self, name: str, version: str, arcs: Iterable[Arc]) -> None:
+        self.name, self.version = name, version
+        self._arcs = {ScenarioRef(arc.user, arc.task, arc.kind, arc.domains): arc for arc in arcs}
 
     def domains(self) -> Sequence[str]:
         found = {domain for ref in self._arcs for domain in ref.domains}
@@ -52,12 +59,10 @@ class ArcsDataset:
         return self._by_user[user]
 
     def load(self, ref: ScenarioRef) -> Arc:
-        """Return an arc with the name of its person; raise `DataError` if there is no such arc."""
+        """Return an arc; raise `DataError` if there is no such arc."""
         if ref not in self._arcs:
             raise DataError(self.name, f"no arc {ref.id!r}")
-        name = self._people.profile(ref.user).name if self._people is not None else ""
-        about = {"name": name, "dataset": f"{self.name} {self.version}"}
-        return self._arcs[ref].model_copy(update=about)
+        return self._arcs[ref].model_copy(update={"dataset": f"{self.name} {self.version}"})
 
     @cached_property
     def _by_user(self) -> dict[str, list[ScenarioRef]]:

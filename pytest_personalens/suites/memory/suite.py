@@ -30,12 +30,9 @@ _ALONE: Final = "alone"
 
 
 def _open_dataset(spec: str, base: Path, settings: Mapping[str, Any]) -> Any:
-    from pytest_personalens.datasets.embedded.files import data_folder
-    from pytest_personalens.suites.memory.dataset import ArcsDataset
+    from pytest_personalens.suites.memory.dataset import embedded_arcs, open_arcs
 
-    if spec == "embedded":
-        return ArcsDataset(data_folder() / "suites" / "memory", version=_VERSION)
-    return ArcsDataset(base / spec)
+    return embedded_arcs(_VERSION) if spec == "embedded" else open_arcs(base / spec)
 
 
 def _other_user(dataset: Any, seed: str, ref: Any) -> Any:
@@ -121,7 +118,7 @@ SUITE: Final = Suite(
     lacks=(
         "max_turns", "adopt_judge", "check_judge", "anchors",
         "prompts", "official_bugs", "user_agent", "lost_to_user", "context", "interactions", "history",
-        "embedding", "nltk_data", "protocol", "dialogues", "generate_only", "slice",
+        "embedding", "nltk_data", "protocol", "dialogues", "generate_only", "slice", "criteria",
     ),
     other_user=_other_user,
     situated=_situated,

@@ -8,7 +8,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.suite.data_check import DataCheck, Finding
-from pytest_personalens.datasets.embedded.files import data_folder
+from pytest_personalens.datasets.embedded.packaged import packaged_file
 from pytest_personalens.suites.personaconv.data.index import NO_POST, open_index
 from pytest_personalens.suites.personaconv.data.posts import MARKERS, NOBODY, finite, parse_time
 from pytest_personalens.suites.personaconv.protocols.fixed_protocol import FixedProtocol
@@ -42,7 +42,7 @@ def check_data(spec: str) -> DataCheck | None:
     file that cannot be read.
     """
     try:
-        path = data_folder() / "suites" / EMBEDDED if spec == EMBEDDED else Path(spec).expanduser()
+        path = packaged_file(EMBEDDED) if spec == EMBEDDED else Path(spec).expanduser()
     except RuntimeError:  # a home that nobody has
         return None
     files = find_post_files(path)

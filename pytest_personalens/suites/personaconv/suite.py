@@ -61,7 +61,7 @@ def _path(base: str | Path, text: str) -> Path:
 
 
 def _open_dataset(spec: str, base: Path, settings: Mapping[str, Any]) -> Any:
-    from pytest_personalens.datasets.embedded.files import data_folder
+    from pytest_personalens.datasets.embedded.packaged import packaged_file
     from pytest_personalens.suites.personaconv.protocols.open import open_posts
 
     embedded = spec == "embedded"
@@ -69,7 +69,7 @@ def _open_dataset(spec: str, base: Path, settings: Mapping[str, Any]) -> Any:
     # A mark may ask for a setting that the run does not have, and these cost nothing more.
     wanted = (*of_run, *(_FIXED if settings["protocol"] == "fixed" else ()))
     return open_posts(
-        data_folder() / "suites" / "personaconv" if embedded else _path(base, spec),
+        packaged_file("personaconv") if embedded else _path(base, spec),
         protocol=settings["protocol"],
         kinds=_kinds(settings),
         settings=tuple(setting for setting in SETTINGS if setting in wanted),
@@ -224,7 +224,7 @@ SUITE: Final = Suite(
         "context": "P-Conv",
         "protocol": "fixed",
     },
-    lacks=("slice",
+    lacks=("slice", "criteria",
         "user_model", "judge_model", "judge_votes", "max_turns", "adopt_judge", "check_judge", "anchors",
         "prompts", "official_bugs", "user_agent", "assistant_prompt", "lost_to_user", "dialogues",
         "generate_only",

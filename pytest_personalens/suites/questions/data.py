@@ -13,7 +13,6 @@ from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.scenario import ScenarioRef
 from pytest_personalens.core.text.slugs import slug
 from pytest_personalens.datasets.base import parse_file
-from pytest_personalens.datasets.embedded.files import data_folder
 from pytest_personalens.suites.questions.values import ABSTAIN, Question
 
 if TYPE_CHECKING:
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 
 #: Name of a benchmark -> its options, each with its values; the first is the default. N,N is numbers.
 FORMATS: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
-    "own": {},
     "prefeval": {"form": ("explicit", "choice-based", "persona-driven", "mcq"), "distance": ("10", "N,N")},
     "longmemeval": {},
     "personamem": {"tokens": ("32k", "128k")},
@@ -129,9 +127,10 @@ def open_questions(spec: str, base: Path, *, by_value: bool) -> QuestionsDataset
 
     Raise `DataError` for a bad file, and `SpecError` for a bad spec.
     """
-    name, _, rest = spec.partition(":")
     if spec == "embedded":
-        name, rest = "own", str(data_folder() / "suites" / "questions")
+        own = importlib.import_module("pytest_personalens.suites.questions.own")
+        return QuestionsDataset("questions", *own.open_rows(), by_value=by_value)
+    name, _, rest = spec.partition(":")
     if name not in FORMATS or not rest:
         raise SpecError(
             f"--personalens-data {spec}: expected embedded, prefeval:DIR, longmemeval:FILE or personamem:DIR"
@@ -154,5 +153,4 @@ def open_questions(spec: str, base: Path, *, by_value: bool) -> QuestionsDataset
     reader = importlib.import_module(f"pytest_personalens.suites.questions.{name}")
     version, rows, read = reader.open_rows(path, **options)
     told = "&".join(f"{key}={value}" for key, value in options.items())
-    called = "questions" if name == "own" else f"{name}?{told}" if told else name
-    return QuestionsDataset(called, version, rows, read, by_value=by_value)
+    return QuestionsDataset(f"{name}?{told}" if told else name, version, rows, read, by_value=by_value)

@@ -214,5 +214,5 @@ def test_a_model_judge_without_a_state_is_told_what_it_ever_was(scenario: Scenar
     model = FakeModel(ANSWER)
     judge(model).verdict(scenario, TALK, TC)
     assert "state" not in model.requests[0].prompt.replace("stated", "")
-    assert judge(model).identity == "fake:1 prompt 9deda7e1"
+    assert judge(model).identity == "fake:1 prompt 14f43829"
     assert Dialogue(messages=(Message(role="user", content="x"),)).model_dump().keys() == {"messages", "end"}

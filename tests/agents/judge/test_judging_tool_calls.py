@@ -17,17 +17,17 @@ from pytest_personalens.core.errors import NotJudged
 from pytest_personalens.core.judging.dimensions import Dimension
 from pytest_personalens.core.judging.verdict import Verdict
 from pytest_personalens.core.scenario import Scenario
-from pytest_personalens.datasets.embedded.files import data_folder
 from pytest_personalens.judge_quality.agreement.labels import Labelled, read_labels
 from pytest_personalens.models.meter import Meter
 from tests.agents.by_model.test_model_agents import TALK, FakeModel, judge
+from tests.support.repository import ROOT
 
 TC, UNBACKED = Dimension.TASK_COMPLETION, Dimension.UNBACKED
 
 
 @cache
 def labelled() -> dict[str, Labelled]:
-    found = read_labels(data_folder() / "agreement" / "acting.jsonl")
+    found = read_labels(ROOT / "data" / "agreement" / "acting.jsonl")
     return {one.id.removeprefix("acting-"): one for one in found}
 
 
@@ -209,7 +209,7 @@ def test_a_model_judge_of_texts_is_told_what_it_ever_was(scenario: Scenario) -> 
     told = model.requests[0].system + model.requests[0].prompt
     assert "tool call" not in told
     assert "Claims without a call" not in told
-    assert judge(model).identity == "fake:1 prompt 9deda7e1"
+    assert judge(model).identity == "fake:1 prompt 14f43829"
 
 
 def test_a_model_judge_gives_the_reading_of_claims(scenario: Scenario) -> None:

@@ -15,11 +15,11 @@ from pytest_personalens.core.dialogue.dialogue import Dialogue
 from pytest_personalens.core.errors import DataError, JudgeFault, NotJudged
 from pytest_personalens.core.judging.verdict import Dimension, Verdict
 from pytest_personalens.core.scenario import DOMAINS, Scenario
-from pytest_personalens.datasets.embedded.files import data_folder
 from pytest_personalens.judge_quality import measure, read_labels
 from pytest_personalens.judge_quality.agreement.kappa import cohen, fleiss, interval
+from tests.support.repository import ROOT
 
-LABELS = data_folder() / "agreement" / "calibration.jsonl"
+LABELS = ROOT / "data" / "agreement" / "calibration.jsonl"
 
 
 def pairs_of(seed: int, n: int = 60) -> list[tuple[int, int]]:

@@ -8,7 +8,6 @@ from typing import Any, get_args
 import pytest
 
 from pytest_personalens.core.judging.verdict import Dimension
-from pytest_personalens.datasets.embedded.files import data_folder
 from pytest_personalens.judge_quality import read_labels
 from pytest_personalens.judge_quality.drift.adopted_judge import AdoptedJudge, Scored
 from pytest_personalens.judge_quality.drift.anchors import open_anchors
@@ -17,7 +16,7 @@ from pytest_personalens.judge_quality.drift.significance import permutation_test
 from pytest_personalens.results.values.figures import DriftOutcome
 from pytest_personalens.results.values.results import Results
 from tests.support.processes.runs import assert_usage_error
-from tests.support.repository import Repository, forget_calls
+from tests.support.repository import ROOT, Repository, forget_calls
 from tests.support.servers.endpoint import Call, Endpoint, Reply, play
 
 #: A judge and a bot that change with the environment: the judge's mood is for task completion (tc) or
@@ -258,7 +257,7 @@ def test_a_baseline_with_a_score_off_its_scale_is_refused(adopted: Repository) -
 
 
 def test_bad_options_are_one_line(adopted: Repository) -> None:
-    lines = (data_folder() / "agreement" / "calibration.jsonl").read_text(encoding="utf-8").splitlines()
+    lines = (ROOT / "data" / "agreement" / "calibration.jsonl").read_text(encoding="utf-8").splitlines()
     (adopted.path / "own.jsonl").write_text("\n".join(lines[:5]), encoding="utf-8")
     (adopted.path / "broken.jsonl").write_text("{}", encoding="utf-8")
     (adopted.path / "folder").mkdir()
@@ -285,7 +284,7 @@ def test_bad_options_are_one_line(adopted: Repository) -> None:
 
 
 def test_anchors_of_ones_own(moody: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
-    lines = (data_folder() / "agreement" / "calibration.jsonl").read_text(encoding="utf-8").splitlines()
+    lines = (ROOT / "data" / "agreement" / "calibration.jsonl").read_text(encoding="utf-8").splitlines()
     (moody.path / "own.jsonl").write_text("\n".join(lines[:10]), encoding="utf-8")
     own = (*ARGS, "-o", "personalens_anchors=own.jsonl")
     moody.inline(*own, *ADOPT).stdout.fnmatch_lines(["the judge was adopted: 10 anchors *"])
@@ -394,7 +393,7 @@ def test_a_cap_on_money_holds_for_the_anchors(repo: Repository, endpoint: Endpoi
 
 
 def test_the_anchors_are_spread_over_scores_and_domains() -> None:
-    anchors = read_labels(data_folder() / "agreement" / "anchors.jsonl")
+    anchors = read_labels(ROOT / "data" / "agreement" / "anchors.jsonl")
     cells = [(a.majority(Dimension.PERSONALIZATION), a.majority(Dimension.TASK_COMPLETION)) for a in anchors]
     assert {cell: cells.count(cell) for cell in cells} == {(p, tc): 3 for p in (1, 2, 3, 4) for tc in (0, 1)}
     assert len({d for a in anchors for d in a.scenario.domains}) == 20

@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 
 from pytest_personalens.datasets import EmbeddedDataset
-from pytest_personalens.datasets.embedded.files import data_folder
+from tests.support.repository import ROOT
 
 
 def test_each_reply_has_a_letter_for_each_part_of_its_goal() -> None:
     dataset, parts = EmbeddedDataset(), dict[str, int]()
     refs = {f"{ref.task}-{ref.user}": ref for user in dataset.users() for ref in dataset.refs(user)}
-    with (data_folder() / "agreement" / "replies.tsv").open(encoding="utf-8", newline="") as file:
+    with (ROOT / "data" / "agreement" / "replies.tsv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
     assert len(rows) > 3_000
     for row in rows:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from pytest_personalens.cli.judges.agreement import main
-from pytest_personalens.datasets.embedded.files import data_folder
 from tests.support.datasets.official_tree import write_code
+from tests.support.repository import ROOT
 from tests.support.servers.endpoint import Call, Endpoint, Reply, play
 
 #: Words of the first turn of a transcript, as a prompt holds them.
@@ -35,7 +35,7 @@ def labels(tmp_path: Path, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) 
     """Six labelled dialogues; models are at hand, and the cache is empty."""
     endpoint.answer = judge
     monkeypatch.setenv("PERSONALENS_CACHE_DIR", str(tmp_path / "cache"))
-    lines = (data_folder() / "agreement" / "anchors.jsonl").read_text(encoding="utf-8").splitlines()[:6]
+    lines = (ROOT / "data" / "agreement" / "anchors.jsonl").read_text(encoding="utf-8").splitlines()[:6]
     (tmp_path / "labels.jsonl").write_text("\n".join(lines), encoding="utf-8")
     return str(tmp_path / "labels.jsonl")
 

@@ -9,9 +9,12 @@ import pytest
 
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.datasets import open_dataset
+from pytest_personalens.datasets.base import read_toml
 from pytest_personalens.datasets.embedded.embedded import EmbeddedDataset
+from pytest_personalens.datasets.embedded.files import EmbeddedFiles
 from pytest_personalens.datasets.world.consistency import contradictions
 from tests.datasets.conftest import Every
+from tests.support.repository import ROOT
 
 DIETS = {
     "vegetarian", "vegan", "pescatarian", "halal", "kosher", "gluten-free", "lactose-free", "no nuts",
@@ -84,11 +87,10 @@ def test_what_is_to_be_changed_exists_and_the_other_one_differs(scenarios: list[
             assert thing.other in scenario.summaries[thing.domain], scenario.id
 
 
-def test_diets_have_sixty_foods_and_no_limit_is_without_words(
-    dataset: EmbeddedDataset, scenarios: list[Scenario]
-) -> None:
-    assert set(dataset.limit_words) == DIETS
-    for name, words in dataset.limit_words.items():
+def test_diets_have_sixty_foods_and_no_limit_is_without_words(scenarios: list[Scenario]) -> None:
+    listed = read_toml(ROOT / "data" / "limits.toml")["words"]
+    assert set(listed) == DIETS
+    for name, words in listed.items():
         assert len(words) >= 60, name
         assert len(set(words)) == len(words), name
         assert all(word == word.lower() for word in words), name
@@ -98,11 +100,12 @@ def test_diets_have_sixty_foods_and_no_limit_is_without_words(
         assert set(diets) <= {limit.name for limit in scenario.limits}, scenario.id
 
 
-def test_the_history_of_each_domain_of_a_limit_tells_it(dataset: EmbeddedDataset) -> None:
-    for user in dataset.users():
-        for limit in dataset.profile(user).limits:
+def test_the_history_of_each_domain_of_a_limit_tells_it() -> None:
+    files = EmbeddedFiles(ROOT / "data")
+    for user in files.users():
+        for limit in files.profile(user).limits:
             for domain in limit.domains:
-                text = dataset.summary(user, domain).casefold()
+                text = files.summary(user, domain).casefold()
                 assert any(word.casefold() in text for word in limit.told), (user, limit.name, domain)
 
 
@@ -129,7 +132,7 @@ def test_the_whole_person_can_be_had(dataset: EmbeddedDataset) -> None:
         ref = dataset.refs(user)[0]
         scenario, alone = whole.load(ref), dataset.load(ref)
         known = scenario.context().interactions
-        assert list(known) == sorted(dataset.profile(user).domains)  # the task's domain is not first
+        assert list(known) == sorted(dataset.files.profile(user).domains)  # the task's domain is not first
         assert alone.context().interactions.items() <= known.items()
         dates = [session.date for session in scenario.context().sessions]
         assert dates == sorted(dates)

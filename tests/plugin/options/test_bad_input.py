@@ -28,7 +28,11 @@ ARGS = ("--personalens-sample=2",)
         ("-o personalens_turn_timeout", "inf", "expected a number from 0.001 to 86400, not *"),
         ("-o personalens_turn_timeout", "1e9", "expected a number from 0.001 to 86400, not *"),
         ("-o personalens_max_turns", "9" * 30, "expected a whole number from 1 to 1000, not *"),
-        ("-o personalens_parallel", "9" * 30, "expected a whole number from 1 to 10000, not *"),
+        (
+            "-o personalens_parallel",
+            "9" * 30,
+            "expected a whole number from 1 to 10000, or true, or false, not *",
+        ),
         ("--personalens-sample", "9" * 5000, "expected a whole number 1 or more, or all, not *"),
         ("--personalens-trials", "9" * 30, "expected a whole number from 1 to 100, not *"),
         ("--personalens-budget", "infusd", "expected a number of calls or of dollars*"),

@@ -114,13 +114,8 @@ def test_what_the_index_is_told(built: Built) -> None:
 def test_the_wheel_holds_the_package_and_its_data_and_nothing_else(built: Built, tracked: set[str]) -> None:
     info = f"pytest_personalens-{VERSION}.dist-info/"
     package = {name for name in tracked if name.startswith("pytest_personalens/")}
-    data = {
-        f"pytest_personalens/{name}"
-        for name in tracked
-        if name.startswith("data/") and not name.startswith(("data/agreement/", "data/wordings/"))
-    } | {"pytest_personalens/data/agreement/anchors.jsonl"}
     files = built.in_wheel()
-    assert {name for name in files if not name.startswith(info)} == package | data
+    assert {name for name in files if not name.startswith(info)} == package
     assert {f"{info}licenses/LICENSE", f"{info}licenses/data/LICENSE", f"{info}entry_points.txt"} <= files
     assert "pytest_personalens/py.typed" in files
     assert max(map(len, files)) <= LONGEST, "it can be installed where paths are short"

@@ -203,9 +203,9 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_run(
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     if "--personalens-data=copy" in args:
-        from pytest_personalens.datasets.embedded.files import data_folder
+        from tests.support.repository import ROOT
 
-        shutil.copytree(data_folder(), saved.path / "copy")
+        shutil.copytree(ROOT / "data", saved.path / "copy")
         head = saved.path / "copy" / "dataset.toml"
         head.write_text(
             "".join(

@@ -10,7 +10,6 @@ from typing import Any
 import jsonschema
 import pytest
 
-from pytest_personalens.datasets.embedded.files import data_folder
 from tests.suites.memory.arcs import (
     ARC,
     BOTS,
@@ -158,7 +157,7 @@ def test_each_item_has_users_of_its_own_and_two_users_have_two_ids(empty_repo: R
     empty_repo.write(conftest=LISTENER)
     empty_repo.inline(*SUITE, KIND, "apart", "--personalens-trials", "2", CONTROL, "alone")
     users = {c["user"] for c in heard(empty_repo)}
-    arcs = tomllib.loads((data_folder() / "suites/memory/apart.toml").read_text(encoding="utf-8"))["arcs"]
+    arcs = tomllib.loads((ROOT / "data" / "suites/memory/apart.toml").read_text(encoding="utf-8"))["arcs"]
     people = [len({session.get("person", arc["person"]) for session in arc["sessions"]}) for arc in arcs]
     # Each arc twice with all its people, and its last session alone, of one person, twice.
     assert len(users) == sum(2 * count + 2 for count in people)

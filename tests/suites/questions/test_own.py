@@ -11,20 +11,20 @@ import pytest
 from pytest_personalens.agents.embedded.reader.text import mentions
 from pytest_personalens.cli.scenarios.check_dataset import main as check_dataset
 from pytest_personalens.core.errors import DataError
-from pytest_personalens.datasets.embedded.files import data_folder
-from pytest_personalens.datasets.toml_cache import read_toml
+from pytest_personalens.datasets.base import read_toml
+from pytest_personalens.datasets.embedded.files import EmbeddedFiles
 from pytest_personalens.suites.questions.data import OWN_DOMAINS, open_questions
 from pytest_personalens.suites.questions.embedded_judge import EmbeddedJudge, _in_digits
-from pytest_personalens.suites.questions.own import open_rows
 from pytest_personalens.suites.questions.values import ANSWER, CHOICE, Question
 from tests.suites.personaconv.arguments import gates
 from tests.suites.questions.layouts import SUITE
 from tests.suites.questions.test_judging import said
 from tests.support.browser import Page
+from tests.support.datasets.make_data import questions
 from tests.support.processes.runs import assert_usage_error
-from tests.support.repository import Repository, records
+from tests.support.repository import ROOT, Repository, records
 
-FOLDER = data_folder() / "suites" / "questions"
+FOLDER = ROOT / "data" / "suites" / "questions"
 REPORT = ("--personalens-report", "results.json")
 #: Answers with the remembered message that has most words of the question. EMPTY takes its memory away.
 BOT = """
@@ -183,7 +183,7 @@ def test_records_replay_a_question(empty_repo: Repository) -> None:
 def test_a_bad_question_is_one_line(tmp_path: Path, file: str, text: str, problem: str) -> None:
     (tmp_path / f"{file}.toml").write_text(f"[[questions]]\n{text}\n", encoding="utf-8")
     with pytest.raises(DataError, match=rf"{file}\.toml: ") as raised:
-        open_rows(tmp_path)
+        list(questions(EmbeddedFiles(ROOT / "data"), tmp_path))
     assert problem in str(raised.value)
 
 

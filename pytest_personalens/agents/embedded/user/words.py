@@ -10,7 +10,7 @@ from pytest_personalens.agents.embedded.user.voice import lower_first
 from pytest_personalens.core.facts import RANGE
 from pytest_personalens.core.runtime.once import once
 from pytest_personalens.core.scenario import DOMAINS, PreferenceWords
-from pytest_personalens.datasets.embedded.embedded import EmbeddedDataset
+from pytest_personalens.datasets.embedded.packaged import PackagedFiles
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -105,8 +105,8 @@ def words_of(scenario: Scenario, domain: str, name: str) -> PreferenceWords:
 
 
 @once
-def _embedded() -> EmbeddedDataset:
-    return EmbeddedDataset()
+def _embedded() -> PackagedFiles:
+    return PackagedFiles()
 
 
 def topic(name: str) -> frozenset[str]:

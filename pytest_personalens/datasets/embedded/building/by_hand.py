@@ -10,7 +10,7 @@ from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.files.atomic_write import write_atomically
 from pytest_personalens.core.text.slugs import slug
 from pytest_personalens.datasets.embedded.building.pieces import make_folder
-from pytest_personalens.datasets.embedded.embedded import EmbeddedDataset
+from pytest_personalens.datasets.embedded.files import EmbeddedFiles
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -37,7 +37,7 @@ def lay_out_by_hand(folder: Path, domains: Sequence[str], people: Sequence[str])
             for p in _write(folder / "domains" / f"{slug(name)}.toml", _template("domain", name))
         ),
     ]
-    data = EmbeddedDataset(folder)
+    data = EmbeddedFiles(folder)
     others = (error for error in data.problems() if not error.file.startswith(str(folder / "profiles")))
     if written or any(unfinished(folder)) or any(others):
         return written

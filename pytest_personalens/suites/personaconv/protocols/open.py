@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.errors import DataError, SpecError
-from pytest_personalens.datasets.toml_cache import read_toml
+from pytest_personalens.datasets.base import read_toml
 from pytest_personalens.suites.personaconv.data.index import open_index
 from pytest_personalens.suites.personaconv.data.plan import PlannedDataset
 from pytest_personalens.suites.personaconv.protocols.fixed_protocol import FixedProtocol
@@ -181,10 +181,7 @@ def read_name(path: Path) -> tuple[str, str]:
     head = path / "dataset.toml"
     if not head.is_file():
         return path.name, ""
-    try:
-        data = read_toml(head)
-    except (OSError, ValueError) as error:
-        raise DataError(head, f"cannot be read: {error}", code="PL201") from None
+    data = read_toml(head)
     for field in ("name", "version"):
         if not isinstance(data.get(field), str) or not data[field]:
             raise DataError(head, f'expected a text, such as {field} = "1.0"', field=field)

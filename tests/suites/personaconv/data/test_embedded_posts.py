@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from pytest_personalens.cli.scenarios.check_dataset import main
-from pytest_personalens.datasets.embedded.files import data_folder
 from pytest_personalens.suites.personaconv.check import check_data
 from pytest_personalens.suites.personaconv.protocols.open import open_posts
+from tests.support.repository import ROOT
 
-ROOT = data_folder() / "suites" / "personaconv"
+POSTS = ROOT / "data" / "suites" / "personaconv"
 
 
 def posts_digest(root: Path) -> str:
@@ -25,12 +25,12 @@ def posts_digest(root: Path) -> str:
 
 
 def test_changed_posts_have_a_new_version() -> None:
-    versions = tomllib.loads((ROOT / "versions.toml").read_text(encoding="utf-8"))
-    dataset = open_posts(ROOT)
+    versions = tomllib.loads((POSTS / "versions.toml").read_text(encoding="utf-8"))
+    dataset = open_posts(POSTS)
     assert (dataset.name, dataset.version) == ("personaconv", list(versions)[-1])
-    assert versions[dataset.version] == posts_digest(ROOT), (
+    assert versions[dataset.version] == posts_digest(POSTS), (
         "the posts have changed: raise the version in data/suites/personaconv/dataset.toml and add to versions.toml"
-        f' there the line "<new version>" = "<digest>" (now {posts_digest(ROOT)})'
+        f' there the line "<new version>" = "<digest>" (now {posts_digest(POSTS)})'
     )
 
 
@@ -49,7 +49,7 @@ def test_the_posts_keep_what_their_card_promises() -> None:
 
 
 def test_the_card_shows_what_the_command_prints(capsys: pytest.CaptureFixture[str]) -> None:
-    card = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    card = (POSTS / "README.md").read_text(encoding="utf-8").splitlines()
     assert main(["personaconv"]) == 0
     printed = [line for line in capsys.readouterr().out.splitlines() if "  " in line]
     assert len(printed) == 16
