@@ -24,12 +24,13 @@ if TYPE_CHECKING:
     from pytest_personalens.core.judging.evaluation import Cause
     from pytest_personalens.core.judging.usage import Price
     from pytest_personalens.core.suite.suite import Suite
+    from pytest_personalens.results.values.calibration import Calibration
     from pytest_personalens.results.values.figures import Drift
 
 #: The fields of results that `summarize` does not compute from items.
 FACTS: Final = (
     "settings", "dataset", "requested", "drawn", "complete", "lost", "unevaluated", "skipped", "of_controls",
-    "missing_by_group", "left_out", "elsewhere", "drawn_from", "excluded",
+    "missing_by_group", "left_out", "elsewhere", "drawn_from", "excluded", "calibration",
 )  # fmt: skip
 
 
@@ -51,6 +52,7 @@ def summarize(
     complete: bool = True,
     drawn_from: Mapping[str, int] = MappingProxyType({}),
     excluded: Mapping[str, Mapping[str, int]] = MappingProxyType({}),
+    calibration: Calibration | None = None,
     side_by_side: int = 1,
 ) -> Results:
     """Return the results of `items`, in an order that does not depend on theirs.
@@ -89,6 +91,7 @@ def summarize(
         elsewhere=elsewhere,
         drawn_from=dict(drawn_from),
         excluded={kind: dict(reasons) for kind, reasons in excluded.items()},
+        calibration=calibration,
         leaks=_leaks(ordered) if suite.scenario.takes_answers else None,
         items=ordered,
         overall=group("overall", own, suite, whole=True),

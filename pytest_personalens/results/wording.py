@@ -247,6 +247,8 @@ def gate_outcome(gate: Gate, results: Results) -> str:
     """Return ``passed`` or ``FAILED``, with a note if nothing decided the gate, or if it does not count."""
     if gate.passed:
         return "passed"
+    if gate.inconclusive:
+        return "INCONCLUSIVE" + " (report only)" * results.report_only
     known = ["not decided"] * (gate.value is None) + ["report only"] * results.report_only
     return f"FAILED ({', '.join(known)})" if known else "FAILED"
 

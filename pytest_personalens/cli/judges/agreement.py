@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.agents.by_model.model_agents import PromptSettings
     from pytest_personalens.core.judging.verdict import Judge
+    from pytest_personalens.judge_quality import Agreement
     from pytest_personalens.models.meter import Meter
     from pytest_personalens.models.tape import Tape
 
@@ -32,12 +33,28 @@ _KEPT: Final = "what was judged is kept, and the same command goes on from there
 @command("agreement", {"cap": argument_type(read_cap, "found")})
 def main(options: argparse.Namespace) -> int:
     """Return 0, 4 if the input cannot be read or judged at all, or 130 after Ctrl-C."""
-    from pytest_personalens.agents.by_model.model_agents import PromptSettings
     from pytest_personalens.core.files.atomic_write import write_atomically
+    from pytest_personalens.judge_quality.agreement import render
+
+    # The paths are checked before any paid call: the user learns early of a path that cannot be written,
+    # and no file of somebody else is replaced.
+    paths = report_files(options.report, {"this command": options.labels}) if not options.estimate else []
+
+    def conclude(agreement: Agreement) -> None:
+        print(*render.lines(agreement, most=agreement.dialogues if options.all else 5), sep="\n")
+        for path in paths:
+            text = f"{agreement.model_dump_json(indent=2)}\n" if file_kind(path) == "json" else None
+            write_atomically(path, text or render.markdown(agreement))
+
+    return judge_labels(options, conclude)
+
+
+def judge_labels(options: argparse.Namespace, conclude: Callable[[Agreement], None]) -> int:
+    """Have a judge read labelled dialogues as the options say, and `conclude` from their agreement."""
+    from pytest_personalens.agents.by_model.model_agents import PromptSettings
     from pytest_personalens.core.judging.dimensions import dimensions
     from pytest_personalens.core.judging.usage import read_prices
     from pytest_personalens.judge_quality import labelled_readings, measure, read_labels
-    from pytest_personalens.judge_quality.agreement import render
     from pytest_personalens.judge_quality.agreement.idle import (
         Moved,
         idle_lines,
@@ -79,9 +96,6 @@ def main(options: argparse.Namespace) -> int:
             raise SpecError(
                 f"--budget: no price is known for {options.judge_model}; give it with --price", code="PL304"
             )
-        # The paths are checked before any paid call: the user learns early of a path that cannot be written,
-        # and no file of somebody else is replaced.
-        paths = report_files(options.report, {"this command": options.labels})
         try:
             agreement = measure(
                 labelled,
@@ -99,15 +113,12 @@ def main(options: argparse.Namespace) -> int:
             return _INTERRUPTED
         except BudgetSpent as spent:
             raise BudgetSpent(f"{spent}; {_KEPT}") from None
-    print(*render.lines(agreement, most=len(labelled) if options.all else 5), sep="\n")
+    conclude(agreement)
     if options.idle:
         print(*idle_lines(moved), sep="\n")
     if replayed := len(readings) - len(unread):
         print(f"{replayed} readings from records")
     paid_judge.print_usage(meter.usage)
-    for path in paths:
-        text = f"{agreement.model_dump_json(indent=2)}\n" if file_kind(path) == "json" else None
-        write_atomically(path, text or render.markdown(agreement))
     return 0
 
 

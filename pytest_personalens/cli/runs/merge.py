@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pytest_personalens.cli.command import UNWRITABLE, argument_type, command, print_errors
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.files.destinations import refuse_shared_files
+from pytest_personalens.core.options.gate import INCONCLUSIVE_EXIT
 from pytest_personalens.core.options.gate_expression import read_gate
 from pytest_personalens.core.options.option_types import report
 from pytest_personalens.core.text.parse import list_parts
@@ -54,7 +55,10 @@ def main(options: argparse.Namespace) -> int:
     print(*written.annotations, sep="\n", end="\n" if written.annotations else "")
     status = print_errors([harmless(problem) for problem in written.problems], UNWRITABLE)
     gates_passed = merged.report_only or all(gate.passed for gate in merged.gates)
-    return status if not failed and not merged.lost and merged.complete and gates_passed else 1
+    if failed or merged.lost or not merged.complete:
+        return 1
+    inconclusive = all(gate.passed or gate.inconclusive for gate in merged.gates)
+    return status if gates_passed else INCONCLUSIVE_EXIT if inconclusive else 1
 
 
 def _replaced_settings(options: argparse.Namespace, shard: Shard) -> dict[str, object]:

@@ -19,6 +19,9 @@ LATENCY_P95: Final = "latency_p95"
 #: The share of dialogues that meet a criterion of the team's own, which is named in parentheses.
 CRITERION_GATE: Final = "criterion"
 
+#: The exit code of a run that failed only because intervals of corrected rates hold their floors.
+INCONCLUSIVE_EXIT: Final = 7
+
 #: Metrics of one measure that are a difference, so that low is good: from a baseline, and between groups.
 DIFFERENCES: Final = ("drop", "gap")
 

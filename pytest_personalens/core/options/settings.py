@@ -86,6 +86,8 @@ class Settings(NamedTuple):
     assistant_reply: str | None = None
     #: Paths, and patterns of paths, of the dialogues to judge.
     dialogues: tuple[str, ...] = ()
+    #: The file of a calibration of the judge.
+    calibration: str | None = None
     #: Criteria of the team's own, by their long names.
     criteria: tuple[str, ...] = ()
     generate_only: bool = False

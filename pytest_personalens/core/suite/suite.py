@@ -204,6 +204,9 @@ class Suite:
     def metric(self, name: str) -> Metric | None:
         return next((m for m in self.metrics if name in (m.name, *m.aliases)), None)
 
+    def metric_for(self, measure: Measure) -> Metric | None:
+        return next((m for m in self.metrics if m.measure == measure), None)
+
     def metric_of(self, measure: Measure) -> str:
         """Return the name that a gate uses for the mean of a measure."""
         return next((m.name for m in self.metrics if m.measure == measure), measure.short)

@@ -42,13 +42,19 @@ def _table_5(agreement: Agreement) -> PaperTable:
     )
 
 
-def _reading(reading: Reading, most: int) -> Iterator[str]:
+def confusion(reading: Reading) -> Iterator[str]:
+    """Yield the confusion matrix of a reading."""
     low, high = reading.dimension.scale
     scale = range(low, high + 1)
     yield f"{reading.dimension.short}: rows are the majority, columns the judge"
     yield "     " + "".join(f"{b:>5}" for b in scale)
     for a in scale:
         yield f"{a:>5}" + "".join(f"{reading.confusion.get(f'{a} -> {b}', 0):>5}" for b in scale)
+
+
+def _reading(reading: Reading, most: int) -> Iterator[str]:
+    yield from confusion(reading)
+    high = reading.dimension.scale.high
     for name, k in reading.annotators.items():
         yield f"  against {name}: {_both(k, high)} over {k.dialogues}"
     for names, k in reading.between.items():

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_personalens.core.errors import SpecError
+from pytest_personalens.core.options.gate import INCONCLUSIVE_EXIT
 from pytest_personalens.core.options.options import BY_KEY, OPTIONS
 from pytest_personalens.core.text.parse import list_parts, size_text
 from pytest_personalens.plugin.input_errors import input_error
@@ -107,6 +108,7 @@ def check_half(config: pytest.Config, values: dict[str, Any]) -> None:
         values |= {
             "dimensions": (),
             "criteria": (),
+            "calibration": None,
             "not_read": (),
             "threshold": (),
             "gate": (),
@@ -158,6 +160,11 @@ def check_settings(config: pytest.Config, settings: Settings) -> None:
         raise input_error(
             f"--personalens-budget: two caps on {'calls' if units.count('calls') > 1 else 'dollars'};"
             " give one",
+            code="PL108",
+        )
+    if settings.calibration is not None and settings.exit_infra == INCONCLUSIVE_EXIT:
+        raise input_error(
+            f"personalens_exit_infra: {INCONCLUSIVE_EXIT} is the code of an inconclusive gate; give another",
             code="PL108",
         )
     try:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from pytest_personalens.core.errors import PersonalensError
+from pytest_personalens.core.options.gate import INCONCLUSIVE_EXIT
 from pytest_personalens.core.options.options import BY_KEY, keys_of
 from pytest_personalens.core.text.parse import ALL, size_text
 from pytest_personalens.core.text.redaction import redact
@@ -19,7 +20,7 @@ from pytest_personalens.plugin.pytest_internals import PrintedFailures
 from pytest_personalens.plugin.records.resume import end_run
 from pytest_personalens.plugin.reporting.gate_reports import RedGates, red_gates, report_gate, scores_text
 from pytest_personalens.plugin.reporting.outputs import Outputs, baseline_of_run, refuse_baseline
-from pytest_personalens.plugin.reporting.reported import Reported, only_infrastructure
+from pytest_personalens.plugin.reporting.reported import Reported, only_inconclusive, only_infrastructure
 from pytest_personalens.plugin.running.keys import REFUSED, RUN, STOPPED
 from pytest_personalens.reports.files import WrittenFiles
 from pytest_personalens.results.conclusion import Requirements, conclude
@@ -223,7 +224,11 @@ class Controller:
         if session.exitstatus == pytest.ExitCode.OK and (broken or self._written.problems):
             session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
         failed = session.exitstatus == pytest.ExitCode.TESTS_FAILED and not broken
-        if failed and self._settings.exit_infra and only_infrastructure(self._results, self._reported.failed):
+        if failed and only_inconclusive(self._results, self._reported.failed):
+            session.exitstatus = INCONCLUSIVE_EXIT
+        elif (
+            failed and self._settings.exit_infra and only_infrastructure(self._results, self._reported.failed)
+        ):
             session.exitstatus = self._settings.exit_infra
         return result
 
@@ -282,6 +287,7 @@ class Controller:
             complete=complete,
             drawn_from=drawn_from,
             excluded=excluded,
+            calibration=run.calibration,
             side_by_side=max(1, drawn.side_by_side),
         )
         run.add_personas(drawn.personas)

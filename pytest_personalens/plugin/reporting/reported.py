@@ -135,6 +135,13 @@ def _groups_of(ref: ScenarioRef | None) -> tuple[str, ...]:
     return (ref.kind, *ref.domains) if ref is not None else ()
 
 
+def only_inconclusive(results: Results | None, failed: Set[str]) -> bool:
+    """True if all that `failed`, by node id, are gates that an interval does not decide."""
+    if results is None or not failed:
+        return False
+    return failed <= {gate_id(gate.name) for gate in results.gates if gate.inconclusive}
+
+
 def only_infrastructure(results: Results | None, failed: Set[str]) -> bool:
     """True if all that `failed`, by node id, has causes outside the assistant under test."""
     if results is None or not failed or not set(results.uncounted) <= set(_INFRASTRUCTURE):

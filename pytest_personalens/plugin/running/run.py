@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from pytest_personalens.plugin.records.stored_dialogues import StoredDialogues
     from pytest_personalens.plugin.running.persona import Persona
     from pytest_personalens.results.comparison.baseline import ComparisonTerms
+    from pytest_personalens.results.values.calibration import Calibration
     from pytest_personalens.results.values.item import Item
 
 
@@ -85,6 +86,7 @@ class Run:
         )
         refuse_unknown_prices(settings, self.participants.models(), self.prices)
         self.participants.refuse_context(settings.context)
+        self.calibration = self._calibration()
         self.folder = _cache(config)
         self.cluster = self._open_cluster()
         #: Domains of the command line, which narrow those of a mark.
@@ -101,6 +103,15 @@ class Run:
         if settings.sample is not None:
             self.sample(settings)
         self.state = self._state()
+
+    def _calibration(self) -> Calibration | None:
+        """Return how labels measured the judge; raise `PersonalensError` for a file of another judge."""
+        if self.settings.calibration is None:
+            return None
+        from pytest_personalens.results.values.calibration import read_calibration
+
+        judge = self.participants.agents(Context(user=""), self.settings.thresholds).judge
+        return read_calibration(self.config.rootpath / self.settings.calibration, judge.identity)
 
     def sample(self, settings: Settings) -> Sample:
         """Return the sample of a test with these settings, or this run's shard of it; drawn once."""

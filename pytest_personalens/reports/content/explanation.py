@@ -247,7 +247,7 @@ def sentence_of(explained: Explanation, results: Results) -> str:
         )
         return f"{missing}, below the required {100 * gate.limit:.6g}%"
     in_words = gate.kind in ("floor", "lift") or (gate.kind == "regression" and explained.moved is not None)
-    if gate.value is None or measure is None or not in_words:
+    if gate.value is None or measure is None or not in_words or gate.inconclusive:
         return gate.message
     if explained.same_as:
         return f"the same fall as under gate {explained.same_as}"

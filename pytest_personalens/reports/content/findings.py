@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from pytest_personalens.core.judging.dimensions import Dimension
 from pytest_personalens.reports.content.explanation import sentence_of
+from pytest_personalens.results.gates.corrected import corrected_note
 from pytest_personalens.results.gates.latency import latency_note
 from pytest_personalens.results.reasons.explanation import explanations
 from pytest_personalens.results.reasons.reasons import criteria_note, intrusions_note, limits_note
@@ -180,6 +181,8 @@ def _loss(explained: Explanation) -> str:
     where = f"{explained.group}: " if explained.group else ""
     if moved is not None and measure is not None and measure.is_worse(moved.after, moved.before):
         return f"{where}{name} {moved.before:.2f} -> {moved.after:.2f}"
+    if gate.inconclusive:
+        return f"{where}{name} inconclusive"
     if gate.value is None or gate.kind != "floor" or gate.name.startswith("pass^"):
         return f"gate {gate.name}"
     value, limit = apart(gate.value, gate.limit)
@@ -222,6 +225,7 @@ def _notes(results: Results) -> Iterator[tuple[str, Sentence]]:
         ("not judged", not_judged_note),
         ("limits", limits_note),
         ("store", store_note),
+        ("corrected", corrected_note),
         ("intrusions", intrusions_note),
         ("criteria", criteria_note),
         ("latency", latency_note),

@@ -20,6 +20,7 @@ from pytest_personalens.core.options.gate import (
 )
 from pytest_personalens.core.options.gate_expression import control_of, measure_of, parse_gate_name
 from pytest_personalens.results.comparison.pairs import gain_of, passes_of
+from pytest_personalens.results.gates.corrected import corrected_gate
 from pytest_personalens.results.gates.latency import latency_gate, latency_regression
 from pytest_personalens.results.means import by_user, figure_of, mean
 from pytest_personalens.results.reasons.reasons import (
@@ -84,6 +85,8 @@ def figure_gate(results: Results, floor: GateExpression) -> Gate:
     estimate = figure_of(metric, items)
     if estimate.value is None:
         return closed_gate(floor, f"{metric.label}: {_why_no_value(results, floor, metric, estimate)}")
+    if metric.measure == Dimension.TASK_COMPLETION and results.calibration is not None:
+        return corrected_gate(floor, estimate, results.calibration, results.of_suite.item)
     basis = over(estimate.scenarios, estimate.users, results.of_suite.item)
     if without := len(_not_judged(results, floor, metric)):
         basis += f", of {without + len(items)} that were run"

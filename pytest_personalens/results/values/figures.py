@@ -92,6 +92,9 @@ class Gate(Frozen):
     largest drop from a baseline that is not excluded, "gap" for the largest gap between a group of users and
     the rest, or "judge" for a check that
     the judge did not change since it was adopted.
+
+    A gate on a rate that is corrected for the judge's errors is `inconclusive`, and has not passed, if the
+    limit lies within the interval.
     """
 
     name: str
@@ -103,10 +106,13 @@ class Gate(Frozen):
     direction: Direction = ">="
     low: float | None = None
     high: float | None = None
+    inconclusive: bool = False
 
     @property
     def code(self) -> str:
         """The code under which ``personalens explain`` tells what to do if it failed."""
+        if self.inconclusive:
+            return "PL607"
         if self.kind == "floor":
             return "PL605" if self.value is None else "PL601"
         return _CODES[self.kind]

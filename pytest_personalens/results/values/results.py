@@ -17,6 +17,7 @@ from pytest_personalens.core.options.gate_expression import control_of, is_gate,
 from pytest_personalens.core.suite.suite import Suite, get_suite
 from pytest_personalens.core.suite.suite_field import SuiteField
 from pytest_personalens.core.suite_names import FIRST_SUITE
+from pytest_personalens.results.values.calibration import Calibration
 from pytest_personalens.results.values.figures import (
     Arm,
     Comparison,
@@ -99,6 +100,10 @@ class Results(Frozen):
     )
     leaks: dict[str, int] | None = Field(
         default=None, description="What requests give away of the true answer, if any -> number of requests."
+    )
+    calibration: Calibration | None = Field(
+        default=None,
+        description="How the judge of task completion read labels, by which its rate is corrected.",
     )
     items: tuple[Item, ...] = ()
     overall: Group

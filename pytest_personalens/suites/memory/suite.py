@@ -119,6 +119,7 @@ SUITE: Final = Suite(
         "max_turns", "adopt_judge", "check_judge", "anchors",
         "prompts", "official_bugs", "user_agent", "lost_to_user", "context", "interactions", "history",
         "embedding", "nltk_data", "protocol", "dialogues", "generate_only", "slice", "criteria",
+        "calibration",
     ),
     other_user=_other_user,
     situated=_situated,

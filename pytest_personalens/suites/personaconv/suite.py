@@ -224,7 +224,7 @@ SUITE: Final = Suite(
         "context": "P-Conv",
         "protocol": "fixed",
     },
-    lacks=("slice", "criteria",
+    lacks=("slice", "criteria", "calibration",
         "user_model", "judge_model", "judge_votes", "max_turns", "adopt_judge", "check_judge", "anchors",
         "prompts", "official_bugs", "user_agent", "assistant_prompt", "lost_to_user", "dialogues",
         "generate_only",

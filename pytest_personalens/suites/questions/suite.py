@@ -165,7 +165,7 @@ SUITE: Final = Suite(
     lacks=(
         "user_model", "user_agent", "max_turns", "interactions", "history", "embedding", "nltk_data",
         "prompts", "official_bugs", "adopt_judge", "check_judge", "anchors", "lost_to_user",
-        "slice", "dialogues", "generate_only", "criteria",
+        "slice", "dialogues", "generate_only", "criteria", "calibration",
     ),
     protocols=("default",),
     read_context=_read_context,

@@ -1,0 +1,134 @@
+"""The rate corrected for the judge's errors: measured on labels, shown, gated, and refused for another judge."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from pytest_personalens.results.stats.correction import Found, correct, labels_to_decide
+from tests.support.processes.runs import assert_usage_error
+from tests.support.repository import ROOT, Repository
+from tests.support.scripted_agents import BOT, TEST
+
+LABELS = str(ROOT / "data" / "agreement" / "by-hand-user6.jsonl")
+SAMPLE = ("--personalens-sample", "6", "--personalens-report", "r.json")
+SILENT = """
+    import pytest
+
+    @pytest.fixture
+    def personalens_assistant():
+        return lambda messages: "I cannot help with that."
+"""
+FILE = {
+    "schema": "personalens-calibration/1", "judge": "", "dialogues": 120, "completed": 60, "seen_completed": 54,
+    "failed": 60, "seen_failed": 54,
+}  # fmt: skip
+
+
+def test_calibrate_measures_the_judge_on_labels_and_writes_what_runs_read(repo: Repository) -> None:
+    result = repo.command("calibrate", LABELS, "--write", "judge.json")
+    result.stdout.fnmatch_lines([
+        "embedded-judge *: 24 labelled dialogues",
+        "sensitivity 0.* (95 % 0.* to *): sees * of * completed tasks",
+        "specificity 0.* (95 % 0.* to *): sees * of * failed tasks",
+        "a rate read as 0.80 over 100 dialogues is corrected to *",
+        "tc: rows are the majority, columns the judge",
+        "p: rows are the majority, columns the judge",
+    ])  # fmt: skip
+    written = json.loads((repo.path / "judge.json").read_text())
+    assert written["completed"] + written["failed"] == written["dialogues"] == 24
+    assert sum(written["personalization"].values()) == 24
+    repo.write(conftest=BOT, test_bot=TEST)
+    result = repo.run(
+        *SAMPLE, "-o", "personalens_calibration=judge.json", "--personalens-gate", "tcr >= 0.01"
+    )
+    result.stdout.fnmatch_lines(["*TCR as read *, corrected for the judge's errors * (95 % *; sensitivity *"])
+    assert repo.results("r.json")["calibration"] == written
+    # Its labels do not decide a gate at the corrected rate itself, and the report decides the same again.
+    assert repo.command("report", "r.json", "--report", "-").ret == 0
+
+
+@pytest.mark.parametrize(("bot", "outcome", "code"), [(BOT, "passed", 0), (SILENT, "FAILED", 1)])
+def test_a_gate_is_held_against_the_interval_of_the_corrected_rate(
+    repo: Repository, bot: str, outcome: str, code: int
+) -> None:
+    read = _decided(repo, bot, 0.55)
+    read.stdout.fnmatch_lines(
+        [f"gate tcr: {outcome}, task completion rate as read *, corrected *; the floor is *"]
+    )
+    assert read.ret == code
+
+
+def test_a_gate_that_the_interval_does_not_decide_is_inconclusive_with_a_code_of_its_own(
+    repo: Repository,
+) -> None:
+    result = _decided(repo, BOT, 0.9)
+    result.stdout.fnmatch_lines_random([
+        "gate tcr: INCONCLUSIVE, *, within the interval: *would decide*",
+        "FAILED personalens::gate[[]tcr]*",
+    ])  # fmt: skip
+    assert result.ret == 7
+    gate = next(gate for gate in repo.results("r.json")["gates"] if gate["name"] == "tcr")
+    assert gate["inconclusive"]
+    assert not gate["passed"]
+    taken = ("-o", "personalens_calibration=judge.json", "-o", "personalens_exit_infra=7")
+    assert_usage_error(
+        repo.run(*SAMPLE, *taken), "*personalens_exit_infra: 7 is the code of an inconclusive gate*"
+    )
+
+
+def test_the_calibration_of_another_judge_and_what_is_none_are_refused(repo: Repository) -> None:
+    repo.write(conftest=BOT, test_bot=TEST)
+    ini = ("-o", "personalens_calibration=judge.json")
+    for content, told in (
+        (FILE | {"judge": "openai:m prompt 1"}, "judge.json is of the judge 'openai:m prompt 1', and task completion is read*"),
+        (FILE | {"seen_failed": 61}, "judge.json: *at most*"),
+        (FILE | {"schema": "other"}, "judge.json: not a calibration of this version*"),
+    ):  # fmt: skip
+        (repo.path / "judge.json").write_text(json.dumps(content))
+        assert_usage_error(repo.run(*SAMPLE, *ini), f"*{told}*")
+    (repo.path / "labels.jsonl").write_text((ROOT / LABELS).read_text().splitlines()[0] + "\n")
+    result = repo.command("calibrate", "labels.jsonl", "--write", "new.json")
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(
+        ["error: labels.jsonl: * labelled as completed and * a calibration needs some*"]
+    )
+
+
+def _decided(repo: Repository, bot: str, floor: float) -> pytest.RunResult:
+    """A run that the embedded judge reads, which is said to see nine of ten."""
+    from pytest_personalens.agents import EmbeddedJudge
+
+    repo.write(conftest=bot, test_bot=TEST)
+    content = json.dumps(FILE | {"judge": EmbeddedJudge().identity})
+    (repo.path / "judge.json").write_text(content)
+    gates = ("--personalens-gate", f"tcr >= {floor}, valid >= 0")
+    return repo.run(*SAMPLE, "-o", "personalens_calibration=judge.json", *gates)
+
+
+def test_the_estimate_and_its_interval() -> None:
+    found = correct(0.83, 100, Found(50, 70), Found(32, 50))
+    assert found is not None
+    assert found.value == 1.0  # (0.83 + 0.64 - 1) / (0.714 + 0.64 - 1) = 1.33, cut
+    exact = correct(0.6, 1000, Found(900, 1000), Found(800, 1000))
+    assert exact is not None
+    assert exact.value == pytest.approx(0.4 / 0.7)
+    assert exact.low < exact.value < exact.high
+    assert exact.high - exact.low == pytest.approx(2 * 1.96 * 0.0252, abs=0.003)  # by the delta method
+    assert correct(0.6, 100, Found(5, 10), Found(5, 10)) is None
+    nothing_known = correct(0.5, 10, Found(2, 2), Found(1, 2))
+    assert nothing_known is not None
+    assert nothing_known.low == 0
+    assert nothing_known.high == 1
+
+
+def test_so_many_labels_decide_and_at_few_dialogues_none_do() -> None:
+    judge = Found(45, 50), Found(40, 50)
+    more = labels_to_decide(0.75, 400, *judge, 0.7)
+    assert more is not None
+    times = (100 + more) / 100
+    decided = correct(0.75, 400, *(Found(f.right * times, f.of * times) for f in judge))
+    assert decided is not None
+    assert decided.low >= 0.7
+    assert labels_to_decide(0.75, 10, *judge, 0.7) is None
