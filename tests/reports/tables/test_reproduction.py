@@ -150,7 +150,7 @@ def test_an_embedded_judge_may_stand_beside_a_model(small: Repository, endpoint:
 
 def test_figure_4_has_the_mean_over_all_domains(small: Repository, endpoint: Endpoint) -> None:
     """Each scenario counts once: two of Books against one of each other domain."""
-    run = tuple("all" if text == "2" else "1,2" if text == "0-49,53" else text for text in RUN)
+    run = tuple("all" if text == "2" else text.replace("=0-49,53", "=1,2") for text in RUN)
     endpoint.answer = lambda call: (
         Reply("VERDICT: False")
         if call.prompt.startswith("tc ") and "SD-Books" in call.prompt
