@@ -40,7 +40,15 @@ PIECES: Final = ".pieces"
 _INTERRUPTED: Final = 130
 #: Characters of a prompt for each token, and the tokens of an answer by step: assumptions of an estimate.
 _CHARS: Final = 4.6
-_ANSWER: Final = {"task": 700, "person": 150, "preferences": 150, "history": 500, "judge": 40, "chat": 200}
+_ANSWER: Final = {
+    "task": 700,
+    "person": 150,
+    "preferences": 150,
+    "history": 500,
+    "judge": 40,
+    "chat": 200,
+    "incident": 150,
+}
 _TEMPERATURE, _MOST_TOKENS = 0.7, 4000
 
 
@@ -55,7 +63,7 @@ class Asking:
         for spec, model in self._models.items():
             if "usd" in self._caps and price_of(model.name, self._prices) is None:
                 raise SpecError(f"--budget: no price is known for {spec}; give it with --price", code="PL304")
-        self.folder, self.pool = options.out / PIECES, Threads(options.concurrency)
+        self.folder, self.pool = options.out / PIECES, Threads(getattr(options, "concurrency", 1))
         self._meter = Meter(prices=self._prices)
         self.planned = Pieces(self.folder)
 
@@ -123,10 +131,10 @@ class Asking:
         return Pieces(self.folder, ask, model=model.name, attempts=self._options.attempts, made=made)
 
     def _open(self, spec: str) -> Reliable:
-        model = open_model(spec, connections=max(64, self._options.concurrency))
+        model = open_model(spec, connections=64)
         if model is None:
             raise SpecError(f"{spec!r} is no model; give bedrock:MODEL or openai:MODEL", code="PL303")
-        return Reliable(model, limiter=Limiter(start=self._options.concurrency))
+        return Reliable(model, limiter=Limiter(start=getattr(self._options, "concurrency", 1)))
 
     def _count(self) -> None:
         self._done += 1

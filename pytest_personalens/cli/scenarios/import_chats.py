@@ -14,6 +14,8 @@ from pytest_personalens.results.wording import count
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
+    from pathlib import Path
 
 
 @command("import-chats", {"cap": argument_type(read_cap, "found")})
@@ -21,16 +23,10 @@ def main(options: argparse.Namespace) -> int:
     """Return 0, or 1 if a dialogue is left out."""
     from pytest_personalens.cli.scenarios.asking import Asking
     from pytest_personalens.datasets.embedded.building.chats import draft_by_model, read_chats, skeleton
-    from pytest_personalens.datasets.embedded.building.masking import masker
     from pytest_personalens.datasets.embedded.building.pieces import make_folder
     from pytest_personalens.datasets.embedded.building.toml_text import toml_text
 
-    try:
-        names = options.names.read_text(encoding="utf-8").splitlines() if options.names else []
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise SpecError(f"--names: {options.names} cannot be read: {why}", code="PL201") from None
-    mask = masker(names)
+    mask = mask_by(options.names)
     chats, errors = read_chats(options.file, mask)
     for problem in errors:
         print(one_line(f"left out: {problem}"), file=sys.stderr)
@@ -65,3 +61,14 @@ def main(options: argparse.Namespace) -> int:
         left_out += len(pieces.given_up)
     print(one_line(f"{count(len(chats) + len(errors) - left_out, 'draft')} in {folder}; {left_out} left out"))
     return int(left_out > 0)
+
+
+def mask_by(names: Path | None) -> Callable[[str], str]:
+    """Return what masks personal data, and the names in a file; raise `SpecError` for a file that is bad."""
+    from pytest_personalens.datasets.embedded.building.masking import masker
+
+    try:
+        return masker(names.read_text(encoding="utf-8").splitlines() if names else [])
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise SpecError(f"--names: {names} cannot be read: {why}", code="PL201") from None

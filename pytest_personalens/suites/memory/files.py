@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, ValidationError
 
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.facts import Day
@@ -13,6 +13,7 @@ from pytest_personalens.core.frozen import Frozen, Text
 from pytest_personalens.core.scenario import DOMAINS, ScenarioRef
 from pytest_personalens.core.text.slugs import slug
 from pytest_personalens.datasets.base import value_or_raise
+from pytest_personalens.datasets.embedded.building.by_hand import TODO
 from pytest_personalens.datasets.embedded.files import examine_file
 from pytest_personalens.suites.memory.arcs import WITH_TASK, Arc, ArcSession, ArcTask, Kind
 from pytest_personalens.suites.memory.value import Value
@@ -102,6 +103,17 @@ def examine_arcs(file: Path, people: Collection[str]) -> tuple[dict[ScenarioRef,
     return arcs, errors
 
 
+def problems_of(data: Any) -> list[Problem]:
+    """Return every problem of a file of arcs that is given as plain data."""
+    try:
+        found = ArcsEntry.model_validate(data)
+    except ValidationError as error:
+        return [(".".join(map(str, e["loc"])), e["msg"]) for e in error.errors()]
+    return [
+        problem for entry in found.arcs for problem in _problems(_arc(entry, found.kind), entry.domain, ())
+    ]
+
+
 def _arc(entry: ArcEntry, kind: Kind) -> Arc:
     task = f"{kind}-{entry.id}"
     return Arc(
@@ -174,6 +186,9 @@ def _problems_of_test(arc: Arc) -> Iterator[Problem]:
         # Any other drink may be wrong where a drink is to be recalled, also one that nobody spoke of.
         free = name == "wrong" and arc.kind in ("recall", "abstain")
         for value in values:
+            if str(value).startswith(TODO):
+                yield f"test.{name}", f"{value}: still to be decided"
+                continue
             if not free and not _in(value, told):
                 yield f"test.{name}", f"{str(value)!r} is said in no earlier session, so nobody can know it"
             if _in(value, arc.sessions[-1].says):

@@ -191,6 +191,7 @@ _COMMANDS: Final[dict[str, tuple[tuple[str, ...], str]]] = {
     "check-dataset": (("own",), "words report table"),
     "build": (("--by-hand=own",), "by-hand domains people users seed out budget price"),
     "import-chats": (("chats.jsonl", "--out=drafted"), "out names attempts concurrency budget price"),
+    "from-chat": (("chats.jsonl", "--out=arcs"), "out kind person names attempts budget price"),
     "show-prompts": (("alarm-1-adeola",), "prompts protocol official-bugs user-agent context dimensions data"),
     "show": (("ITEM", "--results=results.json"), "results"),
     "sample-size": ((), "level power tests"),
@@ -241,6 +242,6 @@ def command(setup: Setup) -> Case:
 #: Command -> what it prints where it did what it is for.
 _SHOWS: Final = {
     "merge": "usage:|no gate decides about the scores", "report": r"overall|^report: |^summary: |Table \d|Figure \d|^## ", "agreement": "kappa|labelled",
-    "label": "dialogues, ", "check-dataset": "scenarios|Tables 8 and 9", "build": "complete|to do", "import-chats": "drafts? in", "show-prompts": "=== ",
+    "label": "dialogues, ", "check-dataset": "scenarios|Tables 8 and 9", "build": "complete|to do", "import-chats": "drafts? in", "from-chat": "written", "show-prompts": "=== ",
     "show": "task completion", "sample-size": r"\| scenarios \|",
 }  # fmt: skip
