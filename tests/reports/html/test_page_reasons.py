@@ -162,6 +162,8 @@ def test_then_and_now_part_where_the_dialogues_do(page: Page, file: Path, compar
         marked = page.texts(".then .first-difference .bubble")
         assert marked == [m.content for m in then[first : first + 1]]
         assert page.text(".then h3") == "Before (baseline)"
+        folded = page.js("return [...document.querySelectorAll('details.lead')].map((e) => e.open)")
+        assert folded == [False] * (first > 2), "it opens where the dialogues part"
 
 
 def test_runs_that_cannot_be_compared_stand_side_by_side_all_the_same(
