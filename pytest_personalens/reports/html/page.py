@@ -83,7 +83,7 @@ _SCRIPTS: Final = ("data", "hits", "table", "csv", "markdown", "labels", "beside
 #: Longer lists stand in the table of scenarios, which can be filtered.
 _MOST_FLIPS: Final = 200
 #: Dimension -> its scores and their meaning (paper, Figures 16 and 17; docs/explanation/scores.md).
-_LEGENDS: Final[Mapping[Dimension, tuple[tuple[str, str], ...]]] = {
+LEGENDS: Final[Mapping[Dimension, tuple[tuple[str, str], ...]]] = {
     Dimension.TASK_COMPLETION: (
         ("yes", "the goal of the task is reached"),
         ("no", "a part of it is missing, wrong or only promised"),
@@ -204,7 +204,7 @@ def _figures(results: Results, before: Results | None) -> dict[str, Any]:
         "most_preferences": reasons.MOST_PREFERENCES,
         "moves": reasons.moves_of(results),
         "ends_text": wording.ends_text,
-        "legends": _LEGENDS,
+        "legends": LEGENDS,
         "total": sum(results.usage.values(), Usage()),
         "command": command_line(results.settings, suite),
         "thresholds": thresholds_in_force(
