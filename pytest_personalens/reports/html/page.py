@@ -127,7 +127,7 @@ def html_page(results: Results, *, title: str = TITLE, before: Results | None = 
         remark=gate_remark,
         typeset=typeset,
         whole=lambda number: f"{number:+d}".replace("-", "\N{MINUS SIGN}"),
-        outcome=lambda gate: wording.gate_outcome(gate, results).replace("FAILED", "failed"),
+        outcome=lambda gate: _outcome(wording.gate_outcome(gate, results)),
     )
     with no_collection():
         changes = reasons.changes_of(results, before)
@@ -219,6 +219,11 @@ def _dense(names: Iterable[str]) -> str:
     """Return styles or scripts without indents and lines of comment, which are a fifteenth of a page."""
     lines = (line.strip() for name in names for line in read_template(name).splitlines())
     return "\n".join(line for line in lines if line and not line.startswith("//"))
+
+
+def _outcome(text: str) -> str:
+    """Return the outcome of a gate without capitals, which the page needs not to have it seen."""
+    return text.replace("FAILED", "failed").replace("INCONCLUSIVE", "inconclusive")
 
 
 def _figure(value: float | None) -> str:
