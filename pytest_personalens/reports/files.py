@@ -101,7 +101,9 @@ def write_files(
         else:
             failed = ", ".join(gate.name for gate in results.gates if not gate.passed)
             what = f"baseline (of a run that failed: {failed})" if failed else "baseline"
-            written.attempt(what, baseline, lambda: write_atomically(baseline, baseline_of(results).text()))
+            written.attempt(
+                what, baseline, lambda: write_atomically(baseline, baseline_of(results, kept=True).text())
+            )
     return written
 
 

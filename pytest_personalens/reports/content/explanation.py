@@ -302,10 +302,11 @@ def since_text(explained: Explanation) -> str:
 
 
 def case_title(case: WorstCase, scenario: BaseScenario | None) -> str:
-    """Who lost what: ``books-4-tinashe (Tinashe Moyo): P 3 -> 1``."""
+    """Who lost what, and where if not at once: ``books-4-tinashe (Tinashe Moyo): P 3 -> 1, turn 5``."""
     name = f" ({scenario.name})" if scenario is not None and scenario.name else ""
     trial = f", trial {case.item.trial}" if case.item.trial > 1 else ""
-    return f"{case.item.evaluation.scenario}{name}{trial}: {_score(case)}"
+    turn = f", turn {case.exchange.turn}" if case.exchange is not None and case.exchange.turn > 1 else ""
+    return f"{case.item.evaluation.scenario}{name}{trial}: {_score(case)}{turn}"
 
 
 def _score(case: WorstCase) -> str:

@@ -1,4 +1,4 @@
-"""The baseline: the scores of a run by scenario, in a file with which later runs are compared."""
+"""The baseline: scores and dialogues of a run by scenario, in a file with which later runs are compared."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from pydantic import ConfigDict, Field, model_validator
 
 from pytest_personalens.core.dialogue.message import Message
-from pytest_personalens.core.errors import DataError, SpecError
+from pytest_personalens.core.errors import DataError, SpecError, short_repr
 from pytest_personalens.core.files.jsonfile import read_versioned, schema_of
 from pytest_personalens.core.frozen import Frozen
 from pytest_personalens.core.judging.verdict import MeasureField, ReasonCode, ScoreField
@@ -18,6 +18,7 @@ from pytest_personalens.core.options.settings import OFFICIAL_PROMPTS
 from pytest_personalens.core.suite.suite import get_suite
 from pytest_personalens.core.suite.suite_field import SuiteField
 from pytest_personalens.core.suite_names import FIRST_SUITE
+from pytest_personalens.core.text.node_ids import CaseId
 from pytest_personalens.results.values.item import codes_in, scores_in
 from pytest_personalens.results.values.latency import mean_time
 from pytest_personalens.results.values.provenance import Provenance
@@ -57,8 +58,7 @@ class Entry(Frozen):
     """One trial of a scenario: its scores and the codes of their reasons, or the cause of a missing score.
 
     `setup` holds the terms of the run that a mark changed. `content` is the digest of the scenario's content.
-    `latency` is the mean time of a reply in seconds. `messages` are what was said, where the baseline is a
-    results file.
+    `latency` is the mean time of a reply in seconds.
     """
 
     scenario: str
@@ -72,7 +72,6 @@ class Entry(Frozen):
     setup: dict[str, str] = Field(default_factory=dict)
     reasons: dict[MeasureField, tuple[ReasonCode, ...]] = Field(default_factory=dict)
     latency: float | None = None
-    messages: tuple[Message, ...] = Field(default=(), exclude=True)
 
     @model_validator(mode="after")
     def _on_scale(self) -> Entry:
@@ -85,9 +84,14 @@ class Entry(Frozen):
         """User, task and test, as in `Item.key`."""
         return (self.user, self.task, self.test)
 
+    @property
+    def name(self) -> str:
+        """The node id that such an item has in a run, for whoever reads the file."""
+        return f"{self.test}[{CaseId(self.scenario, trial=self.trial)}]"
+
 
 class Baseline(Frozen):
-    """The scores of a whole run, and the terms of that run; its provenance is no part of a comparison."""
+    """The scores of a whole run, its terms, and what was said; its provenance is no part of a comparison."""
 
     model_config = ConfigDict(populate_by_name=True)
     schema_version: Literal["personalens-baseline/1"] = Field(default=BASELINE_SCHEMA, alias="schema")
@@ -98,6 +102,10 @@ class Baseline(Frozen):
         default=None, description="Dialogues at a time, where replies were timed."
     )
     entries: tuple[Entry, ...]
+    dialogues: dict[str, tuple[Message, ...]] = Field(
+        default_factory=dict,
+        description="What was said, by `Entry.name`; apart from the scores, whose diff can so be read.",
+    )
 
     @model_validator(mode="after")
     def _each_once(self) -> Baseline:
@@ -109,6 +117,8 @@ class Baseline(Frozen):
                 which = f"trial {entry.trial} of {entry.scenario} in {entry.test}"
                 raise ValueError(f"{which} stands there twice")
             seen.add(key)
+        if unknown := self.dialogues.keys() - {entry.name for entry in self.entries}:
+            raise ValueError(f"dialogues: no entry is that of {short_repr(min(unknown))}")
         return self
 
     def mismatch(self, now: ComparisonTerms) -> str:
@@ -135,7 +145,7 @@ class Baseline(Frozen):
     def text(self) -> str:
         """Return the content of the file; a diff shows the lines of the scenarios that changed."""
         data: dict[str, Any] = self.model_dump(mode="json", by_alias=True)
-        entries = data.pop("entries")
+        entries, dialogues = data.pop("entries"), data.pop("dialogues")
         for name in ("provenance", "side_by_side"):
             if data[name] is None:
                 del data[name]
@@ -143,22 +153,39 @@ class Baseline(Frozen):
             json.dumps({k: v for k, v in entry.items() if v not in ("", {}, None)}, ensure_ascii=False)
             for entry in entries
         ]
-        head = json.dumps(data, indent=1, ensure_ascii=False)
-        return f'{head[:-2]},\n "entries": [\n  ' + ",\n  ".join(lines) + "\n ]\n}\n"
+        said = [
+            f"{json.dumps(name, ensure_ascii=False)}: {json.dumps(messages, ensure_ascii=False)}"
+            for name, messages in dialogues.items()
+        ]
+        parts = [
+            json.dumps(data, indent=1, ensure_ascii=False)[:-2],
+            ' "entries": [\n  ' + ",\n  ".join(lines) + "\n ]",
+            *([' "dialogues": {\n  ' + ",\n  ".join(said) + "\n }"] if said else ()),
+        ]
+        return ",\n".join(parts) + "\n}\n"
 
 
-def baseline_of(results: Results) -> Baseline:
-    """Return the baseline of a run; raise `SpecError` if the run has no scored item."""
+def baseline_of(results: Results, *, kept: bool = False) -> Baseline:
+    """Return the baseline of a run; raise `SpecError` if the run has no scored item.
+
+    One that is `kept` in a file holds no dialogue with texts that are data of others.
+    """
     if not any(item.evaluation.scored for item in results.own):
         raise SpecError("no item of the run could be scored", code="PL106")
     terms = terms_of(results)
+    items = sorted(results.own, key=lambda item: (*item.key, item.trial))
+    entries = tuple(_entry(item, terms) for item in items)
+    foreign = {name for name, scenario in results.scenarios.items() if kept and scenario.unrecorded}
     return Baseline(
         provenance=results.provenance,
         terms=terms,
         side_by_side=results.latency.side_by_side if results.latency is not None else None,
-        entries=tuple(
-            _entry(item, terms) for item in sorted(results.own, key=lambda item: (*item.key, item.trial))
-        ),
+        entries=entries,
+        dialogues={
+            entry.name: item.evaluation.dialogue.messages
+            for entry, item in zip(entries, items, strict=True)
+            if entry.scores and entry.scenario not in foreign
+        },
     )
 
 
@@ -177,7 +204,6 @@ def _entry(item: Item, terms: ComparisonTerms) -> Entry:
         setup={what: value for what, value in setup_of_item(item).items() if value != terms.setup.get(what)},
         reasons=codes_in(verdicts),
         latency=mean_time(item),
-        messages=evaluation.dialogue.messages,
     )
 
 

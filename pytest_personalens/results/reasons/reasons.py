@@ -63,8 +63,10 @@ def follow_moved_tests(baseline: Baseline, results: Results) -> Baseline:
         found |= {test: other for test, other in pairs if meant[test] == meant[other] == 1}
     if not found:
         return baseline
-    entries = (e.model_copy(update={"test": found.get(e.test, e.test)}) for e in baseline.entries)
-    return baseline.model_copy(update={"entries": tuple(entries)})
+    entries = tuple(e.model_copy(update={"test": found.get(e.test, e.test)}) for e in baseline.entries)
+    names = {then.name: now.name for then, now in zip(baseline.entries, entries, strict=True)}
+    dialogues = {names[name]: messages for name, messages in baseline.dialogues.items()}
+    return baseline.model_copy(update={"entries": entries, "dialogues": dialogues})
 
 
 def _scenarios_by_test(asked: Iterable[Entry | Item]) -> dict[str, set[tuple[str, ...]]]:
@@ -78,15 +80,15 @@ def _scenarios_by_test(asked: Iterable[Entry | Item]) -> dict[str, set[tuple[str
 def attach_earlier(results: Results, baseline: Baseline) -> Results:
     """Return the results with what a baseline knows of their items.
 
-    What was said is a record's, where the baseline has scores alone.
+    What was said is a record's, where the baseline does not hold it.
     """
     then = {(*entry.key, entry.trial): entry for entry in baseline.entries if entry.scores}
 
     def attached(item: Item) -> Item:
         entry = then.get((*item.key, item.trial))
         messages = () if item.earlier is None else item.earlier.messages
-        if entry is not None and entry.messages:
-            messages = _other_messages(item, entry.messages)
+        if entry is not None and entry.name in baseline.dialogues:
+            messages = _other_messages(item, baseline.dialogues[entry.name])
         known = {} if entry is None else {"scores": entry.scores, "reasons": entry.reasons}
         earlier = Earlier(source="baseline", messages=messages, **known)
         return item.model_copy(update={"earlier": earlier})

@@ -198,7 +198,7 @@ def test_a_judge_that_is_down_is_neither_checked_nor_adopted(
 
 
 def test_scores_of_another_setting_are_not_compared(adopted: Repository) -> None:
-    result = adopted.inline(*ARGS, *CHECK, "--personalens-context", "none")
+    result = adopted.inline(*ARGS, *CHECK, "-o", "personalens_context=none")
     result.stdout.fnmatch_lines(
         ["the judge did not change: the scores cannot be compared, because the context was DIS and is none"]
     )
@@ -332,7 +332,9 @@ def test_a_model_behind_an_endpoint(repo: Repository, endpoint: Endpoint, worker
     assert len(endpoint.calls) == 2 * 2 + 24 * 2, "once for the run, whatever the number of workers"
 
     forget_calls()
-    capped = repo.run(*LIVE, *CHECK, *PAY, "--personalens-budget=20calls", "-p", "no:cacheprovider", *workers)
+    # Side by side, the cap may come between the two readings of several anchors.
+    cap = ("--personalens-budget=20calls", "-p", "no:cacheprovider", "-opersonalens_parallel=false")
+    capped = repo.run(*LIVE, *CHECK, *PAY, *cap, *workers)
     assert len(endpoint.calls) == 52 + 20, "one cap for items and anchors"
     assert capped.ret == 1
     capped.stdout.fnmatch_lines(
@@ -369,7 +371,7 @@ def test_anchors_are_read_side_by_side(repo: Repository, endpoint: Endpoint) -> 
 
     repo.write(shared="def reply(messages):\n    return 'Done: booked for Thursday.'\n")
     shared = ("--personalens-assistant", "shared:reply")
-    repo.run(*LIVE, *ADOPT, *PAY, *shared)
+    repo.run(*LIVE, *ADOPT, *PAY, *shared, "-opersonalens_parallel=false")
     one_by_one, calls = (repo.path / ADOPT[1]).read_text(), len(endpoint.calls)
     forget_calls()
     assert endpoint.most_in_flight <= 2, "the two readings of a dialogue"

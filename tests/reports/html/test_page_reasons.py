@@ -162,6 +162,8 @@ def test_then_and_now_part_where_the_dialogues_do(page: Page, file: Path, compar
         marked = page.texts(".then .first-difference .bubble")
         assert marked == [m.content for m in then[first : first + 1]]
         assert page.text(".then h3") == "Before (baseline)"
+        folded = page.js("return [...document.querySelectorAll('details.lead')].map((e) => e.open)")
+        assert folded == [False] * (first > 2), "it opens where the dialogues part"
 
 
 def test_runs_that_cannot_be_compared_stand_side_by_side_all_the_same(
@@ -317,7 +319,7 @@ def test_each_control_of_the_ablation_has_its_pair() -> None:
         ["--personalens-sample", "4"],
         ["--personalens-sample", "4", "--personalens-gate", "tcr >= 0.5, Movies: p >= 2"],
         ["--personalens-sample", "4", "--personalens-trials", "2", "--personalens-control", "ablation,other-user"],
-        ["--personalens-sample", "4", "--personalens-threshold", "tc=0,p=3", "--personalens-kind", "single"],
+        ["--personalens-sample", "4", "-o", "personalens_threshold=tc=0,p=3", "--personalens-kind", "single"],
         ["--personalens-sample", "4", "--personalens-gate", "none", "-o", "personalens_max_turns=3"],
     ],
     ids=["plain", "gates", "controls", "thresholds", "report only"],

@@ -102,7 +102,7 @@ def test_a_gate_that_passes_beside_a_red_one_has_its_whole_line(bot: Repository)
 
 def test_the_command_of_a_red_gate_leaves_out_the_gates_of_the_configuration(bot: Repository) -> None:
     (bot.path / "pytest.ini").write_text("[pytest]\npersonalens_gate = p >= 3\n")
-    result = bot.inline(*ARGS, "--personalens-threshold", "p=1")
+    result = bot.inline(*ARGS, "-o", "personalens_threshold=p=1")
     command = next(line for line in result.outlines if line.startswith("again:")).split("pytest ", 1)[1]
     assert "personalens_gate=" in shlex.split(command)
     bot.inline(*shlex.split(command)).assert_outcomes(
@@ -110,29 +110,25 @@ def test_the_command_of_a_red_gate_leaves_out_the_gates_of_the_configuration(bot
     )  # though their scores pass the run's threshold
 
 
-@pytest.mark.parametrize(
-    ("kept", "recorded"), [("base.json", True), ("base.json", False), ("results.json", False)]
-)
+@pytest.mark.parametrize("kept", ["base.json", "results.json"])
 def test_a_drop_from_a_baseline_names_its_reasons_and_their_change(
-    bot: Repository, monkeypatch: pytest.MonkeyPatch, kept: str, recorded: bool
+    bot: Repository, monkeypatch: pytest.MonkeyPatch, kept: str
 ) -> None:
     monkeypatch.delenv("FORGETS")
     bot.inline(*ARGS, "--personalens-save-baseline", "base.json", "--personalens-report", "results.json")
     monkeypatch.setenv("FORGETS", "1")
-    if not recorded:
-        for file in bot.path.glob("__personalens__/**/*.json"):
-            file.unlink()
+    for file in bot.path.glob("__personalens__/**/*.json"):
+        file.unlink()  # what was said then is the baseline's
     result = bot.inline(*ARGS, "--personalens-baseline", kept)
     result.stdout.fnmatch_lines(
         [
             "E   Personalization fell from 3.00 to 1.00: worse for 12 of 12 users, better for",
             "E   none; it asks for what is known in 12 dialogues",
             "dialogues by reason: asks for what is known 12 (+12); change since the baseline",
+            "    - then Your window seat is booked.",
+            "    + now  Gladly. *",
         ]
     )
-    # A baseline of scores alone holds no dialogue.
-    shown = any(line == "    - then Your window seat is booked." for line in result.outlines)
-    assert shown == (recorded or kept == "results.json")
 
 
 def test_a_judge_without_reasons_is_quoted(bot: Repository, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,13 @@ from typing import Any
 import pytest
 
 from pytest_personalens.results.comparison.baseline import read_baseline
-from tests.support.processes.runs import assert_ended, collect_ids, merge_shards, run_shards
+from tests.support.processes.runs import (
+    assert_ended,
+    assert_usage_error,
+    collect_ids,
+    merge_shards,
+    run_shards,
+)
 from tests.support.repository import Repository, edited
 from tests.support.scripted_agents import TOLD_AGENTS
 
@@ -44,11 +50,29 @@ def compared(repo: Repository, *args: str) -> tuple[pytest.RunResult, dict[str, 
 @pytest.mark.slow
 def test_a_baseline_is_a_line_a_scenario_and_equal_for_equal_runs(saved: Repository) -> None:
     first = (saved.path / "base.json").read_bytes()
-    assert sum(b'"scenario"' in line for line in first.splitlines()) == len(ids(saved)) == 20
+    scores, _, said = first.partition(b'"dialogues"')
+    assert sum(b'"scenario"' in line for line in scores.splitlines()) == len(ids(saved)) == 20
+    assert sum(b'"role"' in line for line in said.splitlines()) == 20
     for extra in (("-n", "2"), ("-o", "personalens_parallel=4")):
         assert saved.run(*SAVE, *extra).ret == 0
         assert (saved.path / "base.json").read_bytes() == first
     assert len(read_baseline(saved.path / "base.json").entries) == 20
+
+
+@pytest.mark.parametrize(
+    ("dialogues", "problem"),
+    [
+        ({"nobody": []}, "dialogues: no entry is that of 'nobody'; restore it, *"),
+        ([], "dialogues: expected a table, not []; restore it, *"),
+        ({"nobody": [{"role": "poet", "content": ""}]}, "dialogues.nobody.0.role: expected *"),
+    ],
+)
+def test_dialogues_of_a_baseline_that_do_not_fit_it_are_refused(
+    saved: Repository, dialogues: object, problem: str
+) -> None:
+    path = saved.path / "base.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"dialogues": dialogues}))
+    assert_usage_error(saved.inline(*COMPARE), f"ERROR: *base.json: {problem}")
 
 
 def test_a_run_without_a_change_passes_and_says_what_it_could_have_found(saved: Repository) -> None:
@@ -162,7 +186,7 @@ def test_a_margin_lets_a_significant_drop_pass_and_adds_a_dimension(saved: Repos
     [
         ({"JUDGE": "judge 2"}, (), "the judge changed: 'judge 2' now, 'judge 1' then"),
         ({"USER_AGENT": "user 2"}, (), "the simulated user changed: 'user 2' now, 'user 1' then"),
-        ({}, ("--personalens-context", "D"), "the context changed: 'D' now, 'DIS' then"),
+        ({}, ("-o", "personalens_context=D"), "the context changed: 'D' now, 'DIS' then"),
         ({}, ("-o", "personalens_max_turns=3"), "the limit of turns changed: '3' now, \"the benchmark's\" then"),
         ({}, ("--personalens-data=copy",), "the dataset changed: 'embedded 9.9' now, 'embedded *' then"),
     ],

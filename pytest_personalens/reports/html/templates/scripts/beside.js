@@ -54,12 +54,31 @@ function runs(words, numbers) {
   return found;
 }
 
+// So many turns and more are folded where they stand before the one that matters.
+const LONG_LEAD = 3;
+
+// The turns before the one that matters.
+function beforehand(turns, name) {
+  const list = make("ol", { class: "chat", "aria-label": `${title(DIALOGUE)}, ${name}` }, turns);
+  return turns.length < LONG_LEAD ? list : make("details", { class: "lead" }, make("summary", {}, `${turns.length} turns, ${name}`), list);
+}
+
+// The message that the first reply answers on which a low score rests; 0 where that is not known.
+function firstCost(item) {
+  const low = (item.verdicts || []).filter((v) => (item.short || []).includes(v.dim));
+  const turns = low.flatMap((v) => (v.evidence || []).map(([turn]) => turn));
+  return turns.length ? Math.max(0, Math.min(...turns) - 1) : 0;
+}
+
 function sideBySide(item, turns) {
   const from = parting(item);
-  if (from === null) return make("ol", { class: "chat", "aria-label": title(DIALOGUE) }, turns);
+  if (from === null) {
+    const first = firstCost(item);
+    return [first < LONG_LEAD ? null : beforehand(turns.splice(0, first), "before what cost the score"), make("ol", { class: "chat", "aria-label": title(DIALOGUE) }, turns)];
+  }
   if (turns[from]) turns[from].classList.add("first-difference");
   return [
-    from ? make("ol", { class: "chat", "aria-label": `${title(DIALOGUE)}, the part that is the same` }, turns.slice(0, from)) : null,
+    from ? beforehand(turns.slice(0, from), "the part that is the same") : null,
     make("div", { class: "parted" },
       make("div", { class: "then" }, make("h3", {}, SOURCES[item.source]), make("ol", { class: "chat", "aria-label": `${title(DIALOGUE)} before` }, turnsBefore(item, from))),
       make("div", { class: "now" }, make("h3", {}, "Now"), turns[from] ? make("ol", { class: "chat", "aria-label": `${title(DIALOGUE)} now` }, turns.slice(from)) : make("p", { class: "soft" }, `The ${DIALOGUE} ends here.`))),

@@ -159,6 +159,7 @@ function goTo(turn) {
   if (!target) return;
   document.querySelectorAll(".chat .here").forEach((e) => e.classList.remove("here"));
   target.classList.add("here");
+  for (const fold of document.querySelectorAll("details.lead")) fold.open ||= fold.contains(target);
   target.scrollIntoView({ block: "center" });
   target.focus({ preventScroll: true });
 }

@@ -24,6 +24,10 @@ function markHits(...elements) {
   if (!globalThis.CSS?.highlights) return;
   const words = state.q.split(/\s+/).filter(Boolean);
   const found = words.length ? elements.flatMap((element) => hitsIn(element, words)) : [];
+  for (const range of found) {
+    const fold = range.startContainer.parentElement.closest("details.lead");
+    if (fold) fold.open = true;
+  }
   if (found.length) CSS.highlights.set("hit", new Highlight(...found));
   else CSS.highlights.delete("hit");
 }

@@ -205,7 +205,7 @@ function start() {
   window.addEventListener("hashchange", follow);
   const folds = [...document.querySelectorAll(".folded:not([open])")];
   const fold = (shown) => folds.forEach((one) => { one.open = shown; });
-  window.addEventListener("beforeprint", () => { if (!open) { draw(true); fold(true); } });
+  window.addEventListener("beforeprint", () => { if (!open) { draw(true); fold(true); } for (const one of document.querySelectorAll("details.lead")) one.open = true; });
   window.addEventListener("afterprint", () => { if (!open) { draw(false); fold(false); } });
   if (location.hash.includes("=")) restore(address());
   show();
