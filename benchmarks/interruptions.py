@@ -333,7 +333,7 @@ def plans() -> list[Plan]:
     )
     after_kill("killed in root, rerun in subfolder", (*new, ".."), cwd="sub")
     broken = {"BROKEN": "1"}
-    fails = ("-o", "personalens_gate=", "--personalens-threshold", "p>=1")
+    fails = ("-o", "personalens_gate=", "-o", "personalens_threshold=p>=1")
     for name, options, again in (
         ("rerunfailures --reruns 2, bot raises", ("--reruns", "2"), ()),
         ("rerunfailures -n 2, bot raises", ("--reruns", "2", "-n", "2"), ()),

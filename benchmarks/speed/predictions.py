@@ -36,7 +36,7 @@ BOUND = math.ceil(MANY / AT_ONCE) * LATENCY
 ENOUGH = {"users": 400, "posts": 2_400}
 #: Hypothesis is a development dependency, and takes 0.2 s to import; users do not have it.
 PLAIN = ("-q", "-p", "no:cacheprovider", "-p", "no:hypothesispytest")
-PREDICTIONS = ("--personalens-suite", "personaconv", "--personalens-threshold", "correct>=0")
+PREDICTIONS = ("--personalens-suite", "personaconv", "-o", "personalens_threshold=correct>=0")
 #: NLTK imports scikit-learn where it is installed, which takes 2 s. Our tests need it, and users do not.
 WITHOUT_SCIKIT_LEARN = """
 import sys

@@ -19,7 +19,7 @@ from benchmarks.speed.measure import MAXRSS_MB
 
 ROUNDS = 7
 MANY = 1000
-LENIENT = ("--personalens-threshold", "tc>=0", "--personalens-threshold", "p>=1")
+LENIENT = ("-o", "personalens_threshold=tc>=0,p>=1")
 ROOT = Path(__file__).resolve().parents[2]
 EMPTY = "import pytest\n\n\n@pytest.mark.parametrize('n', range(30))\ndef test_empty(n):\n    pass\n"
 

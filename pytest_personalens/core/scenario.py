@@ -283,7 +283,7 @@ class Scenario(BaseScenario):
             if name not in self.demographics:
                 near = get_close_matches(name, self.demographics, n=1)
                 meant = f" (did you mean {near[0]}?)" if near else ""
-                raise SpecError(f"--personalens-slice: unknown demographic {name!r}{meant}; known: {known}")
+                raise SpecError(f"personalens_slice: unknown demographic {name!r}{meant}; known: {known}")
         return {name: self.demographics[name] for name in demographics}
 
     def to_label(self) -> dict[str, Any]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 #: Seconds to wait for the scheduler, and then for a first worker.
 _PATIENCE: Final = 10
-_FLAG: Final = "--personalens-executor"
+_FLAG: Final = "personalens_executor"
 _PACKAGE: Final = "pytest-personalens"
 
 

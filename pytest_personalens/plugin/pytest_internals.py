@@ -42,6 +42,11 @@ def overridden_keys(config: pytest.Config) -> list[str]:
     return [str(word).partition("=")[0].strip() for word in words]
 
 
+def is_on_command_line(config: pytest.Config, key: str) -> bool:
+    """True if the option that pytest keeps under `key` is given, or the key with ``-o``."""
+    return config.getoption(key, None) not in (None, False) or key in overridden_keys(config)
+
+
 def _written(config: pytest.Config) -> Mapping[str, Any]:
     written: Mapping[str, Any] | None = getattr(config, "_inicfg", None)
     return config.inicfg if written is None else written

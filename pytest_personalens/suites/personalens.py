@@ -33,7 +33,7 @@ _TC, _P, _FACTS = FREE_DIMENSIONS
 _BY_MODELS: Final = "is read by models only; name one with --personalens-judge-model"
 _READ_BY_MODELS: Final = READINGS[2:]
 _INTRUSIONS: Final = Dimension.INTRUSIONS
-_NOT_OF_PAPER: Final = "the paper's judge has no reading of intrusions; leave --personalens-protocol out"
+_NOT_OF_PAPER: Final = "the paper's judge has no reading of intrusions; leave personalens_protocol out"
 #: The controls of the ablation, besides D+I+S (paper, Table 4).
 _ABLATION: Final = ("none", "D", "I", "S")
 
@@ -102,7 +102,7 @@ def _other_user(dataset: Any, seed: str, ref: Any) -> Any:
     return other_user_of(dataset, seed, ref)
 
 
-#: What an assistant may know of its user, by the letters of --personalens-context.
+#: What an assistant may know of its user, by the letters of personalens_context.
 _LETTERS: Final = {"D": "demographics", "I": "interactions", "H": "sessions", "S": "situation"}
 
 
@@ -148,7 +148,7 @@ def _check(settings: Mapping[str, Any]) -> None:
     flag, known, controls = "--personalens-control", settings["context"], settings["control"]
     if set(_ABLATION) <= set(controls) and known != "DIS":
         raise SpecError(
-            f"{flag} ablation: the run itself is its last row, D+I+S; leave out --personalens-context",
+            f"{flag} ablation: the run itself is its last row, D+I+S; leave out personalens_context",
             code="PL108",
         )
     for control in controls:
@@ -165,7 +165,7 @@ def _check(settings: Mapping[str, Any]) -> None:
                 else "no more of the user"
             )
             raise SpecError(
-                f"{flag} {SUITE.arm_word(control)}: the run itself knows {knows} (--personalens-context);"
+                f"{flag} {SUITE.arm_word(control)}: the run itself knows {knows} (personalens_context);"
                 " there is nothing to compare",
                 code="PL108",
             )

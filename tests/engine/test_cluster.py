@@ -39,7 +39,7 @@ BOT = """
             file.write(f"{os.getpid()} {context.user} {len(messages)}\\n")
         return f"I've booked it for 19:30, reference QX77. Seen to: {', '.join(context.interactions)}."
 """
-ARGS = ("--personalens-sample=12", "--personalens-assistant=clusterbot:reply", "--personalens-report=r.json", "--personalens-threshold=p>=1", "--personalens-threshold=tc>=0")  # fmt: skip
+ARGS = ("--personalens-sample=12", "--personalens-assistant=clusterbot:reply", "--personalens-report=r.json", "-opersonalens_threshold=p>=1,tc>=0")  # fmt: skip
 
 
 class Dask:
@@ -113,7 +113,7 @@ def test_a_cluster_gives_what_one_process_gives(empty_repo: Repository, dask: Da
     (empty_repo.path / "said.log").unlink()
     workers = {str(dask.worker().pid), str(dask.worker().pid)}
     time.sleep(2)
-    result = empty_repo.run(*ARGS, "--personalens-executor", f"dask={dask.address}")
+    result = empty_repo.run(*ARGS, "-o", f"personalens_executor=dask={dask.address}")
     result.assert_outcomes(passed=12)
     assert results(empty_repo) == alone
     assert {pid for pid, *_ in said(empty_repo)} <= workers
@@ -157,7 +157,7 @@ def test_tool_calls_come_from_threads_and_from_a_cluster(empty_repo: Repository,
     assert [v["score"] for i in alone["items"] for v in i["evaluation"]["verdicts"]][2::3] == [0] * 12
     dask.worker()
     time.sleep(2)
-    for how in (("-opersonalens_parallel=4",), ("--personalens-executor", f"dask={dask.address}")):
+    for how in (("-opersonalens_parallel=4",), ("-o", f"personalens_executor=dask={dask.address}")):
         empty_repo.run(*args, *how).assert_outcomes(passed=12)
         found = results(empty_repo)
         assert calls_made(found) == calls_made(alone), how
@@ -192,7 +192,7 @@ KEEPERS = """
         return f"I've booked it for 19:30, reference QX77. I know {{NOTES.get(context.user)}} sessions."
 """
 MEMORY = "import pytest\nfrom keepers import {name}\n\n@pytest.fixture(scope='session')\ndef personalens_memory():\n    return {name}\n"
-HISTORY = ("--personalens-context=HS", "--personalens-users=amara,bartek", "--personalens-kind=single")
+HISTORY = ("-opersonalens_context=HS", "-opersonalens_users=amara,bartek", "--personalens-kind=single")
 
 
 @pytest.mark.parametrize(
@@ -219,7 +219,7 @@ def test_a_history_reaches_the_workers_of_xdist_and_of_a_cluster(
     assert {item["evaluation"]["cause"] for item in alone["items"]} == {""}
     (dask.worker(), dask.worker())
     time.sleep(2)
-    for how in (("-n", "2"), ("--personalens-executor", f"dask={dask.address}")):
+    for how in (("-n", "2"), ("-o", f"personalens_executor=dask={dask.address}")):
         (empty_repo.path / "said.log").unlink(missing_ok=True)
         empty_repo.run(*args, *how)
         assert results(empty_repo) == alone, how
@@ -236,9 +236,9 @@ def test_a_memory_that_cannot_travel(empty_repo: Repository, dask: Dask, memory:
     empty_repo.write(keepers=KEEPERS.format(str(ROOT / "example_project")) + keeper, conftest=memory)
     dask.worker()
     time.sleep(2)
-    result = empty_repo.run(*HISTORY, "--personalens-sample=2", "--personalens-assistant=keepers:told", "--personalens-executor", f"dask={dask.address}")  # fmt: skip
+    result = empty_repo.run(*HISTORY, "--personalens-sample=2", "--personalens-assistant=keepers:told", "-o", f"personalens_executor=dask={dask.address}")  # fmt: skip
     result.stdout.fnmatch_lines(
-        ["*the fixture personalens_memory: under --personalens-executor, return a function of a module that workers can import*"]
+        ["*the fixture personalens_memory: under personalens_executor, return a function of a module that workers can import*"]
     )  # fmt: skip
     assert result.ret != 0
 
@@ -264,7 +264,7 @@ def test_a_service_is_called_by_the_workers(
         empty_repo.run(*args).assert_outcomes(passed=12)
         alone = results(empty_repo)
         asked = len(service.asked)
-        empty_repo.run(*args, "--personalens-executor", f"dask={dask.address}").assert_outcomes(passed=12)
+        empty_repo.run(*args, "-o", f"personalens_executor=dask={dask.address}").assert_outcomes(passed=12)
     finally:
         service.close()
     assert results(empty_repo) == alone
@@ -280,7 +280,7 @@ def test_a_worker_that_dies_costs_its_running_dialogues_only(empty_repo: Reposit
     (empty_repo.path / "said.log").unlink()
     doomed, _ = dask.worker(SLOWLY="0.3"), dask.worker(SLOWLY="0.3")
     time.sleep(2)
-    command = [sys.executable, "-m", "pytest", *ARGS, "--personalens-executor", f"dask={dask.address}"]
+    command = [sys.executable, "-m", "pytest", *ARGS, "-o", f"personalens_executor=dask={dask.address}"]
     run = subprocess.Popen(command, cwd=empty_repo.path, stdout=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 300
     while time.monotonic() < deadline and not any(
@@ -318,7 +318,7 @@ def test_a_dialogue_that_no_worker_survives_is_not_scored_and_the_others_are(
         "--personalens-gate=tcr >= 0.5",
         "--personalens-report=r.json",
     ]
-    result = empty_repo.run(*args, "--personalens-executor", f"dask={dask.address}")
+    result = empty_repo.run(*args, "-o", f"personalens_executor=dask={dask.address}")
     outcomes = result.parseoutcomes()
     assert (outcomes["passed"], outcomes["failed"]) == (3, 1 + 2), (
         "three items; the item, and both gates, for which too few are scored"
@@ -332,7 +332,7 @@ def test_a_dialogue_that_no_worker_survives_is_not_scored_and_the_others_are(
 def test_on_a_cluster_a_run_goes_on_where_it_was_killed(empty_repo: Repository, dask: Dask) -> None:
     dask.worker(SLOWLY="0.2")
     time.sleep(2)
-    args = [*ARGS, "--personalens-executor", f"dask={dask.address}", "--personalens-resume"]
+    args = [*ARGS, "-o", f"personalens_executor=dask={dask.address}", "--personalens-resume"]
     forget_calls()
     command = [sys.executable, "-m", "pytest", *args]
     run = subprocess.Popen(command, cwd=empty_repo.path, stdout=subprocess.DEVNULL)
@@ -369,8 +369,8 @@ def test_no_secret_travels(dask: Dask, scenario: Scenario, endpoint: Endpoint) -
 
 def test_a_scheduler_that_is_not_there(empty_repo: Repository, dask: Dask) -> None:
     assert_usage_error(
-        empty_repo.run(*ARGS, "--personalens-executor=dask=tcp://127.0.0.1:9"),
-        "ERROR: personalens: --personalens-executor: no Dask scheduler at tcp://127.0.0.1:9: *",
+        empty_repo.run(*ARGS, "-opersonalens_executor=dask=tcp://127.0.0.1:9"),
+        "ERROR: personalens: personalens_executor: no Dask scheduler at tcp://127.0.0.1:9: *",
     )
 
 
@@ -378,8 +378,8 @@ def test_a_cluster_without_workers(
     empty_repo: Repository, dask: Dask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert_usage_error(
-        empty_repo.run(*ARGS, "--personalens-executor", f"dask={dask.address}"),
-        f"ERROR: personalens: --personalens-executor: the scheduler at {dask.address} has no workers; start some with: dask worker *",
+        empty_repo.run(*ARGS, "-o", f"personalens_executor=dask={dask.address}"),
+        f"ERROR: personalens: personalens_executor: the scheduler at {dask.address} has no workers; start some with: dask worker *",
     )
 
 
@@ -392,16 +392,16 @@ def test_a_worker_with_another_version(empty_repo: Repository, dask: Dask) -> No
     dask.worker(PYTHONPATH=str(other.parent))
     time.sleep(2)
     assert_usage_error(
-        empty_repo.run(*ARGS, "--personalens-executor", f"dask={dask.address}"),
-        "ERROR: personalens: --personalens-executor: the worker tcp://* has pytest-personalens 0.0.1; install pytest-personalens * there, as here",
+        empty_repo.run(*ARGS, "-o", f"personalens_executor=dask={dask.address}"),
+        "ERROR: personalens: personalens_executor: the worker tcp://* has pytest-personalens 0.0.1; install pytest-personalens * there, as here",
     )
 
 
 @pytest.mark.parametrize("value", ["dask=localhost", "dask=", "threads", "dask=http://x:1"])
 def test_an_executor_that_is_none(repo: Repository, value: str) -> None:
     assert_usage_error(
-        repo.run(*ARGS, "--personalens-executor", value),
-        f"ERROR: --personalens-executor: expected dask=tcp://HOST:PORT, the address of a Dask scheduler, not '{value}'",
+        repo.run(*ARGS, f"-opersonalens_executor={value}"),
+        f"ERROR: personalens_executor: expected dask=tcp://HOST:PORT, the address of a Dask scheduler, not '{value}'",
     )
 
 
@@ -417,6 +417,6 @@ def test_what_cannot_run_on_a_cluster_is_said_before_anything_runs(
     repo: Repository, more: tuple[str, ...], problem: str
 ) -> None:
     assert_usage_error(
-        repo.run("--personalens-sample=3", "--personalens-executor=dask=tcp://127.0.0.1:9", *more),
-        f"ERROR: personalens: --personalens-executor: {problem}",
+        repo.run("--personalens-sample=3", "-opersonalens_executor=dask=tcp://127.0.0.1:9", *more),
+        f"ERROR: personalens: personalens_executor: {problem}",
     )

@@ -44,7 +44,7 @@ SLOW = """
         with open(f"most-{os.getpid()}", "w") as file:
             file.write(str(most))
 """
-LENIENT = ("--personalens-threshold=p>=1", "--personalens-threshold=tc>=0")
+LENIENT = ("-opersonalens_threshold=p>=1,tc>=0",)
 
 
 @pytest.fixture
@@ -119,7 +119,7 @@ def test_a_duration_is_that_of_the_evaluation(slow: Repository) -> None:
 
 def test_after_the_first_failure_nothing_more_is_asked(slow: Repository) -> None:
     result = slow.run(
-        "--personalens-sample=40", "-opersonalens_parallel=2", "-x", "--personalens-threshold=p>=4"
+        "--personalens-sample=40", "-opersonalens_parallel=2", "-x", "-opersonalens_threshold=p>=4"
     )
     assert result.parseoutcomes()["failed"] == 1
     users = {line.split()[0] for line in (slow.path / "said.log").read_text().splitlines()}

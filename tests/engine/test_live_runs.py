@@ -90,17 +90,17 @@ def test_a_model_is_the_assistant_in_the_settings_of_the_paper(
     )
     systems = {}
     for extra in (
-        ("--personalens-context=none",),
-        ("--personalens-context=DIS",),
+        ("-opersonalens_context=none",),
+        ("-opersonalens_context=DIS",),
         ("-o", "personalens_assistant_prompt=vanilla"),
     ):
         endpoint.calls.clear()
         result = empty_repo.run(*common, *extra)
         result.assert_outcomes(passed=1)
         systems[extra[-1]] = next(c.system for c in endpoint.calls if c.model == "bot")
-    assert "You are a digital assistant" in systems["--personalens-context=none"]
-    assert "Past conversations" not in systems["--personalens-context=none"]
-    assert "Past conversations" in systems["--personalens-context=DIS"]
+    assert "You are a digital assistant" in systems["-opersonalens_context=none"]
+    assert "Past conversations" not in systems["-opersonalens_context=none"]
+    assert "Past conversations" in systems["-opersonalens_context=DIS"]
     assert systems["personalens_assistant_prompt=vanilla"] == ""
     result.stdout.fnmatch_lines(["*assistant openai:bot (vanilla)*", "assistant *"])
 
@@ -113,7 +113,7 @@ def test_a_recorded_run_with_a_model_as_the_assistant_is_free(
     endpoint.calls.clear()
     empty_repo.run(*common).assert_outcomes(passed=3)
     assert endpoint.calls == []
-    other = empty_repo.run(*common, "--personalens-context=none")
+    other = empty_repo.run(*common, "-opersonalens_context=none")
     other.assert_outcomes(failed=3)
     other.stdout.fnmatch_lines(["*the record is stale (the assistant's system text has changed)*"])
 
@@ -433,7 +433,7 @@ def test_a_missing_key_ends_the_run_before_its_first_dialogue(
         ("--personalens-user-model=bedrock:x?regoin=us", "'bedrock:x?regoin=us': unknown parameter 'regoin'*"),
         ("--personalens-judge-model=openai:", "'openai:': expected openai:MODEL"),
         ("--personalens-judge-model=acme:x", "--personalens-judge-model: no provider knows 'acme:x'; use 'embedded', 'bedrock:MODEL'*"),
-        ("--personalens-prompts=nowhere", "*nowhere: no such folder of prompt templates"),
+        ("-opersonalens_prompts=nowhere", "*nowhere: no such folder of prompt templates"),
     ],
 )  # fmt: skip
 def test_bad_options_are_one_line_before_anything_runs(repo: Repository, given: str, problem: str) -> None:

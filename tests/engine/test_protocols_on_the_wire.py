@@ -39,8 +39,8 @@ RUN: Final = (
 )
 PROTOCOLS: Final = {
     "default": (),
-    "paper": ("--personalens-protocol=paper",),
-    "official": ("--personalens-prompts=official:.",),
+    "paper": ("-opersonalens_protocol=paper",),
+    "official": ("-opersonalens_prompts=official:.",),
 }
 #: An answer that the readings of every protocol can read.
 ANSWER: Final = "\n".join(
@@ -113,7 +113,7 @@ def test_the_user_sees_the_person_and_never_the_goal(
 def test_the_assistant_sees_what_its_context_allows(
     wire: Repository, endpoint: Endpoint, protocol: str, context: str, known: set[str]
 ) -> None:
-    first, last = calls(wire, endpoint, protocol, "--personalens-context", context)["bot"]
+    first, last = calls(wire, endpoint, protocol, f"-opersonalens_context={context}")["bot"]
     assert seen(first) == known | {OPENING}
     assert seen(last) == known | {OPENING, REPLY}
     assert [(c.body["temperature"], c.body["max_tokens"]) for c in (first, last)] == [(0, 800)] * 2
@@ -221,7 +221,7 @@ def words_of(call: Call) -> str:
 
 def test_what_the_paper_tells_each_role_in_our_words(wire: Repository, endpoint: Endpoint) -> None:
     ours, paper = (
-        calls(wire, endpoint, protocol, "--personalens-context=none") for protocol in ("default", "paper")
+        calls(wire, endpoint, protocol, "-opersonalens_context=none") for protocol in ("default", "paper")
     )
     # Figures 13 and 14: the profile shows in what the user writes, and nobody gives up.
     assert "do not offer a preference nobody asked for" in words_of(ours["user"][1])
@@ -278,7 +278,7 @@ def test_under_the_paper_the_context_stands_in_the_message_before_the_conversati
         if letter in context
         for mark in marks
     }
-    told = ("--personalens-context", context)
+    told = (f"-opersonalens_context={context}",)
     first, _ = calls(wire, endpoint, "paper", *told)["bot"]
     before, _, after = first.prompt.partition("The conversation so far:")
     assert {mark for mark in known if mark in before} == known

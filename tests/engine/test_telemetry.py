@@ -108,7 +108,7 @@ def test_a_dialogue_is_a_span_with_the_assistants_below_it(
 
 
 def test_a_label_says_whether_the_threshold_was_reached(repo: Repository) -> None:
-    spans, events = told(repo, "--personalens-threshold=p=1,tc=1")
+    spans, events = told(repo, "-opersonalens_threshold=p=1,tc=1")
     labels = {(e["gen_ai.evaluation.name"], e.get("gen_ai.evaluation.score.label")) for e in events}
     assert ("personalization", "pass") in labels
     assert ("task_completion", "fail") in labels

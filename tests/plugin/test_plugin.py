@@ -104,7 +104,7 @@ def test_scenario_and_context_fixtures(repo: Repository) -> None:
             assert personalens_context.situation is None
         """
     )
-    repo.inline("--personalens-sample=3", "--personalens-context=I").assert_outcomes(passed=3)
+    repo.inline("--personalens-sample=3", "-opersonalens_context=I").assert_outcomes(passed=3)
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_every_context_can_be_asked_for(repo: Repository, letters: str, known: s
             "personalens_context as c):", "personalens_context):\n            c = personalens_context"
         )
     )
-    repo.inline("--personalens-sample=1", "--personalens-context", letters).assert_outcomes(passed=1)
+    repo.inline("--personalens-sample=1", f"-opersonalens_context={letters}").assert_outcomes(passed=1)
 
 
 def test_evaluate_returns_the_evaluation_for_asserts_of_ones_own(repo: Repository) -> None:
@@ -159,7 +159,7 @@ def test_async_assistants_and_objects(repo: Repository) -> None:
 
 def test_a_failing_item_shows_what_it_takes_to_understand_it(repo: Repository) -> None:
     repo.write(conftest=BOT.replace("return helpbot(messages)", "return 'I will see. \\x1b[31mred'"))
-    result = repo.run("--personalens-sample=1", "--personalens-seed=my seed", "--personalens-threshold=p>=3")
+    result = repo.run("--personalens-sample=1", "--personalens-seed=my seed", "-opersonalens_threshold=p>=3")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         [
@@ -172,7 +172,7 @@ def test_a_failing_item_shows_what_it_takes_to_understand_it(repo: Repository) -
             "*1 assistant I will see. *x1b[[]31mred*",
             "task completion: no*",
             "personalization: ? (1 to 4), *",
-            "again:  pytest --personalens-sample 1 --personalens-seed 'my seed' --personalens-threshold 'p>=3' 'test_bot.py::test_bot[[]*[]]'",
+            "again:  pytest -o 'personalens_threshold=p>=3' --personalens-sample 1 --personalens-seed 'my seed' 'test_bot.py::test_bot[[]*[]]'",
             "test_bot.py:*: Failed",
         ]
     )
@@ -187,7 +187,7 @@ def test_a_dialogue_is_printed_once(repo: Repository, where: str, monkeypatch: p
     monkeypatch.setenv("CI", "true") if where == "in CI" else monkeypatch.delenv("CI", raising=False)
     monkeypatch.delenv("BUILD_NUMBER", raising=False)
     repo.write(conftest=BOT.replace("return helpbot(messages)", "return 'I will see to it for 19:30.'"))
-    result = repo.run("--personalens-sample=1", "--personalens-threshold=p>=4", "--junitxml", "junit.xml")
+    result = repo.run("--personalens-sample=1", "-opersonalens_threshold=p>=4", "--junitxml", "junit.xml")
     assert [line[:7] for line in result.outlines if line.startswith("again:")] == ["again: "]
     # What was wrong begins at once: the id stands before it, and 80 columns hold little more.
     result.stdout.re_match_lines(
@@ -263,7 +263,7 @@ def test_without_an_assistant_lines_are_given_to_paste(repo: Repository) -> None
     result.stdout.no_fnmatch_line("overall *")
     lines = [line.removeprefix("    ") for line in result.outlines]
     start = lines.index("import pytest")
-    repo.write(conftest="\n".join(lines[start : start + 6]) + "\n")
+    repo.write(conftest="\n".join(lines[start : start + 10]) + "\n")
     repo.inline("--personalens-sample=1", "--personalens-gate=none").assert_outcomes(passed=1)
 
 
@@ -276,13 +276,13 @@ def test_without_an_assistant_lines_are_given_to_paste(repo: Repository) -> None
         ("--personalens-sample=ten", "--personalens-sample: expected a whole number 1 or more, or all, not 'ten'"),
         ("--personalens-domain=Opera", "unknown domain 'Opera'; known: Alarm, Books"),
         ("--personalens-kind=triple", "expected one of: single, multi, all, not 'triple'"),
-        ("--personalens-context=DX", "expected 'none' or any of the letters D"),
+        ("-opersonalens_context=DX", "expected 'none' or any of the letters D"),
         ("--personalens-data=/nowhere", "no such folder"),
         ("--personalens-data=.", "not a data folder"),
-        ("--personalens-users=bob", "unknown user 'bob'"),
-        ("--personalens-users=official-70", "official-70 is no sample of the benchmark's own; known: official-20, "),
-        ("--personalens-users=file:none.txt", "cannot read"),
-        ("--personalens-users=kenji --personalens-domain=Games", "no scenario of dataset 'embedded' fits"),
+        ("-opersonalens_users=bob", "unknown user 'bob'"),
+        ("-opersonalens_users=official-70", "official-70 is no sample of the benchmark's own; known: official-20, "),
+        ("-opersonalens_users=file:none.txt", "cannot read"),
+        ("-opersonalens_users=kenji --personalens-domain=Games", "no scenario of dataset 'embedded' fits"),
         ("-o personalens_max_turns=0", "expected a whole number from 1 to 1000"),
         ("'--personalens-gate=tcr >= 1.5'", "tcr lies from 0 to 1"),
         ("'--personalens-gate=tcr >= nan'", "expected [DOMAIN or KIND:] METRIC >= VALUE"),
@@ -290,8 +290,8 @@ def test_without_an_assistant_lines_are_given_to_paste(repo: Repository) -> None
         ("--personalens-judge-model=oracle", "--personalens-judge-model: no provider knows 'oracle'"),
         ("--personalens-user-model=acme:x", "--personalens-user-model: no provider knows 'acme:x'"),
         ("--personalens-dimensions=charm", "unknown dimension 'charm'; known: tc, p"),
-        ("'--personalens-threshold=p>=9'", "p is scored 1 to 4"),
-        ("'--personalens-threshold=nat-user>=3'", "naturalness_user is not among the dimensions judged"),
+        ("'-opersonalens_threshold=p>=9'", "p is scored 1 to 4"),
+        ("'-opersonalens_threshold=nat-user>=3'", "naturalness_user is not among the dimensions judged"),
         ("--personalens-report=.", "expected a path that ends in .json, .html, .htm, .md, or the word github"),
         ("--personalens-save-baseline=.", "is a folder"),
         ("--personalens-report=test_bot.py/r.json", "--personalens-report: cannot write to"),
@@ -315,7 +315,7 @@ def test_an_unknown_domain_of_the_configuration_says_where_it_stands(repo: Repos
     result = repo.run(
         "--personalens-sample=1",
         "--personalens-kind=multi",
-        "--personalens-users=nia",
+        "-opersonalens_users=nia",
         "-o",
         "personalens_domain=Finance",
     )
@@ -326,18 +326,18 @@ def test_an_unknown_domain_of_the_configuration_says_where_it_stands(repo: Repos
 
 def test_domains_of_the_configuration_that_leave_scenarios_out_are_a_note(repo: Repository) -> None:
     (repo.path / "pytest.ini").write_text("[pytest]\npersonalens_domain = Train, Movies\n", encoding="utf-8")
-    of_nia = "--personalens-users=nia", "--personalens-sample=all", "--personalens-gate=none"
+    of_nia = "-opersonalens_users=nia", "--personalens-sample=all", "--personalens-gate=none"
     note = r"\d+ of \d+ scenarios fit personalens_domain; -o personalens_domain= takes them all"
     repo.inline(*of_nia).stdout.re_match_lines([note])
     repo.inline(*of_nia, "--personalens-domain=Train").stdout.no_re_match_line(note)
     # The sample ends before the dataset does.
-    one = "--personalens-users=nia", "--personalens-sample=1", "--personalens-gate=none"
+    one = "-opersonalens_users=nia", "--personalens-sample=1", "--personalens-gate=none"
     repo.inline(*one).stdout.no_re_match_line(note)
 
 
 def test_the_commands_of_the_reports_set_back_what_the_configuration_has(repo: Repository) -> None:
     (repo.path / "pytest.ini").write_text("[pytest]\npersonalens_domain = Train\n", encoding="utf-8")
-    sample = "--personalens-users=nia", "--personalens-sample=3", "--personalens-gate=tcr >= 1, p >= 4"
+    sample = "-opersonalens_users=nia", "--personalens-sample=3", "--personalens-gate=tcr >= 1, p >= 4"
     reports = "--personalens-report=page.html", "--personalens-report=results.json"
     repo.inline(*sample, *reports, "-o", "personalens_domain=")
     assert "-o personalens_domain= " in (repo.path / "page.html").read_text(encoding="utf-8")
@@ -388,7 +388,7 @@ def test_marks_set_a_test_up_between_ini_and_command_line(repo: Repository) -> N
         """
     )
     repo.inline().assert_outcomes(passed=2)
-    repo.inline("--personalens-context=D").assert_outcomes(failed=2)
+    repo.inline("-opersonalens_context=D").assert_outcomes(failed=2)
     repo.inline("--personalens-sample=1").assert_outcomes(passed=1)
     repo.inline("--personalens-sample=4").assert_outcomes(passed=2)
 
@@ -461,7 +461,7 @@ def test_classes_parameters_and_lists_in_marks(repo: Repository) -> None:
     )
     args = ("--personalens-sample=2",)
     repo.run(*args, "--personalens-record=new", "-n", "2").assert_outcomes(passed=4)
-    result = repo.run(*args, "--personalens-threshold=p>=4")
+    result = repo.run(*args, "-opersonalens_threshold=p>=4")
     result.assert_outcomes(failed=2, passed=2)
     result.stdout.fnmatch_lines(["records: 4 replayed"])
     command = next(line for line in result.outlines if line.startswith("again:")).split("pytest ", 1)[1]
@@ -482,13 +482,11 @@ def test_thresholds_by_option_and_mark(repo: Repository) -> None:
             personalens.check()
         """
     )
-    result = repo.inline("--personalens-sample=6", "--personalens-context=none")
+    result = repo.inline("--personalens-sample=6", "-opersonalens_context=none")
     outcomes = result.parseoutcomes()
     assert outcomes["failed"] >= 4
     assert outcomes["passed"] >= 6
-    repo.inline(
-        "--personalens-sample=6", "--personalens-threshold=p>=1", "--personalens-threshold=tc>=0"
-    ).assert_outcomes(passed=12)
+    repo.inline("--personalens-sample=6", "-opersonalens_threshold=p>=1,tc>=0").assert_outcomes(passed=12)
 
 
 @pytest.mark.parametrize(
@@ -525,7 +523,7 @@ def test_a_sample_larger_than_the_universe_says_so(repo: Repository) -> None:
     for extra in ((), ("-n", "2")):
         result = repo.run(
             "--personalens-sample=1000",
-            "--personalens-users=kenji",
+            "-opersonalens_users=kenji",
             "--personalens-kind=multi",
             "--personalens-gate=p >= 1",
             *extra,
@@ -541,7 +539,7 @@ def test_the_official_data_runs(repo: Repository, official: Path) -> None:
     args = (
         "--personalens-sample=10",
         f"--personalens-data={official}",
-        "--personalens-users=official-30",
+        "-opersonalens_users=official-30",
         "--personalens-gate=p >= 1",
     )
     result = repo.run(*args, "-n", "2")

@@ -110,7 +110,7 @@ def test_a_lift_is_above_zero_where_the_run_is_better(sums: Repository) -> None:
     [
         ((GATE, "mae <= -1"), "--personalens-gate: mae lies from 0 up, not 'mae <= -1'"),
         ((GATE, "lift(mae, other-user) >= 1"), "*unknown control 'other-user'; known: blind*"),
-        (("--personalens-threshold", "off>=1"), "--personalens-threshold: off is better low: write off<=1, *"),
+        (("-o", "personalens_threshold=off>=1"), "personalens_threshold: off is better low: write off<=1, *"),
         (("--personalens-user-model", "embedded"), "--personalens-user-model: means nothing in the suite sums; *"),
     ],
 )  # fmt: skip

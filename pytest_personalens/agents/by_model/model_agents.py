@@ -50,9 +50,9 @@ class PromptSettings(NamedTuple):
     def flag(self) -> str:
         """Return the option that selects the protocol."""
         return (
-            f"--personalens-prompts {self.prompts}"
+            f"-o personalens_prompts={self.prompts}"
             if self.official
-            else f"--personalens-protocol {self.protocol}"
+            else f"-o personalens_protocol={self.protocol}"
         )
 
 

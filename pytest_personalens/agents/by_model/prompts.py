@@ -78,7 +78,7 @@ Protocol = Literal["default", "paper"]
 class Prompts:
     """The templates of a protocol.
 
-    Templates in the team's folder (``--personalens-prompts``) replace those of this package. Raise
+    Templates in the team's folder (``personalens_prompts``) replace those of this package. Raise
     `DataError` for a file that is no template, or that holds a placeholder unknown to its role.
     """
 

@@ -38,7 +38,7 @@ def _words_of_pytest(words: Sequence[str]) -> Iterator[str]:
 
     What follows ``--`` is for pytest as it is.
     """
-    options = {f"--{o.name}": o for o in OPTIONS if o.on != "ini"}
+    options = {f"--{o.name}": o for o in OPTIONS}
     rest = iter(words)
     for word in rest:
         if word == "--":
@@ -48,7 +48,10 @@ def _words_of_pytest(words: Sequence[str]) -> Iterator[str]:
         if (option := options.get(name)) is not None:
             wanted = not (given or option.flag)
             value = next(rest, "") if wanted else value
-            yield option.long if option.flag else f"{option.long}={value}"
+            if option.on == "ini":
+                yield f"-o{option.ini}={value}"
+            else:
+                yield option.long if option.flag else f"{option.long}={value}"
         elif word.startswith("-"):
             yield word
         else:

@@ -87,6 +87,13 @@ def parallel(text: str) -> bool | int:
     return most
 
 
+def yes_or_no(text: str) -> bool:
+    """Read ``true`` or ``false``."""
+    if (word := text.strip().lower()) not in ("true", "false"):
+        raise ValueError("expected true or false")
+    return word == "true"
+
+
 def report(text: str) -> str:
     """Return the path of a report, or the word ``github``."""
     from pytest_personalens.core.files.destinations import ENDINGS, GITHUB, file_kind

@@ -51,7 +51,7 @@ class Option(NamedTuple):
     shapes: Shape
     many: bool = False
     mark: bool = False
-    type: Literal["string", "int", "int or all", "bool or int", "float", "linelist"] = "string"
+    type: Literal["string", "int", "int or all", "bool", "bool or int", "float", "linelist"] = "string"
     flag: bool = False
     path: bool = False
     on: Literal["both", "ini", "command line"] = "both"
@@ -101,11 +101,11 @@ def _made_by(name: str, *args: Any, **options: Any) -> Callable[[str], Any]:
 
 choice, number, odd, some = (partial(_made_by, name) for name in ("choice", "number", "odd", "some"))
 judge_spec, sample, shard = (_read_by("text.parse", name) for name in ("judge_spec", "sample", "shard"))
-budget, control, dimension_name, executor, gate, kind, margin, parallel, report, threshold = (
+budget, control, dimension_name, executor, gate, kind, margin, parallel, report, threshold, yes_or_no = (
     _read_by("options.option_types", name)
     for name in (
         "budget", "control", "dimension_name", "executor", "gate", "kind", "margin", "parallel", "report",
-        "threshold",
+        "threshold", "yes_or_no",
     )
 )  # fmt: skip
 _PATH: Final = some("a path")
@@ -115,21 +115,21 @@ OPTIONS: Final = (
     Option("suite", "|".join(SUITES), FIRST_SUITE, lambda text: choice(*SUITES)(text), "What is tested: the suite whose items are drawn", "select", "sample", mark=True),
     Option("seed", "TEXT", DEFAULT_SEED, some("a text"), "Seed of the draw; another text gives another sample", "select", "sample", mark=True),
     Option("data", "embedded|PATH", "embedded", some("'embedded' or a path"), "The embedded benchmark, a dataset added by a plugin, or the path of an official PersonaLens checkout, of its data folder, or of a folder in the embedded layout; in personaconv a file or folder of posts, in memory of arcs; in questions prefeval:DIR, longmemeval:FILE or personamem:DIR", "select", "sample", path=True),
-    Option("users", "LIST", (), some("user ids"), "Only these users: ids (of the official data user7, 7, or a range such as 0-49), official-20, -30, -50 or -100, or file:PATH with an id a line", "select", "sample", many=True, type="linelist"),
+    Option("users", "LIST", (), some("user ids"), "Only these users: ids (of the official data user7, 7, or a range such as 0-49), official-20, -30, -50 or -100, or file:PATH with an id a line", "select", "sample", many=True, type="linelist", on="ini"),
     Option("domain", "LIST", (), some("a domain"), "Only scenarios that span one of these domains; applied before the draw", "select", "sample", many=True, mark=True, type="linelist"),
     Option("kind", "single|multi|all|LIST", "all", None, "Only single-domain or only multi-domain tasks; in personaconv a list of sentiment, impact and next-text, in memory of recall, revise, forget, whose, apart, restraint and abstain, in questions of choice, answer and pref", "select", "sample", mark=True, read_for=kind),
     Option("shard", "K/N", None, shard, "Run part K of N of the sample, such as 3/10; the command personalens merge puts the parts together and decides the gates", "select", "sample"),
     Option("assistant", "SPEC|MODULE:ATTR", None, some("a model spec or module:attribute"), "The assistant under test without a fixture: a model, a service (http:URL, bedrock-agent:AGENT/ALIAS or agentcore:ARN), or a callable by its place; in personaconv also outputs:FILE.jsonl, stored outputs by item", "run", "dialogue"),
     Option("dialogues", "PATH", (), _PATH, "Judge dialogues that exist already, and play none: results (JSON), records, the official output folder, or JSON lines of OpenAI messages, as a file, a folder or a pattern; takes all of them, if no sample is given; may be repeated", "run", "dialogue", many=True, path=True, on="command line"),
-    Option("generate-only", "", False, bool, "Play the dialogues and judge none; a later run judges them with the option dialogues", "run", "score", flag=True, on="command line"),
+    Option("generate-only", "true|false", False, yes_or_no, "Play the dialogues and judge none; a later run judges them with the option dialogues", "run", "score", type="bool", on="ini"),
     Option("user-model", "SPEC", "embedded", some("a model spec"), "Who plays the user: embedded, bedrock:MODEL, openai:MODEL, or PROVIDER:MODEL of a provider added by a plugin", "run", "dialogue"),
-    Option("protocol", "NAME", "default", None, "What models are told: default is ours, paper is what the paper's figures give each role, in our words. In personaconv, what the items are and how they are read: fixed (default), or official, as the benchmark's own scripts", "run", "dialogue", read_for=lambda text, suite: choice(*suite.protocols)(text)),
+    Option("protocol", "NAME", "default", None, "What models are told: default is ours, paper is what the paper's figures give each role, in our words. In personaconv, what the items are and how they are read: fixed (default), or official, as the benchmark's own scripts", "run", "dialogue", on="ini", read_for=lambda text, suite: choice(*suite.protocols)(text)),
     Option("user-agent", "plain|reasoning|state", "plain", choice("plain", "reasoning", "state"), "What a model that plays the user writes before a message: plain, reasoning or state (default: plain)", "run", "dialogue", on="ini"),
     Option("trials", "K", 1, number(1, 100, kind=int), "Run each scenario K times, each with a record of its own (default: 1)", "run", "sample", type="int"),
     Option("control", "LIST", (), None, "Run the same scenarios again and report the lift: no-context withholds the context, other-user gives another user's, D, I, H or S that part alone; ablation is no-context,D,I,S. In personaconv: P-Conv, P-NonConv, NP-Conv or none; in memory: alone or other-user; in questions: no-history (default) or off", "run", "sample", many=True, type="linelist", read_for=control),
-    Option("context", "LETTERS", "DIS", None, "What the assistant may know: any of D (demographics), I (past interactions), H (past sessions, without a summary), S (situation), or none; in personaconv one of P-Conv (default), P-NonConv, NP-Conv and none; in questions H (the history, default) or none", "run", "dialogue", mark=True, read_for=lambda text, suite: suite.read_context(text)),
+    Option("context", "LETTERS", "DIS", None, "What the assistant may know: any of D (demographics), I (past interactions), H (past sessions, without a summary), S (situation), or none; in personaconv one of P-Conv (default), P-NonConv, NP-Conv and none; in questions H (the history, default) or none", "run", "dialogue", mark=True, on="ini", read_for=lambda text, suite: suite.read_context(text)),
     Option("parallel", "true|false|N", None, parallel, "Dialogues side by side in one process: true also where the assistant is a sync callable, or at most N; false: one after the other (default: side by side where a model or a service is asked and the assistant is no sync callable; how many follows what the providers let pass)", "run", "execution", type="bool or int", on="ini"),
-    Option("executor", "dask=ADDRESS", None, executor, "Run the dialogues on a Dask cluster, by the address of its scheduler; needs the option assistant", "run", "execution"),
+    Option("executor", "dask=ADDRESS", None, executor, "Run the dialogues on a Dask cluster, by the address of its scheduler; needs the option assistant", "run", "execution", on="ini"),
     Option("record", "none|live|new|all", "none", choice("none", "live", "new", "all"), "Records of dialogues and verdicts: none replays them and never pays; live pays for what no record answers, and writes none; new writes what no fitting record answers; all records everything anew (default: none)", "run", "record"),
     Option("budget", "LIST", (), budget, "Stop the run in order after so many model calls or dollars, such as 200calls,5usd; dollars need personalens_prices", "run", "execution", many=True, type="linelist"),
     Option("resume", "", False, bool, "Resume an interrupted run, or make this one resumable", "run", "execution", flag=True, on="command line"),
@@ -142,11 +142,11 @@ OPTIONS: Final = (
     Option("assistant-request", "JSON", None, some("JSON"), "What a service as the assistant is sent, as JSON with the places {message} (the last one), {messages}, {user}, {session} and {context} in its texts", "run", "dialogue", on="ini"),
     Option("assistant-reply", "PATH", None, some("a path in JSON"), "Where the reply stands in what a service answers, such as data.reply or choices.0.message (default: it is the answer)", "run", "dialogue", on="ini"),
     Option("judge-model", "SPEC", "embedded", judge_spec, "Who judges: embedded, bedrock:MODEL, openai:MODEL, or PROVIDER:MODEL of a provider added by a plugin; tc=SPEC,SPEC has another judge for a reading", "judge", "score"),
-    Option("prompts", "DIR|official:PATH", None, some("a folder, or official: and a path"), "Templates of your own for agents played by a model, those that are not in it are ours; or the official ones, from your checkout of their repository", "judge", "score", path=True),
+    Option("prompts", "DIR|official:PATH", None, some("a folder, or official: and a path"), "Templates of your own for agents played by a model, those that are not in it are ours; or the official ones, from your checkout of their repository", "judge", "score", path=True, on="ini"),
     Option("official-bugs", "reproduce|mend|NAMES", "reproduce", some("reproduce, mend, or names of bugs"), "Bugs of the official code: reproduce (default), mend, or the names of those to mend, with commas between them", "judge", "score", on="ini"),
     Option("dimensions", "LIST", ("task_completion", "personalization"), None, "What the judge reads: tc, p, facts, nat-user, nat-assistant, coh-user, coh-assistant, p-turns, leak, unbacked, intrusions, or all for the six of the paper (default: tc,p,facts,intrusions; tc,p if a model judges)", "judge", "score", many=True, mark=True, type="linelist", read_for=dimension_name),
     Option("criteria", "TEXT", (), some("a criterion"), "Criteria of your own, a line each, such as 'price-first: names the price before it books': a model as the judge answers each of a dialogue with yes, no or cannot tell", "judge", "score", many=True, mark=True, type="linelist", on="ini"),
-    Option("threshold", "LIST", (), None, "Scores an item must reach, such as p=3,tc=0 or 'p>=3' (default: tc=1,p=2)", "judge", "score", many=True, mark=True, type="linelist", read_for=threshold),
+    Option("threshold", "LIST", (), None, "Scores an item must reach, such as p=3,tc=0 or 'p>=3' (default: tc=1,p=2)", "judge", "score", many=True, mark=True, type="linelist", on="ini", read_for=threshold),
     Option("adopt-judge", "PATH", None, _PATH, "Keep how the judge of this run reads the anchor dialogues, and this run's scores, as the baseline PATH", "judge", "judge check", path=True, on="command line"),
     Option("check-judge", "PATH", None, _PATH, "Say whether the judge or your assistant changed since the baseline PATH; fail if the judge did", "judge", "judge check", path=True, on="command line"),
     Option("judge-votes", "N", 1, odd(99), "Votes on a verdict below its threshold, the first included; the median decides (default: 1)", "judge", "score", type="int", on="ini"),
@@ -158,7 +158,7 @@ OPTIONS: Final = (
     Option("calibration", "PATH", None, _PATH, "What personalens calibrate wrote of the judge of this run: the task completion rate is shown as read and corrected for the judge's errors, and a gate on tcr that the interval does not decide is inconclusive", "judge", "decision", path=True, on="ini"),
     Option("baseline", "PATH", None, _PATH, "Fail on a significant drop from the run whose baseline or JSON results are in PATH", "gate", "gate", path=True),
     Option("save-baseline", "PATH", None, _PATH, "Keep this run's scores by scenario as PATH, for the option baseline; nothing is written if the run is stopped", "gate", "gate", path=True, on="command line"),
-    Option("slice", "LIST", (), some("a demographic"), "Score the users by group, such as age,gender or another demographic of the dataset, and test each group against the rest within the same tasks", "report", "decision", many=True, type="linelist"),
+    Option("slice", "LIST", (), some("a demographic"), "Score the users by group, such as age,gender or another demographic of the dataset, and test each group against the rest within the same tasks", "report", "decision", many=True, type="linelist", on="ini"),
     Option("level", "X", 0.05, number(0.0001, 0.5), "Chance that the comparison with the baseline fails a run without a change (default: 0.05)", "gate", "decision", type="float", on="ini"),
     Option("margin", "LIST", (), None, "Drop from the baseline that is let pass though significant, such as tc=0.02 or p=0.1; also adds a dimension to those compared (tc, p)", "gate", "decision", many=True, type="linelist", on="ini", read_for=margin),
     Option("exit-infra", "CODE", None, number(6, 255, kind=int), "Exit code, 6 to 255, of a run that failed only because too little could be scored (default: 1)", "gate", "report", type="int", on="ini"),

@@ -263,19 +263,25 @@ class Suite:
 
     def with_criteria(self, names: Sequence[str]) -> Suite:
         """Return the suite with criteria of a team's own, by their long names; each is to be met."""
-        new = tuple(m for m in map(get_measure, names) if m not in self.measures)
-        if not new:
+        if not names:
             return self
-        return replace(
+        known = _WITH_CRITERIA.get((self.name, tuple(names)))
+        if known is not None:
+            return known
+        new = tuple(m for m in map(get_measure, names) if m not in self.measures)
+        known = _WITH_CRITERIA[self.name, tuple(names)] = replace(
             self,
             measures=(*self.measures, *new),
             compared=(*self.gated, *new),
             metrics=(*self.metrics, *(Metric.mean(m.short, m) for m in new)),
             thresholds={**self.thresholds, **dict.fromkeys(new, 1)},
         )
+        return known
 
 
 _OPEN: Final[dict[str, Suite]] = {}
+#: Name of a suite and long names of criteria -> the suite with them, which is asked for at every figure.
+_WITH_CRITERIA: Final[dict[tuple[str, tuple[str, ...]], Suite]] = {}
 
 
 def get_suite(name: str) -> Suite:

@@ -33,9 +33,7 @@ def problem_of(memory: object, scope: str, *, travels: bool) -> str:
             " a scenario"
         )
     if travels and not name_of(memory):
-        return (
-            f"{fixture}: under --personalens-executor, return a function of a module that workers can import"
-        )
+        return f"{fixture}: under personalens_executor, return a function of a module that workers can import"
     return ""
 
 

@@ -36,7 +36,7 @@ def problem_of(store: object, *, travels: bool) -> str:
     if problem := store.problem():
         return f"{fixture} returned a MemoryStore that {problem}"
     if travels:
-        reach = "is of this process, and the workers of --personalens-executor do not reach it"
+        reach = "is of this process, and the workers of personalens_executor do not reach it"
         return f"{fixture} {reach}; leave one of them out"
     return ""
 

@@ -8,11 +8,14 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.judging.verdict import READINGS, Dimension
+from pytest_personalens.core.judging.verdict import Dimension
+from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.datasets.draws import digest
+from pytest_personalens.judge_quality.agreement.labels import read_unlabelled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from pytest_personalens.core.scenario import Scenario
     from pytest_personalens.results.values.item import Item
@@ -43,14 +46,25 @@ def candidates_of(runs: Sequence[Results]) -> dict[_Stratum, list[Candidate]]:
     return dict(by_stratum)
 
 
-def draw_dialogues(runs: Sequence[Results], count: int, *, seed: str) -> list[Candidate]:
-    """Return `count` dialogues, drawn from each stratum in proportion to its size.
+class Unlabelled(NamedTuple):
+    """A dialogue for people to label: its line in a file of labels, without any, and its scenario."""
+
+    line: dict[str, Any]
+    scenario: Scenario
+
+
+def draw_dialogues(
+    runs: Sequence[Results], count: int, *, seed: str, at_most: bool = False
+) -> list[Unlabelled]:
+    """Return `count` dialogues, drawn from each stratum in proportion to its size; fewer if `at_most`.
 
     The order shows nothing of the strata. The same runs and seed give the same draw. The shares are those of
     the runs, so agreement on the drawn dialogues is an estimate of the agreement on all of them.
 
-    Raise `SpecError` if the runs have no dialogue to draw, or fewer than `count`.
+    Raise `SpecError` if the runs have no dialogue to draw, or fewer than `count`, or are of another suite.
     """
+    if other := next((run.suite for run in runs if run.suite != FIRST_SUITE), ""):
+        raise SpecError(f"results of the suite {other}: people label those of {FIRST_SUITE}", code="PL207")
     strata = candidates_of(runs)
     total = sum(map(len, strata.values()))
     if not total:
@@ -59,6 +73,7 @@ def draw_dialogues(runs: Sequence[Results], count: int, *, seed: str) -> list[Ca
             " --personalens-report results.json",
             code="PL106",
         )
+    count = min(count, total) if at_most else count
     if total < count:
         raise SpecError(
             f"--count {count}: there are only {total} scored dialogues; give at most that", code="PL108"
@@ -68,37 +83,52 @@ def draw_dialogues(runs: Sequence[Results], count: int, *, seed: str) -> list[Ca
     for stratum, candidates in strata.items():
         keyed = [(digest(seed, str(stratum[0]), c.item.nodeid).hex(), c) for c in candidates]
         drawn += sorted(keyed, key=itemgetter(0))[: places[stratum]]
-    return [candidate for _, candidate in sorted(drawn, key=lambda pair: digest(seed, pair[0]))]
+    ordered = sorted(drawn, key=lambda pair: digest(seed, pair[0]))
+    return _unlabelled([candidate for _, candidate in ordered])
 
 
-def label_entries(drawn: Sequence[Candidate], annotators: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the dialogues as entries of a label file, null for each reading that is to be given.
+def unlabelled_in(path: Path, count: int | None, *, seed: str) -> list[Unlabelled]:
+    """Return the dialogues of a file of labels without what it says of them, `count` drawn if it is given.
 
-    They show neither the scores of the judge nor the run of a dialogue.
+    Raise `DataError` for a bad file, and `SpecError` if it has fewer.
     """
+    every = [Unlabelled(*pair) for pair in read_unlabelled(path)]
+    if count is None:
+        return every
+    if len(every) < count:
+        raise SpecError(f"--count {count}: {path} has only {len(every)} dialogues", code="PL108")
+    return sorted(every, key=lambda one: digest(seed, one.line["id"]))[:count]
+
+
+def _unlabelled(drawn: Sequence[Candidate]) -> list[Unlabelled]:
+    """Return the dialogues with lines that show neither the scores of the judge nor the run."""
     seen: Counter[str] = Counter()
     unlabelled = []
     for item, scenario in drawn:
         seen[scenario.id] += 1
         number = f"-{seen[scenario.id]}" if seen[scenario.id] > 1 else ""
-        unlabelled.append(_entry(item, scenario, scenario.id + number, annotators))
+        unlabelled.append(Unlabelled(_entry(item, scenario, scenario.id + number), scenario))
     return unlabelled
 
 
-def label_lines(unlabelled: Sequence[dict[str, Any]]) -> str:
-    """Return one JSON object on each line, as `read_labels` expects them."""
-    return "".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in unlabelled)
+def label_lines(
+    unlabelled: Sequence[Unlabelled], annotators: Sequence[str], readings: Sequence[Dimension]
+) -> str:
+    """Return one JSON object on each line, as `read_labels` expects them, null for each reading to give."""
+    to_label: dict[str, Any] = {d.value: None for d in readings}
+    labels = {annotator: {**to_label, "why": ""} for annotator in annotators}
+    return "".join(
+        json.dumps({**one.line, "labels": labels}, ensure_ascii=False) + "\n" for one in unlabelled
+    )
 
 
-def _entry(item: Item, scenario: Scenario, name: str, annotators: Sequence[str]) -> dict[str, Any]:
+def _entry(item: Item, scenario: Scenario, name: str) -> dict[str, Any]:
     task, dialogue = scenario.task, item.evaluation.dialogue
-    to_label: dict[str, Any] = {d.value: None for d in READINGS if item.evaluation.score(d) is not None}
     return {
         "id": name,
         **({"whole": scenario.to_label()} if task.facts else {"scenario": _short(scenario)}),
         "dialogue": [message.model_dump() for message in dialogue.messages],
         "end": dialogue.end,
-        "labels": {annotator: {**to_label, "why": ""} for annotator in annotators},
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from statistics import median_low
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -125,6 +125,17 @@ def read_labels(path: Path) -> list[Labelled]:
     if not by_id:
         raise DataError(path, "no dialogue in it")
     return list(by_id.values())
+
+
+#: What a line says of a dialogue before anybody has labelled it.
+_UNLABELLED: Final = ("id", "scenario", "whole", "dialogue", "end")
+
+
+def read_unlabelled(path: Path) -> list[tuple[dict[str, Any], Scenario]]:
+    """Return each line of such a file with nothing but its dialogue and its scenario; see `read_labels`."""
+    labelled = read_labels(path)
+    lines = ({k: v for k, v in line.value().items() if k in _UNLABELLED} for line in read_json_lines(path))
+    return [(line, one.scenario) for line, one in zip(lines, labelled, strict=True)]
 
 
 def read_scenario(data: object, path: Path, where: str, *, user: str, task: str) -> Scenario:

@@ -15,6 +15,7 @@ from pytest_personalens.core.suite_names import SUITES
 from pytest_personalens.plugin.input_errors import input_error
 from pytest_personalens.plugin.options.option_checks import check_thresholds, split_dimensions
 from pytest_personalens.plugin.options.options import read_value
+from pytest_personalens.plugin.pytest_internals import is_on_command_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,12 +96,14 @@ def settings_of(run: Settings, config: pytest.Config, marks: Sequence[pytest.Mar
         changed["threshold"] = tuple({**dict(run.threshold), **changed["threshold"]}.items())
     if run.generate_only:
         changed = {k: v for k, v in changed.items() if k not in ("dimensions", "threshold", "criteria")}
-    here = {k for k in changed if config.getoption(BY_KEY[k].ini, None) is not None}
+    here = {k for k in changed if is_on_command_line(config, BY_KEY[k].ini)}
     if "sample" in here:
         changed["sample"] = min(changed["sample"], run.sample or changed["sample"])
     if "kind" in here:
         changed["kind"] = _common(changed["kind"], run.kind, run.of_suite)
-    settings = run._replace(**{k: v for k, v in changed.items() if k not in here or k in _NARROW})
+    settings = run._replace(
+        **{k: v for k, v in changed.items() if k not in here or k in _NARROW or k == "criteria"}
+    )
     check_thresholds(settings.threshold, settings.readings, where)
     return settings
 

@@ -128,7 +128,7 @@ def refuse_together(config: pytest.Config, values: Mapping[str, Any]) -> None:
     report_only = f"{gate} none" if is_here else f"{BY_KEY['gate'].ini} = none"
     for holds, first, others, why in (
         (values["dialogues"], BY_KEY["dialogues"].long, speaking, "nobody speaks in such a run"),
-        (values["generate_only"], BY_KEY["generate_only"].long, gates, "nothing is judged in such a run"),
+        (values["generate_only"], BY_KEY["generate_only"].called, gates, "nothing is judged in such a run"),
         (
             len(judged) > 1,
             judged[0] if judged else "",
@@ -168,7 +168,7 @@ def check_settings(config: pytest.Config, settings: Settings) -> None:
             code="PL108",
         )
     try:
-        check_thresholds(settings.threshold, settings.readings, "--personalens-threshold")
+        check_thresholds(settings.threshold, settings.readings, "personalens_threshold")
         if settings.sample is not None:
             _check_dimensions(settings)
         if settings.official_bugs != BY_KEY["official_bugs"].default:
@@ -286,6 +286,6 @@ def refuse_an_empty_run(
         f" {nothing}; write one: def test_it(personalens): personalens.check(); give no path, so that the"
         " built-in suite runs; or see what the selection (-k, -m, --lf, --setup-only) leaves of the"
         f" sample of {size_text(settings.sample or 0)}, which is drawn first (--personalens-domain,"
-        " --personalens-kind and --personalens-users restrict the draw)",
+        " --personalens-kind and personalens_users restrict the draw)",
         code="PL103",
     )

@@ -24,7 +24,7 @@ from pytest_personalens.plugin.options.option_checks import (
     split_dimensions,
 )
 from pytest_personalens.plugin.options.unknown_keys import refuse_unknown_keys
-from pytest_personalens.plugin.pytest_internals import written_value
+from pytest_personalens.plugin.pytest_internals import is_on_command_line, written_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -58,11 +58,14 @@ def read_settings(config: pytest.Config) -> Settings:
             value, source = configured(config, o)
         suite, is_set = values.get("suite"), value not in (None, False)  # a flag that is not given is False
         if is_set and suite and values.get("sample") is not None and o.key in _suite(suite).lacks:
-            if config.getoption(o.ini, None) not in (None, False):  # the configuration may have it
-                raise input_error(f"{o.long}: means nothing in the suite {suite}; leave it out", code="PL108")
+            if is_on_command_line(config, o.ini):  # the configuration may have it
+                raise input_error(
+                    f"{o.called}: means nothing in the suite {suite}; leave it out", code="PL108"
+                )
             value = None
         if value is not None and not o.flag:
-            value = read_value(o, value, source, suite, configured=source == o.ini)
+            in_file = source == o.ini and not is_on_command_line(config, o.ini)
+            value = read_value(o, value, source, suite, configured=in_file)
         if value is not None and o.key == "control":
             named = {name for names in value for name in names}
             value = tuple(arm.name for arm in _suite(suite).arms if arm.name in named)
@@ -216,10 +219,10 @@ def _read_users(names: Sequence[str], base: Path) -> tuple[str, ...]:
             try:
                 lines = file.read_text(encoding="utf-8").splitlines()
             except (OSError, ValueError) as error:  # the path itself may be invalid
-                raise input_error(f"--personalens-users: cannot read {file}: {error}", code="PL201") from None
+                raise input_error(f"personalens_users: cannot read {file}: {error}", code="PL201") from None
             if not (listed := list(filter(None, map(str.strip, lines)))):
                 raise input_error(
-                    f"--personalens-users: no user is in {file}; write an id a line, or leave the option out"
+                    f"personalens_users: no user is in {file}; write an id a line, or leave the option out"
                     " for everybody",
                     code="PL106",
                 )
@@ -229,7 +232,7 @@ def _read_users(names: Sequence[str], base: Path) -> tuple[str, ...]:
 
             if name not in OFFICIAL_SAMPLES:
                 raise input_error(
-                    f"--personalens-users: {name} is no sample of the benchmark's own; known:"
+                    f"personalens_users: {name} is no sample of the benchmark's own; known:"
                     f" {', '.join(OFFICIAL_SAMPLES)}; for others write a file with an id a line and give"
                     " file:PATH",
                     code="PL106",
@@ -239,7 +242,7 @@ def _read_users(names: Sequence[str], base: Path) -> tuple[str, ...]:
             first, last = map(int, numbers.groups())
             if not first <= last < first + _MOST_NUMBERS:
                 raise input_error(
-                    f"--personalens-users: {name} is no range of numbers of users; give FIRST-LAST, such as"
+                    f"personalens_users: {name} is no range of numbers of users; give FIRST-LAST, such as"
                     f" 0-49, with at most {_MOST_NUMBERS:,} numbers",
                     code="PL106",
                 )

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
+from pytest_personalens.core.judging.measure import get_measure
 from pytest_personalens.core.text.node_ids import gate_id
 from pytest_personalens.core.text.safe_text import harmless
 from pytest_personalens.plugin.failures import GateFailure, traceback_style
+from pytest_personalens.plugin.running.keys import SETTINGS
 from pytest_personalens.plugin.running.prepare import rerun_command
 from pytest_personalens.reports.content.command_line import gates_off
 from pytest_personalens.results.values.latency import item_times
@@ -67,9 +69,10 @@ def _command(config: pytest.Config, cases: Sequence[WorstCase]) -> str:
     # What passes its threshold would print nothing.
     spared = [case.verdict for case in cases if case.item.status == "passed"]
     least = {v.dimension.short: v.score + v.dimension.sign * float(v.dimension.grid) for v in spared}
-    words += [
-        word for short, score in least.items() for word in ("--personalens-threshold", f"{short}={score:g}")
-    ]
+    if least:
+        others = {get_measure(d).short: score for d, score in config.stash[SETTINGS].threshold}
+        all_of_them = ",".join(f"{short}={score:g}" for short, score in {**others, **least}.items())
+        words += ["-o", f"personalens_threshold={all_of_them}"]
     return rerun_command(config, [case.item.nodeid for case in cases], words)
 
 

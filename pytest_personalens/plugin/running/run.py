@@ -351,7 +351,7 @@ class Run:
         return begin_run(self.config, self.settings, keeps=keeps, worker_input=worker_input)
 
     def _open_cluster(self) -> Cluster | None:
-        s, flag = self.settings, "--personalens-executor"
+        s, flag = self.settings, "personalens_executor"
         if s.executor is None or s.estimate or self.config.option.collectonly:
             return None
         if not s.names_assistant:

@@ -83,7 +83,7 @@ _SCRIPTS: Final = ("data", "hits", "table", "csv", "markdown", "labels", "beside
 #: Longer lists stand in the table of scenarios, which can be filtered.
 _MOST_FLIPS: Final = 200
 #: Dimension -> its scores and their meaning (paper, Figures 16 and 17; docs/explanation/scores.md).
-_LEGENDS: Final[Mapping[Dimension, tuple[tuple[str, str], ...]]] = {
+LEGENDS: Final[Mapping[Dimension, tuple[tuple[str, str], ...]]] = {
     Dimension.TASK_COMPLETION: (
         ("yes", "the goal of the task is reached"),
         ("no", "a part of it is missing, wrong or only promised"),
@@ -127,7 +127,7 @@ def html_page(results: Results, *, title: str = TITLE, before: Results | None = 
         remark=gate_remark,
         typeset=typeset,
         whole=lambda number: f"{number:+d}".replace("-", "\N{MINUS SIGN}"),
-        outcome=lambda gate: wording.gate_outcome(gate, results).replace("FAILED", "failed"),
+        outcome=lambda gate: _outcome(wording.gate_outcome(gate, results)),
     )
     with no_collection():
         changes = reasons.changes_of(results, before)
@@ -204,7 +204,7 @@ def _figures(results: Results, before: Results | None) -> dict[str, Any]:
         "most_preferences": reasons.MOST_PREFERENCES,
         "moves": reasons.moves_of(results),
         "ends_text": wording.ends_text,
-        "legends": _LEGENDS,
+        "legends": LEGENDS,
         "total": sum(results.usage.values(), Usage()),
         "command": command_line(results.settings, suite),
         "thresholds": thresholds_in_force(
@@ -219,6 +219,11 @@ def _dense(names: Iterable[str]) -> str:
     """Return styles or scripts without indents and lines of comment, which are a fifteenth of a page."""
     lines = (line.strip() for name in names for line in read_template(name).splitlines())
     return "\n".join(line for line in lines if line and not line.startswith("//"))
+
+
+def _outcome(text: str) -> str:
+    """Return the outcome of a gate without capitals, which the page needs not to have it seen."""
+    return text.replace("FAILED", "failed").replace("INCONCLUSIVE", "inconclusive")
 
 
 def _figure(value: float | None) -> str:

@@ -232,7 +232,7 @@ def _notes(runs: Sequence[StoredRun], *, has_base: bool) -> list[str]:
     )
     missing = (
         "There is no lift to show: no run is without context (--personalens-control ablation, or"
-        " --personalens-context none)."
+        " -o personalens_context=none)."
     )
     notes = [legend] if has_base else [legend, missing]
     return [*notes, *notes_of(runs), PAPER_NOTE, *paper_notes(4)]

@@ -49,7 +49,7 @@ def check_expressions(settings: Settings) -> None:
             raise SpecError(f"{where}: {nothing} --personalens-baseline PATH", code="PL108")
         if gate.metric == "gap" and not settings.slice:
             raise SpecError(
-                f"{where}: there are no groups to compare; add --personalens-slice DEMOGRAPHIC", code="PL108"
+                f"{where}: there are no groups to compare; add -o personalens_slice=DEMOGRAPHIC", code="PL108"
             )
         if gate.metric == "lift" and control_of(gate, suite, settings.control) is None:
             _, arms = suite.lift or (None, ())

@@ -168,7 +168,7 @@ def _check(settings: Mapping[str, Any]) -> None:
         if _given("", arm) == settings["context"]:
             raise SpecError(
                 f"--personalens-control {_given('', arm)}: the run itself has this setting"
-                " (--personalens-context); there is nothing to compare",
+                " (personalens_context); there is nothing to compare",
                 code="PL108",
             )
 

@@ -79,7 +79,7 @@ class Prediction(BaseScenario):
         """Return the prediction with one request. Raise `SpecError` for a setting that was not loaded."""
         if setting not in self.requests:
             raise SpecError(
-                f"{self.id}: no request for {setting} in this run; give --personalens-context or"
+                f"{self.id}: no request for {setting} in this run; give personalens_context or"
                 f" --personalens-control {setting}",
                 code="PL108",
             )

@@ -78,8 +78,8 @@ def _distance_in(name: str) -> Callable[[Question], int | None]:
 def _check(settings: Mapping[str, Any]) -> None:
     if settings["control"] and settings["context"] == _NONE:
         raise SpecError(
-            "--personalens-control no-history: the run itself has no history (--personalens-context none), so"
-            " there is nothing to compare; add --personalens-control off",
+            "--personalens-control no-history: the run itself has no history (personalens_context = none),"
+            " so there is nothing to compare; add --personalens-control off",
             code="PL108",
         )
 

@@ -196,7 +196,7 @@ def test_two_parts_of_the_context_crash_there_and_can_be_mended(
     context = scenarios["books-1"].context("DS")
     with pytest.raises(
         SpecError,
-        match=r"--personalens-context DS: the official code crashes .* personalens_official_bugs = pairs",
+        match=r"personalens_context = DS: the official code crashes .* personalens_official_bugs = pairs",
     ):
         prompts(checkout).assistant("CLAUDE", "base", context, talk("A"))
     _, mended = prompts(checkout, "pairs").assistant("CLAUDE", "base", context, talk("A"))

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pytest_personalens.cli.judges import agreement, draw_for_annotation
+from pytest_personalens.cli.judges import agreement, label
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.judge_quality import read_labels
 from pytest_personalens.results.values.results import Results, read_results, write_json
@@ -41,8 +41,8 @@ def strata(results: Results) -> Counter[tuple[object, ...]]:
 
 
 def test_each_stratum_has_its_share(stored: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert draw_for_annotation.main(["results.json", "--count", "50", "--write", "labels.jsonl"]) == 0
-    assert "50 dialogues are in labels.jsonl: " in capsys.readouterr().out
+    assert label.main(["results.json", "--count", "50", "--out", "labels.jsonl"]) == 0
+    assert "50 dialogues, 39 single-domain and 11 multi-domain ones: " in capsys.readouterr().out
     results = read_results(stored / "results.json")
     of = {tuple(m.content for m in i.evaluation.dialogue.messages): i for i in results.own}
     items = [
@@ -58,17 +58,14 @@ def test_each_stratum_has_its_share(stored: Path, capsys: pytest.CaptureFixture[
 
 def test_the_draw_is_the_same_each_time_and_another_by_another_seed(stored: Path) -> None:
     for name, more in (("a", ()), ("b", ()), ("c", ("--seed", "x"))):
-        assert (
-            draw_for_annotation.main(["results.json", "--count", "20", "--write", f"{name}.jsonl", *more])
-            == 0
-        )
+        assert label.main(["results.json", "--count", "20", "--out", f"{name}.jsonl", *more]) == 0
     a, b, c = ((stored / f"{name}.jsonl").read_text(encoding="utf-8") for name in "abc")
     assert a == b != c
 
 
 def test_the_file_says_nothing_of_the_judge_or_the_run(stored: Path) -> None:
-    args = ["results.json", "others.json", "--count", "30", "--write", "labels.jsonl", "--annotators", "ann"]
-    assert draw_for_annotation.main(args) == 0
+    args = ["results.json", "others.json", "--count", "30", "--out", "labels.jsonl", "--annotators", "ann"]
+    assert label.main(args) == 0
     for entry in lines(stored / "labels.jsonl"):
         assert sorted(entry) == ["dialogue", "end", "id", "labels", "scenario"]
         assert set(entry["labels"]["ann"].values()) == {None, ""}
@@ -83,7 +80,7 @@ def test_labels_that_are_the_judges_own_agree_with_it(
     repo.write(conftest=REMEMBERS)  # its P differs from scenario to scenario
     args = ("--personalens-sample", "15", "--personalens-gate", "none")
     assert repo.inline(*args, "--personalens-report", "results.json").ret == 0
-    assert draw_for_annotation.main(["results.json", "--count", "15", "--write", "labels.jsonl"]) == 0
+    assert label.main(["results.json", "--count", "15", "--out", "labels.jsonl"]) == 0
     given = read_labels(repo.path / "labels.jsonl")
     results = read_results(repo.path / "results.json")
     of = {item.evaluation.scenario: item.evaluation for item in results.own}
@@ -115,7 +112,7 @@ def test_table_5_gives_the_mean_over_annotators_beside_the_majority(
     stored: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     metrics = pytest.importorskip("sklearn.metrics", reason="scikit-learn is a development dependency")
-    assert draw_for_annotation.main(["results.json", "--count", "40", "--write", "labels.jsonl"]) == 0
+    assert label.main(["results.json", "--count", "40", "--out", "labels.jsonl"]) == 0
     filled, said = [], []
     for number, entry in enumerate(lines(stored / "labels.jsonl")):
         scores = [1 + (number * step) % 4 for step in (1, 1, 3)]
@@ -155,18 +152,18 @@ class Counting:
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (["results.json", "--count", "10000", "--write", "x.jsonl"], "--count 10000: there are only 146 scored dialogues; give at most that"),
-        (["results.json", "--write", "results.json"], "--write: results.json is there already and may hold labels; give another path, or remove it"),
-        (["results.json", "--write", "x.jsonl", "--annotators", ","], "--annotators: expected names separated by commas"),
-        (["none.json", "--write", "x.jsonl"], "there is no scored dialogue whose scenario these files hold"),
-        (["nowhere.json", "--write", "x.jsonl"], "nowhere.json: cannot be read"),
+        (["results.json", "--count", "10000", "--out", "x.jsonl"], "--count 10000: there are only 146 scored dialogues; give at most that"),
+        (["results.json", "--out", "results.json"], "--out: expected a path that ends in .html or .jsonl, not results.json"),
+        (["results.json", "--out", "x.jsonl", "--annotators", ","], "--annotators: expected names separated by commas"),
+        (["none.json", "--out", "x.jsonl"], "there is no scored dialogue whose scenario these files hold"),
+        (["nowhere.json", "--out", "x.jsonl"], "nowhere.json: cannot be read"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_drawn_is_refused_in_one_line(
     stored: Path, capsys: pytest.CaptureFixture[str], args: list[str], said: str
 ) -> None:
     write_json(rich_results(3, profiles=False), stored / "none.json")
-    assert draw_for_annotation.main(args) == 4
+    assert label.main(args) == 4
     told = capsys.readouterr()
     assert told.err.startswith(f"error: {said}")
     assert told.err.count("\n") == 1

@@ -198,7 +198,7 @@ def test_a_judge_that_is_down_is_neither_checked_nor_adopted(
 
 
 def test_scores_of_another_setting_are_not_compared(adopted: Repository) -> None:
-    result = adopted.inline(*ARGS, *CHECK, "--personalens-context", "none")
+    result = adopted.inline(*ARGS, *CHECK, "-o", "personalens_context=none")
     result.stdout.fnmatch_lines(
         ["the judge did not change: the scores cannot be compared, because the context was DIS and is none"]
     )

@@ -12,8 +12,8 @@ from tests.support.repository import Repository
 from tests.support.scripted_agents import TEST
 
 RUN = (
-    "--personalens-sample=6", "--personalens-users=amara,bartek", "--personalens-kind=single",
-    "--personalens-gate=none", "--personalens-report=results.json", "--personalens-context=HS",
+    "--personalens-sample=6", "-opersonalens_users=amara,bartek", "--personalens-kind=single",
+    "--personalens-gate=none", "--personalens-report=results.json", "-opersonalens_context=HS",
 )  # fmt: skip
 BOT = """
     import json, os, time
@@ -107,7 +107,7 @@ def test_in_a_control_the_memory_is_empty_or_of_one_stranger(repo: Repository) -
 @pytest.mark.parametrize("context", ["none", "DS"])
 def test_without_the_past_in_the_context_nothing_is_handed_over(repo: Repository, context: str) -> None:
     repo.write(conftest=memory("return note"), test_bot=TEST)
-    repo.inline(*RUN, f"--personalens-context={context}").assert_outcomes(passed=6)
+    repo.inline(*RUN, f"-opersonalens_context={context}").assert_outcomes(passed=6)
     assert not (repo.path / "handed.log").exists()
 
 
@@ -167,8 +167,8 @@ def test_past_sessions_alone_are_messages_without_a_summary(repo: Repository) ->
             return lambda messages: "Done."
     """
     repo.write(conftest=seen, test_bot=TEST)
-    repo.inline(*RUN, "--personalens-context=h").assert_outcomes(passed=6)
-    result = repo.inline(*RUN, "--personalens-context=x")
+    repo.inline(*RUN, "-opersonalens_context=h").assert_outcomes(passed=6)
+    result = repo.inline(*RUN, "-opersonalens_context=x")
     result.stderr.fnmatch_lines(
         ["*any of the letters D (demographics), I (interactions), H (past sessions), S*"]
     )

@@ -203,10 +203,10 @@ def test_the_header_says_that_a_run_goes_on(asked: Repository) -> None:
 def test_another_run_is_not_resumed(asked: Repository) -> None:
     args = ("--personalens-sample=3", "--personalens-resume", "--personalens-record=new")
     killed(asked, 5, *args)
-    other = run(asked, *args, "--personalens-context=D")
+    other = run(asked, *args, "-opersonalens_context=D")
     assert other.ret == 4
     assert other.stderr.str().startswith(
-        "ERROR: --personalens-resume: the interrupted run had --personalens-context 'DIS', this one has 'D'; give the same, "
+        "ERROR: --personalens-resume: the interrupted run had personalens_context 'DIS', this one has 'D'; give the same, "
     )
     assert "3 passed" in run(asked, *args, "-opersonalens_parallel=2").stdout.str()
 
@@ -217,7 +217,7 @@ def test_a_failing_run_that_ends_in_order_is_not_resumed(asked: Repository) -> N
         "--personalens-sample=3",
         "--personalens-resume",
         "-x",
-        "--personalens-threshold=p>=4",
+        "-opersonalens_threshold=p>=4",
         "--personalens-record=live",
     )
     assert run(asked, *args).ret == 1

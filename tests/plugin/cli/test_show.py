@@ -15,7 +15,7 @@ def _ids(repo: Repository) -> list[str]:
 
 
 def test_an_item_of_the_last_run_that_passed(repo: Repository) -> None:
-    easy = (*RUN, "--personalens-threshold", "tc>=0,p>=1", "--personalens-report", "results.json")
+    easy = (*RUN, "-o", "personalens_threshold=tc>=0,p>=1", "--personalens-report", "results.json")
     assert repo.run_with_cache(*easy, "-n", "1").ret == 0
     for item in repo.results()["items"]:
         assert item["status"] == "passed"

@@ -31,7 +31,7 @@ def test_it_prints_what_is_sent(
     write_code(empty_repo.path)
     empty_repo.inline(*RUN, *MODELS, *PROTOCOLS[protocol]).assert_outcomes(passed=1)
     capsys.readouterr()
-    options = [word.replace("--personalens-", "--") for word in PROTOCOLS[protocol]]
+    options = [word.replace("-opersonalens_", "--") for word in PROTOCOLS[protocol]]
     assert main(["show-prompts", "multi-1-user7", "--data", ".", *options]) == 0
     printed = capsys.readouterr().out
     stand_ins = {
@@ -67,7 +67,7 @@ def test_one_role_and_some_readings(tree: Path, capsys: pytest.CaptureFixture[st
         (["train-9-user7"], "no scenario 'train-9-user7' in dataset 'official'; an id is that of a test item, such as books-1-user7"),
         (["train-3-user7", "--prompts", "nowhere"], "nowhere: no such folder of prompt templates"),
         (["train-3-user7", "--prompts", "official:nowhere"], "generate_dialogue.py: the file is missing"),
-        (["train-3-user7", "--prompts", "official:.", "--context", "DI"], "--personalens-context DI: the official code crashes"),
+        (["train-3-user7", "--prompts", "official:.", "--context", "DI"], "personalens_context = DI: the official code crashes"),
         (["train-3-user7", "--prompts", "official:.", "--official-bugs", "x"], "expected reproduce, mend, or the bugs to mend"),
         (["train-3-user7", "--dimensions", "x"], "unknown dimension 'x'"),
     ],

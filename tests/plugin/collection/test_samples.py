@@ -51,10 +51,10 @@ def test_users_of_the_command_line_may_be_numbers(repo: Repository, official: Pa
         "--personalens-report=results.json",
         *REPORT_ONLY,
     )
-    assert repo.inline(*args, "--personalens-users=7,user66").ret == 0
+    assert repo.inline(*args, "-opersonalens_users=7,user66").ret == 0
     assert {item["evaluation"]["user"] for item in repo.results()["items"]} == {"user7", "user66"}
     assert_usage_error(
-        repo.inline(*args, "--personalens-users=official-40"),
+        repo.inline(*args, "-opersonalens_users=official-40"),
         "*official-40 is no sample of the benchmark's own; known: official-20, official-30, official-50, official-100;*",
     )
 
@@ -64,7 +64,7 @@ def test_a_sample_of_all_takes_every_scenario_and_misses_none(
     repo: Repository, workers: tuple[str, ...]
 ) -> None:
     args = (
-        "--personalens-users=kenji",
+        "-opersonalens_users=kenji",
         "--personalens-domain=Books",
         "--personalens-report=results.json",
         *REPORT_ONLY,
@@ -103,7 +103,7 @@ def test_the_configuration_takes_what_the_option_takes(
     quote = '"' if file.endswith(".toml") else ""
     text = f"{quote}{size}{quote}" if isinstance(size, str) else str(size)
     (repo.path / file).write_text(f"{table}\npersonalens_sample = {text}\n")
-    args = ("--personalens-users=kenji", "--personalens-domain=Books", "--personalens-report=r.json")
+    args = ("-opersonalens_users=kenji", "--personalens-domain=Books", "--personalens-report=r.json")
     assert repo.inline(*args, *REPORT_ONLY).ret == 0
     found, expected = repo.results("r.json"), len([r for r in open_dataset("embedded").refs("kenji") if "Books" in r.domains])  # fmt: skip
     assert (found["requested"], found["drawn"]) == (drawn or expected, drawn or expected)

@@ -49,8 +49,8 @@ def test_numbers_without_sense(repo: Repository, name: str, value: str, expected
 def test_a_file_without_users_is_not_everybody(repo: Repository, content: str) -> None:
     (repo.path / "users.txt").write_text(content)
     assert_usage_error(
-        repo.inline(*ARGS, "--personalens-users=file:users.txt"),
-        "ERROR: --personalens-users: no user is in *users.txt; write an id a line, or leave the option out *",
+        repo.inline(*ARGS, "-opersonalens_users=file:users.txt"),
+        "ERROR: personalens_users: no user is in *users.txt; write an id a line, or leave the option out *",
     )
 
 
@@ -88,7 +88,7 @@ def test_a_dataset_drives_neither_terminal_nor_runner(repo: Repository) -> None:
     result = repo.run(
         "--personalens-sample=3",
         "--personalens-data=own",
-        "--personalens-threshold=p>=4",
+        "-opersonalens_threshold=p>=4",
         *files,
         "-vv",
         "-rA",
@@ -148,7 +148,7 @@ def test_a_data_file_of_ones_own(repo: Repository, name: str, spoil: Callable[[P
         repo.inline(
             "--personalens-sample=9",
             "--personalens-kind=multi",
-            "--personalens-users=kit",
+            "-opersonalens_users=kit",
             "--personalens-data=own",
         )
     )
@@ -198,7 +198,7 @@ def test_a_name_that_is_no_utf8(repo: Repository, layout: str) -> None:
     "option",
     [
         *("--personalens-data={}", "--personalens-report={}.json", "--personalens-report={}.html"),
-        *("--personalens-baseline={}", "--personalens-prompts={}", "--personalens-users=file:{}"),
+        *("--personalens-baseline={}", "-opersonalens_prompts={}", "-opersonalens_users=file:{}"),
         "-opersonalens_anchors={}",
     ],
 )

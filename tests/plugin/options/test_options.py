@@ -49,7 +49,7 @@ def test_the_help_names_each_option_once_by_group(repo: Repository) -> None:
     ("given", "key", "value"),
     [
         (("--personalens-gate=tcr=0.1, p >= 1", "--personalens-gate=single: p >= 1"), "gate", [["", "tcr", 0.1, ">=", "", ""], ["", "p", 1.0, ">=", "", ""], ["single", "p", 1.0, ">=", "", ""]]),
-        (("--personalens-threshold=p=3,tc>=0",), "threshold", [["personalization", 3], ["task_completion", 0]]),
+        (("-opersonalens_threshold=p=3,tc>=0",), "threshold", [["personalization", 3], ["task_completion", 0]]),
         (("--personalens-dimensions=p", "--personalens-dimensions=tc,leak"), "dimensions", ["task_completion", "personalization", "opening_leak"]),
         (("--personalens-control=other-user,no-context",), "control", ["none", "swapped"]),
         (("--personalens-control=ablation", "--personalens-control=i"), "control", ["none", "D", "I", "S"]),
@@ -99,10 +99,10 @@ def test_what_cannot_be_read_says_what_was_expected(told: Repository, given: str
 def test_a_control_in_which_nothing_is_withheld(
     told: Repository, context: str, control: str, problem: str
 ) -> None:
-    result = told.inline(*ARGS, "--personalens-context", context, "--personalens-control", control)
+    result = told.inline(*ARGS, f"-opersonalens_context={context}", "--personalens-control", control)
     refused(
         result,
-        f"--personalens-control {control}: {problem} (--personalens-context); there is nothing to compare",
+        f"--personalens-control {control}: {problem} (personalens_context); there is nothing to compare",
     )
 
 

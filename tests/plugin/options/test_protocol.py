@@ -21,8 +21,8 @@ RUN = (
     "--personalens-data=.",
     "--personalens-gate=none",
 )
-PAPER = ("--personalens-protocol=paper",)
-OFFICIAL = ("--personalens-prompts=official:.",)
+PAPER = ("-opersonalens_protocol=paper",)
+OFFICIAL = ("-opersonalens_prompts=official:.",)
 
 
 @pytest.fixture
@@ -129,11 +129,11 @@ def test_a_user_agent_that_thinks_first(wire: Repository, endpoint: Endpoint, th
 @pytest.mark.parametrize(
     ("ini", "options", "problem"),
     [
-        ("", PAPER, "--personalens-protocol paper: it shapes what models are told, and no model plays a role in this run*"),
-        ("", OFFICIAL, "--personalens-prompts official:.: it shapes what models are told, and no model*"),
-        ("", (*MODELS, "--personalens-prompts=official:nowhere"), "*generate_dialogue.py: the file is missing; expected a checkout*"),
-        ("", (*MODELS, *PAPER, "-o", "personalens_judge_votes=3"), "personalens_judge_votes: a judge is asked once under --personalens-protocol*"),
-        ("", (*MODELS, *OFFICIAL, "--personalens-context=DI"), "*--personalens-context DI: the official code crashes on two parts*"),
+        ("", PAPER, "-o personalens_protocol=paper: it shapes what models are told, and no model plays a role in this run*"),
+        ("", OFFICIAL, "-o personalens_prompts=official:.: it shapes what models are told, and no model*"),
+        ("", (*MODELS, "-opersonalens_prompts=official:nowhere"), "*generate_dialogue.py: the file is missing; expected a checkout*"),
+        ("", (*MODELS, *PAPER, "-o", "personalens_judge_votes=3"), "personalens_judge_votes: a judge is asked once under -o personalens_protocol=paper*"),
+        ("", (*MODELS, *OFFICIAL, "-opersonalens_context=DI"), "*personalens_context = DI: the official code crashes on two parts*"),
         ("user_agent = state", (), "personalens_user_agent = state: no model plays the user*"),
         ("user_agent = state", (*MODELS, *OFFICIAL), "personalens_user_agent = state: the official prompts have no such user agent*"),
         ("user_agent = dreaming", (), "personalens_user_agent: expected one of: plain, reasoning, state, not 'dreaming'"),
@@ -153,7 +153,7 @@ def test_a_mark_may_not_ask_for_a_context_without_an_official_prompt(wire: Repos
     wire.write(test_bot=text)
     result = wire.inline(*RUN, *MODELS, *OFFICIAL)
     result.stdout.fnmatch_lines(
-        ["*--personalens-context DS: the official code crashes on two parts of the context*"]
+        ["*personalens_context = DS: the official code crashes on two parts of the context*"]
     )
     assert result.ret != 0
 
@@ -189,7 +189,7 @@ def test_templates_of_a_team_stand_over_those_of_the_paper(
         "Rate it.\n$preferences\n$transcript", encoding="utf-8"
     )
     wire.inline(
-        *RUN, *MODELS, *PAPER, "--personalens-prompts=ours", "--personalens-record=live"
+        *RUN, *MODELS, *PAPER, "-opersonalens_prompts=ours", "--personalens-record=live"
     ).assert_outcomes(passed=2)
     personal = [c.prompt for c in endpoint.calls if c.prompt.startswith("Rate it.\nPreferences in ")]
     assert len(personal) == 2

@@ -123,7 +123,6 @@ def test_no_such_path(empty_repo: Repository) -> None:
     [
         (["--personalens-assistant=a:b"], "--personalens-dialogues: not allowed with --personalens-assistant: nobody speaks in such a run"),
         (["--personalens-user-model=x"], "--personalens-dialogues: not allowed with --personalens-user-model: nobody speaks in such a run"),
-        (["--personalens-generate-only"], "--personalens-dialogues: not allowed with --personalens-generate-only: nobody speaks in such a run"),
         (["--personalens-report=chats.jsonl.json", "--personalens-dialogues=chats.jsonl.json"], "--personalens-report: *is what --personalens-dialogues=chats.jsonl.json reads*"),
         (["--personalens-suite=personaconv"], "--personalens-dialogues: means nothing in the suite personaconv; leave it out"),
     ],
@@ -140,6 +139,6 @@ def test_options_that_have_no_meaning_with_it(
 )
 def test_generating_only_asks_for_no_scores(repo: Repository, option: str) -> None:
     assert_usage_error(
-        repo.inline("--personalens-sample=1", "--personalens-generate-only", f"--personalens-{option}"),
-        "*--personalens-generate-only: not allowed with *: nothing is judged in such a run*",
+        repo.inline("--personalens-sample=1", "-opersonalens_generate_only=true", f"--personalens-{option}"),
+        "*personalens_generate_only: not allowed with *: nothing is judged in such a run*",
     )

@@ -144,7 +144,7 @@ def test_what_was_bought_before_a_crash_is_kept(paid: Repository, monkeypatch: p
 
 
 def test_free_agents_go_on_where_a_record_is_stale(repo: Repository) -> None:
-    args = ("--personalens-sample=3", "--personalens-threshold=p>=1", "--personalens-threshold=tc>=0")
+    args = ("--personalens-sample=3", "-opersonalens_threshold=p>=1,tc>=0")
     repo.run(*args, "--personalens-record=new")
     before = {path: path.read_bytes() for path in records(repo)}
     repo.write(
@@ -183,7 +183,7 @@ def test_a_damaged_record_gets_one_line_and_is_not_deleted(
     repo: Repository, damage: object, told: str
 ) -> None:
     args = ("--personalens-sample=1", "--personalens-gate=p >= 1")
-    repo.run(*args, "--personalens-record=new", "--personalens-context=none")
+    repo.run(*args, "--personalens-record=new", "-opersonalens_context=none")
     (path,) = records(repo)
     damaged = damage(path.read_text(encoding="utf-8"))  # type: ignore[operator]
     path.write_text(damaged, encoding="utf-8")

@@ -86,7 +86,7 @@ def test_results_are_judged_as_they_were(without_tests: Repository) -> None:
 def test_generated_now_and_judged_later(repo: Repository) -> None:
     whole = repo.inline(*PLAY[:2], "--personalens-report=whole.json")
     repo.pytester.makeini("[pytest]\npersonalens_threshold = p=4\npersonalens_gate = p >= 4\n")
-    half = repo.inline(PLAY[0], PLAY[2], "--personalens-generate-only")
+    half = repo.inline(PLAY[0], PLAY[2], "-opersonalens_generate_only=true")
     half.assert_outcomes(passed=3)
     half.stdout.fnmatch_lines(["personalens: 3 scenarios of *, no judge*"])
     assert not any(e["verdicts"] for e in evaluations(repo, "played.json").values())
@@ -97,7 +97,7 @@ def test_generated_now_and_judged_later(repo: Repository) -> None:
 
 @pytest.mark.slow
 def test_another_judge_gates_baseline_and_page(told: Repository) -> None:
-    assert told.inline(*PLAY, "--personalens-generate-only").ret == 0
+    assert told.inline(*PLAY, "-opersonalens_generate_only=true").ret == 0
     judged = ("--personalens-dialogues=played.json", "--personalens-judge-model=told", "test_bot.py")
     first = told.inline(*judged, "--personalens-gate=tcr >= 0.9", "--personalens-save-baseline=b.json")
     first.stdout.fnmatch_lines(["gate tcr: passed*", "baseline: *b.json*"])
@@ -137,7 +137,7 @@ def test_records_are_judged_again_and_a_verdict_is_paid_for_once(paid: Repositor
 
 
 def test_a_budget_caps_the_judge(repo: Repository, endpoint: Endpoint) -> None:
-    assert repo.inline(*PLAY, "--personalens-generate-only").ret == 0
+    assert repo.inline(*PLAY, "-opersonalens_generate_only=true").ret == 0
     judge = (*JUDGE[:2], "--personalens-judge-model=openai:judge", "--personalens-record=live", "test_bot.py")
     repo.inline(*judge).assert_outcomes(passed=3)
     assert len(endpoint.calls) == 6, "two readings of each, and no call of anybody else"
@@ -209,7 +209,7 @@ def test_a_dialogue_that_broke_off_stays_without_a_score(without_tests: Reposito
             return reply
         """
     )
-    repo.inline(*PLAY, "--personalens-generate-only")
+    repo.inline(*PLAY, "-opersonalens_generate_only=true")
     result = repo.inline("--personalens-dialogues=played.json", "--personalens-gate=valid >= 0.5")
     assert result.ret == 1
     result.stdout.fnmatch_lines(["gate valid: FAILED*0 of 3 items could be scored*"])
@@ -254,7 +254,7 @@ def test_the_official_folder_there_and_back(without_tests: Repository) -> None:
         said = [(m["role"], m["content"]) for m in e["dialogue"]["messages"]]
         assert said == [(m["role"], m["content"]) for m in after[nodeid]["dialogue"]["messages"]]
         assert [v["score"] for v in e["verdicts"]] == [v["score"] for v in after[nodeid]["verdicts"]]
-    repo.inline(*read, "--personalens-users=12").assert_outcomes(passed=4)
+    repo.inline(*read, "-opersonalens_users=12").assert_outcomes(passed=4)
     (repo.path / "output/dialogue/user7/assistant_d_p_s").rename(repo.path / "output/dialogue/user7/other")
     assert_usage_error(
         repo.inline(*read),
@@ -274,7 +274,7 @@ def test_users_without_a_number_are_not_exported(repo: Repository) -> None:
 
 
 def test_an_estimate_counts_the_stored_dialogues(told: Repository) -> None:
-    assert told.inline(*PLAY, "--personalens-generate-only").ret == 0
+    assert told.inline(*PLAY, "-opersonalens_generate_only=true").ret == 0
     estimate = (*JUDGE[:2], "--personalens-judge-model=openai:x", "--personalens-estimate", "test_bot.py")
     told.inline(*estimate).stdout.fnmatch_lines(
         ["judge p * 3 *", "An estimate: these prompts, the stored dialogues*"]
@@ -302,8 +302,8 @@ def test_the_command_score(without_tests: Repository) -> None:
 def test_users_without_demographics_have_no_groups(without_tests: Repository) -> None:
     write_lines(without_tests, {"id": "a", "scenario": OWN, "messages": CHAT})
     assert_usage_error(
-        without_tests.run("--personalens-dialogues=chats.jsonl", "--personalens-slice=age"),
-        "*--personalens-slice: unknown demographic 'age'; known: none, because the scenario * has no demographics*",
+        without_tests.run("--personalens-dialogues=chats.jsonl", "-opersonalens_slice=age"),
+        "*personalens_slice: unknown demographic 'age'; known: none, because the scenario * has no demographics*",
     )
 
 

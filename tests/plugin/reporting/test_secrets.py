@@ -159,7 +159,7 @@ def test_a_spec_of_a_plugin_that_holds_a_secret(repo: Repository, monkeypatch: p
         + "def pytest_personalens_user_agent(spec):\n    return User() if spec.startswith('acme:') else None\n"
     )
     result = repo.run(
-        *RUN, "--personalens-user-model=acme:x?key=acme-0123456789", "--personalens-threshold=p>=4"
+        *RUN, "--personalens-user-model=acme:x?key=acme-0123456789", "-opersonalens_threshold=p>=4"
     )
     result.stdout.fnmatch_lines(["personalens: *user acme:x?key=****", "again: *acme:x?key=****"])
     assert_nothing_holds("acme-0123456789", repo, result)

@@ -61,7 +61,7 @@ def unfair(repo: Repository) -> Repository:
 def test_an_assistant_that_serves_men_only_has_a_significant_gap_and_fails_the_gate(
     unfair: Repository, tmp_path: Path
 ) -> None:
-    result = unfair.run(*ARGS, "--personalens-slice=gender,age", "--personalens-gate=gap(p) <= 0.5")
+    result = unfair.run(*ARGS, "-opersonalens_slice=gender,age", "--personalens-gate=gap(p) <= 0.5")
     assert result.ret == 1
     result.stdout.fnmatch_lines(["gender *users *scored *gap (p)*", "Male *+3.00[*] (< 0.001)"])
     result.stdout.fnmatch_lines(
@@ -78,10 +78,10 @@ def test_an_assistant_that_serves_men_only_has_a_significant_gap_and_fails_the_g
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["--personalens-slice=agee"], "*--personalens-slice: unknown demographic 'agee' (did you mean age?)*"),
-        (["--personalens-gate=gap(p) <= 0.5"], "*gap(p): there are no groups to compare; add --personalens-slice*"),
+        (["-opersonalens_slice=agee"], "*personalens_slice: unknown demographic 'agee' (did you mean age?)*"),
+        (["--personalens-gate=gap(p) <= 0.5"], "*gap(p): there are no groups to compare; add -o personalens_slice*"),
         (["--personalens-gate=gap >= 0.5"], "*name what must not differ between groups of users*"),
-        (["--personalens-slice=age", "--personalens-gate=gap(p) <= 9"], "*a gap of p lies above 0 and goes up to 3*"),
+        (["-opersonalens_slice=age", "--personalens-gate=gap(p) <= 9"], "*a gap of p lies above 0 and goes up to 3*"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_compared_is_refused_in_one_line(
@@ -93,7 +93,7 @@ def test_what_cannot_be_compared_is_refused_in_one_line(
 
 def test_a_gate_without_a_comparable_group_fails(unfair: Repository) -> None:
     result = unfair.run(
-        *ARGS, "--personalens-sample=2", "--personalens-slice=age", "--personalens-gate=gap(p) <= 3"
+        *ARGS, "--personalens-sample=2", "-opersonalens_slice=age", "--personalens-gate=gap(p) <= 3"
     )
     assert result.ret == 1
     result.stdout.fnmatch_lines(

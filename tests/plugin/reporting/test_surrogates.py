@@ -90,5 +90,5 @@ def test_a_dataset_in_the_official_layout(repo: Repository, official: Path, way:
             .replace("You ", "You \\udc00 "),
             encoding="utf-8",
         )
-    result = repo.run(*ARGS, *WAYS[way], "--personalens-data=own", "--personalens-threshold=p>=4")
+    result = repo.run(*ARGS, *WAYS[way], "--personalens-data=own", "-opersonalens_threshold=p>=4")
     assert result.ret == 0, str(result.stdout) + str(result.stderr)

@@ -245,7 +245,7 @@ def test_a_turn_out_of_the_role_counts_once(
     endpoint.answer = user
     run = (*ARGS[:-1], "--personalens-user-model=openai:user", *BOT, "--personalens-record=live")
     repo.inline(
-        *run, "--personalens-protocol", protocol, "--personalens-gate=none", "--personalens-report=r.json"
+        *run, f"-opersonalens_protocol={protocol}", "--personalens-gate=none", "--personalens-report=r.json"
     )
     results = repo.results("r.json")
     assert {item["evaluation"]["cause"] for item in results["items"]} == {cause}

@@ -157,10 +157,11 @@ def test_what_others_raise_is_told_in_one_line(repo: Repository) -> None:
     ]
 
 
-@pytest.mark.parametrize("option", ["baseline", "report", "prompts", "data", "users", "check-judge"])
+@pytest.mark.parametrize("option", ["--personalens-baseline=", "--personalens-report=", "-opersonalens_prompts=", "--personalens-data=",
+     "-opersonalens_users=file:", "--personalens-check-judge="])  # fmt: skip
 def test_a_path_with_a_line_break_is_told_in_one_line(repo: Repository, option: str) -> None:
     path = "conftest.py/a\nb\x1b[31m"
-    result = repo.inline(*ARGS, f"--personalens-{option}={'file:' if option == 'users' else ''}{path}")
+    result = repo.inline(*ARGS, f"{option}{path}")
     assert result.ret == 4
     assert len([line for line in result.errlines if line]) == 1
     assert "\x1b" not in str(result.stderr)

@@ -8,7 +8,7 @@ from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import Repository
 from tests.support.scripted_agents import BOT
 
-SAMPLE = ("--personalens-sample=2", "--personalens-threshold=p>=1")
+SAMPLE = ("--personalens-sample=2", "-opersonalens_threshold=p>=1")
 AUTOUSE = (
     BOT
     + """
@@ -103,7 +103,7 @@ MISTAKES = {
 @pytest.mark.parametrize("right", MISTAKES)
 def test_a_mistake_in_a_dataset_of_ones_own(repo: Repository, right: str) -> None:
     repo.write(conftest=DATASET)
-    assert repo.inline(*SAMPLE, "--personalens-data=own", "--personalens-threshold=tc>=0").ret == 0
+    assert repo.inline(*SAMPLE, "--personalens-data=own", "-opersonalens_threshold=tc>=0").ret == 0
     wrong, told = MISTAKES[right]
     repo.write(conftest=DATASET.replace(right, wrong))
     result = assert_usage_error(

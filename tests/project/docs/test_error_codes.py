@@ -21,12 +21,12 @@ OPTIONS = {
     "--personalens-sample 2 --personalens-gate p>=1 --setup-plan": "PL103",
     "--personalens-sample 2 --personalens-save-baseline {outside}": "PL104",
     "--personalens-sample 2 --personalens-report conftest.py/a.html": "PL105",
-    "--personalens-sample 2 --personalens-users nobody": "PL106",
-    "--personalens-sample 2 --personalens-threshold leak=0": "PL108",
+    "--personalens-sample 2 -o personalens_users=nobody": "PL106",
+    "--personalens-sample 2 -o personalens_threshold=leak=0": "PL108",
     "--personalens-sample 2 --personalens-baseline none.json": "PL201",
     "--personalens-sample 2 --personalens-baseline odd.json": "PL203",
     "--personalens-sample 2 --personalens-baseline broken.json": "PL205",
-    "--personalens-sample 2 --personalens-prompts none --personalens-judge-model openai:x": "PL204",
+    "--personalens-sample 2 -o personalens_prompts=none --personalens-judge-model openai:x": "PL204",
     "--personalens-sample 2 --personalens-user-model bedrock:x?region=": "PL101",
     "--personalens-sample 2 --personalens-assistant nothing:here": "PL307",
     "--personalens-sample 2 --personalens-judge-model who": "PL307",
@@ -108,7 +108,7 @@ def test_a_code_is_explained(empty_repo: Repository) -> None:
 def test_the_code_ends_what_an_item_and_a_gate_say(repo: Repository) -> None:
     repo.with_codes = True
     args = ("--personalens-sample=2", "--personalens-kind=single")
-    repo.inline(*args, "--personalens-threshold=p=4").stdout.fnmatch_lines(["E   *(PL601)"])
+    repo.inline(*args, "-opersonalens_threshold=p=4").stdout.fnmatch_lines(["E   *(PL601)"])
     gates = ("--personalens-gate=p >= 4, limits_broken <= 0", "--personalens-gate=multi: p >= 1")
     lines = repo.inline(*args, *gates).outlines
     assert {code for line in lines if (code := line[-7:]).startswith("(PL")} == {"(PL601)", "(PL605)"}

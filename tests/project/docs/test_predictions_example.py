@@ -83,7 +83,7 @@ def test_a_past_in_the_context_gives_the_same_predictions(tmp_path: Path) -> Non
 def test_all_predictions_have_the_figures_of_the_readme(tmp_path: Path) -> None:
     every = json.loads(run(tmp_path / "all.json", "--personalens-sample", "all", "-n", "2"))
     held_out = json.loads(
-        run(tmp_path / "held_out.json", "--personalens-sample=all", "--personalens-users=file:held-out.txt")
+        run(tmp_path / "held_out.json", "--personalens-sample=all", "-opersonalens_users=file:held-out.txt")
     )
     readme = (FOLDER / "README.md").read_text(encoding="utf-8")
     for results, items, users in ((every, 120, "all 40"), (held_out, 60, "20 not read")):

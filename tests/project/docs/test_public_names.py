@@ -19,7 +19,7 @@ PAGES = sorted(
     [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "example_project").rglob("*.py")]
 )
 COMMANDS = (
-    "report", "show", "records", "explain", "comment", "merge", "agreement", "calibrate", "draw-for-annotation", "check-dataset", "build", "import-chats", "from-chat", "show-prompts", "score", "doctor", "sample-size",
+    "report", "show", "records", "explain", "comment", "merge", "agreement", "calibrate", "label", "check-dataset", "build", "import-chats", "from-chat", "show-prompts", "score", "doctor", "sample-size",
 )  # fmt: skip
 
 

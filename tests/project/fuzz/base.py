@@ -81,11 +81,11 @@ TEST: Final = "def test_bot(personalens):\n    personalens.check()\n"
 BOTS: Final = 'nothing = None\n\n\ndef bad(messages):\n    return "I cannot do that."\n'
 
 #: Two dialogues with the embedded agents, which a gate decides about.
-RUN: Final = ("--personalens-sample=2", "--personalens-users=kit,aino", "--personalens-gate=tcr >= 0.5")
+RUN: Final = ("--personalens-sample=2", "-opersonalens_users=kit,aino", "--personalens-gate=tcr >= 0.5")
 #: Twelve with agents that say what they are told to, of as many users as a comparison needs.
 TOLD: Final = (
     "--personalens-sample=12",
-    "--personalens-users=kit,aino,bartek,kirra,amara,gustavo",
+    "-opersonalens_users=kit,aino,bartek,kirra,amara,gustavo",
     "--personalens-user-model=told",
     "--personalens-judge-model=told",
 )
@@ -93,7 +93,7 @@ TOLD: Final = (
 CALLS: Final = ".pytest_cache/kept"
 PAID: Final = (
     "--personalens-sample=4",
-    "--personalens-users=kit,aino",
+    "-opersonalens_users=kit,aino",
     "--personalens-user-model=paid",
     "--personalens-judge-model=paid",
 )

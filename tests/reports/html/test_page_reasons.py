@@ -319,7 +319,7 @@ def test_each_control_of_the_ablation_has_its_pair() -> None:
         ["--personalens-sample", "4"],
         ["--personalens-sample", "4", "--personalens-gate", "tcr >= 0.5, Movies: p >= 2"],
         ["--personalens-sample", "4", "--personalens-trials", "2", "--personalens-control", "ablation,other-user"],
-        ["--personalens-sample", "4", "--personalens-threshold", "tc=0,p=3", "--personalens-kind", "single"],
+        ["--personalens-sample", "4", "-o", "personalens_threshold=tc=0,p=3", "--personalens-kind", "single"],
         ["--personalens-sample", "4", "--personalens-gate", "none", "-o", "personalens_max_turns=3"],
     ],
     ids=["plain", "gates", "controls", "thresholds", "report only"],

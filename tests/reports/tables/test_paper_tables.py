@@ -201,7 +201,7 @@ def test_the_figures_of_a_run_and_its_lifts_are_what_a_stranger_counts(of_users:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "users", [(), ("--personalens-users", "kenji,zsofia,adeola,aoife")], ids=["12 users", "four users"]
+    "users", [(), ("-o", "personalens_users=kenji,zsofia,adeola,aoife")], ids=["12 users", "four users"]
 )
 def test_the_tables_of_a_real_run_are_what_a_stranger_counts(
     repo: Repository, capsys: pytest.CaptureFixture[str], users: tuple[str, ...]
@@ -215,7 +215,7 @@ def test_the_tables_of_a_real_run_are_what_a_stranger_counts(
     assert (
         repo.inline(*args, "--personalens-control", "ablation", "--personalens-report", "all.json").ret == 0
     )
-    assert repo.inline(*args, "--personalens-context", "none", "--personalens-report", "none.json").ret == 0
+    assert repo.inline(*args, "-o", "personalens_context=none", "--personalens-report", "none.json").ret == 0
     capsys.readouterr()
     counted = recounted(repo.path, "all.json", "none.json")
     for cells, name in zip(

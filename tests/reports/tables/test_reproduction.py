@@ -75,9 +75,9 @@ def test_the_main_command_is_the_papers_instrument_by_its_own_table(
 
 
 RUN = (
-    *("--personalens-sample", "2", "--personalens-users", "0-49,53", "--personalens-data", "PersonaLens"),
-    *("--personalens-prompts=official:PersonaLens", "--personalens-user-model=bedrock:claude-3-sonnet-v1"),
-    *("--personalens-assistant", "bedrock:claude-3-haiku-v1", "--personalens-context", "none"),
+    *("--personalens-sample", "2", "-o", "personalens_users=0-49,53", "--personalens-data", "PersonaLens"),
+    *("-opersonalens_prompts=official:PersonaLens", "--personalens-user-model=bedrock:claude-3-sonnet-v1"),
+    *("--personalens-assistant", "bedrock:claude-3-haiku-v1", "-o", "personalens_context=none"),
     *("--personalens-dimensions", "all", "--personalens-gate", "none", "--personalens-record", "new"),
 )
 ONE = ("--personalens-judge-model", "bedrock:claude-3-5-sonnet-v2")
@@ -150,7 +150,7 @@ def test_an_embedded_judge_may_stand_beside_a_model(small: Repository, endpoint:
 
 def test_figure_4_has_the_mean_over_all_domains(small: Repository, endpoint: Endpoint) -> None:
     """Each scenario counts once: two of Books against one of each other domain."""
-    run = tuple("all" if text == "2" else "1,2" if text == "0-49,53" else text for text in RUN)
+    run = tuple("all" if text == "2" else text.replace("=0-49,53", "=1,2") for text in RUN)
     endpoint.answer = lambda call: (
         Reply("VERDICT: False")
         if call.prompt.startswith("tc ") and "SD-Books" in call.prompt
@@ -173,10 +173,10 @@ def items_of(repo: Repository, *options: str) -> set[str]:
 def test_users_are_chosen_by_ranges_of_their_numbers(small: Repository) -> None:
     small.write(conftest=BOT)
     base = ("--personalens-sample", "all", "--personalens-data", "PersonaLens", "--personalens-gate", "none")
-    assert items_of(small, *base, "--personalens-users", "3-5,user9,0-1") == {
+    assert items_of(small, *base, "-o", "personalens_users=3-5,user9,0-1") == {
         f"user{n}" for n in (0, 1, 3, 4, 5, 9)
     }
-    result = small.inline(*base, "--personalens-users", "50-60")
+    result = small.inline(*base, "-o", "personalens_users=50-60")
     result.stderr.fnmatch_lines(["ERROR: *unknown user '54'*"])
-    result = small.inline(*base, "--personalens-users", "5-3")
-    result.stderr.fnmatch_lines(["ERROR: --personalens-users: 5-3 is no range of numbers of users; *"])
+    result = small.inline(*base, "-o", "personalens_users=5-3")
+    result.stderr.fnmatch_lines(["ERROR: personalens_users: 5-3 is no range of numbers of users; *"])

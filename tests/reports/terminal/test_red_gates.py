@@ -102,7 +102,7 @@ def test_a_gate_that_passes_beside_a_red_one_has_its_whole_line(bot: Repository)
 
 def test_the_command_of_a_red_gate_leaves_out_the_gates_of_the_configuration(bot: Repository) -> None:
     (bot.path / "pytest.ini").write_text("[pytest]\npersonalens_gate = p >= 3\n")
-    result = bot.inline(*ARGS, "--personalens-threshold", "p=1")
+    result = bot.inline(*ARGS, "-o", "personalens_threshold=p=1")
     command = next(line for line in result.outlines if line.startswith("again:")).split("pytest ", 1)[1]
     assert "personalens_gate=" in shlex.split(command)
     bot.inline(*shlex.split(command)).assert_outcomes(

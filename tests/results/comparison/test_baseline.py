@@ -186,7 +186,7 @@ def test_a_margin_lets_a_significant_drop_pass_and_adds_a_dimension(saved: Repos
     [
         ({"JUDGE": "judge 2"}, (), "the judge changed: 'judge 2' now, 'judge 1' then"),
         ({"USER_AGENT": "user 2"}, (), "the simulated user changed: 'user 2' now, 'user 1' then"),
-        ({}, ("--personalens-context", "D"), "the context changed: 'D' now, 'DIS' then"),
+        ({}, ("-o", "personalens_context=D"), "the context changed: 'D' now, 'DIS' then"),
         ({}, ("-o", "personalens_max_turns=3"), "the limit of turns changed: '3' now, \"the benchmark's\" then"),
         ({}, ("--personalens-data=copy",), "the dataset changed: 'embedded 9.9' now, 'embedded *' then"),
     ],

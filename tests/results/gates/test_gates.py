@@ -115,7 +115,7 @@ def test_what_is_not_scored_is_never_passed(
     scripted: Repository, monkeypatch: pytest.MonkeyPatch, fault: str, label: str
 ) -> None:
     monkeypatch.setenv("FAULTS", fault)
-    result = scripted.inline(*ARGS, "--personalens-threshold=p>=1", "--personalens-threshold=tc>=0")
+    result = scripted.inline(*ARGS, "-opersonalens_threshold=p>=1,tc>=0")
     unscored = result.parseoutcomes()["failed"]
     assert unscored >= 2
     gated = assert_ended(

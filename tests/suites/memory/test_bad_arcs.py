@@ -69,11 +69,11 @@ def test_a_folder_without_arcs_and_a_missing_file_are_refused(empty_repo: Reposi
 
 @pytest.mark.parametrize(
     "option",
-    ["--personalens-prompts=mine", "--personalens-context=D", "--personalens-adopt-judge=judge.json"],
+    ["-opersonalens_prompts=mine", "-opersonalens_context=D", "--personalens-adopt-judge=judge.json"],
 )
 def test_an_option_without_a_meaning_is_refused(empty_repo: Repository, option: str) -> None:
     empty_repo.write(conftest=LISTENER)
-    name = option.partition("=")[0]
+    name = option.removeprefix("-o").partition("=")[0]
     check_refused(empty_repo, f"{name}: means nothing in the suite memory; leave it out", *SUITE, option)
 
 

@@ -150,12 +150,12 @@ def test_a_red_gate_shows_questions_with_their_right_answers_and_the_domains(
 
 def test_the_control_can_be_put_off_and_the_command_says_so(empty_repo: Repository) -> None:
     empty_repo.write(conftest=BOT)
-    result = empty_repo.inline(*SUITE, "2", "--personalens-control", "off", "--personalens-context", "none")
+    result = empty_repo.inline(*SUITE, "2", "--personalens-control", "off", "-o", "personalens_context=none")
     assert sum(result.parseoutcomes().get(name, 0) for name in ("passed", "failed")) == 2
-    result.stdout.fnmatch_lines(["again:*--personalens-control off*--personalens-context none*"])
+    result.stdout.fnmatch_lines(["again:*-o personalens_context=none*--personalens-control off*"])
     assert_usage_error(
-        empty_repo.inline(*SUITE, "2", "--personalens-context", "none"),
-        "ERROR: *(--personalens-context none)*; add --personalens-control off",
+        empty_repo.inline(*SUITE, "2", "-o", "personalens_context=none"),
+        "ERROR: *(personalens_context = none)*; add --personalens-control off",
     )
 
 

@@ -147,7 +147,7 @@ def refused_pair(letters: str) -> str:
     The official code has no prompt for them.
     """
     return (
-        f"--personalens-context {letters}: the official code crashes on two parts of the context (it has"
+        f"personalens_context = {letters}: the official code crashes on two parts of the context (it has"
         " prompts for none, D, I, S and DIS); write personalens_official_bugs = pairs to have them mended"
     )
 

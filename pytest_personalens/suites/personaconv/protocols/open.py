@@ -146,8 +146,8 @@ def open_posts(
         )
     if protocol != "official":
         raise SpecError(
-            f"{path}: prompt files hold requests of the official protocol; add --personalens-protocol"
-            " official",
+            f"{path}: prompt files hold requests of the official protocol; add"
+            " -o personalens_protocol=official",
             code="PL108",
         )
     return PromptsDataset(prompts, name=path.name, kinds=kinds, settings=settings)

@@ -84,7 +84,7 @@ def prompts(setup: Setup) -> Case:
         "--personalens-record",
         "live",
     )
-    return Case(f"{name}: {spoilt.what}", (*RUN, *models, "--personalens-prompts=prompts"))
+    return Case(f"{name}: {spoilt.what}", (*RUN, *models, "-opersonalens_prompts=prompts"))
 
 
 _PRICES: Final = ("acme:x = 1, 2", "acme:x = 1, 2, 0.1, 1.5", "other = 0, 0")
@@ -128,7 +128,7 @@ def prices(setup: Setup) -> Case:
 def users(setup: Setup) -> Case:
     """A file with the ids of users, an id a line."""
     name, spoilt = _spoilt(setup, "users.txt")
-    return Case(f"{name}: {spoilt.what}", (RUN[0], "--personalens-users=file:users.txt", RUN[2]))
+    return Case(f"{name}: {spoilt.what}", (RUN[0], "-opersonalens_users=file:users.txt", RUN[2]))
 
 
 def labels(setup: Setup) -> Case:

@@ -187,7 +187,8 @@ _COMMANDS: Final[dict[str, tuple[tuple[str, ...], str]]] = {
     "merge": (("shard-1.json", "shard-2.json"), "report baseline save-baseline gate json"),
     "report": (("results.json",), "report html table figure kind beside"),
     "agreement": (("labels.jsonl",), "judge-model dimensions report markdown prompts protocol concurrency budget price records"),
-    "draw-for-annotation": (("results.json", "--write=drawn.jsonl", "--count=1"), "count seed annotators write"),
+    "calibrate": (("labels.jsonl", "--write=calibration.json"), "judge-model prompts protocol concurrency budget price records write"),
+    "label": (("results.json", "--out=drawn.jsonl", "--count=1"), "count seed annotators out dimensions"),
     "check-dataset": (("own",), "words report table"),
     "build": (("--by-hand=own",), "by-hand domains people users seed out budget price"),
     "import-chats": (("chats.jsonl", "--out=drafted"), "out names attempts concurrency budget price"),
@@ -242,6 +243,6 @@ def command(setup: Setup) -> Case:
 #: Command -> what it prints where it did what it is for.
 _SHOWS: Final = {
     "merge": "usage:|no gate decides about the scores", "report": r"overall|^report: |^summary: |Table \d|Figure \d|^## ", "agreement": "kappa|labelled",
-    "draw-for-annotation": "dialogues are in", "check-dataset": "scenarios|Tables 8 and 9", "build": "complete|to do", "import-chats": "drafts? in", "from-chat": "written", "show-prompts": "=== ",
+    "calibrate": "sensitivity", "label": "dialogues, ", "check-dataset": "scenarios|Tables 8 and 9", "build": "complete|to do", "import-chats": "drafts? in", "from-chat": "written", "show-prompts": "=== ",
     "show": "task completion", "sample-size": r"\| scenarios \|",
 }  # fmt: skip

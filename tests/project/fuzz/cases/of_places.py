@@ -13,7 +13,7 @@ from tests.project.fuzz.case import Case, Setup
 
 _KEYS: Final = tuple(option.ini for option in OPTIONS if option.on != "command line")
 _PAID: Final = (
-    "--personalens-sample=2", "--personalens-users=kit,aino", "--personalens-user-model=paid", "--personalens-judge-model=paid",
+    "--personalens-sample=2", "-opersonalens_users=kit,aino", "--personalens-user-model=paid", "--personalens-judge-model=paid",
     "--personalens-gate=tcr >= 0.5",
 )  # fmt: skip
 

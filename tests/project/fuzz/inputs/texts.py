@@ -14,7 +14,7 @@ VALID: Final[dict[str, tuple[str, ...]]] = {
     "users": ("kit", "aino,kit", "file:users.txt"), "domain": ("Books", "Music"), "kind": ("single", "multi", "all"), "trials": ("1", "2"),
     "control": ("no-context", "other-user", "ablation", "D,S"), "context": ("DIS", "none", "D", "HS"), "max-turns": ("1", "5"), "turn-timeout": ("5", "0.5"),
     "dimensions": ("tc,p", "all", "p", "leak"), "threshold": ("p>=3", "tc>=0", "p=3,tc=0"), "user-model": ("embedded", "told"),
-    "judge-model": ("embedded", "told", "acme:x", "tc=embedded,told"), "concurrency": ("1", "2"), "parallel": ("true", "false", "2"), "executor": ("dask=tcp://127.0.0.1:1",), "judge-votes": ("1", "3"),
+    "judge-model": ("embedded", "told", "acme:x", "tc=embedded,told"), "concurrency": ("1", "2"), "generate-only": ("true", "false"), "parallel": ("true", "false", "2"), "executor": ("dask=tcp://127.0.0.1:1",), "judge-votes": ("1", "3"),
     "assistant": ("bots:bad", "acme:x"), "assistant-prompt": ("base", "vanilla"), "history": ("request", "context"), "embedding": ("bots:vectors",), "nltk-data": ("folder",), "assistant-request": ('{"q": "{message}"}',), "assistant-reply": ("data.0.reply",), "protocol": ("default",), "user-agent": ("plain",), "official-bugs": ("reproduce",), "prompts": ("prompts",), "record": ("none", "live", "new", "all"),
     "budget": ("1calls", "50calls", "0.01usd", "$5", "50calls,5 USD"),
     "gate": ("p >= 2.5", "valid >= 0.9", "p=2, valid=90%", "none", "single: tcr >= 0.5", "lift >= 0.3", "pass^2 >= 0.5", "drop(p) <= 0.5", "drop(tcr) <= 5%"), "baseline": ("baseline.json",),

@@ -304,7 +304,7 @@ def test_a_folder_of_prompt_files_gives_the_controls(tmp_path: Path) -> None:
 
 def test_prompt_files_that_cannot_be_used(tmp_path: Path) -> None:
     path = json_lines(tmp_path, "With.jsonl", score_row("u1p1-c1", "negative"))
-    with pytest.raises(SpecError, match="add --personalens-protocol official"):
+    with pytest.raises(SpecError, match="add -o personalens_protocol=official"):
         open_posts(path)
     json_lines(tmp_path, "With.jsonl", score_row("u1p1-c1", "negative"), score_row("u1p1-c2", 7))
     with pytest.raises(DataError, match="rows of impact and sentiment; put each kind into a file of its own"):

@@ -84,7 +84,7 @@ def test_another_request_does_not_fit_the_record(empty_repo: Repository, endpoin
     empty_repo.inline(*run, "--personalens-record", "new")
     for file in records(empty_repo):
         assert file.name.endswith("].json")
-    result = empty_repo.inline(*run, "--personalens-context", "none")
+    result = empty_repo.inline(*run, "-o", "personalens_context=none")
     result.stdout.fnmatch_lines(["*the record is stale (*"])
     assert len(endpoint.calls) == 2
 
@@ -94,7 +94,7 @@ def test_the_official_protocol_sends_the_parameters_of_the_scripts(
     empty_repo: Repository, endpoint: Endpoint
 ) -> None:
     endpoint.answer = lambda call: Reply("12 votes")
-    official = ("--personalens-protocol", "official", "--personalens-record", "live")
+    official = ("-o", "personalens_protocol=official", "--personalens-record", "live")
     for kind, temperature, most in (("sentiment", 0, 10), ("impact", 0, 25), ("next-text", 0.7, 256)):
         endpoint.calls.clear()
         empty_repo.inline(*SUITE, "1", KIND, kind, *MODEL, *official, GATE, "valid >= 0")

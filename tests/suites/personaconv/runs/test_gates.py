@@ -126,7 +126,7 @@ def test_what_is_not_read_counts_where_it_can(threads: Repository) -> None:
     # In the official protocol it leaves the denominator.
     _, said = answers(threads, "sentiment")
     assert all(value in ("positive", "negative") for value in said)
-    official = ("--personalens-protocol", "official")
+    official = ("-o", "personalens_protocol=official")
     threads.inline(*SUITE, "60", KIND, "sentiment", *official, GATE, "accuracy >= 0, valid >= 0", *REPORT)
     _, said = answers(threads, "sentiment")
     assert None in said
@@ -269,9 +269,9 @@ def test_a_baseline_is_compared_by_item_and_refused_to_another_suite(
     part.stdout.fnmatch_lines(["gate regression: accuracy: FAILED, *"])
     for args, problem in (
         (SUITE[:0], "it is of the suite 'personaconv', this run of 'personalens'"),
-        ((*SUITE[:2], "--personalens-protocol", "official"), "the protocol changed: 'official' now, 'fixed' then"),
+        ((*SUITE[:2], "-o", "personalens_protocol=official"), "the protocol changed: 'official' now, 'fixed' then"),
         ((*SUITE[:2], "-o", "personalens_history=context"), "the place of the past changed: 'context' now, *"),
-        ((*SUITE[:2], "--personalens-context", "none"), "the context changed: 'none' now, 'P-Conv' then"),
+        ((*SUITE[:2], "-o", "personalens_context=none"), "the context changed: 'none' now, 'P-Conv' then"),
     ):  # fmt: skip
         problem = f"*base.json cannot be compared with this run: {problem}*"
         check_refused(
@@ -302,7 +302,7 @@ def test_posts_that_give_no_item_add_up_with_the_items(threads: Repository) -> N
 
 @pytest.mark.slow
 def test_official_requests_are_counted_with_what_they_give_away(threads: Repository) -> None:
-    official = ("--personalens-protocol", "official", GATE, "valid >= 0")
+    official = ("-o", "personalens_protocol=official", GATE, "valid >= 0")
     result = threads.inline(*SUITE, "6", KIND, "impact", *official, *REPORT)
     assert threads.results()["leaks"]["sign"] == 6
     result.stdout.fnmatch_lines(["leaks in 6 requests: *the sign of the score is in the request: 6*"])
@@ -349,7 +349,7 @@ def test_every_report_speaks_of_predictions(threads: Repository) -> None:
     ):
         assert word not in page
     assert "personalens_log-error" in junit
-    failing = threads.inline(*SUITE, "4", KIND, "impact", "--personalens-threshold", "log-error<=0")
+    failing = threads.inline(*SUITE, "4", KIND, "impact", "-o", "personalens_threshold=log-error<=0")
     failing.stdout.fnmatch_lines(
         ["*log error *, above the required 0: read as *", "truth: *", "again: *"], consecutive=False
     )

@@ -147,7 +147,7 @@ def test_a_wrong_class_fails_its_item_and_an_unread_number_too(threads: Reposito
 
 @pytest.mark.slow
 def test_a_threshold_asks_for_more(threads: Repository) -> None:
-    result = threads.inline(*SUITE, "8", KIND, "impact", "--personalens-threshold", "log-error<=1", *REPORT)
+    result = threads.inline(*SUITE, "8", KIND, "impact", "-o", "personalens_threshold=log-error<=1", *REPORT)
     low = [item for item in threads.results()["items"] if item["status"] == "low"]
     errors = {i["evaluation"]["verdicts"][0]["score"] for i in threads.results()["items"]}
     assert len(low) == result.parseoutcomes()["failed"] == sum(error > 1 for error in errors)
@@ -160,14 +160,14 @@ def test_a_threshold_asks_for_more(threads: Repository) -> None:
     [
         (("--personalens-user-model", "embedded"), "--personalens-user-model: means nothing in the suite personaconv; leave it out"),
         (("--personalens-judge-model", "openai:gpt-x"), "--personalens-judge-model: means nothing in the suite personaconv; leave it out"),
-        (("--personalens-prompts", "mine"), "--personalens-prompts: means nothing in the suite personaconv; leave it out"),
+        (("-o", "personalens_prompts=mine"), "personalens_prompts: means nothing in the suite personaconv; leave it out"),
         (("--personalens-adopt-judge", "j.json"), "--personalens-adopt-judge: means nothing in the suite personaconv; leave it out"),
         ((CONTROL, "ablation"), "--personalens-control: expected one of: P-Conv, P-NonConv, NP-Conv, none, not 'ablation'"),
-        ((CONTROL, "p-conv"), "--personalens-control P-Conv: the run itself has this setting (--personalens-context); there is nothing to compare"),
-        (("--personalens-context", "DIS"), "--personalens-context: expected one of: P-Conv, P-NonConv, NP-Conv, none, not 'DIS'"),
-        (("--personalens-protocol", "paper"), "--personalens-protocol: expected one of: fixed, official, not 'paper'"),
-        (("--personalens-protocol", "official", CONTROL, "none"), "*the official protocol has no setting 'none'; use the protocol fixed"),
-        (("--personalens-protocol", "official", CONTROL, "NP-Conv"), "*NP-Conv of next text is of other posts in the official protocol*"),
+        ((CONTROL, "p-conv"), "--personalens-control P-Conv: the run itself has this setting (personalens_context); there is nothing to compare"),
+        (("-o", "personalens_context=DIS"), "personalens_context: expected one of: P-Conv, P-NonConv, NP-Conv, none, not 'DIS'"),
+        (("-o", "personalens_protocol=paper"), "personalens_protocol: expected one of: fixed, official, not 'paper'"),
+        (("-o", "personalens_protocol=official", CONTROL, "none"), "*the official protocol has no setting 'none'; use the protocol fixed"),
+        (("-o", "personalens_protocol=official", CONTROL, "NP-Conv"), "*NP-Conv of next text is of other posts in the official protocol*"),
         ((KIND, "single"), "--personalens-kind: expected one of: sentiment, impact, next-text, all, not 'single'"),
         (("--personalens-data", "nowhere.json"), "*nowhere.json: cannot be read: No such file or directory*"),
         ((GATE, "tcr >= 0.9"), "--personalens-gate: unknown metric 'tcr' (of the suite personalens: give --personalens-suite personalens); known: accuracy, f1, *"),
@@ -179,7 +179,7 @@ def test_a_threshold_asks_for_more(threads: Repository) -> None:
         ((GATE, "lift(accuracy, swapped) >= 0.1"), "--personalens-gate: unknown control 'swapped'; known: P-Conv, P-NonConv, NP-Conv, none*"),
         ((GATE, "meteor >= 0.1"), "--personalens-gate: meteor: no WordNet given; set personalens_nltk_data, or use meteor-es"),
         ((GATE, "sbert >= 0.1"), "--personalens-gate: sbert: no embedding named; set personalens_embedding, or use chars"),
-        (("--personalens-threshold", "p=3"), "--personalens-threshold: unknown dimension 'p'; known: correct, log-error, *"),
+        (("-o", "personalens_threshold=p=3"), "personalens_threshold: unknown dimension 'p'; known: correct, log-error, *"),
         (("-o", "personalens_nltk_data=nowhere"), "*nowhere: has no corpora/wordnet in it, and no data.noun; put NLTK's package wordnet*"),
         (("--personalens-data", "~nobody-at-all/x"), "personalens: '~nobody-at-all/x': Could not determine home directory*"),
         (("--personalens-data", "x" * 300), "personalens: *xxx*: *"),
@@ -198,8 +198,8 @@ def test_what_the_command_line_asks_of_the_wrong_suite_is_one_line(
 
 
 def test_what_belongs_to_the_second_suite_means_nothing_in_the_first(repo: Repository) -> None:
-    problem = "--personalens-protocol: expected one of: default, paper, not 'official'"
-    check_refused(repo, problem, "--personalens-sample", "2", "--personalens-protocol", "official")
+    problem = "personalens_protocol: expected one of: default, paper, not 'official'"
+    check_refused(repo, problem, "--personalens-sample", "2", "-o", "personalens_protocol=official")
     unknown = "--personalens-gate: unknown metric 'mae'*"
     check_refused(repo, unknown, "--personalens-sample", "2", GATE, "mae <= 3")
 
@@ -232,7 +232,7 @@ def test_a_draw_of_the_official_protocol_has_the_classes_of_the_file(threads: Re
         f"u_{user}": [talk(f"u_{user}", 1000 * number + 9 * user, -9 if number else 9) for number in range(4)]
         for user in range(12)
     }
-    data = (DATA, str(written(threads.path, posts)), "--personalens-protocol", "official")
+    data = (DATA, str(written(threads.path, posts)), "-o", "personalens_protocol=official")
     threads.inline(*SUITE, "all", KIND, "sentiment", *data, *REPORT)
     truths = Counter(e["answer"]["truth"] for e in evaluations(threads))
     assert truths == {"negative": 36, "positive": 6}  # half of the positive ones are left out

@@ -72,7 +72,5 @@ def test_an_item_can_be_sent_to_another_process(items: dict[str, Prediction]) ->
         own, alone = item.in_setting("P-Conv"), item.in_setting("none")
         assert Asker().turn(own, ()) == UserTurn(item.requests["P-Conv"].text, done=True)
         assert own.digest != alone.digest
-        with pytest.raises(
-            SpecError, match=r"no request for NP-Conv in this run; give --personalens-context"
-        ):
+        with pytest.raises(SpecError, match=r"no request for NP-Conv in this run; give personalens_context"):
             item.in_setting("NP-Conv")
