@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_personalens.engine.assistant.pace import Refusal, refusal_in
+from pytest_personalens.plugin.reporting import summary
 from tests.support.repository import Repository
 from tests.support.servers.endpoint import Endpoint
 
@@ -155,3 +156,20 @@ def test_what_is_known_of_a_rate_limit(error: Exception, refusal: Refusal | None
         raise RuntimeError("the bot failed") from error
     except RuntimeError as raised:
         assert refusal_in(raised) == refusal
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [
+        ("async def bot", "def bot", "*personalens_parallel = true runs them side by side*"),
+        ('(scope="session")', "", "*if the fixture personalens_assistant has scope 'session' and*"),
+    ],
+    ids=["a sync callable", "a function-scoped fixture"],
+)
+def test_a_run_that_waited_says_what_would_spare_it(
+    bot: Repository, monkeypatch: pytest.MonkeyPatch, old: str, new: str, line: str
+) -> None:
+    monkeypatch.setattr(summary, "_LONG", 0.0)
+    text = BOT.replace(old, new)
+    bot.write(conftest=text if "async def" in text else text.replace("await asyncio.sleep", "float"))
+    bot.inline(*RUN).stdout.fnmatch_lines([f"personalens: one dialogue ran after the other, {line}"])

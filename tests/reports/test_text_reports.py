@@ -5,6 +5,7 @@ workflows of the docs.
 from __future__ import annotations
 
 import html
+import json
 import os
 import re
 import shutil
@@ -50,6 +51,7 @@ from pytest_personalens.results.values.figures import (
 )
 from pytest_personalens.results.values.item import Item, Shortfall, shortfalls_of
 from pytest_personalens.results.values.results import Results, write_json
+from tests.support.results.rich_results import rich_results
 
 ROOT = Path(__file__).resolve().parents[2]
 CI = ROOT / "docs/how-to/ci"
@@ -610,3 +612,22 @@ def test_the_pipeline_for_gitlab_is_sound() -> None:
     command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.gitlab-ci", str(file)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_long_name_of_a_domain_keeps_the_columns(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, results = tmp_path / "r.json", rich_results(30)
+    name = "Appointments with medical specialists, at home and far abroad"
+    write_json(results, path)
+    text = path.read_text(encoding="utf-8")
+    domain = json.dumps(results.domains[0].name)
+    assert text.count(domain) > 3
+    path.write_text(text.replace(domain, json.dumps(name)), encoding="utf-8")
+    assert main([str(path), str(path), "--verbose"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    rows = [n for n, line in enumerate(lines) if line.startswith(name[:35])]
+    assert len(rows) == 2, "of the run, and of both runs"
+    for row in rows:
+        assert len(lines[row]) == len(lines[row - 1]) == len(lines[row + 1])
+        assert lines[row][:41].rstrip().endswith("…")

@@ -27,8 +27,9 @@ def refuse_links(path: Path, root: Path) -> None:
 def leads_out(path: Path, root: Path) -> bool:
     """True if a path below `root` leads out of it, by a symbolic link."""
     whole = root / path
+    below = root in Path(os.path.normpath(whole)).parents  # what begins with ".." lies beside it
     inside = Path(os.path.realpath(root)) in Path(os.path.realpath(whole)).parents
-    return root in whole.parents and not inside
+    return below and not inside
 
 
 @lru_cache(maxsize=256)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.dialogue.memory_store import MemoryStore
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 #: Seconds between two calls of a `settled` that returns False.
 _PAUSE: Final = 0.1
+#: Entries of one user that are read.
+_MOST: Final = 100_000
 
 
 def problem_of(store: object, *, travels: bool) -> str:
@@ -74,20 +77,30 @@ class StoreVisit:
         while True:
             self._before()
             left = max(0.001, end - time.monotonic())
-            if self._ask("settled", self._store.settled, context, timeout=left, limit=limit) is not False:
+            settled = self._ask("settled", self._store.settled, context, timeout=left, limit=limit)
+            if settled is None or settled is True:
                 return
+            if settled is not False:
+                raise AssistantFault(
+                    f"{STORE}: settled returned {type(settled).__name__}; it must return nothing once all is"
+                    " stored, or else False"
+                )
             if time.monotonic() + _PAUSE >= end:
                 raise AssistantFault(f"{STORE}: {_TOO_LATE.format('settled', limit)}")
             time.sleep(_PAUSE)
 
     def _texts(self, name: str, function: Any, *arguments: Any) -> list[str]:
         self._before()
-        value = self._ask(name, function, *arguments, timeout=self._timeout, limit=self._timeout)
+        limits = {"timeout": self._timeout, "limit": self._timeout}
+        value = self._ask(name, function, *arguments, **limits)
         if isinstance(value, str):
             return [value]
         kind, where = type(value).__name__, ""
         if isinstance(value, Iterable) and not isinstance(value, (bytes, dict)):
-            texts = list(value)
+            # A generator makes its entries only now, and may never end.
+            texts: list[Any] = self._ask(name, list, islice(value, _MOST + 1), **limits)
+            if len(texts) > _MOST:
+                raise AssistantFault(f"{STORE}: {name} returned more than {_MOST:,} entries")
             wrong = next((n for n, text in enumerate(texts) if not isinstance(text, str)), None)
             if wrong is None:
                 return texts

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.judging.verdict import Dimension
+from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.datasets.draws import digest
 from pytest_personalens.judge_quality.agreement.labels import read_unlabelled
 
@@ -60,8 +61,10 @@ def draw_dialogues(
     The order shows nothing of the strata. The same runs and seed give the same draw. The shares are those of
     the runs, so agreement on the drawn dialogues is an estimate of the agreement on all of them.
 
-    Raise `SpecError` if the runs have no dialogue to draw, or fewer than `count`.
+    Raise `SpecError` if the runs have no dialogue to draw, or fewer than `count`, or are of another suite.
     """
+    if other := next((run.suite for run in runs if run.suite != FIRST_SUITE), ""):
+        raise SpecError(f"results of the suite {other}: people label those of {FIRST_SUITE}", code="PL207")
     strata = candidates_of(runs)
     total = sum(map(len, strata.values()))
     if not total:

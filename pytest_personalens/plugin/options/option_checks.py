@@ -244,12 +244,19 @@ def _reports_only(config: pytest.Config, key: str) -> bool:
 
 
 def refuse_an_empty_run(
-    config: pytest.Config, settings: Settings, *, planned: bool, left: bool, unfit: str = ""
+    config: pytest.Config,
+    settings: Settings,
+    *,
+    planned: bool,
+    left: bool,
+    unfit: str = "",
+    unjudged: bool = False,
 ) -> None:
     """Refuse a run that evaluates nothing, although the command line itself asks for a sample or a gate.
 
     `planned` says that tests of this plugin were collected, `left` that some of them run, although they need
-    no dialogue. `unfit` says of a test why its mark and the command line leave it no item.
+    no dialogue. `unfit` says of a test why its mark and the command line leave it no item; `unjudged`, that
+    tests led dialogues, and had none judged.
     """
     judged = settings.adopt_judge or settings.check_judge  # a check of the judge needs no item
     wanted = {"--personalens-sample", "--personalens-dialogues"}
@@ -268,6 +275,12 @@ def refuse_an_empty_run(
         nothing = "there is nothing for the gates to decide on"
     if unfit and not planned:
         raise input_error(f"{unfit}, so {nothing}", code="PL103")
+    if unjudged:
+        raise input_error(
+            f"no test lets its dialogue be judged, so {nothing}; end one with personalens.check() or"
+            " personalens.evaluate(), or give --personalens-gate none",
+            code="PL103",
+        )
     raise input_error(
         f"--personalens-sample: no test that is left asks for the fixture personalens and is run, so"
         f" {nothing}; write one: def test_it(personalens): personalens.check(); give no path, so that the"

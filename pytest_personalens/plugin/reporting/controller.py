@@ -164,8 +164,10 @@ class Controller:
         whole = not (session.shouldstop or session.shouldfail)
         complete = whole and session.testscollected <= len(self._reported.finished)
         self._results = self._summarize(complete=complete)
-        if self._results is None and self._reported.drawn and not self._reported.failed:
-            drawn = self._reported.drawn  # with workers, this is known only now
+        drawn = self._drawn
+        # With workers, and of dialogues that tests lead, this is known only now.
+        late = self._reported.drawn or drawn.personas
+        if self._results is None and late and whole and not self._reported.failed:
             with errors_in_one_line():
                 refuse_an_empty_run(
                     self._config,
@@ -173,6 +175,7 @@ class Controller:
                     planned=bool(drawn.requested),
                     left=bool(drawn.remaining),
                     unfit=drawn.unfit,
+                    unjudged=bool(drawn.personas),
                 )
         self._end_run()
         if self._judge_check is not None and whole and self._results is not None:
@@ -250,11 +253,13 @@ class Controller:
             )
         elif (
             self._settings.asks_for_gates
-            and self._drawn.requested
+            and (self._drawn.requested or self._drawn.personas)
             and exitstatus == pytest.ExitCode.OK
             and not self._config.option.collectonly
         ):
             why = "no test that ran asks for the fixture personalens"
+            if self._drawn.personas:
+                why = "no test that ran lets its dialogue be judged (personalens.check())"
             if self._interrupted:
                 why = "the run was left before its first result"
             terminalreporter.write_line(f"personalens: no gate is decided: {why}", yellow=True)

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.errors import SpecError, short_repr
+from pytest_personalens.core.frozen import clean
 from pytest_personalens.core.scenario import GoalPart, Scenario, ScenarioRef, Task
 from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.core.text.slugs import slug
@@ -49,9 +50,10 @@ def persona_of(marks: Sequence[pytest.Mark], where: str) -> Persona | None:
             other = next(other for other in PERSONA if other != key)
             raise SpecError(f"{where}: personalens({other}=...): give {key} too", code="PL107")
         value = mark.kwargs[key]
-        if not isinstance(value, str) or not value.strip():
+        if not isinstance(value, str) or not re.search(r"\w", value):
             raise SpecError(
-                f"{where}: personalens({key}=...): expected a text, not {short_repr(value)}", code="PL107"
+                f"{where}: personalens({key}=...): expected a text with words, not {short_repr(value)}",
+                code="PL107",
             )
         if len(value) > _LONGEST:
             raise SpecError(
@@ -71,7 +73,8 @@ def persona_of(marks: Sequence[pytest.Mark], where: str) -> Persona | None:
             f" {short_repr(domain)}",
             code="PL107",
         )
-    return Persona(" ".join(mark.kwargs["persona"].split()), mark.kwargs["wants"].strip(), domain.strip())
+    text, wants = clean(mark.kwargs["persona"]), clean(mark.kwargs["wants"])
+    return Persona(" ".join(text.split()), wants.strip(), clean(domain).strip())
 
 
 def ref_of(persona: Persona, test: str) -> ScenarioRef:

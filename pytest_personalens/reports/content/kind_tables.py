@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from pytest_personalens.reports.content.markup import name_column
 from pytest_personalens.results.comparison.pairs import gain_of
 from pytest_personalens.results.wording import count, ends_text, p_value, signed
 
@@ -111,9 +112,10 @@ def domain_figures(results: Results) -> tuple[list[str], list[tuple[str, list[st
 def domain_lines(results: Results) -> Iterator[str]:
     """Yield the main figures of each domain."""
     header, rows = domain_figures(results)
-    yield f"{'by domain (items)':{_NAME}}" + "".join(f"{heading:>16}" for heading in header)
-    for name, figures in rows:
-        yield f"  {name:{_NAME - 2}}" + "".join(f"{figure:>16}" for figure in figures)
+    names, first = name_column((name for name, _ in rows), _NAME - 2)
+    yield f"{'by domain (items)':{first + 2}}" + "".join(f"{heading:>16}" for heading in header)
+    for name, (_, figures) in zip(names, rows, strict=True):
+        yield f"  {name:{first}}" + "".join(f"{figure:>16}" for figure in figures)
 
 
 def distance_of(results: Results) -> Distance | None:

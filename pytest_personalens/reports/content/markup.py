@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 _LONGEST_NAME: Final = 200
+#: The same in a table whose columns are made of spaces.
+_LONGEST_IN_A_COLUMN: Final = 40
 #: A text is cut between words only if this share of it is left.
 _NEAR: Final = 0.8
 #: Characters that may begin markup within a line. A single underscore within a word does not.
@@ -34,6 +36,12 @@ def short_line(text: str, limit: int) -> str:
     cut = line[: limit - 1]
     end = cut.rfind(" ")
     return f"{cut[:end] if end > limit * _NEAR and line[limit - 1] != ' ' else cut}…"
+
+
+def name_column(names: Iterable[str], least: int) -> tuple[list[str], int]:
+    """Return names, the long ones cut, for the first column of a table in lines, and its width."""
+    cut = [short_line(name, _LONGEST_IN_A_COLUMN) for name in names]
+    return cut, max(least, *(len(name) + 1 for name in cut), 0)
 
 
 def escape(text: str, limit: int = _LONGEST_NAME) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.text.safe_text import harmless
-from pytest_personalens.reports.content.markup import escape, figure
+from pytest_personalens.reports.content.markup import escape, figure, name_column
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,9 +75,10 @@ def compare_runs(before: Results, after: Results) -> RunPair:
 def beside_lines(beside: RunPair, *, most: int | None = None) -> Iterator[str]:
     """Yield the comparison for a terminal, with at most `most` differing scores."""
     shown = _shown(beside)
-    yield f"{'before -> after':20}" + "".join(f"{d.names.heading:>15}" for d in shown)
-    for group, means in beside.groups.items():
-        yield harmless(f"{group:20}" + "".join(f"{_pair(means, d, '->'):>15}" for d in shown))
+    names, first = name_column(beside.groups, 20)
+    yield f"{'before -> after':{first}}" + "".join(f"{d.names.heading:>15}" for d in shown)
+    for name, means in zip(names, beside.groups.values(), strict=True):
+        yield harmless(f"{name:{first}}" + "".join(f"{_pair(means, d, '->'):>15}" for d in shown))
     yield ""
     yield overlap(beside)
     for c in beside.changed[:most]:

@@ -16,7 +16,7 @@ from pytest_personalens.reports.content.findings import (
     tasks_read_as_failed,
 )
 from pytest_personalens.reports.content.kind_tables import slice_lines
-from pytest_personalens.reports.content.markup import figure, short_line
+from pytest_personalens.reports.content.markup import figure, name_column, short_line
 from pytest_personalens.results.gates.latency import latency_change_text
 from pytest_personalens.results.reasons.reasons import broken_limits, costs_of
 from pytest_personalens.results.values.item import shortfall_text
@@ -174,7 +174,7 @@ _LONGEST_ROW: Final = 300
 #: The judge and the dataset that need no other.
 _EMBEDDED: Final = "embedded"
 #: The least columns of the name of a group, and the most of its letters.
-_LEAST_NAME, _LONGEST_NAME = 14, 40
+_LEAST_NAME = 14
 _WIDTH: Final = 100
 
 
@@ -250,8 +250,7 @@ def _table(results: Results, *, domains: bool, short: bool, verbose: bool) -> It
         gated = {gate.name.rpartition(": ")[0] for gate in results.gates}
         gated |= {kind.name for kind in kinds if results.of_suite.kinds_apart}
         groups = [results.overall, *(g for g in (*results.kinds, *results.domains) if g.name in gated)]
-    names = [short_line(group.name, _LONGEST_NAME) for group in groups]
-    first = max(_LEAST_NAME, *(len(name) + 1 for name in names))
+    names, first = name_column((group.name for group in groups), _LEAST_NAME)
     yield f"{'':{first}}{'items':>6}{'scored':>8}{head}"
     for name, group in zip(names, groups, strict=True):
         means = {key: group.figures[key].value if key in group.figures else None for key in shown}

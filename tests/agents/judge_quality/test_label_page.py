@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_personalens.cli.judges import agreement, label
+from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.judge_quality import read_labels
+from pytest_personalens.judge_quality.agreement.annotation import draw_dialogues
 from pytest_personalens.results.values.results import write_json
 from tests.support.browser import axe_source
 from tests.support.results.rich_results import rich_results
@@ -87,11 +89,20 @@ def test_a_person_labels_by_keys_goes_on_later_and_saves_what_the_commands_read(
 
 
 def test_a_page_of_a_file_of_labels_leaves_its_labels_out_and_bad_input_is_one_line(
-    made: Path, capsys: pytest.CaptureFixture[str]
+    made: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert label.main(["results.json", "--count", "3", "--out", "labels.jsonl", "--annotators", "zoe"]) == 0
     assert label.main(["labels.jsonl", "--out", "again.html"]) == 0
     assert "zoe" not in (made.parent / "again.html").read_text(encoding="utf-8")
+    capsys.readouterr()
+    of_memory = rich_results(3).model_copy(update={"suite": "memory"})
+    with pytest.raises(SpecError, match="results of the suite memory: people label those of personalens"):
+        draw_dialogues([of_memory], 1, seed="s")
+    (made.parent / "below").mkdir()
+    monkeypatch.chdir(made.parent / "below")
+    assert label.main(["../labels.jsonl", "--out", "../beside.html"]) == 0
+    assert label.main(["../results.json", "--count", "2", "--out", "../beside.html"]) == 0
+    monkeypatch.chdir(made.parent)
     capsys.readouterr()
     for words, told in (
         (["labels.jsonl", "--count", "4", "--out", "x.html"], "--count 4: labels.jsonl has only 3 dialogues"),

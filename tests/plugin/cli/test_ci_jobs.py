@@ -136,6 +136,15 @@ def test_arguments_that_cannot_be_read_end_the_step(job: Job) -> None:
     assert job.outputs.read_text() == "exit-code=0\n"
 
 
+def test_arguments_under_which_nothing_is_tested_are_no_success(job: Job) -> None:
+    results = job.repo.path / "personalens-report/results.json"
+    results.parent.mkdir()
+    results.write_text("{}")  # that somebody committed
+    done = job.github("Run", ARGS="-p no:cacheprovider --collect-only")
+    assert "::error title=personalens::pytest ended well, and wrote no results: " in done.stdout
+    assert job.outputs.read_text() == "exit-code=4\n"
+
+
 @pytest.mark.parametrize(
     ("given", "told"),
     [

@@ -95,8 +95,9 @@ def test_a_reply_that_is_wrong_fails_the_test_alone(repo: Repository) -> None:
     [
         ('persona="Mia"', "test_mia.py::test_books: personalens(persona=...): give wants too"),
         ('wants="a table"', "test_mia.py::test_books: personalens(wants=...): give persona too"),
-        ('persona=" ", wants="a table"', "personalens(persona=...): expected a text, not ' '"),
-        ('persona=3, wants="a table"', "personalens(persona=...): expected a text, not 3"),
+        ('persona=" ", wants="a table"', "personalens(persona=...): expected a text with words, not ' '"),
+        ('persona="Mia", wants="..."', "personalens(wants=...): expected a text with words, not '...'"),
+        ('persona=3, wants="a table"', "personalens(persona=...): expected a text with words, not 3"),
         ('persona="x" * 4001, wants="a table"', "personalens(persona=...): 4,001 characters; at most 4,000"),
         ('persona="Mia", wants="x", suite="memory"', "personalens(persona=...): only in the suite personalens, not in 'memory'"),
     ],
@@ -108,6 +109,32 @@ def test_a_mark_that_cannot_be_read_is_one_line(repo: Repository, mark: str, pro
     result = repo.inline(*SAMPLE)
     assert problem in result.stdout.str() + result.stderr.str()
     assert "Traceback" not in result.stdout.str()
+
+
+@pytest.mark.parametrize(
+    ("args", "status"),
+    [
+        (("--personalens-gate=tcr >= 0.5",), 4),
+        (("--personalens-gate=tcr >= 0.5", "-n", "2"), 4),
+        (("--personalens-report=r.json",), 4),
+        (("--personalens-gate=none",), 0),
+    ],
+)
+def test_gates_are_not_passed_by_dialogues_that_nobody_judged(
+    repo: Repository, args: tuple[str, ...], status: int
+) -> None:
+    # Half an emoji, too, which no file can hold.
+    mark = MARK.replace("Mia", r"Mia \ud83d")
+    repo.write(
+        test_mia=f"import pytest\n\n{mark}\ndef test_books(personalens):\n    assert personalens.turn()\n"
+    )
+    result = (repo.run if "-n" in args else repo.inline)(*SAMPLE, *args)
+    assert result.ret == status
+    told = [line for line in result.errlines if line]
+    why = "ERROR: no test lets its dialogue be judged, so there is nothing for the gates to decide on; *"
+    if status and "report" not in args[0]:
+        result.stderr.fnmatch_lines([why])
+    assert len(told) == bool(status)
 
 
 @pytest.mark.parametrize("how", [("-n", "2"), ("-o", "personalens_parallel=4")])

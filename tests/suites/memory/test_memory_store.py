@@ -142,6 +142,8 @@ def test_what_is_said_is_told_to_be_in_the_store(repo: Repository) -> None:
         ("MemoryStore(settled=lambda context: 1 / 0)", "personalens_memory_store: settled raised ZeroDivisionError: division by zero (conftest.py, line *"),
         ("MemoryStore(settled=lambda context: False, within=0.2)", "personalens_memory_store: settled did not end within 0.2 s"),
         ("MemoryStore(settled=lambda context: time.sleep(9), within=0.2)", "personalens_memory_store: settled did not end within 0.2 s"),
+        ("MemoryStore(settled=lambda context: 'no')", "personalens_memory_store: settled returned str; it must return nothing once all is stored, or else False"),
+        ("MemoryStore(all=lambda context: map(str, iter(int, 1)))", "personalens_memory_store: all returned more than 100,000 entries"),
         ("MemoryStore(read=lambda context, question: {'results': []})", "personalens_memory_store: read returned dict; it must return a text, or a list of a text for each entry"),
         ("MemoryStore(all=lambda context: ['a', {'memory': 'b'}])", "personalens_memory_store: all returned dict at place 1; it must return a text, or*"),
         ("MemoryStore(read=lambda context: [])", "personalens_memory_store: read raised TypeError*"),
