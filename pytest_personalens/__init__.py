@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.dialogue.dialogue import Message as Message
     from pytest_personalens.core.dialogue.dialogue import UserAgent as UserAgent
     from pytest_personalens.core.dialogue.dialogue import UserTurn as UserTurn
-    from pytest_personalens.core.dialogue.memory_store import MemoryStore as MemoryStore
+    from pytest_personalens.core.dialogue.state import MemoryStore as MemoryStore
     from pytest_personalens.core.dialogue.tool_calls import Call as Call
     from pytest_personalens.core.dialogue.tool_calls import called as called
     from pytest_personalens.core.errors import AssistantFault as AssistantFault
@@ -77,7 +77,7 @@ _PUBLIC: Final = {
         "Situation",
         "Task",
     ),
-    "core.dialogue.memory_store": ("MemoryStore",),
+    "core.dialogue.state": ("MemoryStore",),
     "core.dialogue.tool_calls": ("Call", "called"),
     "core.judging.verdict": ("Dimension", "Evidence", "Judge", "Reason", "Verdict"),
     "datasets.base": ("Dataset",),

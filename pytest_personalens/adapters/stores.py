@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from pytest_personalens.core.dialogue.memory_store import MemoryStore
+from pytest_personalens.core.dialogue.state import MemoryStore
 
 #: More entries than a user has: without a number of its own, a store gives 10 or 20 of them.
 _EVERY: Final = 1_000_000

@@ -12,7 +12,7 @@ from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.facts import Clock, Fact, Limit, Session, StoreLook, Thing
 from pytest_personalens.core.frozen import Frozen, Text
 from pytest_personalens.core.suite_names import FIRST_SUITE
-from pytest_personalens.core.text.slugs import slug
+from pytest_personalens.core.text.safe_text import slug
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.runtime.once import once
+from pytest_personalens.core.runtime import once
 from pytest_personalens.engine.assistant.assistant_import import import_assistant
 from pytest_personalens.engine.assistant.memory import Memory, UserPast
 from pytest_personalens.engine.job import Job, JobResult

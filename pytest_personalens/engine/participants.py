@@ -16,7 +16,7 @@ from pytest_personalens.core.judging.criteria import ALL_CRITERIA
 from pytest_personalens.core.judging.measure import get_measure
 from pytest_personalens.core.judging.usage import price_of
 from pytest_personalens.core.scenario import Context, Situation
-from pytest_personalens.core.suite.suite import get_suite
+from pytest_personalens.core.suite import get_suite
 from pytest_personalens.core.text.parse import judge_specs
 from pytest_personalens.engine.assistant.assistant import WITHOUT_CONTEXT, is_async, takes_context
 from pytest_personalens.engine.assistant.assistant_import import import_assistant
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.judging.measure import Measure
     from pytest_personalens.core.judging.usage import Price
     from pytest_personalens.core.judging.verdict import Judge
-    from pytest_personalens.core.suite.suite import StoredReplies
+    from pytest_personalens.core.suite import StoredReplies
     from pytest_personalens.models.meter import Budget
     from pytest_personalens.models.services.assistant import ServiceAssistant
     from pytest_personalens.models.tape import Tape

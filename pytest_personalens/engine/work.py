@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pytest_personalens.core.dialogue.dialogue import UserAgent
-    from pytest_personalens.core.dialogue.memory_store import MemoryStore
+    from pytest_personalens.core.dialogue.state import MemoryStore
     from pytest_personalens.core.facts import StoreLook
     from pytest_personalens.core.scenario import Context
     from pytest_personalens.engine.assistant.memory import UserPast

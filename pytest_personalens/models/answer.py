@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 
-from pytest_personalens.core.dialogue.endings import End, cut_text
 from pytest_personalens.core.dialogue.message import ToolCall
+from pytest_personalens.core.dialogue.reply import End, cut_text
 from pytest_personalens.core.frozen import Frozen, Text, clean
 
 

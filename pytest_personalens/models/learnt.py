@@ -6,7 +6,7 @@ import re
 import threading
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.core.files.numbered_lines import append_line
+from pytest_personalens.core.files.json_lines import append_line
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

@@ -7,11 +7,9 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.core.dialogue.endings import end_of
 from pytest_personalens.core.dialogue.events import error_in as stream_error
-from pytest_personalens.core.dialogue.message import Function, ToolCall
-from pytest_personalens.core.dialogue.message_fields import has_thoughts, text_of
-from pytest_personalens.core.dialogue.stream import Stream
+from pytest_personalens.core.dialogue.message import Function, ToolCall, has_thoughts, text_of
+from pytest_personalens.core.dialogue.reply import Stream, end_of
 from pytest_personalens.core.errors import ModelBusy, ModelError
 from pytest_personalens.models.answer import Answer
 from pytest_personalens.models.events import read_events

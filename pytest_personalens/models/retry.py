@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING, Final, Protocol
 
 from pytest_personalens.core.errors import ModelBusy, ModelError
-from pytest_personalens.core.runtime.threads import SPARE
+from pytest_personalens.core.runtime import SPARE
 from pytest_personalens.models.base import timeout_error
 from pytest_personalens.models.forms import finished
 from pytest_personalens.models.rate_limit import Limiter

@@ -103,7 +103,7 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_personalens.plugin.collection import stored
 
         config.pluginmanager.register(stored, "personalens-stored")
-    from pytest_personalens.core.runtime.garbage import leave_out_at_exit, unfreezing
+    from pytest_personalens.core.runtime import leave_out_at_exit, unfreezing
     from pytest_personalens.plugin.collection import collection
 
     _register(config, collection, "collection", "collects its items")

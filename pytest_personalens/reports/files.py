@@ -12,8 +12,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_personalens.core.errors import DataError, PersonalensError, SpecError
-from pytest_personalens.core.files.atomic_write import write_atomically
 from pytest_personalens.core.files.destinations import GITHUB, file_kind, refuse_shared_files, writable
+from pytest_personalens.core.files.links import write_atomically
 from pytest_personalens.results.values.results import write_json
 
 if TYPE_CHECKING:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_personalens.core.judging.measure import get_measure
-from pytest_personalens.core.options.gate import GateExpression
-from pytest_personalens.core.options.gate_expression import measure_of
+from pytest_personalens.core.options.gate import GateExpression, measure_of
 from pytest_personalens.results.gates.check import check_gates
 from pytest_personalens.results.gates.gate_expressions import check_expressions
 from pytest_personalens.results.reasons.reasons import attach_earlier, follow_moved_tests

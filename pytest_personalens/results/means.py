@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from pytest_personalens.core.judging.dimensions import Dimension
-from pytest_personalens.core.judging.metric import OfSums, total
+from pytest_personalens.core.judging.evaluation import OfSums, total
 from pytest_personalens.results.stats.intervals import interval
 from pytest_personalens.results.stats.resampling import bootstrap_interval, bootstrap_of_sums
 from pytest_personalens.results.values.figures import Figure
@@ -16,9 +16,8 @@ from pytest_personalens.results.values.figures import Figure
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pytest_personalens.core.judging.evaluation import Answer
+    from pytest_personalens.core.judging.evaluation import Answer, Metric, Row
     from pytest_personalens.core.judging.measure import Better, Exact, Measure, Score
-    from pytest_personalens.core.judging.metric import Metric, Row
     from pytest_personalens.results.stats.intervals import Interval
     from pytest_personalens.results.values.item import Item
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.judging.measure import CRITERION
 from pytest_personalens.core.judging.usage import Usage
-from pytest_personalens.core.suite.suite import get_suite
+from pytest_personalens.core.suite import get_suite
 from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.results.means import by_turn, estimate, figure_of, item_scores
 from pytest_personalens.results.slices import slices_of
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.judging.evaluation import Cause
     from pytest_personalens.core.judging.usage import Price
-    from pytest_personalens.core.suite.suite import Suite
+    from pytest_personalens.core.suite import Suite
     from pytest_personalens.results.values.calibration import Calibration
     from pytest_personalens.results.values.figures import Drift
 

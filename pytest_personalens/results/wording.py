@@ -14,9 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_personalens.core.judging.evaluation import Cause
-    from pytest_personalens.core.judging.user_fault import FaultCode
-    from pytest_personalens.core.judging.verdict import Verdict
-    from pytest_personalens.core.suite.suite import Suite
+    from pytest_personalens.core.judging.verdict import FaultCode, Verdict
+    from pytest_personalens.core.suite import Suite
     from pytest_personalens.results.values.figures import Comparison, Difference, Gate
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results

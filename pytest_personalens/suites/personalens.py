@@ -14,9 +14,9 @@ from pytest_personalens.core.judging.dimensions import (
     READINGS,
     Dimension,
 )
-from pytest_personalens.core.judging.metric import Metric
+from pytest_personalens.core.judging.evaluation import Metric
 from pytest_personalens.core.scenario import DOMAINS, BaseScenario, Context, Scenario
-from pytest_personalens.core.suite.suite import Arm, Suite
+from pytest_personalens.core.suite import Arm, Suite
 from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.core.text.parse import judge_specs, letters
 
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.dialogue.dialogue import Dialogue, UserAgent
     from pytest_personalens.core.judging.measure import Measure
-    from pytest_personalens.core.judging.user_fault import UserFault
-    from pytest_personalens.core.judging.verdict import Judge
+    from pytest_personalens.core.judging.verdict import Judge, UserFault
 
 _TC, _P, _FACTS = FREE_DIMENSIONS
 #: Why the embedded judge gives no reading of these, and what to do.

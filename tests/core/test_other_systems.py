@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from pytest_personalens.cli import command
-from pytest_personalens.core.files import atomic_write, numbered_lines
-from pytest_personalens.core.files.atomic_write import write_atomically
-from pytest_personalens.core.files.numbered_lines import append_line
-from pytest_personalens.core.text import shell
+from pytest_personalens.core.files import json_lines, links
+from pytest_personalens.core.files.json_lines import append_line
+from pytest_personalens.core.files.links import write_atomically
+from pytest_personalens.core.text import safe_text
 from tests.support.repository import Repository
 from tests.support.scripted_agents import TOLD_AGENTS, TOLD_ALONE
 
@@ -62,7 +62,7 @@ def test_a_line_is_appended_under_a_lock_where_appending_is_two_steps(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     locks = Locks(refuses=3)
-    monkeypatch.setattr(numbered_lines, "_LOCKS", locks)
+    monkeypatch.setattr(json_lines, "_LOCKS", locks)
     assert [append_line(tmp_path / "calls", "call") for _ in range(2)] == [1, 2]
     assert [mode for mode, _, _ in locks.asked] == [2, 2, 2, 2, 0, 2, 0]
     place = {place for _, place, _ in locks.asked}
@@ -70,7 +70,7 @@ def test_a_line_is_appended_under_a_lock_where_appending_is_two_steps(
     assert [size for mode, _, size in locks.asked if mode == 0] == [32, 64], "written before it is unlocked"
     assert (tmp_path / "calls").read_bytes() == (b"call".ljust(31) + b"\n") * 2
 
-    monkeypatch.setattr(numbered_lines, "_PATIENCE", 0.0)
+    monkeypatch.setattr(json_lines, "_PATIENCE", 0.0)
     locks.refuses = 1000
     with pytest.raises(OSError, match="Permission denied"):
         append_line(tmp_path / "calls", "call")
@@ -113,7 +113,7 @@ def test_a_file_in_use_is_replaced_when_it_is_closed(
         return real(self, target)
 
     monkeypatch.setattr(Path, "replace", replace)
-    monkeypatch.setattr(atomic_write, "_PAUSES", (0.0,) * 7)
+    monkeypatch.setattr(links, "_PAUSES", (0.0,) * 7)
     file = tmp_path / "record.json"
     file.write_text("old", encoding="utf-8")
     if replaced:
@@ -167,7 +167,7 @@ def test_the_command_to_paste_is_quoted_for_the_shell_of_windows(
     told: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """cmd.exe knows no single quotes."""
-    monkeypatch.setattr(shell, "_WINDOWS", True)
+    monkeypatch.setattr(safe_text, "_WINDOWS", True)
     told.write(conftest=TOLD_ALONE + SLOW_BOT)
     result = told.inline(
         "--personalens-sample", "1", *TOLD_AGENTS, "-o", "personalens_turn_timeout=0.1", "-o", "personalens_seed=another one",
@@ -190,12 +190,12 @@ def test_the_command_to_paste_is_quoted_for_the_shell_of_windows(
     ],
 )
 def test_quotes_of_windows(monkeypatch: pytest.MonkeyPatch, word: str, quoted: str) -> None:
-    monkeypatch.setattr(shell, "_WINDOWS", True)
-    assert shell.shell_line([word]) == quoted
+    monkeypatch.setattr(safe_text, "_WINDOWS", True)
+    assert safe_text.shell_line([word]) == quoted
     if word:
         return
-    monkeypatch.setattr(shell, "_WINDOWS", False)
-    assert shell.shell_line([word]) == "''"
+    monkeypatch.setattr(safe_text, "_WINDOWS", False)
+    assert safe_text.shell_line([word]) == "''"
 
 
 def test_a_reader_that_closed_the_pipe_ends_a_command_on_windows_too(

@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from pytest_personalens.core.scenario import Scenario, ScenarioRef
-from pytest_personalens.core.text.slugs import slug
+from pytest_personalens.core.text.safe_text import slug
 
 
 def test_ids_are_readable() -> None:

@@ -228,7 +228,7 @@ def test_everything_is_collected(repo: Repository, data: Path, monkeypatch: pyte
     everything = [line for line in repo.run(*arguments, "1000").outlines if "[" in line]
     assert len(everything) == len(set(everything)) == SCENARIOS
     assert [line for line in repo.run(*arguments, "30").outlines if "[" in line] == everything[:30]
-    monkeypatch.setattr("pytest_personalens.core.runtime.garbage._MANY", 100)
+    monkeypatch.setattr("pytest_personalens.core.runtime._MANY", 100)
     try:
         assert [line for line in repo.inline(*arguments, "1000").outlines if "[" in line] == everything
         assert gc.isenabled()

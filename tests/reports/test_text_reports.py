@@ -25,7 +25,7 @@ from pytest_personalens.core.judging.evaluation import Cause, Evaluation
 from pytest_personalens.core.judging.usage import Usage
 from pytest_personalens.core.judging.verdict import Dimension, Evidence, Verdict
 from pytest_personalens.core.scenario import Scenario, Situation, Task
-from pytest_personalens.core.suite.suite import get_suite
+from pytest_personalens.core.suite import get_suite
 from pytest_personalens.core.text.safe_text import harmless
 from pytest_personalens.reports.content.findings import findings_of
 from pytest_personalens.reports.content.markup import code, escape

@@ -196,7 +196,7 @@ def test_files_hold_the_suite_and_are_read_by_it(
     told = refusal(capsys, *report)
     assert "overall.figures.largest.value: stored is 1.0, but 0.0 follows" in told
     monkeypatch.delitem(SUITES, "sums")
-    monkeypatch.setattr("pytest_personalens.core.suite.suite._OPEN", {})
+    monkeypatch.setattr("pytest_personalens.core.suite._OPEN", {})
     unknown = "results.json: suite: unknown suite 'sums'; known: personalens, personaconv"
     assert unknown in refusal(capsys, *report)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.core.judging.user_fault import UserFault
+from pytest_personalens.core.judging.verdict import UserFault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

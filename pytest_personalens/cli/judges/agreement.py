@@ -33,7 +33,7 @@ _KEPT: Final = "what was judged is kept, and the same command goes on from there
 @command("agreement", {"cap": argument_type(read_cap, "found")})
 def main(options: argparse.Namespace) -> int:
     """Return 0, 4 if the input cannot be read or judged at all, or 130 after Ctrl-C."""
-    from pytest_personalens.core.files.atomic_write import write_atomically
+    from pytest_personalens.core.files.links import write_atomically
     from pytest_personalens.judge_quality.agreement import render
 
     # The paths are checked before any paid call: the user learns early of a path that cannot be written,

@@ -28,7 +28,7 @@ def main(options: argparse.Namespace) -> int:
         writable(options.write, "--write")
 
     def conclude(agreement: Agreement) -> None:
-        from pytest_personalens.core.files.atomic_write import write_atomically
+        from pytest_personalens.core.files.links import write_atomically
         from pytest_personalens.judge_quality.agreement.render import confusion
 
         calibration = _calibration(agreement, options)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.cli.command import command
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.files.atomic_write import write_atomically
 from pytest_personalens.core.files.destinations import file_kind, writable
+from pytest_personalens.core.files.links import write_atomically
 
 if TYPE_CHECKING:
     import argparse

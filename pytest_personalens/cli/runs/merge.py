@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from pytest_personalens.cli.command import UNWRITABLE, argument_type, command, print_errors
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.files.destinations import refuse_shared_files
-from pytest_personalens.core.options.gate import INCONCLUSIVE_EXIT
-from pytest_personalens.core.options.gate_expression import read_gate
+from pytest_personalens.core.options.gate import INCONCLUSIVE_EXIT, read_gate
 from pytest_personalens.core.options.option_types import report
 from pytest_personalens.core.text.parse import list_parts
 from pytest_personalens.core.text.safe_text import harmless
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_personalens.core.options.gate import GateExpression
-    from pytest_personalens.core.suite.suite import Suite
+    from pytest_personalens.core.suite import Suite
 
 
 @command("merge", {"report": argument_type(report)})

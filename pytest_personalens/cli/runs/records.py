@@ -47,8 +47,8 @@ def _unused(folder: Path, *, delete: bool) -> int:
 
 def _convert(folder: Path, target: Path) -> int:
     """Write the records of version 0.2 below the folder as stored dialogues with their verdicts."""
-    from pytest_personalens.core.files.atomic_write import write_atomically
     from pytest_personalens.core.files.destinations import writable
+    from pytest_personalens.core.files.links import write_atomically
 
     if writable(target, "--write").exists():
         raise SpecError(f"--write: {target} is there already; give another path, or remove it", code="PL105")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.cli.command import UNWRITABLE, command, print_errors
 from pytest_personalens.core.errors import DataError, SpecError
-from pytest_personalens.core.files.atomic_write import write_atomically
+from pytest_personalens.core.files.links import write_atomically
 from pytest_personalens.core.text.safe_text import harmless
 from pytest_personalens.reports.content.two_runs import beside_lines, compare_runs
 from pytest_personalens.reports.files import Files, check_files, write_files

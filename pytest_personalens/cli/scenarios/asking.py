@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import BudgetSpent, DataError, PersonalensError, SpecError
 from pytest_personalens.core.judging.usage import Usage, price_of, read_prices
-from pytest_personalens.core.runtime.threads import Threads
+from pytest_personalens.core.runtime import Threads
 from pytest_personalens.core.text.safe_text import one_line
 from pytest_personalens.datasets.embedded.building.pieces import (
     SYSTEM,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.cli.command import command, report_files
 from pytest_personalens.core.errors import DataError
-from pytest_personalens.core.files.atomic_write import write_atomically
-from pytest_personalens.core.suite.suite import other_suites
+from pytest_personalens.core.files.links import write_atomically
+from pytest_personalens.core.suite import other_suites
 from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.core.text.safe_text import one_line
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Sequence
 
-    from pytest_personalens.core.suite.data_check import DataCheck
+    from pytest_personalens.core.suite import DataCheck
     from pytest_personalens.datasets import Dataset
     from pytest_personalens.datasets.quality import Quality
 

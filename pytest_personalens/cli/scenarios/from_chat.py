@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 from pytest_personalens.cli.command import argument_type, command
 from pytest_personalens.cli.scenarios.import_chats import mask_by
 from pytest_personalens.core.errors import DataError, SpecError
-from pytest_personalens.core.files.atomic_write import write_atomically
+from pytest_personalens.core.files.links import write_atomically
 from pytest_personalens.core.options.option_types import budget as read_cap
-from pytest_personalens.core.text.safe_text import one_line
-from pytest_personalens.core.text.slugs import slug
+from pytest_personalens.core.text.safe_text import one_line, slug
 
 if TYPE_CHECKING:
     import argparse

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_personalens.cli.command import argument_type, command
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.files.atomic_write import write_atomically
+from pytest_personalens.core.files.links import write_atomically
 from pytest_personalens.core.options.option_types import budget as read_cap
 from pytest_personalens.core.text.safe_text import one_line
 from pytest_personalens.results.wording import count

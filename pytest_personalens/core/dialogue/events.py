@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from pytest_personalens.core.dialogue.message_fields import field, has
+from pytest_personalens.core.dialogue.message import field, has
 
 #: The events that begin a part, hold some of it, or are about something else, by the beginning of their type.
 _EVENTS: Final = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from pytest_personalens.core.files.atomic_write import write_atomically
+from pytest_personalens.core.files.links import write_atomically
 
 
 def cache_folder() -> Path:

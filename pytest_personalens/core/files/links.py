@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import errno
 import os
+import re
+import time
+import uuid
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 def read_own(path: Path, root: Path) -> bytes:
@@ -39,3 +47,87 @@ def _goes_through_link(folder: Path, root: Path) -> bool:
             return True
         folder = folder.parent
     return False
+
+
+_DRAFT: Final = re.compile(r"(?P<stem>\..+)\.[0-9a-z_]+\.tmp")
+#: Age in seconds after which no process can still be writing a draft.
+_OLD: Final = 3600
+#: Windows' numbers for "access denied" and "in use by another process".
+_IN_USE: Final = (5, 32)
+#: Seconds between tries to replace a file that is in use.
+_PAUSES: Final = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.3)
+#: The longest path in characters that Windows takes by default. It says of a longer one that it is not found.
+_LONGEST: Final = 259
+#: Folder -> beginning of a draft's name -> old drafts. It holds the folders that this process wrote to.
+_DRAFTS: Final[dict[Path, dict[str, list[Path]]]] = {}
+
+
+def write_atomically(path: Path, content: str | bytes | Iterable[str], *, durable: bool = False) -> None:
+    """Write the whole file, so that nobody ever sees half of it; a large one may come in parts.
+
+    After a crash, and for a reader at any time, the file has either its old or its new content. The folder
+    must exist. If two processes write the same file, the last one wins. A `durable` file is on disk when the
+    function returns, and a power cut after it loses nothing.
+
+    Raise `OSError` if the path is a symbolic link, because the file behind it may be somebody else's, or if
+    it exists and is no file, such as a folder or a device. Root could otherwise replace a device for the
+    whole machine.
+    """
+    if path.is_symlink():
+        raise OSError(errno.ELOOP, "a symbolic link, which is not followed", str(path))
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EINVAL, "a folder" if path.is_dir() else "a device, and no file", str(path))
+    # The name does not use the process id, because two containers on one volume may both have the number 1.
+    stem = f".{path.name[:80]}"
+    draft = path.with_name(f"{stem}.{uuid.uuid4().hex[:12]}.tmp")
+    _remove_old_drafts(path.parent, stem)
+    try:
+        # Characters that cannot be encoded are replaced, so that no paid result is lost because of one.
+        with draft.open("wb") as file:
+            for part in (content,) if isinstance(content, (str, bytes)) else content:
+                file.write(part if isinstance(part, bytes) else part.encode("utf-8", errors="replace"))
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
+        _replace(draft, path)
+    except BaseException as error:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+        if isinstance(error, FileNotFoundError) and len(str(draft)) > _LONGEST:
+            raise OSError(
+                errno.ENAMETOOLONG,
+                f"the path has {len(str(draft))} characters, and Windows takes {_LONGEST} by default",
+                str(path),
+            ) from None
+        raise
+
+
+def _replace(draft: Path, path: Path) -> None:
+    """Move the draft to the path.
+
+    Windows refuses this while another process has the file open, such as a reader or a virus scanner. They
+    close it soon, so the move is tried again for a second.
+    """
+    for pause in (*_PAUSES, None):
+        try:
+            draft.replace(path)
+            return
+        except PermissionError as error:
+            if pause is None or getattr(error, "winerror", None) not in _IN_USE:
+                raise
+            time.sleep(pause)
+
+
+def _remove_old_drafts(folder: Path, stem: str) -> None:
+    """Remove drafts left by killed processes; a folder is searched once, not at every write."""
+    if folder not in _DRAFTS:
+        _DRAFTS[folder] = {}
+        with suppress(OSError), os.scandir(folder) as entries:
+            for entry in entries:
+                if (draft := _DRAFT.fullmatch(entry.name)) and entry.stat(
+                    follow_symlinks=False
+                ).st_mtime < time.time() - _OLD:
+                    _DRAFTS[folder].setdefault(draft["stem"], []).append(Path(entry.path))
+    for draft_of_it in _DRAFTS[folder].pop(stem, ()):
+        with suppress(OSError):
+            draft_of_it.unlink()

@@ -1,6 +1,22 @@
-"""A gate, as a value: the worst result with which a run still passes."""
+"""A gate, as a value, and the expressions that name it: ``[DOMAIN or KIND:] METRIC >= VALUE``, or ``<=``."""
 
-from typing import Final, Literal, NamedTuple
+from __future__ import annotations
+
+import difflib
+import re
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+from pytest_personalens.core.judging.criteria import name_of
+from pytest_personalens.core.judging.dimensions import Dimension
+from pytest_personalens.core.judging.measure import CRITERION
+from pytest_personalens.core.text.parse import BILLION
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from pytest_personalens.core.judging.measure import Measure
+    from pytest_personalens.core.suite import Suite
+
 
 #: Share of items that must be scored in a run with gates, if no gate on `valid` gives another.
 VALID_FLOOR: Final = 0.9
@@ -64,3 +80,201 @@ class GateExpression(NamedTuple):
     def passes(self, value: float) -> bool:
         """True if the value is at least as good as the limit."""
         return value >= self.limit if self.direction == ">=" else value <= self.limit
+
+
+#: Metrics that every suite has, in addition to its own.
+_COMMON: Final = ("valid", "lift", "drop", "gap", LATENCY_P95, "pass^k")
+_EXPRESSION: Final = re.compile(
+    r"\s*(?:(?P<group>[^:<>=]+):)?\s*(?P<metric>[\w^-]+)\s*(?:\((?P<of>[^(),]*)(?:,(?P<arm>[^(),]*))?\))?"
+    r"\s*(?P<direction>>=|≥|<=|≤|=)\s*(?P<value>-?[\d.]+)\s*(?P<percent>%?)\s*"
+)
+_MUST_NOT: Final = {"drop": "drop", "gap": "differ between groups of users"}
+_DIRECTIONS: Final[dict[str, Direction]] = {">=": ">=", "≥": ">=", "<=": "<=", "≤": "<="}
+_RANGE = tuple[float | None, float | None]
+
+
+def read_gate(text: str, suite: Suite) -> GateExpression:
+    """Return the gate of ``[GROUP:] METRIC >= VALUE``; raise ValueError with what is expected."""
+    expression = _EXPRESSION.fullmatch(text)
+    metric = "" if expression is None else _metric(expression["metric"], suite)
+    if expression is None or (
+        expression["of"] is not None and metric not in ("lift", CRITERION_GATE, *DIFFERENCES)
+    ):
+        raise ValueError(_expected(suite))
+    if metric == CRITERION_GATE or _is_criterion(metric, suite):
+        return _of_criterion(metric, expression, suite)
+    if metric in DIFFERENCES:
+        return _difference(metric, expression, suite)
+    of, arm = _lift_of(expression["of"], expression["arm"] or "", suite) if expression["of"] else ("", "")
+    if metric == "lift" and not of and suite.lift is None:
+        raise ValueError("name a metric and a control: lift(METRIC, CONTROL) >= VALUE")
+    value = _value(expression, _way(metric, suite))
+    low, high = _range(of, suite, lift=True) if metric == "lift" else _range(metric, suite)
+    if expression["percent"] and high != 1:
+        raise ValueError(f"{metric} is no share: give a number {_span(low, high)}")
+    lowest, highest = (-BILLION if low is None else low), (BILLION if high is None else high)
+    if not lowest <= value <= highest:
+        meant = f"; did you mean {expression['value']}%?" if high == 1 and 1 < value <= 100 else ""
+        raise ValueError(f"{metric} lies {_span(low, high)}{meant}")
+    way = _way(metric, suite)
+    if _DIRECTIONS.get(expression["direction"], way) != way:
+        better = "high" if way == ">=" else "low"
+        raise ValueError(f"{metric} is better {better}: write {metric} {way} {expression['value']}")
+    return GateExpression((expression["group"] or "").strip(), metric, value, way, of, arm)
+
+
+def _difference(name: str, expression: re.Match[str], suite: Suite) -> GateExpression:
+    """Return the gate on the largest drop that is not excluded, or on the largest gap between users."""
+    of = "" if expression["of"] is None else _metric(expression["of"].strip(), suite)
+    metric = suite.metric(of)
+    if metric is None or metric.measure is None or expression["arm"] is not None:
+        raise ValueError(f"name what must not {_MUST_NOT[name]}: {name}(METRIC) <= VALUE")
+    if name == "drop" and metric.measure not in suite.gated:
+        raise ValueError(f"{of} is not compared with a baseline")
+    if name == "gap" and metric.measure not in suite.main:
+        raise ValueError(f"{of} is not compared between groups of users")
+    if (span := metric.measure.span) is None:
+        raise ValueError(f"{of} has no lowest or no highest score, so no {name} of it can be excluded")
+    if expression["group"]:
+        raise ValueError(f"a {name} is of the whole run; leave {expression['group'].strip()!r} out")
+    if _DIRECTIONS.get(expression["direction"], "<=") != "<=":
+        raise ValueError(f"a {name} is better low: write {name}({of}) <= {expression['value']}")
+    value = _value(expression, "<=")
+    if expression["percent"] and span != 1:
+        raise ValueError(f"{of} is no share: give the {name} in points")
+    if not 0 < value <= span:
+        can = " that can be excluded" if name == "drop" else ""
+        raise ValueError(f"a {name} of {of}{can} lies above 0 and goes up to {span:g}")
+    return GateExpression("", name, value, "<=", of)
+
+
+def _is_criterion(name: str, suite: Suite) -> bool:
+    metric = suite.metric(name)
+    return metric is not None and metric.measure is not None and metric.measure.startswith(CRITERION)
+
+
+def _of_criterion(metric: str, expression: re.Match[str], suite: Suite) -> GateExpression:
+    """Return the gate on a criterion of the team's own, which a mark may name that is not read yet."""
+    name = metric if metric != CRITERION_GATE else name_of(expression["of"] or "")
+    if not name or expression["arm"] is not None:
+        raise ValueError("name the criterion: criterion(price-first) >= 0.9")
+    if _DIRECTIONS.get(expression["direction"], ">=") != ">=":
+        raise ValueError(f"a criterion is better met: write criterion({name}) >= {expression['value']}")
+    value = _value(expression, ">=")
+    if not 0 <= value <= 1:
+        raise ValueError(f"criterion({name}) lies {_span(0, 1)}")
+    return GateExpression((expression["group"] or "").strip(), CRITERION_GATE, value, ">=", name)
+
+
+def _value(expression: re.Match[str], way: Direction) -> float:
+    try:
+        return round(float(expression["value"]) / (100 if expression["percent"] else 1), 6)
+    except ValueError:
+        raise ValueError(f"expected a number after {way}, not {expression['value']!r}") from None
+
+
+def parse_gate_name(name: str, limit: float, direction: Direction) -> GateExpression:
+    """Return the gate with that name, the inverse of `GateExpression.name`."""
+    group, _, metric = name.rpartition(": ")
+    metric, _, rest = metric.partition("(")
+    of, _, arm = rest.removesuffix(")").partition(", ")
+    return GateExpression(group, metric, limit, direction, of, arm)
+
+
+def measure_of(gate: GateExpression, suite: Suite) -> Measure | None:
+    """Return the measure whose mean a gate uses, or None for a gate on something else."""
+    if gate.metric == "lift" and not gate.of:
+        return suite.lift[0] if suite.lift is not None else None
+    metric = suite.metric(gate.of or gate.metric)
+    return metric.measure if metric is not None else None
+
+
+def is_metric(name: str, suite: Suite) -> bool:
+    """True if a gate of the suite may use the metric."""
+    names = _names(suite)[:-1]
+    return name in names or re.fullmatch(r"pass\^[1-9]\d{0,2}", name) is not None
+
+
+def control_of(gate: GateExpression, suite: Suite, controls: Collection[str]) -> str | None:
+    """Return the control of a lift, if the run has it, else None."""
+    named = [arm.name for arm in suite.arms if arm.word == gate.arm]
+    _, arms = suite.lift or (None, ())
+    return next((name for name in (named if gate.arm else arms) if name in controls), None)
+
+
+def is_gate(gate: GateExpression, suite: Suite) -> bool:
+    """True if the suite has what a gate is on; false for a name that somebody wrote into a file."""
+    of = suite.metric(gate.of)
+    if gate.metric == CRITERION_GATE:
+        return bool(gate.of)
+    if gate.metric in DIFFERENCES:
+        return of is not None and of.measure is not None
+    if gate.metric == "lift":
+        return of is not None if gate.of else suite.lift is not None
+    return is_metric(gate.metric, suite) and not gate.of
+
+
+def _names(suite: Suite) -> tuple[str, ...]:
+    audited = () if suite.audit is None else (USER_FAULTS,)
+    has_limits = Dimension.PERSONALIZATION in suite.measures and "limits" in suite.scenario.model_fields
+    limits = (LIMITS_BROKEN,) if has_limits else ()
+    residue = (RESIDUE,) if suite.remembers else ()
+    criteria = () if "criteria" in suite.lacks else (CRITERION_GATE,)
+    named = (metric.name for metric in suite.metrics)
+    return (*named, *audited, *limits, *residue, *criteria, *_COMMON)
+
+
+def _metric(text: str, suite: Suite) -> str:
+    names = {name.lower(): m.name for m in suite.metrics for name in (m.name, *m.aliases)}
+    metric = names.get(text.lower(), text.lower())
+    if not is_metric(metric, suite):
+        from pytest_personalens.core.suite import other_suites  # needed only after an error
+
+        near = difflib.get_close_matches(metric, _names(suite), n=1)
+        hint = f" (did you mean {near[0]}?)" if near else ""
+        if owners := [other.name for other in other_suites(suite.name) if metric in _names(other)]:
+            hint = f" (of the suite {owners[0]}: give --personalens-suite {owners[0]})"
+        raise ValueError(f"unknown metric {metric!r}{hint}; known: {', '.join(_names(suite))}")
+    return metric
+
+
+def _lift_of(metric: str, word: str, suite: Suite) -> tuple[str, str]:
+    """Return the metric and the word of the arm in ``lift(METRIC, ARM)``."""
+    of, words = _metric(metric.strip(), suite), {arm.word.lower(): arm.word for arm in suite.arms}
+    if suite.metric(of) is None:
+        raise ValueError(f"no lift can be had of {of}")
+    if word.strip().lower() not in words:
+        raise ValueError(f"unknown control {word.strip()!r}; known: {', '.join(words.values())}")
+    return of, words[word.strip().lower()]
+
+
+def _range(name: str, suite: Suite, *, lift: bool = False) -> _RANGE:
+    """Return the lowest and highest value, None for no limit; a lift is symmetric around 0."""
+    metric = suite.metric(name)
+    if name == LATENCY_P95:
+        return 0, None
+    if lift and not name and suite.lift is not None:
+        low, high = suite.lift[0].low, suite.lift[0].high
+    else:
+        low, high = (metric.low, metric.high) if metric is not None else (0, 1)
+    if lift:
+        span = None if low is None or high is None else high - low
+        return None if span is None else -span, span
+    return low, high
+
+
+def _way(metric: str, suite: Suite) -> Direction:
+    suite_metric = suite.metric(metric)
+    if metric in (USER_FAULTS, LIMITS_BROKEN, RESIDUE, LATENCY_P95):
+        return "<="
+    return ">=" if suite_metric is None or suite_metric.better == "high" else "<="
+
+
+def _span(low: float | None, high: float | None) -> str:
+    if high is None:
+        return "anywhere" if low is None else f"from {low:g} up"
+    return f"up to {high:g}" if low is None else f"from {low:g} to {high:g}"
+
+
+def _expected(suite: Suite) -> str:
+    return f"expected [DOMAIN or KIND:] METRIC >= VALUE, such as {suite.gate_example}"

@@ -9,7 +9,7 @@ from pytest_personalens.core.text.parse import BILLION, number
 
 if TYPE_CHECKING:
     from pytest_personalens.core.options.gate import GateExpression
-    from pytest_personalens.core.suite.suite import Suite
+    from pytest_personalens.core.suite import Suite
 
 _CAP: Final = re.compile(
     r"(?P<calls>[\d._]+)\s*calls?|(?P<usd>[\d._]+)\s*usd|\$\s*(?P<dollars>[\d._]+)\s*(?:usd)?", re.IGNORECASE
@@ -44,7 +44,7 @@ def dimension_name(text: str, suite: Suite) -> str:
 
 def gate(text: str, suite: Suite) -> GateExpression | None:
     """Read ``[GROUP:] METRIC >= VALUE``; None for ``none``, which means that no gate counts."""
-    from pytest_personalens.core.options.gate_expression import read_gate
+    from pytest_personalens.core.options.gate import read_gate
 
     return None if text.strip().lower() == "none" else read_gate(text, suite)
 

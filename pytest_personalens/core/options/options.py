@@ -11,7 +11,7 @@ from pytest_personalens.core.suite_names import FIRST_SUITE, SUITES
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pytest_personalens.core.suite.suite import Suite
+    from pytest_personalens.core.suite import Suite
 
 DEFAULT_SEED: Final = "personalens"
 

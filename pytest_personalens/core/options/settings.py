@@ -9,7 +9,7 @@ from pytest_personalens.core.options.gate import VALID_FLOOR, GateExpression
 from pytest_personalens.core.options.options import keys_of
 
 if TYPE_CHECKING:
-    from pytest_personalens.core.suite.suite import Suite
+    from pytest_personalens.core.suite import Suite
 
 #: The dialogues that a run has side by side where it decides, in all its processes.
 AT_ONCE: Final = 32
@@ -147,7 +147,7 @@ class Settings(NamedTuple):
 
     @property
     def of_suite(self) -> "Suite":
-        from pytest_personalens.core.suite.suite import get_suite
+        from pytest_personalens.core.suite import get_suite
 
         return get_suite(self.suite).with_criteria(self.criteria)
 

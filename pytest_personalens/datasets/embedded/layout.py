@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final, get_args
 
 from pytest_personalens.core.scenario import Kind
-from pytest_personalens.core.text.slugs import slug
+from pytest_personalens.core.text.safe_text import slug
 from pytest_personalens.datasets.world.dates import FIRST_DAY
 from pytest_personalens.datasets.world.placeholders import placeholder_problems
 

@@ -13,7 +13,7 @@ from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.facts import Fact, Session, Thing
 from pytest_personalens.core.frozen import unchecked
 from pytest_personalens.core.scenario import DomainWords, PreferenceWords
-from pytest_personalens.core.text.slugs import slug
+from pytest_personalens.core.text.safe_text import slug
 from pytest_personalens.datasets.embedded.entries import (
     Demographics,
     Domain,

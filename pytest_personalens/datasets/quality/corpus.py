@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pytest_personalens.core.errors import DataError
-from pytest_personalens.core.suite.data_check import Finding
+from pytest_personalens.core.suite import Finding
 from pytest_personalens.datasets.checked_dataset import CheckedDataset
 from pytest_personalens.datasets.embedded.embedded import EmbeddedDataset
 from pytest_personalens.datasets.official.official import OfficialDataset

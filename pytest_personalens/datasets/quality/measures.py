@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from pytest_personalens.core.suite.data_check import Finding
+from pytest_personalens.core.suite import Finding
 from pytest_personalens.datasets.quality import demography, diversity
 from pytest_personalens.datasets.quality.demography import Share
 

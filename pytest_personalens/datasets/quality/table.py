@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.core.suite.data_check import DataCheck
+from pytest_personalens.core.suite import DataCheck
 from pytest_personalens.core.text.safe_text import one_line
 from pytest_personalens.datasets.quality.rules import RULES
 

@@ -11,7 +11,7 @@ from concurrent import futures
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.core.dialogue.stream import await_reply, read_stream
+from pytest_personalens.core.dialogue.reply import await_reply, read_stream
 from pytest_personalens.core.errors import AssistantFault
 from pytest_personalens.engine.assistant.time_limit import OutOfTime, call_within
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.core.dialogue.memory_store import MemoryStore
+from pytest_personalens.core.dialogue.state import MemoryStore
 from pytest_personalens.core.errors import AssistantFault
 from pytest_personalens.core.suite_names import STORE
 from pytest_personalens.engine.assistant.asking import ask

@@ -9,7 +9,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.core.runtime.threads import ThreadBeside
+from pytest_personalens.core.runtime import ThreadBeside
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -10,9 +10,8 @@ from pytest_personalens.core.dialogue.reply import spoken_turns
 from pytest_personalens.core.dialogue.state import State
 from pytest_personalens.core.errors import JudgeFault, NotJudged, RecordError
 from pytest_personalens.core.facts import StoreLook
-from pytest_personalens.core.judging.user_fault import UserFault
-from pytest_personalens.core.judging.verdict import Verdict
-from pytest_personalens.core.suite.suite import get_suite
+from pytest_personalens.core.judging.verdict import UserFault, Verdict
+from pytest_personalens.core.suite import get_suite
 from pytest_personalens.engine.records.record import seen
 from pytest_personalens.models.tape import UNDER_TEST, part_digest
 

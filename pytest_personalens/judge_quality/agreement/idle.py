@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.errors import JudgeFault, NotJudged
-from pytest_personalens.core.runtime.threads import Threads
+from pytest_personalens.core.runtime import Threads
 from pytest_personalens.datasets.draws import pick
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from pytest_personalens.core.files.json_lines import read_json_lines
 from pytest_personalens.core.files.jsonfile import first_problem
 from pytest_personalens.core.frozen import clean
 from pytest_personalens.core.judging.verdict import LABELLED, Dimension
-from pytest_personalens.core.runtime.once import once
+from pytest_personalens.core.runtime import once
 from pytest_personalens.core.scenario import GoalPart, Scenario, Situation, Task
 from pytest_personalens.datasets.embedded.packaged import PackagedFiles
 from pytest_personalens.datasets.world.placeholders import fill_from_match, goal_pattern

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from pytest_personalens.core.errors import JudgeFault, NotJudged
 from pytest_personalens.core.judging.verdict import READINGS, Dimension
-from pytest_personalens.core.runtime.threads import Threads
+from pytest_personalens.core.runtime import Threads
 from pytest_personalens.judge_quality.agreement.kappa import cohen, fleiss, interval
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.errors import BudgetSpent, NotJudged, PersonalensError
 from pytest_personalens.core.judging.evaluation import read_dialogue
-from pytest_personalens.core.runtime.threads import Threads
+from pytest_personalens.core.runtime import Threads
 from pytest_personalens.datasets.embedded.packaged import packaged_file
 from pytest_personalens.judge_quality.agreement.labels import read_labels
 

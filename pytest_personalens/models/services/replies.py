@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from pytest_personalens.core.dialogue.endings import end_of
 from pytest_personalens.core.dialogue.events import error_in as stream_error
 from pytest_personalens.core.dialogue.events import is_event
-from pytest_personalens.core.dialogue.message_fields import is_message
-from pytest_personalens.core.dialogue.stream import Stream
+from pytest_personalens.core.dialogue.message import is_message
+from pytest_personalens.core.dialogue.reply import Stream, end_of
 from pytest_personalens.core.errors import ModelBusy, ModelError
 from pytest_personalens.core.text.thoughts import without_thoughts
 from pytest_personalens.models.answer import Answer

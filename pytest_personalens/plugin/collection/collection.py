@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_personalens.core.runtime.garbage import no_collection
+from pytest_personalens.core.runtime import no_collection
 from pytest_personalens.core.suite_names import FIRST_SUITE, PARAM
 from pytest_personalens.core.text.node_ids import BUILT_IN
 from pytest_personalens.core.text.parse import size_text

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.judging.measure import Measure
     from pytest_personalens.core.options.settings import Settings
-    from pytest_personalens.core.suite.suite import Suite
+    from pytest_personalens.core.suite import Suite
 
 #: The keywords of a mark that describes its user.
 PERSONA: Final = ("persona", "wants")
@@ -48,7 +48,7 @@ def settings_of(run: Settings, config: pytest.Config, marks: Sequence[pytest.Mar
     What selects scenarios (`sample`, `domain`, `kind`) narrows: the option and the mark hold both, as with
     ``-k`` and ``-m``. Raise `NothingFits` if no kind is left, and `SpecError` for an invalid mark.
     """
-    from pytest_personalens.core.suite.suite import other_suites
+    from pytest_personalens.core.suite import other_suites
 
     changed: dict[str, Any] = {}
     for mark in reversed(marks):

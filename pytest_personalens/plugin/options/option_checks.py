@@ -77,7 +77,7 @@ def split_dimensions(
     `asked` is what the option names; None for the default of the suite. `values` holds the options by key.
     Raise `pytest.UsageError` for a dimension that is named by itself and that the judge does not read.
     """
-    from pytest_personalens.core.suite.suite import get_suite
+    from pytest_personalens.core.suite import get_suite
 
     suite = get_suite(values["suite"])
     default = suite.default_dimensions(values)

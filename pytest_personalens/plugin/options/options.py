@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_personalens.core.options.gate import GateExpression
-    from pytest_personalens.core.suite.suite import Suite
+    from pytest_personalens.core.suite import Suite
 
 #: A range of users of the official data, by their numbers, both included.
 _NUMBERS: Final = re.compile(r"(\d{1,6})-(\d{1,6})")
@@ -145,7 +145,7 @@ def _read_text(option: Option, text: str, suite: str | None, *, configured: bool
     """Return the value of a text, or `_OF_ANOTHER`; raise ValueError or `SpecError` if it cannot be read."""
     if option.read is not None:
         return option.read(text)
-    from pytest_personalens.core.suite.suite import other_suites
+    from pytest_personalens.core.suite import other_suites
 
     own = _suite(suite)
     try:
@@ -159,7 +159,7 @@ def _read_text(option: Option, text: str, suite: str | None, *, configured: bool
 
 
 def _suite(name: str | None) -> Suite:
-    from pytest_personalens.core.suite.suite import get_suite
+    from pytest_personalens.core.suite import get_suite
 
     return get_suite(name or FIRST_SUITE)
 

@@ -9,17 +9,15 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from pydantic import ValidationError
 
 from pytest_personalens.core.dialogue.dialogue import Dialogue
-from pytest_personalens.core.dialogue.exports.gathering import Exports
-from pytest_personalens.core.dialogue.exports.values import read_values
-from pytest_personalens.core.dialogue.message import group_turns, is_step
-from pytest_personalens.core.dialogue.stored_messages import read_messages
+from pytest_personalens.core.dialogue.exports.gathering import Exports, read_values
+from pytest_personalens.core.dialogue.message import group_turns, is_step, read_messages
 from pytest_personalens.core.errors import DataError, RecordError
 from pytest_personalens.core.files.jsonfile import first_problem
 from pytest_personalens.core.judging.verdict import Verdict
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.core.text.node_ids import CaseId, parse_case
-from pytest_personalens.core.text.slugs import slug
+from pytest_personalens.core.text.safe_text import slug
 from pytest_personalens.datasets.base import parse_file
 from pytest_personalens.datasets.official.official import TASK_ID, task_name
 from pytest_personalens.engine.job import StoredDialogue

@@ -13,8 +13,7 @@ from syrupy.extensions.json import JSONSnapshotExtension
 from syrupy.location import PyTestLocation
 
 from pytest_personalens.core.errors import RecordError
-from pytest_personalens.core.files.atomic_write import write_atomically
-from pytest_personalens.core.files.links import read_own, refuse_links
+from pytest_personalens.core.files.links import read_own, refuse_links, write_atomically
 from pytest_personalens.core.judging.evaluation import Evaluation
 from pytest_personalens.engine.records.elsewhere import FOLDER, STORED
 from pytest_personalens.engine.records.record import ForeignRecord, Record, plain, read_record, record_of

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import pytest
 
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.files.atomic_write import write_atomically
 from pytest_personalens.core.files.cache import cache_folder
-from pytest_personalens.core.files.links import read_own, refuse_links
+from pytest_personalens.core.files.links import read_own, refuse_links, write_atomically
 from pytest_personalens.core.options.options import OPTIONS, keys_of
 from pytest_personalens.engine.assistant.source import first_changed, sources
 from pytest_personalens.engine.records.elsewhere import FOLDER

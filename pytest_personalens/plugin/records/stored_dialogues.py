@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.scenario import ScenarioRef
-from pytest_personalens.core.text.slugs import slug
+from pytest_personalens.core.text.safe_text import slug
 from pytest_personalens.engine.job import PERSON
 from pytest_personalens.plugin.records.dialogue_files import read_dialogues
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_personalens.core.errors import DataError, SpecError
-from pytest_personalens.core.files.atomic_write import write_atomically
 from pytest_personalens.core.files.destinations import writable
+from pytest_personalens.core.files.links import write_atomically
 from pytest_personalens.core.judging.usage import add_usage
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.options.options import BY_KEY

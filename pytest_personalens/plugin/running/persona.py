@@ -10,7 +10,7 @@ from pytest_personalens.core.errors import SpecError, short_repr
 from pytest_personalens.core.frozen import clean
 from pytest_personalens.core.scenario import GoalPart, Scenario, ScenarioRef, Task
 from pytest_personalens.core.suite_names import FIRST_SUITE
-from pytest_personalens.core.text.slugs import slug
+from pytest_personalens.core.text.safe_text import slug
 from pytest_personalens.plugin.options.marks import PERSONA
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import pytest
 
 from pytest_personalens.core.errors import PersonalensError
 from pytest_personalens.core.judging.evaluation import empty_evaluation
-from pytest_personalens.core.runtime.threads import Threads
+from pytest_personalens.core.runtime import Threads
 from pytest_personalens.core.suite_names import MEMORY, PARAM, STATE, STORE
 from pytest_personalens.engine.assistant.running_users import UsersMixed
 from pytest_personalens.engine.assistant.state import knows_whose
@@ -30,7 +30,7 @@ from pytest_personalens.plugin.running.xdist import share_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from pytest_personalens.core.dialogue.memory_store import MemoryStore
+    from pytest_personalens.core.dialogue.state import MemoryStore
     from pytest_personalens.core.options.settings import Settings
     from pytest_personalens.engine.assistant.memory import Memory, UserPast
     from pytest_personalens.engine.assistant.state import StateSource

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from pytest_personalens.core.text.redaction import redact
-from pytest_personalens.core.text.shell import shell_line
+from pytest_personalens.core.text.safe_text import shell_line
 from pytest_personalens.engine.assistant.memory import UserPast
 from pytest_personalens.engine.job import Job
 from pytest_personalens.engine.records.elsewhere import OtherRecords

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from pytest_personalens.core.errors import NothingFits, PersonalensError, SpecError, error_text
-from pytest_personalens.core.options.gate_expression import measure_of
+from pytest_personalens.core.options.gate import measure_of
 from pytest_personalens.core.options.options import BY_KEY
-from pytest_personalens.core.runtime.garbage import no_collection
+from pytest_personalens.core.runtime import no_collection
 from pytest_personalens.core.scenario import Context, ScenarioRef
 from pytest_personalens.core.suite_names import DATA_PREFIXES, FIRST_SUITE
 from pytest_personalens.core.text.parse import ALL, judge_specs

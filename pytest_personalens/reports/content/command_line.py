@@ -9,13 +9,13 @@ from pytest_personalens.core.judging.measure import CRITERION
 from pytest_personalens.core.options.gate import GateExpression
 from pytest_personalens.core.options.options import OPTIONS
 from pytest_personalens.core.text.node_ids import BUILT_IN, file_of, within_file
-from pytest_personalens.core.text.shell import shell_line
+from pytest_personalens.core.text.safe_text import shell_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from pytest_personalens.core.options.options import Option
-    from pytest_personalens.core.suite.suite import Suite
+    from pytest_personalens.core.suite import Suite
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
 

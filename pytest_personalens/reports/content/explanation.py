@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.judging.measure import Measure
     from pytest_personalens.core.judging.verdict import Reason, ReasonCode, Verdict
     from pytest_personalens.core.scenario import BaseScenario
-    from pytest_personalens.core.suite.suite import Suite
+    from pytest_personalens.core.suite import Suite
     from pytest_personalens.results.reasons.explanation import Exchange, Explanation, MeanChange, WorstCase
     from pytest_personalens.results.reasons.reasons import CountedCode, ReasonCount
     from pytest_personalens.results.values.item import Item

@@ -9,10 +9,10 @@ from functools import partial
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.core.files.atomic_write import write_atomically
+from pytest_personalens.core.files.links import write_atomically
 from pytest_personalens.core.judging.usage import Usage
 from pytest_personalens.core.judging.verdict import Dimension
-from pytest_personalens.core.runtime.garbage import no_collection
+from pytest_personalens.core.runtime import no_collection
 from pytest_personalens.core.text.safe_text import harmless
 from pytest_personalens.reports.charts import settings_chart
 from pytest_personalens.reports.content.command_line import command_line, thresholds_in_force

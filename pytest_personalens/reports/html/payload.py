@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.dialogue.state import State
     from pytest_personalens.core.judging.measure import Measure
     from pytest_personalens.core.scenario import BaseScenario
-    from pytest_personalens.core.suite.suite import Suite
+    from pytest_personalens.core.suite import Suite
     from pytest_personalens.reports.html.reasons import Changes
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.judging.measure import Measure
     from pytest_personalens.core.judging.verdict import Verdict
     from pytest_personalens.core.scenario import BaseScenario
-    from pytest_personalens.core.suite.suite import Suite
+    from pytest_personalens.core.suite import Suite
     from pytest_personalens.results.reasons.reasons import CountedCode
     from pytest_personalens.results.values.figures import Comparison
     from pytest_personalens.results.values.item import Item

@@ -40,7 +40,7 @@ from pytest_personalens.results.wording import gate_outcome, part_note
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_personalens.core.suite.suite import Suite
+    from pytest_personalens.core.suite import Suite
     from pytest_personalens.results.reasons.explanation import Explanation, WorstCase
     from pytest_personalens.results.values.figures import Group
     from pytest_personalens.results.values.item import Item

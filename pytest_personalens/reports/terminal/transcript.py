@@ -36,8 +36,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.dialogue.message import Message
     from pytest_personalens.core.dialogue.state import State
     from pytest_personalens.core.judging.evaluation import Evaluation
-    from pytest_personalens.core.judging.user_fault import UserFault
-    from pytest_personalens.core.judging.verdict import Verdict
+    from pytest_personalens.core.judging.verdict import UserFault, Verdict
     from pytest_personalens.core.scenario import BaseScenario
     from pytest_personalens.results.reasons.explanation import Explanation, WorstCase
     from pytest_personalens.results.values.item import Earlier, Shortfall

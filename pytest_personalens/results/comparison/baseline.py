@@ -15,8 +15,7 @@ from pytest_personalens.core.files.jsonfile import read_versioned, schema_of
 from pytest_personalens.core.frozen import Frozen
 from pytest_personalens.core.judging.verdict import MeasureField, ReasonCode, ScoreField
 from pytest_personalens.core.options.settings import OFFICIAL_PROMPTS
-from pytest_personalens.core.suite.suite import get_suite
-from pytest_personalens.core.suite.suite_field import SuiteField
+from pytest_personalens.core.suite import SuiteField, get_suite
 from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.core.text.node_ids import CaseId
 from pytest_personalens.results.values.item import codes_in, scores_in
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from pytest_personalens.core.suite.suite import Suite
+    from pytest_personalens.core.suite import Suite
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
 

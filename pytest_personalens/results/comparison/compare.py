@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from pytest_personalens.core.judging.measure import Measure
-    from pytest_personalens.core.suite.suite import Suite
+    from pytest_personalens.core.suite import Suite
     from pytest_personalens.results.comparison.baseline import Baseline, Entry
     from pytest_personalens.results.means import Key, Pairs, TrialScores
     from pytest_personalens.results.values.item import Item

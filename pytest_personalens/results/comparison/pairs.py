@@ -8,7 +8,7 @@ from fractions import Fraction
 from statistics import fmean
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.core.judging.metric import OfSums
+from pytest_personalens.core.judging.evaluation import OfSums
 from pytest_personalens.results.means import answers_of, by_user, pair_means, scores_of, user_sums
 from pytest_personalens.results.stats.intervals import mean_interval, pass_hat, spread
 from pytest_personalens.results.stats.paired import flip_interval, sign_flip
@@ -25,10 +25,9 @@ from pytest_personalens.results.values.item import Item
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_personalens.core.judging.evaluation import Answer
+    from pytest_personalens.core.judging.evaluation import Answer, Metric, Row
     from pytest_personalens.core.judging.measure import Measure
-    from pytest_personalens.core.judging.metric import Metric, Row
-    from pytest_personalens.core.suite.suite import Suite
+    from pytest_personalens.core.suite import Suite
     from pytest_personalens.results.means import Key, Pairs, TrialScores
     from pytest_personalens.results.stats.intervals import Interval
 

@@ -7,8 +7,8 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from pytest_personalens.core.judging.dimensions import Dimension
+from pytest_personalens.core.judging.evaluation import Metric
 from pytest_personalens.core.judging.measure import get_measure
-from pytest_personalens.core.judging.metric import Metric
 from pytest_personalens.core.options.gate import (
     CRITERION_GATE,
     LATENCY_P95,
@@ -17,8 +17,10 @@ from pytest_personalens.core.options.gate import (
     USER_FAULTS,
     VALID_FLOOR,
     GateExpression,
+    control_of,
+    measure_of,
+    parse_gate_name,
 )
-from pytest_personalens.core.options.gate_expression import control_of, measure_of, parse_gate_name
 from pytest_personalens.results.comparison.pairs import gain_of, passes_of
 from pytest_personalens.results.gates.corrected import corrected_gate
 from pytest_personalens.results.gates.latency import latency_gate, latency_regression
@@ -50,7 +52,7 @@ from pytest_personalens.results.wording import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from pytest_personalens.core.suite.suite import Suite
+    from pytest_personalens.core.suite import Suite
     from pytest_personalens.results.means import Estimate
     from pytest_personalens.results.values.figures import Comparison, Difference, Drift
     from pytest_personalens.results.values.item import Item

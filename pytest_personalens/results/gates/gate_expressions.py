@@ -8,8 +8,14 @@ from typing import TYPE_CHECKING
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.judging.criteria import ALL_CRITERIA, NEEDS_MODEL
 from pytest_personalens.core.judging.dimensions import Dimension
-from pytest_personalens.core.options.gate import CRITERION_GATE, LATENCY_P95, LIMITS_BROKEN
-from pytest_personalens.core.options.gate_expression import control_of, is_metric, measure_of
+from pytest_personalens.core.options.gate import (
+    CRITERION_GATE,
+    LATENCY_P95,
+    LIMITS_BROKEN,
+    control_of,
+    is_metric,
+    measure_of,
+)
 from pytest_personalens.core.text.parse import judge_specs
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from statistics import fmean
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.core.options.gate_expression import measure_of, parse_gate_name
+from pytest_personalens.core.options.gate import measure_of, parse_gate_name
 from pytest_personalens.results.reasons.reasons import (
     commonest_sentences,
     costs_of,

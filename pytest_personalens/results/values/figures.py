@@ -8,8 +8,7 @@ from pydantic import Field
 
 from pytest_personalens.core.frozen import Frozen
 from pytest_personalens.core.judging.measure import Better
-from pytest_personalens.core.judging.user_fault import FaultCode
-from pytest_personalens.core.judging.verdict import MeasureField
+from pytest_personalens.core.judging.verdict import FaultCode, MeasureField
 from pytest_personalens.core.options.gate import Direction
 
 

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.core.suite.data_check import DataCheck, Finding
+from pytest_personalens.core.suite import DataCheck, Finding
 from pytest_personalens.suites.memory.arcs import KINDS
 from pytest_personalens.suites.memory.dataset import embedded_arcs
 from pytest_personalens.suites.memory.files import examine_arcs

@@ -11,7 +11,7 @@ from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.facts import Day
 from pytest_personalens.core.frozen import Frozen, Text
 from pytest_personalens.core.scenario import DOMAINS, ScenarioRef
-from pytest_personalens.core.text.slugs import slug
+from pytest_personalens.core.text.safe_text import slug
 from pytest_personalens.datasets.base import value_or_raise
 from pytest_personalens.datasets.embedded.building.by_hand import TODO
 from pytest_personalens.datasets.embedded.files import examine_file

@@ -13,7 +13,7 @@ from pytest_personalens.agents.embedded.reader.text import STOPWORDS, plain, ste
 from pytest_personalens.agents.embedded.reader.values import Time, values
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.scenario import DOMAINS
-from pytest_personalens.core.text.slugs import slug
+from pytest_personalens.core.text.safe_text import slug
 from pytest_personalens.datasets.embedded.building.by_hand import TODO
 from pytest_personalens.datasets.embedded.building.pieces import prompt_text
 from pytest_personalens.suites.memory.files import problems_of

@@ -6,10 +6,9 @@ import datetime as dt
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.judging.metric import Metric
+from pytest_personalens.core.judging.evaluation import Metric
 from pytest_personalens.core.scenario import DOMAINS
-from pytest_personalens.core.suite.distance import Distance
-from pytest_personalens.core.suite.suite import Arm, Suite
+from pytest_personalens.core.suite import Arm, Distance, Suite
 from pytest_personalens.suites.memory.arcs import KINDS, Arc
 from pytest_personalens.suites.memory.roles import MEMORY, ArcJudge, ArcUser, P
 from pytest_personalens.suites.memory.words import first_way
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.dialogue.dialogue import UserAgent
     from pytest_personalens.core.judging.verdict import Judge
     from pytest_personalens.core.scenario import BaseScenario, Context
-    from pytest_personalens.core.suite.data_check import DataCheck
+    from pytest_personalens.core.suite import DataCheck
 
 
 #: Raise it if an arc of data/suites/memory changes.

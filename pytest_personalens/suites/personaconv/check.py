@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.core.suite.data_check import DataCheck, Finding
+from pytest_personalens.core.suite import DataCheck, Finding
 from pytest_personalens.datasets.embedded.packaged import packaged_file
 from pytest_personalens.suites.personaconv.data.index import NO_POST, open_index
 from pytest_personalens.suites.personaconv.data.posts import MARKERS, NOBODY, finite, parse_time

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.suite.suite import Arm, Suite
+from pytest_personalens.core.suite import Arm, Suite
 from pytest_personalens.suites.personaconv.roles import Asker, Scorer, run_identity
 from pytest_personalens.suites.personaconv.scoring import metrics
 from pytest_personalens.suites.personaconv.scoring.figures import OTHER
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.judging.measure import Measure
     from pytest_personalens.core.scenario import Context
-    from pytest_personalens.core.suite.data_check import DataCheck
+    from pytest_personalens.core.suite import DataCheck
     from pytest_personalens.suites.personaconv.scoring.texts import TextScorer
     from pytest_personalens.suites.personaconv.values import Kind
 

@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl
 
 from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.scenario import ScenarioRef
-from pytest_personalens.core.text.slugs import slug
+from pytest_personalens.core.text.safe_text import slug
 from pytest_personalens.datasets.base import parse_file
 from pytest_personalens.suites.questions.values import ABSTAIN, Question
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.facts import Clock, Session
 from pytest_personalens.core.files.cache import cache_folder, write_cached
-from pytest_personalens.core.files.json_fields import Fields
 from pytest_personalens.core.files.json_stream import JsonWindow, read_at
+from pytest_personalens.core.files.jsonfile import Fields
 from pytest_personalens.suites.questions.data import Row
 from pytest_personalens.suites.questions.embedded_judge import is_short
 from pytest_personalens.suites.questions.values import ABSTAIN, Expected

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.facts import Session
-from pytest_personalens.core.files.json_fields import Fields
+from pytest_personalens.core.files.jsonfile import Fields
 from pytest_personalens.datasets.base import parse_file
 from pytest_personalens.suites.questions.data import FORMATS, Row, read_json
 from pytest_personalens.suites.questions.values import offer

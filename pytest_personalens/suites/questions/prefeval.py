@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.facts import Session
-from pytest_personalens.core.files.json_fields import Fields
+from pytest_personalens.core.files.jsonfile import Fields
 from pytest_personalens.suites.questions.data import Row, read_json
 from pytest_personalens.suites.questions.values import Expected, offer
 

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.agents.embedded.reader.text import fold
 from pytest_personalens.core.errors import DataError, SpecError
-from pytest_personalens.core.judging.metric import Metric
-from pytest_personalens.core.suite.distance import Distance
-from pytest_personalens.core.suite.suite import Arm, Suite
+from pytest_personalens.core.judging.evaluation import Metric
+from pytest_personalens.core.suite import Arm, Distance, Suite
 from pytest_personalens.core.suite_names import DATA_PREFIXES
 from pytest_personalens.suites.questions.data import OWN_DOMAINS, REASONS, open_questions
 from pytest_personalens.suites.questions.embedded_judge import Asker, EmbeddedJudge
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from pytest_personalens.core.judging.verdict import Judge
-    from pytest_personalens.core.suite.data_check import DataCheck
+    from pytest_personalens.core.suite import DataCheck
 
 _NONE: Final = "none"
 _GIVEN: Final = {"H": "the history", _NONE: "no history"}
@@ -86,7 +85,7 @@ def _check(settings: Mapping[str, Any]) -> None:
 
 def _check_data(spec: str, words: int) -> DataCheck | None:
     """Return the counts of questions, and the fault of each that cannot be read."""
-    from pytest_personalens.core.suite.data_check import DataCheck, Finding
+    from pytest_personalens.core.suite import DataCheck, Finding
 
     if spec != "questions" and DATA_PREFIXES.get(spec.partition(":")[0]) != "questions":
         return None

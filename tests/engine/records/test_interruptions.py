@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from pytest_personalens.core.judging.evaluation import Evaluation
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.scenario import Context, Scenario
-from pytest_personalens.core.text.slugs import slug
+from pytest_personalens.core.text.safe_text import slug
 from pytest_personalens.engine.job import Job
 from pytest_personalens.engine.participant_specs import ParticipantSpecs
 from pytest_personalens.engine.participants import Participants

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pytest_personalens.cli.command import main
-from pytest_personalens.core.files.atomic_write import write_atomically
+from pytest_personalens.core.files.links import write_atomically
 from pytest_personalens.results.comparison.baseline import baseline_of
 from pytest_personalens.results.values.provenance import Provenance
 from pytest_personalens.results.values.results import write_json

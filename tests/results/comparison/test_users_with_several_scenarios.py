@@ -13,8 +13,8 @@ import pytest
 from benchmarks.stats.intervals import NATURALNESS, PERSONALIZATION, coverage, ours, rate_coverage
 from benchmarks.stats.users import ASSISTANTS, SAMPLES, Scores, alarms, changes, held
 from pytest_personalens.core.judging.verdict import Dimension
-from pytest_personalens.core.options.gate_expression import read_gate
-from pytest_personalens.core.suite.suite import get_suite
+from pytest_personalens.core.options.gate import read_gate
+from pytest_personalens.core.suite import get_suite
 from pytest_personalens.results.comparison.baseline import baseline_of
 from pytest_personalens.results.comparison.compare import compare_with_baseline
 from pytest_personalens.results.comparison.pairs import lift

@@ -12,8 +12,8 @@ import pytest
 from scipy.stats import beta
 
 from benchmarks.stats.non_inferiority import KINDS, TOGETHER, by_sign_flip, ours, passes
-from pytest_personalens.core.options.gate_expression import parse_gate_name, read_gate
-from pytest_personalens.core.suite.suite import get_suite
+from pytest_personalens.core.options.gate import parse_gate_name, read_gate
+from pytest_personalens.core.suite import get_suite
 from pytest_personalens.results.stats.paired import excludes_drop, least_change
 from tests.support.processes.runs import assert_ended
 from tests.support.repository import Repository

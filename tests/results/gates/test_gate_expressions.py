@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from pytest_personalens.core.options.gate import GateExpression
-from pytest_personalens.core.options.gate_expression import read_gate
+from pytest_personalens.core.options.gate import GateExpression, read_gate
 from pytest_personalens.core.scenario import ScenarioRef
-from pytest_personalens.core.suite.suite import get_suite
+from pytest_personalens.core.suite import get_suite
 from pytest_personalens.datasets import OtherUsers
 from tests.support.processes.runs import assert_ended, assert_usage_error, collect_ids
 from tests.support.repository import Repository

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_personalens.core.errors import DataError
-from pytest_personalens.core.files.json_fields import Fields
+from pytest_personalens.core.files.jsonfile import Fields
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.datasets.base import read_toml
 from pytest_personalens.datasets.embedded.embedded import EmbeddedDataset

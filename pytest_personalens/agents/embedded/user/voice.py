@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from pytest_personalens.agents.embedded.reader.text import fold, sentences
-from pytest_personalens.core.runtime.once import once
+from pytest_personalens.core.runtime import once
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from pytest_personalens.agents.embedded.reader.text import fold, stems
 from pytest_personalens.agents.embedded.user.voice import lower_first
 from pytest_personalens.core.facts import RANGE
-from pytest_personalens.core.runtime.once import once
+from pytest_personalens.core.runtime import once
 from pytest_personalens.core.scenario import DOMAINS, PreferenceWords
 from pytest_personalens.datasets.embedded.packaged import PackagedFiles
 

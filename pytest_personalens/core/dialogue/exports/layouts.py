@@ -1,12 +1,182 @@
-"""The layouts of exports, and how an object is known to have one."""
+"""The layouts of exports: of servers, of tracing tools and of other test tools."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from pytest_personalens.core.dialogue.exports import evaluations, servers, traces
-from pytest_personalens.core.dialogue.exports.pieces import Piece, get
+from pytest_personalens.core.dialogue.exports.pieces import (
+    Piece,
+    asked_of,
+    decoded,
+    get,
+    has_both_sides,
+    metadata_of,
+    piece_of,
+    reply_of,
+    said_in,
+    sides,
+    turn_of,
+    whole,
+)
+
+
+def of_promptfoo(value: Mapping[str, Any]) -> Iterator[Piece]:
+    results = value["results"]["results"] if "results" in value else [value]
+    for n, result in enumerate(results):
+        said = get(result, "response", "metadata", "messages") or get(result, "metadata", "messages")
+        output = get(result, "response", "output")
+        if not said and output is None:
+            raise ValueError(
+                f"the result {n} has no output ({get(result, 'error') or 'no reason given'}); remove it"
+            )
+        prompt = decoded(get(result, "prompt", "raw"))
+        messages = sides(said) if said else [*said_in(prompt, reply=False), *said_in(output, reply=True)]
+        found = {**metadata_of(get(result, "testCase") or {}), **metadata_of(result)}
+        provider = get(result, "provider", "id") or get(result, "provider")
+        yield Piece(messages, str(get(result, "id") or n), found.get("scenario"), str(provider or ""))
+
+
+def of_inspect(value: Mapping[str, Any]) -> Iterator[Piece]:
+    for sample in value.get("samples") or ():
+        name = f"{sample.get('id')}-{sample.get('epoch', 1)}"
+        scenario = metadata_of(sample).get("scenario", sample.get("id"))
+        yield Piece(
+            sides(sample.get("messages") or []), name, scenario, str(get(value, "eval", "model") or "")
+        )
+
+
+def of_deepeval(value: Mapping[str, Any]) -> Iterator[Piece]:
+    for n, case in enumerate(value.get("conversationalTestCases") or ([value] if "turns" in value else [])):
+        scenario = metadata_of(case).get("scenario", case.get("name"))
+        yield Piece(sides(case.get("turns") or []), str(case.get("name") or n), scenario)
+
+
+def of_sharegpt(value: Mapping[str, Any]) -> Iterator[Piece]:
+    yield Piece(sides(value["conversations"]), str(value.get("id") or ""), value.get("scenario"))
+
+
+def of_batch(value: Mapping[str, Any]) -> Iterator[Piece]:
+    name = str(value["custom_id"])
+    if "body" in value or "params" in value:
+        body = value.get("body", value.get("params"))
+        asked = whole(asked_of(body), [{}])[:-1]
+        yield Piece(asked, name, metadata_of(body or {}).get("scenario"), group=name, half="request")
+        return
+    body = get(value, "response", "body") or get(value, "result", "message")
+    reply = reply_of(body)
+    if not reply:
+        why = get(value, "error", "message") or get(body, "error", "message") or get(value, "result", "type")
+        raise ValueError(f"the request {name!r} has no reply ({why or 'no text'}); remove the line")
+    yield Piece(reply, name, assistant=str(get(body, "model") or ""), group=name, half="result")
+
+
+def of_bedrock_batch(value: Mapping[str, Any]) -> Iterator[Piece]:
+    asked, reply = asked_of(value["modelInput"]), reply_of(value.get("modelOutput"))
+    yield Piece(whole(asked, reply), str(value.get("recordId") or ""))
+
+
+def of_invocation_log(value: Mapping[str, Any]) -> Iterator[Piece]:
+    body = get(value, "output", "outputBodyJson")
+    if isinstance(body, list):
+        raise ValueError("a streamed InvokeModel, whose reply is in pieces; log calls of Converse")
+    messages = whole(asked_of(get(value, "input", "inputBodyJson")), reply_of(body))
+    yield piece_of(
+        value, messages, str(value.get("requestId") or ""), value.get("modelId"), value.get("timestamp")
+    )
+
+
+def of_response(value: Mapping[str, Any]) -> Iterator[Piece]:
+    response = value if value.get("object") == "response" else value["response"]
+    asked = asked_of({"input": value.get("input")}) or asked_of(value.get("request"))
+    messages = whole(asked, reply_of(response))
+    yield piece_of({**response, **value}, messages, str(response.get("id") or ""), response.get("model"))
+
+
+def of_completion(value: Mapping[str, Any]) -> Iterator[Piece]:
+    asked = asked_of(value) or asked_of(value.get("request"))
+    messages = whole(asked, reply_of(value))
+    yield piece_of(value, messages, str(value.get("id") or ""), value.get("model"))
+
+
+def of_langsmith(value: Mapping[str, Any]) -> Iterator[Piece]:
+    messages = turn_of(value, value.get("inputs"), value.get("outputs"))
+    if value.get("parent_run_id"):
+        return  # the run above it says the same
+    if not has_both_sides(messages):
+        raise ValueError(f"no message of both sides in the run {value.get('name')!r}; remove it")
+    without_project = {k: v for k, v in value.items() if k != "session_id"}
+    yield piece_of(
+        without_project, messages, str(value.get("id") or ""), value.get("name"), value.get("start_time")
+    )
+
+
+def of_langfuse(value: Mapping[str, Any]) -> Iterator[Piece]:
+    messages = turn_of(value, value.get("input"), value.get("output"))
+    time = value.get("timestamp") or value.get("startTime")
+    for seen in value.get("observations") or ():
+        if not has_both_sides(messages) and get(seen, "type") == "GENERATION":
+            messages = turn_of(seen, seen.get("input"), seen.get("output"))
+    if not has_both_sides(messages):
+        if value.get("type") not in (None, "GENERATION"):
+            return  # a span or an event of a trace
+        raise ValueError("no message of both sides in the input and output; remove it")
+    yield piece_of(
+        {**value, "metadata": decoded(value.get("metadata"))},
+        messages,
+        str(value.get("id") or ""),
+        time=time,
+    )
+
+
+def of_otel(value: Mapping[str, Any]) -> Iterator[Piece]:
+    scopes = [s for r in value.get("resourceSpans") or () for s in get(r, "scopeSpans") or ()]
+    for span in (
+        [s for scope in scopes for s in get(scope, "spans") or ()] if "resourceSpans" in value else [value]
+    ):
+        attributes = _attributes(span.get("attributes"))
+        for event in span.get("events") or ():  # the content may stand in an event of the span
+            attributes |= {
+                k: v for k, v in _attributes(get(event, "attributes")).items() if k.endswith(".messages")
+            }
+        asked, reply = (decoded(attributes.get(f"gen_ai.{side}.messages")) for side in ("input", "output"))
+        if attributes.get("gen_ai.operation.name") not in (None, "chat", "invoke_agent", "generate_content"):
+            continue
+        if not any(name.startswith("gen_ai.") for name in attributes):
+            continue
+        if not asked or not reply:
+            raise ValueError(
+                "a span without gen_ai.input.messages and gen_ai.output.messages;"
+                " let your instrumentation keep the content"
+            )
+        time = span.get("startTimeUnixNano") or span.get("start_time")
+        name = str(get(span, "context", "span_id") or span.get("spanId") or "")
+        scenario = attributes.get("scenario", attributes.get("gen_ai.conversation.scenario"))
+        found = {"conversation_id": attributes.get("gen_ai.conversation.id"), "scenario": scenario}
+        yield piece_of(
+            {"metadata": found},
+            [*sides(asked), *sides(reply)],
+            name,
+            attributes.get("gen_ai.request.model"),
+            time,
+        )
+
+
+def _attributes(value: object) -> dict[str, Any]:
+    """Return attributes by name, from an object or from OTLP's list of keys and typed values."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    listed = value if isinstance(value, list) else []
+    return {str(get(one, "key")): _any_value(get(one, "value")) for one in listed}
+
+
+def _any_value(value: object) -> Any:
+    if (listed := get(value, "arrayValue")) is not None:
+        return [_any_value(one) for one in get(listed, "values") or ()]
+    if (mapping := get(value, "kvlistValue")) is not None:
+        return _attributes(get(mapping, "values"))
+    return next(iter(value.values()), None) if isinstance(value, Mapping) else value
+
 
 _Object = Mapping[str, Any]
 
@@ -72,17 +242,17 @@ def _each(value: _Object) -> Iterator[Piece]:
 
 
 _LAYOUTS: Final = (
-    Layout("a batch", _is_batch, servers.of_batch),
-    Layout("a batch of Bedrock", lambda v: "modelInput" in v, servers.of_bedrock_batch),
-    Layout("an invocation log of Bedrock", _is_invocation, servers.of_invocation_log),
-    Layout("a Responses object", _is_response, servers.of_response),
-    Layout("a chat completion", lambda v: isinstance(v.get("choices"), list), servers.of_completion),
-    Layout("a LangSmith run", lambda v: {"run_type", "inputs"} <= v.keys(), traces.of_langsmith),
-    Layout("a promptfoo evaluation", _is_promptfoo, evaluations.of_promptfoo),
-    Layout("an inspect log", lambda v: {"eval", "samples"} <= v.keys(), evaluations.of_inspect),
-    Layout("deepeval's conversations", _is_deepeval, evaluations.of_deepeval),
-    Layout("ShareGPT", lambda v: isinstance(v.get("conversations"), list), evaluations.of_sharegpt),
-    Layout("OpenTelemetry", _is_otel, traces.of_otel),
-    Layout("a trace of Langfuse", _is_langfuse, traces.of_langfuse),
+    Layout("a batch", _is_batch, of_batch),
+    Layout("a batch of Bedrock", lambda v: "modelInput" in v, of_bedrock_batch),
+    Layout("an invocation log of Bedrock", _is_invocation, of_invocation_log),
+    Layout("a Responses object", _is_response, of_response),
+    Layout("a chat completion", lambda v: isinstance(v.get("choices"), list), of_completion),
+    Layout("a LangSmith run", lambda v: {"run_type", "inputs"} <= v.keys(), of_langsmith),
+    Layout("a promptfoo evaluation", _is_promptfoo, of_promptfoo),
+    Layout("an inspect log", lambda v: {"eval", "samples"} <= v.keys(), of_inspect),
+    Layout("deepeval's conversations", _is_deepeval, of_deepeval),
+    Layout("ShareGPT", lambda v: isinstance(v.get("conversations"), list), of_sharegpt),
+    Layout("OpenTelemetry", _is_otel, of_otel),
+    Layout("a trace of Langfuse", _is_langfuse, of_langfuse),
     Layout("a list", lambda v: bool(_list_in(v)), _each),
 )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.core.text.slugs import slug
+from pytest_personalens.core.text.safe_text import slug
 from pytest_personalens.datasets.embedded.building.files import File, Person, lay_out, some_values, stand_in
 from pytest_personalens.datasets.embedded.building.people import offered_values
 from pytest_personalens.datasets.embedded.building.pieces import prompt_text

@@ -7,8 +7,8 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.errors import DataError
-from pytest_personalens.core.files.atomic_write import write_atomically
-from pytest_personalens.core.text.slugs import slug
+from pytest_personalens.core.files.links import write_atomically
+from pytest_personalens.core.text.safe_text import slug
 from pytest_personalens.datasets.embedded.building.pieces import make_folder
 from pytest_personalens.datasets.embedded.files import EmbeddedFiles
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from pytest_personalens.core.dialogue.exports.gathering import Exports
-from pytest_personalens.core.dialogue.exports.messages import plain_messages
-from pytest_personalens.core.dialogue.exports.values import read_values
-from pytest_personalens.core.dialogue.stored_messages import read_messages
+from pytest_personalens.core.dialogue.exports.gathering import Exports, read_values
+from pytest_personalens.core.dialogue.exports.pieces import plain_messages
+from pytest_personalens.core.dialogue.message import read_messages
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.datasets.embedded.building.by_hand import TODO
 from pytest_personalens.datasets.embedded.building.pieces import prompt_text

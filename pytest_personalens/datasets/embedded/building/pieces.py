@@ -11,7 +11,7 @@ from string import Template
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import DataError
-from pytest_personalens.core.files.atomic_write import write_atomically
+from pytest_personalens.core.files.links import write_atomically
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

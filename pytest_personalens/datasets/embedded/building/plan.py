@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final, get_args
 from pydantic import Field
 
 from pytest_personalens.core.errors import DataError
-from pytest_personalens.core.text.slugs import slug
+from pytest_personalens.core.text.safe_text import slug
 from pytest_personalens.datasets.embedded.entries import Demographics, Domain, PreferenceType
 from pytest_personalens.datasets.embedded.files import examine_file
 from pytest_personalens.datasets.embedded.layout import domain_problems, name_problems, unknown

@@ -11,7 +11,7 @@ from string import Template
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.frozen import clean
-from pytest_personalens.core.runtime.once import once
+from pytest_personalens.core.runtime import once
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

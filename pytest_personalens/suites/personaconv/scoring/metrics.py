@@ -11,16 +11,15 @@ from bisect import bisect_left
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
+from pytest_personalens.core.judging.evaluation import Metric, OfSums
 from pytest_personalens.core.judging.measure import Measure, MeasureNames
-from pytest_personalens.core.judging.metric import Metric, OfSums
 from pytest_personalens.suites.personaconv.scoring.figures import POSITIVE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_personalens.core.judging.evaluation import Answer
+    from pytest_personalens.core.judging.evaluation import Answer, Row
     from pytest_personalens.core.judging.measure import Exact
-    from pytest_personalens.core.judging.metric import Row
 
 
 def _names(name: str, title: str) -> MeasureNames:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import SpecError, error_text
-from pytest_personalens.core.runtime.once import once
+from pytest_personalens.core.runtime import once
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -1,16 +1,79 @@
-"""A pool of threads that the end of the program does not wait for."""
+"""Threads that the program's end does not wait for, caches made once, and the garbage collector left out."""
 
 from __future__ import annotations
 
+import atexit
+import gc
 import os
 import queue
+import sys
 import threading
 from concurrent.futures import Executor, Future, wait
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final
+from contextlib import contextmanager, suppress
+from functools import cache, update_wrapper
+from typing import TYPE_CHECKING, Any, Final, Generic, ParamSpec, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+
+#: After more new blocks of memory than these, objects are left frozen: to search them at the end takes
+#: seconds, and the process ends anyway. An object has one block or a few.
+_MANY: Final = 500_000
+
+
+@contextmanager
+def no_collection(*, kept: bool = False) -> Iterator[None]:
+    """Leave the garbage collector out; what is `kept` until the end is never searched (`gc.freeze`)."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            if kept:
+                gc.freeze()
+            gc.enable()
+
+
+def leave_out_at_exit() -> None:
+    """Have the end of the process search no object for garbage: it takes a quarter of a second."""
+    atexit.unregister(gc.freeze)
+    atexit.register(gc.freeze)
+
+
+def unfreezing() -> Callable[[], None]:
+    """Return a function that undoes all freezes, unless much memory has been allocated since now."""
+    # To count the objects themselves takes a tenth of a second where there are a million.
+    before = sys.getallocatedblocks()
+
+    def unfreeze() -> None:
+        if sys.getallocatedblocks() - before <= _MANY:
+            gc.unfreeze()
+
+    return unfreeze
+
+
+_Arguments = ParamSpec("_Arguments")
+Made = TypeVar("Made")
+
+
+class once(Generic[_Arguments, Made]):  # noqa: N801  (a decorator)
+    """A decorator that calls `make` once for each set of arguments and keeps the result.
+
+    With `functools.cache`, thirty dialogues that begin at the same time would read thirty copies of the
+    weights.
+    """
+
+    def __init__(self, make: Callable[_Arguments, Made]) -> None:
+        self._kept, self._lock = cache(make), threading.RLock()
+        self.cache_clear = self._kept.cache_clear
+        update_wrapper(self, make)
+
+    def __call__(self, *args: _Arguments.args, **kwargs: _Arguments.kwargs) -> Made:
+        """Return the result of `make` for these arguments."""
+        with self._lock:
+            return self._kept(*args, **kwargs)  # type: ignore[arg-type]  # hashable, or `make` could not be cached
 
 
 class Threads(Executor):

@@ -1,14 +1,16 @@
-"""A suite, as a value: its items, its measures, and how to run it."""
+"""A suite, as a value: its name, its items and measures, how to run it, and what a page shows of them."""
 
 from __future__ import annotations
 
 import importlib
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, Protocol
+
+from pydantic import AfterValidator, ConfigDict
 
 from pytest_personalens.core.errors import SpecError
+from pytest_personalens.core.judging.evaluation import Metric
 from pytest_personalens.core.judging.measure import Measure, add_measures, get_measure
-from pytest_personalens.core.judging.metric import Metric
 from pytest_personalens.core.suite_names import SUITES
 
 if TYPE_CHECKING:
@@ -16,14 +18,75 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_personalens.core.dialogue.dialogue import Dialogue, UserAgent
-    from pytest_personalens.core.judging.user_fault import UserFault
-    from pytest_personalens.core.judging.verdict import Judge
+    from pytest_personalens.core.judging.verdict import Judge, UserFault
     from pytest_personalens.core.scenario import BaseScenario, Context
-    from pytest_personalens.core.suite.data_check import DataCheck
-    from pytest_personalens.core.suite.distance import Distance
 
     #: The settings of a run, by name.
     SettingsByName = Mapping[str, Any]
+
+
+def _open(name: str) -> str:
+    try:
+        return get_suite(name).name
+    except SpecError as error:
+        raise ValueError(str(error)) from None
+
+
+#: The name of a suite as a field. It comes before the fields that hold the suite's measures.
+SuiteField = Annotated[str, AfterValidator(_open)]
+
+
+class Distance(NamedTuple):
+    """How long before the end a user said what an item rests on.
+
+    `of` returns that for a scenario, or None if nobody knows. `title` says what it counts. A range ends at
+    each of `steps`, and the last range is open. Without steps, each number is a range.
+    """
+
+    title: str
+    steps: tuple[int, ...]
+    of: Callable[[Any], int | None]
+
+    def range_of(self, far: int) -> str:
+        """Return the name of the range of a number, such as ``8 to 30``."""
+        if not self.steps:
+            return f"{far:,}"
+        place = sum(far > step for step in self.steps)
+        if place == 0:
+            return f"up to {self.steps[0]:,}"
+        low, *high = self.steps[place - 1 : place + 1]
+        return f"{low + 1:,} to {high[0]:,}" if high else f"over {low:,}"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One problem: its rule, its file, its field and a message."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    rule: str
+    file: str
+    field: str
+    message: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataCheck:
+    """The measures and the problems of a dataset of any suite, ready to be printed.
+
+    A row is a measure, its value and its goal. `summary` are lines below the rows, `details` further ones on
+    demand, and `every` one for each part that is not used. `rules` is the number of rules that were checked.
+    `report` is everything as an object for JSON.
+    """
+
+    dataset: str
+    rows: Sequence[tuple[str, str, str]]
+    summary: Sequence[str] = ()
+    details: Sequence[str] = ()
+    every: Sequence[str] = ()
+    findings: Sequence[Finding]
+    rules: int
+    report: Mapping[str, Any]
 
 
 class StoredReplies(Protocol):

@@ -1,1 +1,0 @@
-"""Threads, caches and the garbage collector."""
