@@ -52,8 +52,7 @@ def conclude(results: Results, requirements: Requirements) -> Results:
         return results
 
     if requirements.baseline is not None:
-        from pytest_personalens.results.comparison.compare import compare_with_baseline
-        from pytest_personalens.results.comparison.latency_change import compare_latency
+        from pytest_personalens.results.comparison.compare import compare_latency, compare_with_baseline
 
         margins = {get_measure(name): margin for name, margin in s.margin}
         baseline = follow_moved_tests(requirements.baseline, results)

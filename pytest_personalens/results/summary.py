@@ -11,11 +11,9 @@ from pytest_personalens.core.judging.measure import CRITERION
 from pytest_personalens.core.judging.usage import Usage
 from pytest_personalens.core.suite import get_suite
 from pytest_personalens.core.suite_names import FIRST_SUITE
-from pytest_personalens.results.means import by_turn, estimate, figure_of, item_scores
-from pytest_personalens.results.slices import slices_of
+from pytest_personalens.results.means import by_turn, estimate, figure_of, item_scores, slices_of
 from pytest_personalens.results.values.figures import Group, Mean, UserAudit
-from pytest_personalens.results.values.item import Item
-from pytest_personalens.results.values.latency import latency_of, without_short
+from pytest_personalens.results.values.item import Item, latency_of, without_short
 from pytest_personalens.results.values.results import Results
 
 if TYPE_CHECKING:

@@ -28,8 +28,7 @@ from pytest_personalens.results.reasons.explanation import explanations
 from pytest_personalens.results.summary import summarize
 from pytest_personalens.results.values.figures import Gate
 from pytest_personalens.results.values.item import Earlier, Item
-from pytest_personalens.results.values.provenance import Provenance
-from pytest_personalens.results.values.results import Results, write_json
+from pytest_personalens.results.values.results import Provenance, Results, write_json
 from pytest_personalens.results.wording import trust_note
 from tests.support.repository import ROOT, Repository
 

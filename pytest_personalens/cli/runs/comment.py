@@ -15,7 +15,7 @@ from pytest_personalens.reports.content.markup import escape
 from pytest_personalens.reports.markdown.github import link, post, root_in_repository, thread_of
 from pytest_personalens.reports.markdown.report import markdown_report
 from pytest_personalens.results.comparison.baseline import read_baseline
-from pytest_personalens.results.files.stored import read_computed
+from pytest_personalens.results.files import read_computed
 from pytest_personalens.results.wording import count
 
 if TYPE_CHECKING:

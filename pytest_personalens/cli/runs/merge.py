@@ -16,7 +16,7 @@ from pytest_personalens.core.text.safe_text import harmless
 from pytest_personalens.reports.files import Files, check_files, write_files
 from pytest_personalens.reports.terminal.summary import summary_lines
 from pytest_personalens.reports.terminal.transcript import gate_failure
-from pytest_personalens.results.files.shards import Shard, merge, read_shards
+from pytest_personalens.results.files import Shard, merge, read_shards
 from pytest_personalens.results.reasons.explanation import explanations
 from pytest_personalens.results.wording import count
 

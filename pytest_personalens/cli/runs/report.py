@@ -33,7 +33,7 @@ from pytest_personalens.reports.terminal.summary import summary_lines
 from pytest_personalens.reports.terminal.transcript import gate_failure
 from pytest_personalens.results.comparison.baseline import baseline_of, terms_of
 from pytest_personalens.results.comparison.compare import compare_with_baseline
-from pytest_personalens.results.files.stored import read_computed
+from pytest_personalens.results.files import read_computed
 from pytest_personalens.results.reasons.explanation import explanations
 from pytest_personalens.results.reasons.reasons import attach_earlier, attach_messages
 from pytest_personalens.results.wording import count

@@ -24,13 +24,12 @@ from pytest_personalens.plugin.reporting.reported import Reported, only_inconclu
 from pytest_personalens.plugin.running.keys import REFUSED, RUN, STOPPED
 from pytest_personalens.reports.files import WrittenFiles
 from pytest_personalens.results.conclusion import Requirements, conclude
-from pytest_personalens.results.files.stored import keep_last
+from pytest_personalens.results.files import keep_last
 from pytest_personalens.results.gates.check import judge_gate
 from pytest_personalens.results.gates.gate_expressions import with_groups
 from pytest_personalens.results.summary import summarize, with_drift
 from pytest_personalens.results.values.item import Item
-from pytest_personalens.results.values.provenance import provenance_of
-from pytest_personalens.results.values.results import Results
+from pytest_personalens.results.values.results import Results, provenance_of
 
 if TYPE_CHECKING:
     from collections.abc import Generator

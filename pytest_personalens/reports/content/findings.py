@@ -9,10 +9,14 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from pytest_personalens.core.judging.dimensions import Dimension
 from pytest_personalens.reports.content.explanation import sentence_of
 from pytest_personalens.results.gates.corrected import corrected_note
-from pytest_personalens.results.gates.latency import latency_note
+from pytest_personalens.results.gates.gate_expressions import latency_note
 from pytest_personalens.results.reasons.explanation import explanations
-from pytest_personalens.results.reasons.reasons import criteria_note, intrusions_note, limits_note
-from pytest_personalens.results.reasons.shared_values import shared_note
+from pytest_personalens.results.reasons.reasons import (
+    criteria_note,
+    intrusions_note,
+    limits_note,
+    shared_note,
+)
 from pytest_personalens.results.wording import (
     CAUSES,
     REPORT_ONLY,

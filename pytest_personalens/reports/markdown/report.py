@@ -44,8 +44,7 @@ if TYPE_CHECKING:
     from pytest_personalens.results.reasons.explanation import Explanation, WorstCase
     from pytest_personalens.results.values.figures import Group
     from pytest_personalens.results.values.item import Item
-    from pytest_personalens.results.values.provenance import Provenance
-    from pytest_personalens.results.values.results import Results
+    from pytest_personalens.results.values.results import Provenance, Results
 
 _LONGEST: Final = 400
 #: Characters of a message in an exchange.

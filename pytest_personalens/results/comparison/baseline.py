@@ -18,10 +18,8 @@ from pytest_personalens.core.options.settings import OFFICIAL_PROMPTS
 from pytest_personalens.core.suite import SuiteField, get_suite
 from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.core.text.node_ids import CaseId
-from pytest_personalens.results.values.item import codes_in, scores_in
-from pytest_personalens.results.values.latency import mean_time
-from pytest_personalens.results.values.provenance import Provenance
-from pytest_personalens.results.values.results import RESULTS_SCHEMA, read_results
+from pytest_personalens.results.values.item import codes_in, mean_time, scores_in
+from pytest_personalens.results.values.results import RESULTS_SCHEMA, Provenance, read_results
 from pytest_personalens.results.wording import left_out_text, unread_text
 
 if TYPE_CHECKING:

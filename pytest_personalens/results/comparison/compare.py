@@ -1,8 +1,9 @@
-"""Compares a run with its baseline by scenario, tests for a drop, and says which drop it would find."""
+"""Compares a run with its baseline by scenario, tests for drops and slower replies."""
 
 from __future__ import annotations
 
 from collections import defaultdict
+from fractions import Fraction
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
@@ -15,9 +16,10 @@ from pytest_personalens.results.comparison.pairs import (
     compare_pairs,
     gains,
 )
-from pytest_personalens.results.means import in_order, pair_means, scores_of
-from pytest_personalens.results.stats.paired import detectable, holm, step_of
-from pytest_personalens.results.values.figures import Comparison, Difference, Flip
+from pytest_personalens.results.means import by_user, in_order, mean, pair_means, scores_of
+from pytest_personalens.results.stats.paired import detectable, holm, sign_flip, step_of
+from pytest_personalens.results.values.figures import Comparison, Difference, Flip, LatencyChange
+from pytest_personalens.results.values.item import MARGIN, mean_time
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -31,6 +33,36 @@ if TYPE_CHECKING:
 
     #: A measure, and the kind of scenario that it is over; empty for all.
     Tested = tuple[Measure, str]
+
+
+def compare_latency(baseline: Baseline, results: Results, *, level: float) -> LatencyChange | None:
+    """Return how the mean time of a reply changed, over the scenarios that have one in both runs, if any.
+
+    The test is `sign_flip` over users, one-sided. Runs with other numbers of dialogues side by side are not
+    compared.
+    """
+    now = {item.key: value for item in results.own if (value := mean_time(item)) is not None}
+    then = {entry.key: entry.latency for entry in baseline.entries if entry.latency is not None}
+    both = sorted(now.keys() & then.keys())
+    side = results.latency.side_by_side if results.latency is not None else baseline.side_by_side or 1
+    if not both or (results.latency is None and not any(then[key] for key in both)):
+        return None
+    if baseline.side_by_side not in (None, side):
+        return LatencyChange(side_by_side=side, then_side_by_side=baseline.side_by_side)
+    pairs = {key: (Fraction(str(then[key])), Fraction(str(now[key]))) for key in both}
+    changes = by_user({key: before - after for key, (before, after) in pairs.items()})
+    before, after = (float(mean([pair[n] for pair in pairs.values()])) for n in (0, 1))
+    p = sign_flip([sum(of_user, Fraction()) for of_user in changes]).p
+    return LatencyChange(
+        side_by_side=side,
+        then_side_by_side=side,
+        before=round(before, 2),
+        after=round(after, 2),
+        scenarios=len(pairs),
+        p=p,
+        slower=p <= level and after - before > MARGIN,
+    )
+
 
 #: The reasons why only a part of what a scenario has was compared.
 IN_PART: Final = (

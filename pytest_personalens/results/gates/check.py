@@ -23,15 +23,14 @@ from pytest_personalens.core.options.gate import (
 )
 from pytest_personalens.results.comparison.pairs import gain_of, passes_of
 from pytest_personalens.results.gates.corrected import corrected_gate
-from pytest_personalens.results.gates.latency import latency_gate, latency_regression
-from pytest_personalens.results.means import by_user, figure_of, mean
+from pytest_personalens.results.gates.gate_expressions import latency_gate, latency_regression
+from pytest_personalens.results.means import LEAST_USERS, by_user, figure_of, largest_gap, mean
 from pytest_personalens.results.reasons.reasons import (
     breaks_a_limit,
     intrusion_kinds,
     limits_note,
     tells_limits,
 )
-from pytest_personalens.results.slices import LEAST_USERS, largest_gap
 from pytest_personalens.results.stats.intervals import interval, pass_hat, pass_share
 from pytest_personalens.results.values.figures import Gate
 from pytest_personalens.results.values.item import members

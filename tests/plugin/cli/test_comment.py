@@ -12,8 +12,7 @@ import pytest
 from pytest_personalens.cli.command import main
 from pytest_personalens.core.files.links import write_atomically
 from pytest_personalens.results.comparison.baseline import baseline_of
-from pytest_personalens.results.values.provenance import Provenance
-from pytest_personalens.results.values.results import write_json
+from pytest_personalens.results.values.results import Provenance, write_json
 from tests.support.processes.commands import refusal
 from tests.support.results.rich_results import rich_results
 from tests.support.servers.forge import Forge, forge

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_personalens.results.slices import gap_of
+from pytest_personalens.results.means import gap_of
 from tests.support.processes.runs import assert_usage_error
 
 if TYPE_CHECKING:

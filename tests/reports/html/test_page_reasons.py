@@ -14,7 +14,7 @@ import pytest
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.reports.content.command_line import command_line, thresholds_in_force
 from pytest_personalens.reports.html.page import html_page, write_html
-from pytest_personalens.results.values.provenance import Provenance
+from pytest_personalens.results.values.results import Provenance
 from tests.support.browser import Page, axe_source
 from tests.support.repository import Repository
 from tests.support.results.rich_results import HOSTILE, rich_results

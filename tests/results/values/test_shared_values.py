@@ -6,7 +6,7 @@ import random
 
 from pytest_personalens.core.dialogue.message import Message
 from pytest_personalens.core.scenario import Scenario
-from pytest_personalens.results.reasons.shared_values import SharedValue, shared_values
+from pytest_personalens.results.reasons.reasons import SharedValue, shared_values
 from pytest_personalens.results.values.item import Item
 from tests.support.results.rich_results import rich_results
 

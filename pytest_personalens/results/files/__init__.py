@@ -1,1 +1,0 @@
-"""Files of results: read, and merged from shards."""
