@@ -29,7 +29,7 @@ def main(options: argparse.Namespace, *, offered: Callable[[str], Dataset | None
     """Return 0, 1 if there are findings and no table was asked for, or 4 if a dataset does not exist."""
     from pytest_personalens.datasets.quality import assess, read_corpus  # after the check of the arguments
     from pytest_personalens.datasets.quality.table import data_check
-    from pytest_personalens.reports.tables.data_tables import data_table
+    from pytest_personalens.reports.tables.assistants import data_table
 
     files = report_files([text for text in options.report if text != _STDOUT], {})
     qualities: list[Quality] = []  # of the first suite

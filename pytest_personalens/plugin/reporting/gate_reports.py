@@ -12,7 +12,7 @@ from pytest_personalens.core.text.safe_text import harmless
 from pytest_personalens.plugin.failures import GateFailure, traceback_style
 from pytest_personalens.plugin.running.keys import SETTINGS
 from pytest_personalens.plugin.running.prepare import rerun_command
-from pytest_personalens.reports.content.command_line import gates_off
+from pytest_personalens.reports.content.findings import gates_off
 from pytest_personalens.results.values.item import item_times
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from pytest_personalens.engine.records.elsewhere import OtherRecords
 from pytest_personalens.models.tape import TapeRules
 from pytest_personalens.plugin.records.record_files import RecordStore
 from pytest_personalens.plugin.running.items import dialogue_of, spec_of
-from pytest_personalens.reports.content.command_line import ITEM_OPTIONS, selection
+from pytest_personalens.reports.content.findings import ITEM_OPTIONS, selection
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -15,9 +15,13 @@ from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.runtime import no_collection
 from pytest_personalens.core.text.safe_text import harmless
 from pytest_personalens.reports.charts import settings_chart
-from pytest_personalens.reports.content.command_line import command_line, thresholds_in_force
 from pytest_personalens.reports.content.explanation import case_title
-from pytest_personalens.reports.content.findings import capital, findings_of
+from pytest_personalens.reports.content.findings import (
+    capital,
+    command_line,
+    findings_of,
+    thresholds_in_force,
+)
 from pytest_personalens.reports.content.kind_tables import (
     distance_of,
     is_low_better,

@@ -14,7 +14,6 @@ from pytest_personalens.core.dialogue.tool_calls import call_texts
 from pytest_personalens.core.judging.verdict import LABELLED
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.core.text.node_ids import BUILT_IN
-from pytest_personalens.reports.content.command_line import command_line
 from pytest_personalens.reports.content.explanation import (
     DOES,
     OUTCOMES,
@@ -22,6 +21,7 @@ from pytest_personalens.reports.content.explanation import (
     said_by_judge,
     values_text,
 )
+from pytest_personalens.reports.content.findings import command_line
 from pytest_personalens.reports.html.reasons import (
     costly_codes,
     personalization_before,

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from pytest_personalens.core.judging.usage import Usage
-from pytest_personalens.reports.content.command_line import rerun_line
 from pytest_personalens.reports.content.explanation import (
     DOES,
     case_reason,
@@ -19,7 +18,13 @@ from pytest_personalens.reports.content.explanation import (
     sentence_of,
     since_text,
 )
-from pytest_personalens.reports.content.findings import Findings, capital, findings_of, unscored_text
+from pytest_personalens.reports.content.findings import (
+    Findings,
+    capital,
+    findings_of,
+    rerun_line,
+    unscored_text,
+)
 from pytest_personalens.reports.content.kind_tables import slice_tables, slices_note
 from pytest_personalens.reports.content.markup import code, escape, figure, markdown_table
 from pytest_personalens.reports.markdown.sections import (

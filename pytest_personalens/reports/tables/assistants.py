@@ -1,4 +1,4 @@
-"""Stored runs in one table: Table 3 by assistant, Table 4 by context, and Table 12 of the user agent."""
+"""Tables 3, 4 and 12 from stored runs, and tables beside the paper's."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.judging.verdict import Dimension
+from pytest_personalens.core.scenario import DOMAINS
 from pytest_personalens.reports.content.markup import figure
 from pytest_personalens.reports.tables.runs import (
     PAPER,
@@ -25,11 +26,114 @@ from pytest_personalens.reports.tables.runs import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from pytest_personalens.datasets.quality import Quality
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
+
+
+#: The domains of Table 8. Table 9 has all others.
+_FIRST_DOMAINS: Final = DOMAINS[:10]
+_COUNTED: Final = "# Gen. counts at most # Poss. values, as the paper does; observed counts all."
+
+
+def data_table(number: int, data: Quality) -> PaperTable:
+    """Return one of the tables 1, 6, 7, 8 and 9. Tables 6 and 7 come as one."""
+    if number == 1:
+        return _domains(data)
+    return _people(data) if number in (6, 7) else _types(number, data)
+
+
+def _domains(data: Quality) -> PaperTable:
+    """Return Table 1. A multi-domain task or dialogue counts in each of its domains."""
+    paper, none = paper_rows(1), {"tasks": "-", "dialogues": "-"}
+    rows = []
+    for d in data.domains:
+        theirs = paper.get(d.domain, none)
+        tasks, dialogues = f"{d.single_tasks + d.multi_tasks:,}", f"{d.scenarios:,}"
+        rows.append((d.domain, tasks, theirs["tasks"], dialogues, theirs["dialogues"]))
+    note = (
+        f"Over {data.users:,} users; the paper has 1,500. A multi-domain task counts in each of its domains."
+    )
+    title = paper_title("Table 1", f"the domains of {data.dataset}")
+    header = ("domain", "tasks", "paper", "dialogues", "paper")
+    return PaperTable(title, header, tuple(rows), (note, *paper_notes(1)))
+
+
+def _people(data: Quality) -> PaperTable:
+    rows = [
+        (
+            f"{s.attribute.replace('_', ' ')}: {s.category}",
+            f"{round(s.share * data.users):,}",
+            f"{s.share:.1%}",
+            "-" if s.paper is None else f"{s.paper:.1%}",
+        )
+        for s in data.demographics
+        if s.share or s.paper
+    ]
+    title = paper_title("Tables 6 and 7", f"the people of {data.dataset}")
+    note = "Regions are those of birth. For ethnicity, the figures of the paper are not in this package."
+    return PaperTable(title, ("", "users", "share", "paper"), tuple(rows), (note,))
+
+
+def _types(number: int, data: Quality) -> PaperTable:
+    """Return Table 8 or 9.
+
+    For each preference type, they give whether its values come from a list, how many values are possible, how
+    many occur, and Shannon evenness (paper, Eq. 1). As in the paper, they cover all profiles with any domains
+    of interest, and count values by their spelling. For values from a list, "# Gen." in the paper is never
+    more than "# Poss."; "observed" counts every value that occurs, also one that is not on the list.
+    """
+    rows = [
+        (
+            f"{t.domain}: {t.name}",
+            "yes" if t.categorical else "no",
+            "-" if t.possible is None else f"{t.possible:,}",
+            f"{min(t.distinct, t.possible or t.distinct) if t.categorical else t.distinct:,}",
+            f"{t.distinct:,}",
+            f"{t.evenness:.2f}",
+        )
+        for t in data.types
+        if (t.domain in _FIRST_DOMAINS) == (number == 8)
+    ]
+    notes = [
+        f"Over all {data.users:,} profiles. {_COUNTED}",
+        f"Table {17 - number} has the other domains (--table {17 - number}).",
+    ]
+    if all(t.possible is None for t in data.types):
+        unread = ((f.file, f.field, f.message) for f in data.findings if f.file.endswith("schema.json"))
+        why = next(unread, ("there is no res/schema.json beside the data",))
+        notes.append(f"# Poss. is not known: {': '.join(filter(None, why))}.")
+    header = ("domain: preference type", "Is Categorical", "# Poss.", "# Gen.", "observed", "evenness")
+    title = paper_title(f"Table {number}", f"the preference types of {data.dataset}")
+    return PaperTable(title, header, tuple(rows), tuple(notes))
+
+
+_NOTES: Final = (
+    "Mean of annotators: as in the paper, of Cohen's kappas of the judge with each, over what each labelled.",
+    "Among them: Fleiss' kappa.",
+    "The paper's figures are of Claude 3.5 Sonnet and three people over 100 dialogues of its own.",
+)
+
+
+def agreement_table(readings: Iterable[tuple[str, float | None, float | None, float | None]]) -> PaperTable:
+    """Return Table 5 for readings by their short names.
+
+    Each has the mean of the kappas with each annotator, which the paper gives; the kappa with the majority,
+    which is higher, because the majority outvotes errors of single annotators; and Fleiss' kappa.
+    """
+    paper = paper_rows(5)
+    header = ("", "mean of annotators", "majority", "among them", "paper: mean of 3", "paper: among them")
+    rows = []
+    for name, *kappas in readings:
+        own = ["-" if kappa is None else f"{kappa:.3f}" for kappa in kappas]
+        rows.append((name, *own, *paper.get(name, {"judge": "-", "people": "-"}).values()))
+    return PaperTable(
+        paper_title("Table 5", "how far the judge agrees with people"), header, tuple(rows), _NOTES
+    )
+
 
 _OF_ASSISTANT: Final = columns_of(
     {

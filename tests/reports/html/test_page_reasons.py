@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_personalens.core.judging.verdict import Dimension
-from pytest_personalens.reports.content.command_line import command_line, thresholds_in_force
+from pytest_personalens.reports.content.findings import command_line, thresholds_in_force
 from pytest_personalens.reports.html.page import html_page, write_html
 from pytest_personalens.results.values.results import Provenance
 from tests.support.browser import Page, axe_source
