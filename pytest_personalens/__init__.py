@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.scenario import Situation as Situation
     from pytest_personalens.core.scenario import Task as Task
     from pytest_personalens.datasets.base import Dataset as Dataset
-    from pytest_personalens.models.answer import Answer as Answer
+    from pytest_personalens.models.base import Answer as Answer
     from pytest_personalens.models.base import Model as Model
     from pytest_personalens.models.base import Request as Request
     from pytest_personalens.plugin.fixtures.fixture import Personalens as Personalens
@@ -81,8 +81,7 @@ _PUBLIC: Final = {
     "core.dialogue.tool_calls": ("Call", "called"),
     "core.judging.verdict": ("Dimension", "Evidence", "Judge", "Reason", "Verdict"),
     "datasets.base": ("Dataset",),
-    "models.answer": ("Answer",),
-    "models.base": ("Model", "Request"),
+    "models.base": ("Answer", "Model", "Request"),
     "plugin.fixtures.fixture": ("Personalens",),
     "plugin.records.record_files": ("RecordExtension",),
     "reports.html.page": ("write_html",),

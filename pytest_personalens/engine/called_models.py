@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_personalens.agents.checked import AgentRole, offered
 from pytest_personalens.core.errors import PersonalensError, SpecError, error_text
 from pytest_personalens.models.open import open_model
-from pytest_personalens.models.rate_limit import Limiter
-from pytest_personalens.models.retry import Reliable
+from pytest_personalens.models.retry import Limiter, Reliable
 
 if TYPE_CHECKING:
     from collections.abc import Callable

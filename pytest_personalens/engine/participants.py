@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.judging.verdict import Judge
     from pytest_personalens.core.suite import StoredReplies
     from pytest_personalens.models.meter import Budget
-    from pytest_personalens.models.services.assistant import ServiceAssistant
+    from pytest_personalens.models.services.open import ServiceAssistant
     from pytest_personalens.models.tape import Tape
 
 #: Temperature of the further votes. At the judge's own temperature of 0, they would hardly differ.
@@ -158,7 +158,7 @@ class Participants:
         elif self.stored_replies is not None:
             assistant = self.stored_replies.of_item(case)
         elif self.called.service is not None:
-            from pytest_personalens.models.services.assistant import ServiceAssistant
+            from pytest_personalens.models.services.open import ServiceAssistant
 
             service = ServiceAssistant(self.called.service, meter, context)
         return Agents(user_agent, judge, assistant, played, meter, service)
@@ -314,7 +314,7 @@ class Participants:
     def _open_assistant(self) -> Any:
         spec, request = self.recipe.assistant, self.recipe.service.request
         if request is not None:
-            from pytest_personalens.models.services.template import Template
+            from pytest_personalens.models.services.replies import Template
 
             Template(request)  # a bad one is told whoever the assistant is
         if not spec:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pytest_personalens.models.answer import Answer
-from pytest_personalens.models.base import Model, Request
+from pytest_personalens.models.base import Answer, Model, Request
 
 __all__ = ["Answer", "Model", "Request"]

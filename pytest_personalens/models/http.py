@@ -1,9 +1,10 @@
-"""The common part of the HTTP clients: connections, values for headers, and the errors of servers."""
+"""The common part of the HTTP clients: connections, headers, streams, and the errors of servers."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import threading
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, Final
@@ -15,6 +16,50 @@ from pytest_personalens.models.base import retry_after
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+
+#: The ends of a line, and no other character that Python takes for one: a text may hold those.
+_LINE_END: Final = re.compile(r"\r\n|\r|\n")
+_LAST: Final = "[DONE]"
+_FAILED: Final = ("error", "exception")
+
+
+def read_events(text: str) -> list[Any]:
+    """Return the data of each server-sent event, as JSON or as text, and "[DONE]" as it is.
+
+    The data of an event of the name "error" becomes ``{"type": "error", "error": data}``.
+    """
+    events: list[Any] = []
+    name, lines = "", list[str]()
+    for line in [*_LINE_END.split(text), ""]:
+        field, _, value = line.partition(":")
+        if field == "event":
+            name = value.strip().lower()
+        elif field == "data":
+            lines.append(value.removeprefix(" "))
+        elif not line:
+            data = "\n".join(lines)
+            if data.strip() == _LAST:
+                events.append(_LAST)
+            elif data:
+                value_ = json_or_text(data)
+                events.append({"type": "error", "error": value_} if name in _FAILED else value_)
+            name, lines = "", []
+    return events
+
+
+def read_lines(text: str) -> list[Any]:
+    """Return the data of each line, as JSON or as text."""
+    return [json_or_text(line.lstrip("\x1e")) for line in _LINE_END.split(text) if line.strip()]
+
+
+def json_or_text(text: str) -> Any:
+    """Return the data of a JSON text, and any other text as it is."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
 
 #: Statuses below 500 for failures that may pass: time-out, conflict, too early.
 _PASSING: Final = frozenset({408, 409, 425})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from pytest_personalens.models.learnt import Learnt
+from pytest_personalens.models.openai import Learnt
 from pytest_personalens.models.specs import PROVIDERS, read_spec
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Mapping
 
-    from pytest_personalens.models.answer import Answer
+    from pytest_personalens.models.base import Answer
 
 #: The form that the first call asks for.
 _FORM: Final = {

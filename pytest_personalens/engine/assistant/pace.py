@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.models.aws import THROTTLED
 from pytest_personalens.models.base import retry_after
-from pytest_personalens.models.rate_limit import Limiter
-from pytest_personalens.models.retry import ATTEMPTS, FIRST_WAIT, LONGEST_WAIT
+from pytest_personalens.models.retry import ATTEMPTS, FIRST_WAIT, LONGEST_WAIT, Limiter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

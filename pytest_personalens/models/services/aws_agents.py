@@ -1,25 +1,119 @@
-"""Agents of AWS as the assistant: of Amazon Bedrock, and on Amazon Bedrock AgentCore.
-
-Each dialogue has a session of its own there. An agent of Bedrock is sent the last message alone.
-"""
+"""Agents of AWS as the assistant: of Amazon Bedrock, with their trace, and on Amazon Bedrock AgentCore."""
 
 from __future__ import annotations
 
+import json
 import re
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import ModelError
-from pytest_personalens.models.answer import Answer
 from pytest_personalens.models.aws import PATIENCE, AwsClient
-from pytest_personalens.models.base import Request
+from pytest_personalens.models.base import Answer, Request
 from pytest_personalens.models.services.replies import MOST_BYTES, ReplyReader
-from pytest_personalens.models.services.trace import Trace
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-    from pytest_personalens.models.services.template import Template
+    from pytest_personalens.models.services.replies import Template
+
+
+class Trace:
+    """Collects the events of one turn. An observation answers the last call of its kind."""
+
+    def __init__(self) -> None:
+        self._text = bytearray()
+        self._messages: list[dict[str, Any]] = []
+        self._open: list[tuple[str, str]] = []
+        self._calls = 0
+
+    def add(self, event: Mapping[str, Any]) -> None:
+        """Take in an event. Raises `ModelError` for an agent that leaves its tools to who calls it."""
+        if "chunk" in event:
+            self._text += event["chunk"].get("bytes", b"")
+        if "returnControl" in event:
+            raise ModelError(
+                f"the agent leaves the call of {_returned(event['returnControl'])} to its caller (return of"
+                " control), and this plugin runs no tool; name a callable that does"
+            )
+        step = event.get("trace", {}).get("trace", {}).get("orchestrationTrace", {})
+        if "invocationInput" in step:
+            self._call(step["invocationInput"])
+        if "observation" in step:
+            self._result(step["observation"])
+
+    def reply(self) -> list[dict[str, Any]]:
+        """Return the turn as a list of messages, the last of which is what the agent says."""
+        text = self._text.decode("utf-8", "replace")
+        return [*self._messages, {"role": "assistant", "content": text}]
+
+    def _call(self, invocation: Mapping[str, Any]) -> None:
+        for kind, read in _CALLS.items():
+            if kind not in invocation:
+                continue
+            name, arguments = read(invocation[kind])
+            self._calls += 1
+            self._open.append((kind.removesuffix("Input"), f"call-{self._calls}"))
+            function = {"name": name, "arguments": json.dumps(arguments, ensure_ascii=False)}
+            call = {"id": f"call-{self._calls}", "type": "function", "function": function}
+            self._messages.append({"role": "assistant", "content": "", "tool_calls": [call]})
+
+    def _result(self, observation: Mapping[str, Any]) -> None:
+        for kind, read in _RESULTS.items():
+            waiting = [call for call in self._open if call[0] == kind.removesuffix("Output")]
+            if kind in observation and waiting:
+                self._open.remove(waiting[-1])
+                content = read(observation[kind])
+                self._messages.append({"role": "tool", "tool_call_id": waiting[-1][1], "content": content})
+
+
+def _action(call: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """A function of an action group; or an operation of its API, by its path."""
+    of_body = [p for fields in call.get("requestBody", {}).get("content", {}).values() for p in fields]
+    parameters = [*call.get("parameters", []), *of_body]
+    name = (
+        call.get("function") or call.get("apiPath", "").strip("/") or call.get("actionGroupName") or "action"
+    )
+    return name, {p.get("name", ""): _typed(p.get("value", ""), p.get("type", "")) for p in parameters}
+
+
+def _typed(value: str, kind: str) -> Any:
+    """A parameter's value, which the trace tells as text, as its type says."""
+    if kind.lower() in ("string", ""):
+        return value
+    try:
+        return json.loads(value)
+    except ValueError:
+        return value
+
+
+def _returned(control: Mapping[str, Any]) -> str:
+    inputs = [v for invocation in control.get("invocationInputs", []) for v in invocation.values()]
+    return ", ".join(str(v.get("function") or v.get("apiPath") or "a tool") for v in inputs) or "a tool"
+
+
+def _references(retrieval: Mapping[str, Any]) -> str:
+    return "\n".join(r.get("content", {}).get("text", "") for r in retrieval.get("retrievedReferences", []))
+
+
+#: Field of an invocation's input -> its name and arguments; a tool of Bedrock's own has Bedrock's word.
+_CALLS: Final[Mapping[str, Callable[[Any], tuple[str, dict[str, Any]]]]] = {
+    "actionGroupInvocationInput": _action,
+    "knowledgeBaseLookupInput": lambda v: ("knowledge_base", {"text": v.get("text", "")}),
+    "codeInterpreterInvocationInput": lambda v: ("code_interpreter", {"code": v.get("code", "")}),
+    "agentCollaboratorInvocationInput": lambda v: (
+        v.get("agentCollaboratorName") or "collaborator",
+        {"text": v.get("input", {}).get("text", "")},
+    ),
+}
+#: Field of an observation -> its text.
+_RESULTS: Final[Mapping[str, Callable[[Any], str]]] = {
+    "actionGroupInvocationOutput": lambda v: v.get("text", ""),
+    "knowledgeBaseLookupOutput": _references,
+    "codeInterpreterInvocationOutput": lambda v: v.get("executionOutput") or v.get("executionError") or "",
+    "agentCollaboratorInvocationOutput": lambda v: v.get("output", {}).get("text", ""),
+}
+
 
 #: What is sent where no template says it: what the runtime's own examples read, and beside it who speaks.
 REQUEST: Final = '{"prompt": "{message}", "user": "{user}", "context": "{context}"}'

@@ -8,14 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import ModelBusy, ModelError, SpecError
 from pytest_personalens.core.text.redaction import add_secret
-from pytest_personalens.models.answer import Answer
-from pytest_personalens.models.base import Request, timeout_error
-from pytest_personalens.models.events import json_or_text
-from pytest_personalens.models.http import HttpClient, problem_in, short
+from pytest_personalens.models.base import Answer, Request, timeout_error
+from pytest_personalens.models.http import HttpClient, json_or_text, problem_in, short
 from pytest_personalens.models.services import FLAG
-from pytest_personalens.models.services.replies import MOST_BYTES, ReplyReader
-from pytest_personalens.models.services.template import REQUEST as TEMPLATE
-from pytest_personalens.models.services.template import Template
+from pytest_personalens.models.services.replies import MOST_BYTES, ReplyReader, Template
+from pytest_personalens.models.services.replies import REQUEST as TEMPLATE
 from pytest_personalens.models.specs import holds_password
 
 if TYPE_CHECKING:

@@ -1,23 +1,62 @@
-"""Opens the service that a spec names as the assistant."""
+"""Opens the service that a spec names as the assistant of one dialogue; it is called in every run."""
 
 from __future__ import annotations
 
 import re
+import uuid
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.core.errors import SpecError
+from pytest_personalens.core.dialogue.message import Cut
+from pytest_personalens.core.errors import AssistantFault, SpecError
+from pytest_personalens.models.base import Conversation, Request
 from pytest_personalens.models.services import FLAG, ServiceSettings
 from pytest_personalens.models.services.aws_agents import ARN, AgentCore, BedrockAgent
 from pytest_personalens.models.services.aws_agents import REQUEST as TO_AGENTCORE
 from pytest_personalens.models.services.http import HEADERS, HttpService, read_headers, read_url
 from pytest_personalens.models.services.http import REQUEST as TO_HTTP
-from pytest_personalens.models.services.replies import REPLY, ReplyReader
-from pytest_personalens.models.services.template import REQUEST as TEMPLATE
-from pytest_personalens.models.services.template import Template
+from pytest_personalens.models.services.replies import REPLY, ReplyReader, Template
+from pytest_personalens.models.services.replies import REQUEST as TEMPLATE
 from pytest_personalens.models.specs import SERVICES, read_spec
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from pytest_personalens.core.dialogue.message import AssistantMessages
+    from pytest_personalens.core.scenario import Context
+    from pytest_personalens.models.meter import Meter
+    from pytest_personalens.models.retry import Reliable
+
+
+#: Bedrock's agents take 100 characters.
+_LONGEST_ID: Final = 60
+
+
+class ServiceAssistant:
+    """Answers a conversation by one call of a service, which is tried again as a model's is.
+
+    The session is another one in each run: a service may keep it longer than a run takes.
+    """
+
+    def __init__(self, service: Reliable, meter: Meter, context: Context) -> None:
+        self._service, self._meter, self._context = service, meter, context
+        self._session = f"{context.dialogue[:_LONGEST_ID] or 'dialogue'}-{uuid.uuid4().hex}"
+
+    @property
+    def tells_context(self) -> bool:
+        """True if the service is told what the assistant may know."""
+        return bool(getattr(self._service.model, "tells_context", False))
+
+    def told(self, context: Context) -> ServiceAssistant:
+        """Return the assistant of another context, such as that of another session."""
+        return ServiceAssistant(self._service, self._meter, context)
+
+    def reply(self, messages: AssistantMessages, timeout: float) -> object:
+        """Return the reply. Raise `AssistantFault` if there is none within `timeout` seconds."""
+        talk = Conversation(messages, self._context.user, self._session, self._context.text(), timeout)
+        request = Request("", messages[-1]["content"], conversation=talk)
+        answer = self._meter.complete(self._service, request, "assistant", fault=AssistantFault, partial=True)
+        return Cut(answer.reply, answer.cut) if answer.cut else answer.reply
+
 
 #: An agent and its alias, by their ids.
 _AGENT: Final = re.compile(r"([0-9a-zA-Z]{1,10})/([0-9a-zA-Z]{1,10})")

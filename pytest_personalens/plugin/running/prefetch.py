@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from pytest_personalens.engine.participants import Participants
     from pytest_personalens.models.call_log import CaseCalls
     from pytest_personalens.models.meter import Total
-    from pytest_personalens.models.rate_limit import Limiter
+    from pytest_personalens.models.retry import Limiter
     from pytest_personalens.plugin.running.run import Run
 
 _ASSISTANT: Final = "personalens_assistant"

@@ -10,11 +10,10 @@ import pytest
 
 from pytest_personalens.core.errors import ModelError
 from pytest_personalens.models import Model, Request
-from pytest_personalens.models.bedrock_models import model_id
-from pytest_personalens.models.learnt import Learnt
+from pytest_personalens.models.bedrock import model_id
 from pytest_personalens.models.open import open_model
-from pytest_personalens.models.rate_limit import Limiter
-from pytest_personalens.models.retry import Reliable
+from pytest_personalens.models.openai import Learnt
+from pytest_personalens.models.retry import Limiter, Reliable
 from tests.support.servers.endpoint import Call, Endpoint, Reply
 
 SCHEMA = {"type": "object", "properties": {"score": {"type": "integer"}}}
