@@ -20,7 +20,7 @@ from pytest_personalens.judge_quality.agreement.kappa import cohen
 from pytest_personalens.models.meter import Meter
 from pytest_personalens.models.open import open_model
 from pytest_personalens.suites.memory.arcs import KINDS, Arc
-from pytest_personalens.suites.memory.model_judge import ArcModelJudge
+from pytest_personalens.suites.memory.by_model import ArcModelJudge
 from pytest_personalens.suites.memory.roles import MEMORY, ArcJudge, P
 from pytest_personalens.suites.memory.suite import SUITE
 

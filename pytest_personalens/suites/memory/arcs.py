@@ -19,7 +19,7 @@ from pytest_personalens.core.scenario import (
     Scenario,
     Task,
 )
-from pytest_personalens.suites.memory.value import Value
+from pytest_personalens.suites.memory.words import Value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,27 +1,162 @@
-"""Reads a file of arcs, and finds what is wrong with one."""
+"""The arcs of a folder of files as a dataset: reads them, and finds what is wrong with one."""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from dataclasses import asdict
+from functools import cached_property
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import AfterValidator, Field, ValidationError
 
-from pytest_personalens.core.errors import DataError
+from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.facts import Day
 from pytest_personalens.core.frozen import Frozen, Text
 from pytest_personalens.core.scenario import DOMAINS, ScenarioRef
+from pytest_personalens.core.suite import DataCheck, Finding
 from pytest_personalens.core.text.safe_text import slug
 from pytest_personalens.datasets.base import value_or_raise
+from pytest_personalens.datasets.draws import digest
 from pytest_personalens.datasets.embedded.building.by_hand import TODO
 from pytest_personalens.datasets.embedded.files import examine_file
-from pytest_personalens.suites.memory.arcs import WITH_TASK, Arc, ArcSession, ArcTask, Kind
-from pytest_personalens.suites.memory.value import Value
-from pytest_personalens.suites.memory.words import first_way
+from pytest_personalens.datasets.embedded.packaged import packaged_file
+from pytest_personalens.suites.memory.arcs import KINDS, WITH_TASK, Arc, ArcSession, ArcTask, Kind
+from pytest_personalens.suites.memory.words import Value, first_way
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+
+
+#: The name of the embedded arcs.
+EMBEDDED: Final = "memory"
+#: The rules, by the part of an arc that they are about; ``file`` is for all that cannot be read.
+_RULES: Final = ("file", "id", "person", "domain", "sessions", "test")
+_HAS_ARCS: Final = re.compile(r"^\s*(?:\[\[\s*arcs|arcs\s*=)", re.MULTILINE)
+
+
+def check_data(spec: str) -> DataCheck | None:
+    """Return what there is to tell about arcs, or None if the spec names no file or folder of arcs.
+
+    A spec is ``memory`` (the embedded arcs), or the path of a file or a folder.
+    """
+    arcs: list[Arc] = []
+    findings: list[Finding] = []
+    path = Path(spec)
+    if spec == EMBEDDED:
+        dataset = embedded_arcs("")
+        arcs = [dataset.load(ref) for user in dataset.users() for ref in dataset.refs(user)]
+    else:
+        files = [file for file in (sorted(path.glob("*.toml")) or [path]) if _has_arcs(file)]
+        if not files:
+            return None
+        for file in files:
+            found, errors = examine_arcs(file, ())
+            arcs += found.values()
+            findings += [Finding(_rule(e.field), file.name, e.field, e.problem) for e in errors]
+    kinds = Counter(arc.kind for arc in arcs)
+    counts: dict[str, int] = {
+        "arcs": len(arcs),
+        **{str(kind): kinds[kind] for kind in KINDS},
+        "people": len({arc.user for arc in arcs}),
+        "sessions": sum(len(arc.sessions) for arc in arcs),
+    }
+    return DataCheck(
+        dataset=path.stem,
+        rows=[(name, f"{count:,}", "") for name, count in counts.items()],
+        findings=findings,
+        rules=len(_RULES),
+        report={"dataset": path.stem, **counts, "findings": [asdict(one) for one in findings]},
+    )
+
+
+def _has_arcs(file: Path) -> bool:
+    try:
+        return file.suffix == ".toml" and bool(
+            _HAS_ARCS.search(file.read_text(encoding="utf-8", errors="replace"))
+        )
+    except OSError:
+        return False
+
+
+def _rule(field: str) -> str:
+    part = next((part for part in field.split(".")[1:] if not part.isdigit()), "")
+    return part if part in _RULES else "file"
+
+
+def open_arcs(path: Path, people: Collection[str] = ()) -> ArcsDataset:
+    """Return the arcs of a TOML file or a folder of them, about the `people`, or about anybody.
+
+    Its version is a digest of the files. Raise `DataError` for a bad file, or if there is none.
+    """
+    files = sorted(path.glob("*.toml")) if path.is_dir() else [path]
+    if not files:
+        raise DataError(path, "no file of arcs (*.toml) in it")
+    arcs: list[Arc] = []
+    for file in files:
+        arcs += read_arcs(file, people).values()
+    return ArcsDataset(path.stem, digest(*(file.read_bytes().hex() for file in files)).hex()[:12], arcs)
+
+
+def embedded_arcs(version: str) -> ArcsDataset:
+    """Return the arcs of the package, which are about its people."""
+    rows = packaged_file("arcs.jsonl").read_bytes().splitlines()
+    return ArcsDataset("memory", version, [Arc.model_validate_json(row) for row in rows])
+
+
+class ArcsDataset:
+    """Arcs by person."""
+
+    def __init__(self, name: str, version: str, arcs: Iterable[Arc]) -> None:
+        self.name, self.version = name, version
+        self._arcs = {ScenarioRef(arc.user, arc.task, arc.kind, arc.domains): arc for arc in arcs}
+
+    def domains(self) -> Sequence[str]:
+        found = {domain for ref in self._arcs for domain in ref.domains}
+        return [domain for domain in DOMAINS if domain in found]
+
+    def users(self) -> Sequence[str]:
+        """Return the people in order of their ids."""
+        return sorted(self._by_user)
+
+    def refs(self, user: str) -> Sequence[ScenarioRef]:
+        """Return the arcs of a person; raise `DataError` for somebody without one."""
+        if user not in self._by_user:
+            raise DataError(self.name, f"no arc of {user!r}")
+        return self._by_user[user]
+
+    def load(self, ref: ScenarioRef) -> Arc:
+        """Return an arc; raise `DataError` if there is no such arc."""
+        if ref not in self._arcs:
+            raise DataError(self.name, f"no arc {ref.id!r}")
+        return self._arcs[ref].model_copy(update={"dataset": f"{self.name} {self.version}"})
+
+    @cached_property
+    def _by_user(self) -> dict[str, list[ScenarioRef]]:
+        found: dict[str, list[ScenarioRef]] = {}
+        for ref in self._arcs:
+            found.setdefault(ref.user, []).append(ref)
+        return found
+
+    def other(self, seed: str, ref: ScenarioRef) -> ScenarioRef:
+        """Return an arc of the same kind of another person; raise `SpecError` if there is none."""
+        own = self._arcs[ref]
+        here = {session.person for session in own.sessions}
+        alike = [
+            other
+            for other, arc in self._arcs.items()
+            if other.kind == ref.kind and here.isdisjoint(session.person for session in arc.sessions)
+        ]
+        if not alike:
+            raise SpecError(
+                f"--personalens-control other-user: nobody else in {self.name!r} has an arc of the kind"
+                f" {ref.kind}, as {ref.id} is",
+                code="PL106",
+            )
+        return min(alike, key=lambda other: digest(seed, ref.id, other.id))
+
 
 #: A problem, as (field, message).
 Problem = tuple[str, str]

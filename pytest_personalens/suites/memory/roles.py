@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.facts import StoreLook
     from pytest_personalens.core.judging.verdict import Judge, MemoryCode
     from pytest_personalens.suites.memory.arcs import Arc
-    from pytest_personalens.suites.memory.value import Value
+    from pytest_personalens.suites.memory.words import Value
 
     Find = Callable[[Value, str], str | None]
     #: A sentence with its turn.

@@ -29,7 +29,7 @@ _ALONE: Final = "alone"
 
 
 def _open_dataset(spec: str, base: Path, settings: Mapping[str, Any]) -> Any:
-    from pytest_personalens.suites.memory.dataset import embedded_arcs, open_arcs
+    from pytest_personalens.suites.memory.files import embedded_arcs, open_arcs
 
     return embedded_arcs(_VERSION) if spec == "embedded" else open_arcs(base / spec)
 
@@ -67,19 +67,19 @@ def _context(
 
 
 def _judged(settings: Mapping[str, Any], model: Any, meter: Any, temperature: float) -> Judge:
-    from pytest_personalens.suites.memory.model_judge import ArcModelJudge
+    from pytest_personalens.suites.memory.by_model import ArcModelJudge
 
     return ArcModelJudge(model, meter, temperature=temperature)
 
 
 def _user_played(model: Any, meter: Any) -> UserAgent:
-    from pytest_personalens.suites.memory.model_user import ArcModelUser
+    from pytest_personalens.suites.memory.by_model import ArcModelUser
 
     return ArcModelUser(model, meter)
 
 
 def _check_data(spec: str, words: int) -> DataCheck | None:
-    from pytest_personalens.suites.memory.check import check_data
+    from pytest_personalens.suites.memory.files import check_data
 
     return check_data(spec)
 

@@ -1,17 +1,42 @@
-"""Finds values in texts, and whether a text uses the value that it names."""
+"""Finds values in texts, in all the ways in which they may be written, and whether a text uses one."""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
+
+from pydantic import Field, model_validator
 
 from pytest_personalens.agents.embedded.reader.text import STOPWORDS, content, fold, stem
+from pytest_personalens.core.frozen import Frozen, Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from pytest_personalens.suites.memory.value import Value
+
+#: Between the ways to write a value.
+_OR: Final = "|"
+
+
+class Value(Frozen):
+    """A value in all the ways in which it may be written; a file has ``oat milk | oatmilk``."""
+
+    ways: tuple[Text, ...] = Field(min_length=1)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read(cls, data: Any) -> Any:
+        if not isinstance(data, str):
+            return data
+        ways = tuple(way.strip() for way in data.split(_OR))
+        if not all(ways):
+            raise ValueError(f"expected a value, such as 'oat milk {_OR} oatmilk', not {data!r}")
+        return {"ways": ways}
+
+    def __str__(self) -> str:
+        return self.ways[0]
+
 
 #: Before a value that is named, and not used: "no longer whole milk", "instead of the bus".
 _PUT_ASIDE: Final = re.compile(
@@ -35,7 +60,7 @@ _SAID: Final = re.compile(
     r"|i know you)\b[^.!?\n]*$"
 )
 _YET: Final = re.compile(r"^[^.!?\n]*\b(?:but|however|though|yet)\b")
-_OR: Final = re.compile(r"\bor\b")
+_EITHER: Final = re.compile(r"\bor\b")
 _RELATIVE: Final = (
     r"(?:(?:step|grand|god)?(?:mother|father|brother|sister|son|daughter|mum|mom|dad|ma|niece|nephew"
     r"|cousin|aunt|uncle)"
@@ -78,7 +103,7 @@ def known_way(value: Value, text: str) -> str | None:
     """Return the words by which the text goes by the value, or None if it goes by another or only asks."""
     for before, words, behind in _places(value, text):
         conceded = _CONCEDED.search(before) or (_SAID.search(before) and _YET.search(behind))
-        if not conceded and not (text.rstrip().endswith("?") and _OR.search(before + behind)):
+        if not conceded and not (text.rstrip().endswith("?") and _EITHER.search(before + behind)):
             return words
     return None
 

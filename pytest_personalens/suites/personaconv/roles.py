@@ -16,10 +16,8 @@ from pytest_personalens.core.judging.evaluation import Answer
 from pytest_personalens.core.judging.verdict import Verdict
 from pytest_personalens.models import Model, Request
 from pytest_personalens.results.wording import count
-from pytest_personalens.suites.personaconv.protocols.templates import template_of
-from pytest_personalens.suites.personaconv.scoring.figures import OTHER, log_error
-from pytest_personalens.suites.personaconv.scoring.metrics import MEASURES
-from pytest_personalens.suites.personaconv.scoring.reading import read_answer
+from pytest_personalens.suites.personaconv.protocols.fixed_protocol import template_of
+from pytest_personalens.suites.personaconv.scoring.metrics import MEASURES, OTHER, log_error, read_answer
 from pytest_personalens.suites.personaconv.values import digest_of
 
 if TYPE_CHECKING:
@@ -31,7 +29,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.judging.measure import Exact, Measure
     from pytest_personalens.core.scenario import Context
     from pytest_personalens.models.meter import Meter
-    from pytest_personalens.suites.personaconv.scoring.reading import Reading
+    from pytest_personalens.suites.personaconv.scoring.metrics import Reading
     from pytest_personalens.suites.personaconv.scoring.texts import TextScorer
     from pytest_personalens.suites.personaconv.values import Prediction, ProtocolName
 

@@ -21,7 +21,7 @@ from pytest_personalens.datasets.base import read_toml
 from pytest_personalens.datasets.embedded.embedded import EmbeddedDataset
 from pytest_personalens.datasets.embedded.files import EmbeddedFiles
 from pytest_personalens.datasets.world.values import values_beside
-from pytest_personalens.suites.memory.dataset import open_arcs
+from pytest_personalens.suites.memory.files import open_arcs
 from pytest_personalens.suites.questions.data import OWN_DOMAINS
 from pytest_personalens.suites.questions.values import ABSTAIN
 from tests.support.repository import ROOT

@@ -1,25 +1,82 @@
-"""The items and requests of the protocol ``fixed``."""
+"""The items and requests of the protocol ``fixed``, with the words of its requests."""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import re
+import tomllib
 from bisect import bisect_left
 from functools import cached_property
-from typing import TYPE_CHECKING
+from pathlib import Path
+from string import Template
+from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.errors import SpecError
+from pytest_personalens.core.frozen import clean
+from pytest_personalens.core.runtime import once
 from pytest_personalens.suites.personaconv.data import fixed
 from pytest_personalens.suites.personaconv.data.plan import OtherUsers, PostsPlan
 from pytest_personalens.suites.personaconv.data.posts import NOBODY, finite
-from pytest_personalens.suites.personaconv.protocols.templates import lines, template_of
 from pytest_personalens.suites.personaconv.values import KINDS, Request, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from pytest_personalens.core.scenario import ScenarioRef
     from pytest_personalens.suites.personaconv.data.index import Index, IndexedPost
     from pytest_personalens.suites.personaconv.data.posts import Comment, Post
-    from pytest_personalens.suites.personaconv.values import History, Kind, Setting
+    from pytest_personalens.suites.personaconv.values import History, Kind, ProtocolName, Setting
+
+
+_FOLDER: Final = Path(__file__).parent / "templates"
+_FIELD: Final = re.compile(r"\$\w+")
+#: Characters that JSON does not escape, and that some programs take for the end of a line.
+_LINE_ENDS: Final = re.compile("[\x7f-\x9f\u2028\u2029]")
+
+
+class RequestTemplate:
+    """The words of a protocol's requests: part -> variant -> text with fields."""
+
+    def __init__(self, parts: dict[str, dict[str, str]], digest: str) -> None:
+        self._parts, self.digest = parts, digest
+
+    def fill(self, part: str, variant: str = "any", **fields: object) -> str:
+        """Return the part's text for a variant, or else for "any", with its fields filled in."""
+        texts = self._parts[part]
+        template = Template(texts.get(variant, texts.get("any", "")))
+        return template.substitute({name: clean(str(value)) for name, value in fields.items()})
+
+    def part_of(self, paragraph: str) -> str:
+        """Return the part that begins like a paragraph of a request; empty text if there is none."""
+        for part, texts in self._parts.items():
+            if any(_opens(paragraph, text) for text in texts.values()):
+                return part
+        return ""
+
+
+@once
+def template_of(protocol: ProtocolName) -> RequestTemplate:
+    """Return the template of the protocol, with its digest."""
+    content = (_FOLDER / f"{protocol}.toml").read_bytes()
+    return RequestTemplate(tomllib.loads(content.decode("utf-8")), hashlib.sha256(content).hexdigest()[:12])
+
+
+def lines(values: Iterable[object]) -> str:
+    """Return each value as one line of JSON, for any content of its texts."""
+    texts = (clean(json.dumps(value, ensure_ascii=False)) for value in values)
+    return "\n".join(_LINE_ENDS.sub(lambda end: f"\\u{ord(end[0]):04x}", text) for text in texts)
+
+
+def _opens(paragraph: str, template: str) -> bool:
+    """True if the paragraph begins with the words before the first field, or with one field and words."""
+    first, *others = _FIELD.split(template)
+    if first:
+        return paragraph.startswith(first)
+    words = others[0].partition("\n")[0] if others else ""
+    field, found, _ = paragraph.partition(words or "\0")
+    return bool(found) and " " not in field
+
 
 _WITH_CONVERSATION = ("P-Conv", "NP-Conv")
 _Past = list[tuple["Post", "Comment"]]

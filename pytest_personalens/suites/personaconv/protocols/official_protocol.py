@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.suites.personaconv.data import official
 from pytest_personalens.suites.personaconv.data.plan import PostsPlan
-from pytest_personalens.suites.personaconv.protocols.templates import template_of
+from pytest_personalens.suites.personaconv.protocols.fixed_protocol import template_of
 from pytest_personalens.suites.personaconv.values import Request, kind_of
 
 if TYPE_CHECKING:

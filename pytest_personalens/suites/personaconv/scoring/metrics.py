@@ -1,25 +1,175 @@
-"""The measures of an item, and the metrics of a run.
-
-The metrics are computed here, because resampling needs them thousands of times, and because the import of
-scikit-learn takes seconds. Tests check that they equal those of scikit-learn.
-"""
+"""Reads answers; the measures of an item, and the metrics of a run."""
 
 from __future__ import annotations
 
+import json
 import math
+import re
 from bisect import bisect_left
+from collections.abc import Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from pytest_personalens.core.errors import short_repr
+from pytest_personalens.core.frozen import clean
 from pytest_personalens.core.judging.evaluation import Metric, OfSums
 from pytest_personalens.core.judging.measure import Measure, MeasureNames
-from pytest_personalens.suites.personaconv.scoring.figures import POSITIVE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_personalens.core.judging.evaluation import Answer, Row
     from pytest_personalens.core.judging.measure import Exact
+    from pytest_personalens.suites.personaconv.values import Kind, ProtocolName
+
+
+POSITIVE: Final = "positive"
+NEGATIVE: Final = "negative"
+#: Class -> the other class.
+OTHER: Final = {POSITIVE: NEGATIVE, NEGATIVE: POSITIVE}
+
+
+def log_error(truth: float, answer: float) -> float:
+    """Return the distance, 0 or more, of two numbers on a logarithmic scale that keeps their signs."""
+    return abs(_signed_log(answer) - _signed_log(truth))
+
+
+def largest_share(truths: Sequence[float], answers: Sequence[float]) -> tuple[int, float] | None:
+    """Return the place of the largest squared error and its share of the total, or None without errors."""
+    errors = [float(answer) - float(truth) for truth, answer in zip(truths, answers, strict=True)]
+    most = max(map(abs, errors), default=0.0)
+    if not most:
+        return None
+    squares = [(error / most) ** 2 for error in errors]  # so that none overflows
+    place = max(range(len(squares)), key=squares.__getitem__)
+    return place, squares[place] / sum(squares)
+
+
+def best_of(candidates: Sequence[Sequence[float]]) -> tuple[float | None, float | None]:
+    """Return the mean of each item's best value, with zeros and, as the scripts of GPT do, without them."""
+    best = [max(values) for values in candidates if values]
+    return mean(best), mean([value for value in best if value])
+
+
+def mean(values: Sequence[float]) -> float | None:
+    """Return the mean, or None of nothing."""
+    return math.fsum(values) / len(values) if values else None
+
+
+def _signed_log(number: float) -> float:
+    return math.copysign(math.log1p(abs(number)), number)
+
+
+_THOUGHT: Final = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL | re.IGNORECASE)
+#: Marks that may surround an answer: fences, quotes and emphasis.
+_FENCE: Final = re.compile(r"\A```\w*\s*\n(.*?)\n?\s*```\Z", re.DOTALL)
+_AROUND: Final = "*_`\"'\u201c\u201d\u2018\u2019\u00ab\u00bb \t\r\n"
+_NUMBER: Final = re.compile(r"[-+\u2212]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?")
+#: The form of a number in a text, for the live scripts.
+_LIVE_NUMBER: Final = re.compile(r"[-+]?\b\d+(?:\.\d+)?\b")
+#: The highest number of characters that are searched for a class or a number.
+_LONGEST: Final = 100_000
+_SHOWN: Final = 60
+
+
+class Reading(NamedTuple):
+    """The answer that was read: a class, a number or a text; or None with the `reason`."""
+
+    value: str | float | None
+    reason: str = ""
+
+    @property
+    def read(self) -> bool:
+        """True if the answer could be read."""
+        return self.value is not None
+
+
+def read_answer(reply: object, kind: Kind, protocol: ProtocolName = "fixed") -> Reading:
+    """Return the answer in a reply.
+
+    A reply is a text, a mapping with ``answer``, or a text that is such an object as JSON. With ``fixed``,
+    the answer is exactly one class or exactly one finite number. Fences, quotes, emphasis, thoughts and a
+    closing full stop are ignored. With ``official``, the answer is that of the live scripts.
+    """
+    answer = _answer_in(reply)
+    if isinstance(answer, Reading):
+        return answer
+    if isinstance(answer, bool) or not isinstance(answer, str | int | float):
+        return _unread("no text or number", answer)
+    text = str(answer)
+    if kind == "next-text":
+        return _read_text(text, protocol)
+    return _READERS[protocol, kind](text[:_LONGEST])
+
+
+def _answer_in(reply: object) -> object:
+    """Return the answer of a mapping, or of a JSON text with one, or an unread `Reading`."""
+    if isinstance(reply, str):
+        if reply.lstrip()[:1] != "{":
+            return reply
+        try:
+            content = json.loads(reply)
+        except (ValueError, RecursionError):
+            return reply
+        return content["answer"] if isinstance(content, dict) and "answer" in content else reply
+    if not isinstance(reply, Mapping):
+        return _unread("no text", reply)
+    return reply["answer"] if "answer" in reply else _unread("a mapping without 'answer'", dict(reply))
+
+
+def _read_text(text: str, protocol: ProtocolName) -> Reading:
+    cleaned = clean(text if protocol == "official" else _THOUGHT.sub("", text)).strip()
+    return Reading(cleaned) if cleaned else _unread("no text", text)
+
+
+def _fixed_label(text: str) -> Reading:
+    bare = _bare(text).lower()
+    return Reading(bare) if bare in OTHER else _unread("neither positive nor negative alone", text)
+
+
+def _fixed_number(text: str) -> Reading:
+    bare = _bare(text)
+    if _NUMBER.fullmatch(bare):
+        number = float(bare.replace(",", "").replace("\u2212", "-"))
+        if math.isfinite(number):
+            return Reading(number)
+    return _unread("not exactly one number", text)
+
+
+def _live_label(text: str) -> Reading:
+    label = text.strip().lower()
+    return Reading(label) if label in OTHER else _unread("not exactly positive or negative", text)
+
+
+def _live_number(text: str) -> Reading:
+    try:
+        number = float(text.strip())
+    except ValueError:
+        numbers = _LIVE_NUMBER.findall(text)
+        if not numbers:
+            return _unread("no number", text)
+        number = float(numbers[-1])
+    return Reading(number) if math.isfinite(number) else _unread("no finite number", text)
+
+
+_READERS: Final = {
+    ("fixed", "sentiment"): _fixed_label,
+    ("fixed", "impact"): _fixed_number,
+    ("official", "sentiment"): _live_label,
+    ("official", "impact"): _live_number,
+}
+
+
+def _bare(text: str) -> str:
+    """Return the text without thoughts and without marks around an answer."""
+    text = _THOUGHT.sub("", text).strip()
+    if fenced := _FENCE.match(text):
+        text = fenced[1]
+    return text.strip(_AROUND).removesuffix(".").strip(_AROUND)
+
+
+def _unread(problem: str, reply: object) -> Reading:
+    return Reading(None, f"{problem}: {clean(short_repr(reply, _SHOWN))}")
 
 
 def _names(name: str, title: str) -> MeasureNames:

@@ -20,7 +20,7 @@ from sklearn import metrics
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.judging.evaluation import Answer
 from pytest_personalens.core.suite import get_suite
-from pytest_personalens.suites.personaconv.scoring.figures import best_of, largest_share, log_error
+from pytest_personalens.suites.personaconv.scoring.metrics import best_of, largest_share, log_error
 from pytest_personalens.suites.personaconv.scoring.texts import TextScorer
 
 CLASSES = ("positive", "negative")
