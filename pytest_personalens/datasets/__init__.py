@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pytest_personalens.datasets.base import Dataset
-from pytest_personalens.datasets.checked_dataset import CheckedDataset
+from pytest_personalens.datasets.base import Dataset, OtherUsers
+from pytest_personalens.datasets.checked_dataset import CheckedDataset, open_dataset
 from pytest_personalens.datasets.embedded.embedded import EmbeddedDataset
-from pytest_personalens.datasets.official.official import OfficialDataset
-from pytest_personalens.datasets.official.samples import OFFICIAL_SAMPLES
-from pytest_personalens.datasets.open import open_dataset
-from pytest_personalens.datasets.other_users import OtherUsers
+from pytest_personalens.datasets.official.official import OFFICIAL_SAMPLES, OfficialDataset
 from pytest_personalens.datasets.sampling import Sample, draw
 
 __all__ = [

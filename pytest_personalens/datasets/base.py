@@ -1,17 +1,19 @@
-"""The interface of a dataset."""
+"""The interface of a dataset, draws by a digest, and another user for a control."""
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from pytest_personalens.core.errors import DataError
+from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.frozen import clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pytest_personalens.core.scenario import ScenarioRef
+
 
 _Value = TypeVar("_Value")
 
@@ -76,3 +78,71 @@ def value_or_raise(value: _Value | None, errors: Sequence[DataError]) -> _Value:
     if errors or value is None:
         raise errors[0]
     return value
+
+
+_Drawn = TypeVar("_Drawn")
+
+
+def digest(*key: str) -> bytes:
+    """Return 32 bytes that depend on the key alone."""
+    return hashlib.sha256("\x1f".join(key).encode("utf-8", "surrogatepass")).digest()
+
+
+def number(*key: str) -> int:
+    """Return a large number that depends on the key alone."""
+    return int.from_bytes(digest(*key)[:8], "big")
+
+
+def pick(values: Sequence[_Drawn], *key: str) -> _Drawn:
+    """Return one of the values."""
+    return values[number(*key) % len(values)]
+
+
+def reference(*key: str) -> str:
+    """Return the reference of a booking: two letters and four digits."""
+    drawn = number(*key)
+    letters = "ABCDEFGHJKLMNPQRSTUVWXYZ"  # without I and O, which look like digits
+    first, second = letters[drawn % 24], letters[drawn // 24 % 24]
+    return f"{first}{second}{drawn // 576 % 9000 + 1000}"
+
+
+def other_user_of(dataset: Dataset, seed: str, ref: ScenarioRef) -> ScenarioRef:
+    """Return another user's scenario with the same task, or else in the same domains.
+
+    Some datasets have no task that two users share; then the same domains and kind suffice. The choice is
+    random, and always the same for one seed. Raise `SpecError` if nobody else has such a scenario.
+    """
+    alike: ScenarioRef | None = None
+    others = (user for user in dataset.users() if user != ref.user)
+    for user in sorted(others, key=lambda user: digest(seed, ref.user, ref.task, user)):
+        for candidate in dataset.refs(user):
+            if (candidate.domains, candidate.kind) == (ref.domains, ref.kind):
+                if candidate.task == ref.task:
+                    return candidate
+                alike = alike or candidate
+    if alike is None:
+        raise SpecError(
+            f"--personalens-control other-user: nobody else in dataset {dataset.name!r} has a task"
+            f" like {ref.id}",
+            code="PL106",
+        )
+    return alike
+
+
+class OtherUsers:
+    """A scenario of another user for each scenario, chosen once by the rule `of_suite`."""
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        seed: str,
+        of_suite: Callable[[Dataset, str, ScenarioRef], ScenarioRef] = other_user_of,
+    ) -> None:
+        self._dataset, self._seed, self._of_suite = dataset, seed, of_suite
+        self._by_ref: dict[ScenarioRef, ScenarioRef] = {}
+
+    def of(self, ref: ScenarioRef) -> ScenarioRef:
+        """Return the other user's scenario; raise `SpecError` if there is none."""
+        if ref not in self._by_ref:
+            self._by_ref[ref] = self._of_suite(self._dataset, self._seed, ref)
+        return self._by_ref[ref]

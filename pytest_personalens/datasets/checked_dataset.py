@@ -1,9 +1,10 @@
-"""A user's own dataset whose mistakes are reported in one line."""
+"""Opens the dataset that a spec names; of a user's own one, mistakes are reported in one line."""
 
 from __future__ import annotations
 
 from collections import Counter
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
@@ -14,7 +15,7 @@ from pytest_personalens.core.scenario import BaseScenario, Scenario, ScenarioRef
 from pytest_personalens.core.text.safe_text import slug
 from pytest_personalens.datasets.base import value_or_raise
 from pytest_personalens.datasets.embedded.layout import TASK_KINDS, name_problems
-from pytest_personalens.datasets.world.consistency import contradictions
+from pytest_personalens.datasets.world.resolve import contradictions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -174,3 +175,46 @@ def _problems(scenario: Scenario, ref: ScenarioRef) -> Iterator[str]:
                 f"those of {domain} are {', '.join(map(repr, has))}" if has else f"there are none of {domain}"
             )
             yield f"the task's relevant preference {name!r} is not among the preferences: {existing}"
+
+
+def open_dataset(
+    spec: str,
+    *,
+    base: Path | None = None,
+    offered: Callable[[str], Dataset | None] = lambda spec: None,
+    whole: bool = False,
+) -> Dataset:
+    """Return the dataset that `spec` names.
+
+    `spec` is ``embedded``, or the path of an official checkout or of its ``data`` folder, or the path of a
+    folder in the embedded layout (one with a ``dataset.toml``). For any other text the function returns the
+    dataset that is `offered` under that name.
+
+    With `whole`, its scenarios hold the user's past interactions of all domains, not of the task's alone. A
+    dataset that is offered decides that itself. A relative path starts at `base` (default: the working
+    directory). Raise `DataError` if `spec` names no dataset.
+    """
+    from pytest_personalens.datasets.embedded.embedded import EmbeddedDataset
+    from pytest_personalens.datasets.official.official import OfficialDataset
+
+    if spec == "embedded":
+        return EmbeddedDataset(whole=whole)
+    try:
+        path = (base or Path()) / Path(spec).expanduser()
+        for root in (path, path / "data"):
+            if (root / "profile").is_dir():
+                return OfficialDataset(root, whole=whole)
+            if (root / "dataset.toml").is_file():
+                return EmbeddedDataset(root, whole=whole)
+        exists = path.exists()
+    except (OSError, RuntimeError) as error:  # such as a loop of links, or an unknown home
+        raise DataError(
+            spec[:200], f"cannot be read: {getattr(error, 'strerror', None) or error}", code="PL201"
+        ) from None
+    if (dataset := offered(spec)) is not None:
+        return dataset
+    if not exists:
+        known = "'embedded', a data folder, or a name that the hook pytest_personalens_dataset knows"
+        raise DataError(path, f"no such folder; give {known}", code="PL201")
+    lacks = "it has neither a profile/ folder (official layout) nor a dataset.toml (ours) in it"
+    raise DataError(path, f"not a data folder: {lacks}", code="PL203")

@@ -96,7 +96,7 @@ def _audit(scenario: Scenario, dialogue: Dialogue) -> tuple[UserFault, ...]:
 
 
 def _other_user(dataset: Any, seed: str, ref: Any) -> Any:
-    from pytest_personalens.datasets.other_users import other_user_of
+    from pytest_personalens.datasets.base import other_user_of
 
     return other_user_of(dataset, seed, ref)
 

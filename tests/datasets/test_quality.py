@@ -21,8 +21,8 @@ from pytest_personalens.cli.scenarios.check_dataset import main
 from pytest_personalens.datasets import open_dataset
 from pytest_personalens.datasets.embedded.embedded import EmbeddedDataset
 from pytest_personalens.datasets.quality import Corpus, Quality, assess, read_corpus
-from pytest_personalens.datasets.quality import diversity as d
-from pytest_personalens.datasets.quality.demography import MARGINALS, regions
+from pytest_personalens.datasets.quality import measures as d
+from pytest_personalens.datasets.quality.measures import MARGINALS, regions
 from tests.support.datasets.official_tree import write_user
 from tests.support.repository import ROOT
 

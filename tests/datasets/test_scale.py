@@ -15,7 +15,7 @@ from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.scenario import ScenarioRef
 from pytest_personalens.datasets import OfficialDataset, draw
 from pytest_personalens.datasets.official import official
-from pytest_personalens.datasets.official.index import FORMAT, Index, index_file, open_index
+from pytest_personalens.datasets.official.official import FORMAT, Index, index_file, open_index
 from tests.support.repository import Repository, run_at_once
 
 USERS, SCENARIOS = 20, 160
@@ -206,7 +206,7 @@ def test_a_scenario_that_is_gone_is_told_in_one_line(data: Path) -> None:
 def test_progress_is_shown_on_a_terminal_only(
     data: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pytest_personalens.datasets.official.index.SHOWN_FROM", 10)
+    monkeypatch.setattr("pytest_personalens.datasets.official.official.SHOWN_FROM", 10)
     monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)
     Reader(data).open()
     assert capsys.readouterr().err == ""

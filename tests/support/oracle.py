@@ -21,9 +21,9 @@ from pytest_personalens.core.facts import Fact
 from pytest_personalens.core.judging.evaluation import evaluate
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.datasets import EmbeddedDataset, draw
-from pytest_personalens.datasets.draws import number, pick
+from pytest_personalens.datasets.base import number, pick
 from pytest_personalens.datasets.world import values
-from pytest_personalens.datasets.world.surroundings import named_type
+from pytest_personalens.datasets.world.resolve import named_type
 from tests.support.repository import ROOT
 
 #: The styles in which the embedded agents may be built. The others are kept for testing alone.

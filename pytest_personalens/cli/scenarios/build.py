@@ -17,16 +17,16 @@ from pytest_personalens.core.text.safe_text import one_line
 from pytest_personalens.datasets.embedded.building.builder import Builder
 from pytest_personalens.datasets.embedded.building.by_hand import lay_out_by_hand, unfinished
 from pytest_personalens.datasets.embedded.building.files import File, Person
-from pytest_personalens.datasets.embedded.building.people import (
+from pytest_personalens.datasets.embedded.building.pieces import Pieces, prompt_digest
+from pytest_personalens.datasets.embedded.building.plan import (
     draw_demographics,
     draw_interests,
     odd_attribute,
+    read_plan,
 )
-from pytest_personalens.datasets.embedded.building.pieces import Pieces, prompt_digest
-from pytest_personalens.datasets.embedded.building.plan import read_plan
 from pytest_personalens.datasets.embedded.building.toml_text import toml_text
 from pytest_personalens.datasets.quality import Quality, assess, read_corpus
-from pytest_personalens.datasets.quality.demography import MARGINALS
+from pytest_personalens.datasets.quality.measures import MARGINALS
 from pytest_personalens.results.wording import count
 
 if TYPE_CHECKING:

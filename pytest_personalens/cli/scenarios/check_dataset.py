@@ -28,7 +28,7 @@ _STDOUT: Final = "-"
 def main(options: argparse.Namespace, *, offered: Callable[[str], Dataset | None] = lambda spec: None) -> int:
     """Return 0, 1 if there are findings and no table was asked for, or 4 if a dataset does not exist."""
     from pytest_personalens.datasets.quality import assess, read_corpus  # after the check of the arguments
-    from pytest_personalens.datasets.quality.table import data_check
+    from pytest_personalens.datasets.quality.measures import data_check
     from pytest_personalens.reports.tables.assistants import data_table
 
     files = report_files([text for text in options.report if text != _STDOUT], {})
@@ -62,7 +62,7 @@ def _check_of_other_suite(spec: str, words: int) -> DataCheck | None:
 
 
 def _print(checks: Sequence[DataCheck], *, details: bool, every: bool) -> None:
-    from pytest_personalens.datasets.quality.table import finding_lines, overview
+    from pytest_personalens.datasets.quality.measures import finding_lines, overview
 
     same: dict[tuple[str, ...], list[DataCheck]] = {}
     for check in checks:

@@ -65,7 +65,7 @@ def main(options: argparse.Namespace) -> int:
 
 def mask_by(names: Path | None) -> Callable[[str], str]:
     """Return what masks personal data, and the names in a file; raise `SpecError` for a file that is bad."""
-    from pytest_personalens.datasets.embedded.building.masking import masker
+    from pytest_personalens.datasets.embedded.building.chats import masker
 
     try:
         return masker(names.read_text(encoding="utf-8").splitlines() if names else [])

@@ -3,25 +3,70 @@
 from __future__ import annotations
 
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, get_args
 
 from pytest_personalens.core.facts import Limit
 from pytest_personalens.core.frozen import unchecked
-from pytest_personalens.core.scenario import Kind, Scenario, ScenarioRef, Task
-from pytest_personalens.datasets.embedded.entries import MultiTaskEntry
+from pytest_personalens.core.scenario import Kind, Scenario, ScenarioRef, Situation, Task
+from pytest_personalens.datasets.base import pick
+from pytest_personalens.datasets.embedded.entries import Day, MultiTaskEntry
 from pytest_personalens.datasets.embedded.files import EmbeddedFiles
 from pytest_personalens.datasets.embedded.packaged import PackagedFiles
-from pytest_personalens.datasets.embedded.situations import situation
 from pytest_personalens.datasets.world.dates import clock
 from pytest_personalens.datasets.world.histories import arrangement_sessions, records_sentence
-from pytest_personalens.datasets.world.placeholders import fill_placeholders, placeholder_values
+from pytest_personalens.datasets.world.resolve import fill_placeholders, placeholder_values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from pytest_personalens.core.facts import Clock, Session, Thing
-    from pytest_personalens.datasets.embedded.entries import TaskEntry
+    from pytest_personalens.datasets.embedded.entries import Routine, TaskEntry
+
+
+_DAYS: Final = get_args(Day)
+
+
+def situation(routine: Routine, task: TaskEntry, *, key: str) -> Situation:
+    """Return a plausible situation, chosen by the digest of `key`.
+
+    The choice is the same on every machine. The task says at which places, on which devices and when it makes
+    sense. The routine says which of these the person has. The person spends working hours of working days at
+    work. So a task for home falls on a free day or at another hour.
+    """
+    places = {"home": routine.home, "work": routine.work, "transit": routine.transit, "out": routine.out}
+    days = {
+        (at_work, time): [
+            day
+            for day in _DAYS
+            if at_work == (bool(routine.work) and day not in routine.free and time in routine.busy)
+        ]
+        for at_work in (True, False)
+        for time in task.times
+    }
+    options = [
+        (place, device, time, day)
+        for place in task.where
+        if places[place]
+        for device in task.devices
+        if device in routine.devices
+        and (device != "Laptop" or place in ("home", "work"))
+        and (device != "Smart speaker" or place == "home")
+        for time in task.times
+        for day in days[place == "work", time]
+    ]
+    # A few pairs have no fitting situation (a task for the office and a person without one). They get one at
+    # home.
+    options = options or [("home", routine.devices[0], time, day) for time in task.times for day in _DAYS]
+    place, device, time, day = pick(options, key)
+    return unchecked(
+        Situation,
+        location=places[place],
+        device=device,
+        time_of_day=time,
+        day_of_week=day,
+        environment="Noisy" if place in routine.noisy else "Quiet",
+    )
 
 
 class EmbeddedDataset:

@@ -24,8 +24,7 @@ from pytest_personalens.datasets.embedded.layout import (
 )
 from pytest_personalens.datasets.world.entries import HistoryEntry, LimitWords
 from pytest_personalens.datasets.world.histories import sessions, summary
-from pytest_personalens.datasets.world.resolve import Resolver
-from pytest_personalens.datasets.world.surroundings import Surroundings, UnresolvedError
+from pytest_personalens.datasets.world.resolve import Resolver, Surroundings, UnresolvedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, get_args
 from pytest_personalens.core.scenario import Kind
 from pytest_personalens.core.text.safe_text import slug
 from pytest_personalens.datasets.world.dates import FIRST_DAY
-from pytest_personalens.datasets.world.placeholders import placeholder_problems
+from pytest_personalens.datasets.world.resolve import placeholder_problems
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -25,7 +25,7 @@ from pytest_personalens.datasets.embedded.entries import (
 )
 from pytest_personalens.datasets.embedded.layout import unknown
 from pytest_personalens.datasets.world.entries import LimitEntry
-from pytest_personalens.datasets.world.surroundings import says
+from pytest_personalens.datasets.world.resolve import says
 from pytest_personalens.datasets.world.values import values_beside
 
 if TYPE_CHECKING:

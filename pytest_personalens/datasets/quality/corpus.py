@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.suite import Finding
-from pytest_personalens.datasets.checked_dataset import CheckedDataset
+from pytest_personalens.datasets.checked_dataset import CheckedDataset, open_dataset
 from pytest_personalens.datasets.embedded.embedded import EmbeddedDataset
 from pytest_personalens.datasets.official.official import OfficialDataset
-from pytest_personalens.datasets.open import open_dataset
 from pytest_personalens.datasets.quality.rules import scenario_findings, task_findings, type_findings
 
 if TYPE_CHECKING:

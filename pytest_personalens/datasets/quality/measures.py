@@ -1,20 +1,192 @@
-"""The measures of a dataset: its size, its facts, and how diverse its people and texts are."""
+"""The measures of a dataset: its size, its facts, and how diverse it is, as one table."""
 
 from __future__ import annotations
 
+import csv
+import hashlib
+import math
+import re
+import tomllib
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from pytest_personalens.core.suite import Finding
-from pytest_personalens.datasets.quality import demography, diversity
-from pytest_personalens.datasets.quality.demography import Share
+from pytest_personalens.core.suite import DataCheck, Finding
+from pytest_personalens.core.text.safe_text import one_line
+from pytest_personalens.datasets.quality.rules import RULES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from pytest_personalens.datasets.quality.corpus import Corpus, TypeName
+    from pytest_personalens.datasets.quality.corpus import Corpus, Person, TypeName
+
+
+_WORD = re.compile(r"\w+(?:['\u2019]\w+)*")
+Gram = tuple[str, ...]
+
+
+def words_in(text: str) -> list[str]:
+    """Return the words of a text in lower case, without punctuation."""
+    return _WORD.findall(text.lower())
+
+
+def grams(tokens: Sequence[str], n: int) -> Counter[Gram]:
+    return Counter(tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1))
+
+
+def evenness(counts: Iterable[int]) -> float:
+    """Return the Shannon evenness, 0 to 1 (PersonaLens, Eq. 1); it is 0 for a single value."""
+    seen = [c for c in counts if c > 0]
+    total = sum(seen)
+    if len(seen) < 2:
+        return 0.0
+    return -sum(c / total * math.log(c / total) for c in seen) / math.log(len(seen))
+
+
+def distinct(texts: Sequence[Sequence[str]], n: int) -> float:
+    """Return Dist-n, 0 to 1: distinct n-grams over all n-grams (Li et al., NAACL 2016; PersonaLens, A.4)."""
+    counts = _pooled(texts, n)
+    total = counts.total()
+    return len(counts) / total if total else 0.0
+
+
+def entropy(texts: Sequence[Sequence[str]], n: int = 4) -> float:
+    """Return Ent-n in nats, of the n-grams of all texts (Zhang et al., NeurIPS 2018; PersonaLens, A.4)."""
+    counts = _pooled(texts, n)
+    total = counts.total()
+    return -sum(c / total * math.log(c / total) for c in counts.values()) if total else 0.0
+
+
+def self_bleu(texts: Sequence[Sequence[str]], n: int = 4) -> float:
+    """Return Self-BLEU, 0 to 1; lower is more diverse (Zhu et al., SIGIR 2018; PersonaLens, A.4).
+
+    It is the mean BLEU-n of each text against all others. Counts of zero are smoothed to 0.1 (Chen and Cherry
+    2014, method 1). The two highest counts of an n-gram suffice to clip the count of any text.
+    """
+    if len(texts) < 2:
+        return 0.0
+    per_text = [[grams(t, k) for t in texts] for k in range(1, n + 1)]
+    best = [_two_highest(counts) for counts in per_text]
+    lengths = Counter(len(t) for t in texts)
+    return sum(_bleu(i, texts[i], per_text, best, lengths) for i in range(len(texts))) / len(texts)
+
+
+def within_words(texts: Mapping[str, str], limit: int) -> list[list[str]]:
+    """Return texts of about `limit` words, drawn by the digest of their keys, to compare datasets with."""
+    chosen: list[list[str]] = []
+    left = limit
+    for key in sorted(texts, key=lambda k: hashlib.sha256(k.encode()).digest()):
+        if left <= 0:
+            break
+        tokens = words_in(texts[key])[:left]
+        left -= len(tokens)
+        chosen.append(tokens)
+    return chosen
+
+
+def verbatim(value: str, text: str) -> bool:
+    """True if a value stands in a text word for word; case does not matter."""
+    return re.search(rf"(?<!\w){re.escape(value.lower())}(?!\w)", text.lower()) is not None
+
+
+def _pooled(texts: Sequence[Sequence[str]], n: int) -> Counter[Gram]:
+    pooled: Counter[Gram] = Counter()
+    for tokens in texts:
+        pooled.update(grams(tokens, n))
+    return pooled
+
+
+def _two_highest(counts: Sequence[Counter[Gram]]) -> dict[Gram, tuple[int, int, int]]:
+    """Return, for each n-gram, its highest count, the index of that text, and the highest of the others."""
+    best: dict[Gram, tuple[int, int, int]] = {}
+    for i, counter in enumerate(counts):
+        for gram, count in counter.items():
+            first, owner, second = best.get(gram, (0, -1, 0))
+            if count > first:
+                best[gram] = (count, i, first)
+            elif count > second:
+                best[gram] = (first, owner, count)
+    return best
+
+
+def _bleu(
+    i: int,
+    tokens: Sequence[str],
+    per_text: Sequence[Sequence[Counter[Gram]]],
+    best: Sequence[Mapping[Gram, tuple[int, int, int]]],
+    lengths: Counter[int],
+) -> float:
+    logs = 0.0
+    for n, (counts, highest) in enumerate(zip(per_text, best, strict=True), 1):
+        mine = counts[i]
+        clipped = sum(
+            min(c, second if owner == i else first)
+            for g, c in mine.items()
+            for first, owner, second in (highest[g],)
+        )
+        if n == 1 and clipped == 0:
+            return 0.0  # no word in common with any other text
+        logs += math.log((clipped or 0.1) / max(1, mine.total())) / len(best)
+    other_lengths = [length for length, k in lengths.items() if k > (length == len(tokens))]
+    closest = min(other_lengths, key=lambda length: (abs(length - len(tokens)), length))
+    brevity = 1.0 if len(tokens) > closest else math.exp(1 - closest / max(1, len(tokens)))
+    return brevity * math.exp(logs)
+
+
+_HERE: Final = Path(__file__).with_name("tables")
+_TABLES: Final = tomllib.loads((_HERE / "demography.toml").read_text(encoding="utf-8"))
+#: Shares of the 1,500 users (PersonaLens, Tables 6 and 7).
+MARGINALS: Final[Mapping[str, Mapping[str, float]]] = {
+    attribute: {category: count / 1500 for category, count in counts.items()}
+    for attribute, counts in _TABLES["counts"].items()
+}
+_ALIASES: Final[Mapping[str, str]] = _TABLES["categories"]
+_ETHNICITY: Final = "ethnicity"
+
+
+@dataclass(frozen=True)
+class Share:
+    """The share of one demographic category here and in the paper, 0 to 1; None if it is not known."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
+    attribute: str
+    category: str
+    share: float
+    paper: float | None
+
+
+@cache
+def regions() -> Mapping[str, str]:
+    """Return the region in PRISM of every country, by its English name in lower case."""
+    with (_HERE / "countries.csv").open(encoding="utf-8", newline="") as file:
+        return {row["country"].lower(): row["region"] for row in csv.DictReader(file)}
+
+
+def category(person: Person, attribute: str) -> str:
+    """Return the category of `MARGINALS` for a person, or ``Other`` if there is none."""
+    if attribute == "region":
+        birth = person.demographics.get("birth_country", "")
+        known = regions().get(_TABLES["countries"].get(birth.lower(), birth).lower())
+        return known or _ALIASES.get(birth.lower(), "Other")
+    value = person.demographics.get(attribute, "N/A").removesuffix(" years old").strip()
+    value = _ALIASES.get(value.lower(), value)
+    return value if value in MARGINALS[attribute] else "Other"
+
+
+def marginals(people: Sequence[Person]) -> list[Share]:
+    """Return every category of every attribute, and of ethnicity, which comes last, as the data has it."""
+    rows, everyone = [], max(1, len(people))
+    for attribute, expected in MARGINALS.items():
+        counts = Counter(category(p, attribute) for p in people)
+        names = dict.fromkeys([*expected, *counts])
+        rows += [Share(attribute, name, counts[name] / everyone, expected.get(name, 0.0)) for name in names]
+    stated = [p.demographics[_ETHNICITY] for p in people if p.demographics.get(_ETHNICITY)]
+    ethnicities = Counter(_ALIASES.get(text.lower(), text) for text in stated).most_common()
+    return rows + [Share(_ETHNICITY, name, number / everyone, None) for name, number in ethnicities]
 
 
 class _Part(BaseModel):
@@ -91,9 +263,9 @@ def assess(corpus: Corpus, *, words: int = 50_000) -> Quality:
     categorical = [t.evenness for t in types if t.categorical]
     texts = {f"{p.id}\x1f{domain}": text for p in corpus.people for domain, text in p.summaries.items()}
     lengths = [len(text.split()) for text in texts.values()] or [0]
-    sample = diversity.within_words(texts, words)
+    sample = within_words(texts, words)
     named = [
-        diversity.verbatim(value, person.summaries[domain])
+        verbatim(value, person.summaries[domain])
         for person in corpus.people
         for (domain, _), held in person.preferences.items()
         if domain in person.summaries
@@ -113,13 +285,13 @@ def assess(corpus: Corpus, *, words: int = 50_000) -> Quality:
         words_range=(min(lengths), max(lengths)),
         verbatim=sum(named) / max(1, len(named)),
         sample_words=sum(map(len, sample)),
-        dist_1=diversity.distinct(sample, 1),
-        dist_2=diversity.distinct(sample, 2),
-        ent_4=diversity.entropy(sample, 4),
-        self_bleu=diversity.self_bleu(sample),
+        dist_1=distinct(sample, 1),
+        dist_2=distinct(sample, 2),
+        ent_4=entropy(sample, 4),
+        self_bleu=self_bleu(sample),
         domains=tuple(_domains(corpus)),
         types=types,
-        demographics=tuple(demography.marginals(corpus.people)),
+        demographics=tuple(marginals(corpus.people)),
         findings=corpus.findings,
     )
 
@@ -155,7 +327,106 @@ def _types(corpus: Corpus) -> Iterator[TypeSpread]:
             users=users[key],
             possible=corpus.possible.get(key),
             distinct=len(values[key]),
-            evenness=diversity.evenness(values[key].values()),
+            evenness=evenness(values[key].values()),
             top_value=value,
             top_share=count / users[key],
         )
+
+
+#: With fewer people, a share of them is chance, and has no goal.
+_COMPARABLE: Final = 30
+_OF_PEOPLE: Final = frozenset({"120 or more", "0.85 or more", "60% at most", "3 points at most"})
+#: The demographic attributes in which a dataset should be like the paper's.
+_HELD: Final = ("age", "gender", "region", "religion", "employment_status", "education")
+#: The number of examples of each rule without --all.
+_EXAMPLES: Final = 3
+_Row = tuple[str, "Callable[[Quality], str]", str]
+
+
+def data_check(data: Quality) -> DataCheck:
+    """Return the quality of a dataset in the form that the command prints."""
+    few = data.users < _COMPARABLE
+    line = (
+        f"{data.users} of the {_COMPARABLE} people from which on shares and evenness say something, so these"
+        " have no goal here"
+    )
+    return DataCheck(
+        dataset=data.dataset,
+        rows=[(name, show(data), "" if few and goal in _OF_PEOPLE else goal) for name, show, goal in _ROWS],
+        summary=(line,) if few else (),
+        findings=data.findings,
+        rules=len(RULES),
+        report=data.model_dump(mode="json"),
+    )
+
+
+def overview(checks: Sequence[DataCheck]) -> Iterator[str]:
+    """Yield one table of datasets that have the same measures, side by side."""
+    columns = [[one_line(check.dataset), *(value for _, value, _ in check.rows)] for check in checks]
+    widths = [max(map(len, column)) + 3 for column in columns]
+    labels = [("", "goal"), *((label, goal) for label, _, goal in checks[0].rows)]
+    for number, (label, goal) in enumerate(labels):
+        cells = "".join(column[number].ljust(width) for column, width in zip(columns, widths, strict=True))
+        yield one_line(f"{label:<34}{cells}{goal}".rstrip())
+
+
+def finding_lines(check: DataCheck, *, every: bool) -> Iterator[str]:
+    """Yield the findings by rule: a few examples of each, or `every` one."""
+    by_rule = defaultdict(list)
+    for problem in check.findings:
+        by_rule[problem.rule].append(problem)
+    if not by_rule:
+        yield one_line(f"{check.dataset}: no findings ({check.rules} rules)")
+    for rule, problems in by_rule.items():
+        yield one_line(f"{check.dataset}: {rule}: {len(problems):,}")
+        shown = problems if every else problems[:_EXAMPLES]
+        yield from (
+            one_line("  " + ": ".join(part for part in (p.file, p.field, p.message) if part)) for p in shown
+        )
+        if len(shown) < len(problems):
+            yield f"  and {len(problems) - len(shown)} more (--all shows them)"
+
+
+def _top(data: Quality) -> str:
+    held = [(t.top_share, t.top_value) for t in data.types if t.categorical]
+    return "{1:.18} {0:.0%}".format(*max(held)) if held else "none"
+
+
+def _farthest(data: Quality) -> str:
+    """Return the category (5 % or more in the paper) whose share differs most from the paper."""
+    rows = [s for s in data.demographics if (s.paper or 0) >= 0.05 and s.attribute in _HELD]
+    off = {s.category: 100 * (s.share - (s.paper or 0)) for s in rows}
+    return "{:.17} {:+.1f}".format(*max(off.items(), key=lambda row: abs(row[1]))) if off else "none"
+
+
+_ROWS: Final[Sequence[_Row]] = (
+    ("users", lambda d: f"{d.users}", "120 or more"),
+    ("tasks (single, multi)", lambda d: f"{d.single_tasks}, {d.multi_tasks}", ""),
+    ("scenarios", lambda d: f"{d.scenarios}", ""),
+    ("facts a task (mean)", lambda d: "-" if d.facts_mean is None else f"{d.facts_mean:.1f}", "3 or more"),
+    (
+        "deeds that rest on a closed fact",
+        lambda d: "-" if d.deeds_on_facts is None else f"{d.deeds_on_facts:.0%}",
+        "90% or more",
+    ),
+    (
+        "closed facts that a part names",
+        lambda d: "-" if d.facts_named is None else f"{d.facts_named:.0%}",
+        "",
+    ),
+    ("mean evenness, categorical", lambda d: f"{d.evenness_mean:.2f}", "0.85 or more"),
+    ("commonest categorical value", _top, "60% at most"),
+    ("farthest from Tables 6 and 7", _farthest, "3 points at most"),
+    (
+        "words a summary (mean, range)",
+        lambda d: "{:.0f} ({}-{})".format(d.words_mean, *d.words_range),
+        "80-160",
+    ),
+    ("values named word for word", lambda d: f"{d.verbatim:.0%}", "90% at most"),
+    ("words compared", lambda d: f"{d.sample_words}", "the same number"),
+    ("Dist-1", lambda d: f"{d.dist_1:.3f}", "higher is better"),
+    ("Dist-2", lambda d: f"{d.dist_2:.3f}", "higher is better"),
+    ("Ent-4", lambda d: f"{d.ent_4:.2f}", "higher is better"),
+    ("Self-BLEU", lambda d: f"{d.self_bleu:.3f}", "lower is better"),
+    ("findings", lambda d: f"{len(d.findings)}", "0"),
+)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.datasets.world.consistency import contradictions
 from pytest_personalens.datasets.world.entries import FactEntry, ThingEntry
+from pytest_personalens.datasets.world.resolve import contradictions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,30 +1,204 @@
-"""Gives the facts of a task their values for one person at one moment."""
+"""Gives the facts of a task their values for one person at one moment, and puts them into texts."""
 
 from __future__ import annotations
 
 import datetime as dt
 import re
+from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.facts import RANGE, Fact, Thing
 from pytest_personalens.core.frozen import unchecked
-from pytest_personalens.datasets.draws import pick, reference
+from pytest_personalens.datasets.base import pick, reference
 from pytest_personalens.datasets.world import values
-from pytest_personalens.datasets.world.dates import days_of
+from pytest_personalens.datasets.world.dates import HOURS, WEEKDAYS, days_of
 from pytest_personalens.datasets.world.entries import FactEntry, ThingEntry
-from pytest_personalens.datasets.world.placeholders import fill_placeholders
-from pytest_personalens.datasets.world.surroundings import (
-    Surroundings,
-    UnresolvedError,
-    inside,
-    named_type,
-    says,
-)
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from pytest_personalens.core.facts import FactKind, Known
+    from pytest_personalens.core.facts import Clock, FactKind, Known
+    from pytest_personalens.core.scenario import Scenario, Situation
+
+
+_PLACE: Final = re.compile(r"\{(?P<name>[\w.]+)(?::(?P<form>\w+))?\}")
+
+
+def fill_placeholders(text: str, facts: Mapping[str, tuple[FactKind, Sequence[str]]], today: str) -> str:
+    """Return the text with the values of facts; raise ValueError for a placeholder without a fact.
+
+    `today` is an ISO date: a weekday that is not within the next six days is said with its date.
+    """
+
+    def place(match: re.Match[str]) -> str:
+        if match["name"] not in facts:
+            raise ValueError(f"the placeholder {match[0]} has no fact; known: {', '.join(facts)}")
+        kind, held = facts[match["name"]]
+        form = match["form"] or ""
+        return values.join_words([values.say(kind, v, _clear(kind, v, form, today)) for v in held])
+
+    return _PLACE.sub(place, text)
+
+
+def _clear(kind: FactKind, value: str, form: str, today: str) -> str:
+    if form != "weekday" or kind != "date":
+        return form
+    days = values.ordinal("date", values.range_ends(value)[0]) - values.ordinal("date", today)
+    return form if 0 < days < 7 else ""
+
+
+def placeholder_values(facts: Sequence[Fact]) -> dict[str, tuple[FactKind, Sequence[str]]]:
+    """Return the values that placeholders stand for."""
+    return {f.name: (f.kind, f.right or (f.example,)) for f in facts}
+
+
+def goal_pattern(goal: str) -> re.Pattern[str]:
+    """Return a pattern of a goal with any values in its places, as named groups."""
+    texts, names = _PLACE.split(goal)[::3], [m["name"].replace(".", "__") for m in _PLACE.finditer(goal)]
+    pattern = re.escape(texts[0])
+    for number, (name, text) in enumerate(zip(names, texts[1:], strict=True)):
+        seen = name in names[:number]
+        pattern += (f"(?P={name})" if seen else f"(?P<{name}>.+?)") + re.escape(text)
+    return re.compile(pattern)
+
+
+def fill_from_match(text: str, found: Mapping[str, str]) -> str:
+    """Return a text whose places hold the values that `goal_pattern` found."""
+
+    def place(match: re.Match[str]) -> str:
+        value = found[match["name"].replace(".", "__")]
+        return value if match["form"] in ("weekday", "capital") else value[:1].lower() + value[1:]
+
+    return _PLACE.sub(place, text)
+
+
+def placeholder_problems(text: str, known: Sequence[str]) -> Iterator[str]:
+    """Yield the problem with each placeholder of a text that names no fact, or asks for an unknown form."""
+    for match in _PLACE.finditer(text):
+        if match["name"] not in known:
+            yield f"the placeholder {match[0]} has no fact; known: {', '.join(known) or 'none'}"
+        elif match["form"] and match["form"] not in values.FORMS:
+            yield f"the placeholder {match[0]} asks for an unknown form; known: {', '.join(values.FORMS)}"
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What the facts of a task draw on.
+
+    `preferences` maps a domain to the person's values by type, `possible` to the values that exist.
+    `known` is what an assistant with a memory knows of the task's domains, in small letters.
+    """
+
+    now: Clock
+    key: str
+    name: str
+    life: Mapping[str, str | tuple[str, ...]]
+    domains: tuple[str, ...]
+    preferences: Mapping[str, Mapping[str, tuple[str, ...]]]
+    possible: Mapping[str, Mapping[str, tuple[str, ...]]]
+    known: str
+
+    def preferred(self, name: str) -> tuple[str, ...]:
+        """Return the person's values of a preference; empty if there are none."""
+        domain, kind = named_type(name, self.domains)
+        return self.preferences.get(domain, {}).get(kind, ())
+
+    def strange(self, name: str) -> list[str]:
+        """Return the values of a preference that exist and that the person has not."""
+        domain, kind = named_type(name, self.domains)
+        held = self.preferred(name)
+        return [v for v in self.possible.get(domain, {}).get(kind, ()) if v not in held]
+
+
+class UnresolvedError(Exception):
+    """A fact that has no value; `field` is its name."""
+
+    def __init__(self, field: str, problem: str) -> None:
+        super().__init__(problem)
+        self.field, self.problem = field, problem
+
+
+def named_type(name: str, domains: Sequence[str]) -> tuple[str, str]:
+    """Return the domain and the type of a preference that is called ``Type`` or ``Domain: Type``."""
+    domain, colon, kind = name.partition(": ")
+    return (domain, kind) if colon else (domains[0], name)
+
+
+def inside(kind: FactKind, span: str, excluded: Sequence[str]) -> str:
+    """Return a value near the beginning of a range, not an excluded one; a price lies below the most."""
+    first, last = values.range_ends(span)
+    if first == last:
+        return first
+    if kind == "money":
+        return str(max(int(first), int(last) * 4 // 5))
+    step = {"date": "+1 day", "time": "+15 minutes"}.get(kind, "+1")
+    value = first
+    while kind != "duration":
+        try:
+            later = values.shift(kind, value, step)
+        except ValueError:
+            break
+        if values.ordinal(kind, later) > values.ordinal(kind, last):
+            break
+        if later not in excluded:
+            return later
+        value = later
+    return first
+
+
+def says(kind: FactKind, right: Sequence[str], *, every: bool) -> str:
+    """Return how a person says what is right; empty if any value is."""
+    return values.join_words([values.say(kind, v) for v in right], "and" if every else "or") if right else ""
+
+
+def contradictions(scenario: Scenario) -> Iterator[str]:
+    """Yield the problems with what a scenario knows, each with its field."""
+    if scenario.now is not None:
+        yield from _clock(scenario.now, scenario.situation)
+    names = [fact.name for fact in scenario.task.facts]
+    yield from (f"task.facts: two facts are called {name!r}" for name, n in Counter(names).items() if n > 1)
+    for fact in scenario.task.facts:
+        yield from (f"task.facts.{fact.name}: {problem}" for problem in _fact(fact))
+    for number, part in enumerate(scenario.task.parts, 1):
+        for name in (name for name in part.facts if name not in names):
+            yield f"task.parts.{number}: no fact {name!r}; known: {', '.join(names) or 'none'}"
+    last = ""
+    for session in scenario.sessions:
+        if session.date < last:
+            yield f"sessions.{session.id}: {session.date} lies before {last}, the session before it"
+        if scenario.now is not None and session.date > scenario.now.date:
+            yield f"sessions.{session.id}: {session.date} lies after now, {scenario.now.date}"
+        last = max(last, session.date)
+
+
+def _clock(now: Clock, situation: Situation) -> Iterator[str]:
+    day = WEEKDAYS[dt.date.fromisoformat(now.date).weekday()]
+    if situation.day_of_week in WEEKDAYS and day != situation.day_of_week:
+        yield f"now.date: {now.date} is a {day}, and the situation says {situation.day_of_week}"
+    hours = HOURS.get(situation.time_of_day)
+    minute = values.ordinal("time", now.time)
+    # A time of day has no sharp ends: five in the afternoon may be called evening.
+    if hours is not None and not hours[0] - 120 <= minute <= hours[1] + 120:
+        yield f"now.time: {now.time} is no {situation.time_of_day.lower()}, as the situation says"
+
+
+def _fact(fact: Fact) -> Iterator[str]:
+    if not fact.right and fact.known != "open":
+        yield "a fact without a value; write what is right, or that it is open"
+    for value in (*fact.right, *fact.wrong):
+        first, last = values.range_ends(value)
+        try:
+            values.parse(fact.kind, first)
+            values.parse(fact.kind, last)
+        except ValueError as error:
+            yield str(error)
+            continue
+        if first != last and values.ordinal(fact.kind, first) > values.ordinal(fact.kind, last):
+            yield f"the range {value!r} is upside down"
+    both = set(fact.right) & set(fact.wrong)
+    yield from (f"{value!r} is right and wrong" for value in sorted(both))
+
 
 #: Any value is right.
 ANY: Final = "*"

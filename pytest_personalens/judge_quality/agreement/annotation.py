@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.suite_names import FIRST_SUITE
-from pytest_personalens.datasets.draws import digest
+from pytest_personalens.datasets.base import digest
 from pytest_personalens.judge_quality.agreement.labels import read_unlabelled
 
 if TYPE_CHECKING:

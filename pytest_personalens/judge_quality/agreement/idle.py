@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.errors import JudgeFault, NotJudged
 from pytest_personalens.core.runtime import Threads
-from pytest_personalens.datasets.draws import pick
+from pytest_personalens.datasets.base import pick
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -27,7 +27,7 @@ from pytest_personalens.core.judging.verdict import LABELLED, Dimension
 from pytest_personalens.core.runtime import once
 from pytest_personalens.core.scenario import GoalPart, Scenario, Situation, Task
 from pytest_personalens.datasets.embedded.packaged import PackagedFiles
-from pytest_personalens.datasets.world.placeholders import fill_from_match, goal_pattern
+from pytest_personalens.datasets.world.resolve import fill_from_match, goal_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

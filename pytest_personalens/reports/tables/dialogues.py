@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Final, Literal
 
 from pytest_personalens.core.judging.verdict import Dimension
-from pytest_personalens.datasets.quality import diversity
+from pytest_personalens.datasets.quality import measures
 from pytest_personalens.reports.content.markup import figure
 from pytest_personalens.reports.tables.runs import (
     PAPER,
@@ -78,7 +78,7 @@ def diversity_tables(runs: Sequence[StoredRun]) -> list[PaperTable]:
         for kind, short in SHORT.items()
         if (of_run := _texts(_dialogues(run, kind)))
     }
-    words = [sum(len(diversity.words_in(text)) for text in of_run.values()) for of_run in texts.values()]
+    words = [sum(len(measures.words_in(text)) for text in of_run.values()) for of_run in texts.values()]
     limit = min([MOST_WORDS, *words])
     rows = [(name, f"{len(of_run):,}", *_measures(of_run, limit)) for name, of_run in texts.items()]
     rows += [(f"{PAPER}{name}", *row.values()) for name, row in paper_rows(10).items()]
@@ -89,9 +89,9 @@ def diversity_tables(runs: Sequence[StoredRun]) -> list[PaperTable]:
 
 
 def _measures(texts: Mapping[str, str], limit: int) -> tuple[str, ...]:
-    sample = diversity.within_words(texts, limit)
-    distinct = [diversity.distinct(sample, n) for n in (1, 2)]
-    values = (*distinct, diversity.entropy(sample, 4), diversity.self_bleu(sample))
+    sample = measures.within_words(texts, limit)
+    distinct = [measures.distinct(sample, n) for n in (1, 2)]
+    values = (*distinct, measures.entropy(sample, 4), measures.self_bleu(sample))
     return tuple(f"{value:.3f}" for value in values)
 
 

@@ -18,8 +18,7 @@ from pytest_personalens.core.frozen import Frozen, Text
 from pytest_personalens.core.scenario import DOMAINS, ScenarioRef
 from pytest_personalens.core.suite import DataCheck, Finding
 from pytest_personalens.core.text.safe_text import slug
-from pytest_personalens.datasets.base import value_or_raise
-from pytest_personalens.datasets.draws import digest
+from pytest_personalens.datasets.base import digest, value_or_raise
 from pytest_personalens.datasets.embedded.building.by_hand import TODO
 from pytest_personalens.datasets.embedded.files import examine_file
 from pytest_personalens.datasets.embedded.packaged import packaged_file

@@ -12,7 +12,7 @@ from pytest_personalens.core.facts import Clock, Session
 from pytest_personalens.core.frozen import Frozen, Text
 from pytest_personalens.core.judging.measure import Measure, MeasureNames
 from pytest_personalens.core.scenario import BaseScenario, Context
-from pytest_personalens.datasets.draws import digest
+from pytest_personalens.datasets.base import digest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,7 +14,7 @@ from pytest_personalens.core.dialogue.state import State
 from pytest_personalens.core.judging.dimensions import Dimension
 from pytest_personalens.core.judging.verdict import Reason, Verdict
 from pytest_personalens.core.scenario import Scenario
-from pytest_personalens.datasets.open import open_dataset
+from pytest_personalens.datasets.checked_dataset import open_dataset
 from pytest_personalens.models.meter import Meter
 from tests.agents.by_model.test_model_agents import TALK, FakeModel, judge
 from tests.support.datasets.dinner import DINNER, dialogue

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.text.safe_text import slug
 from pytest_personalens.datasets.embedded.building.files import File, Person, lay_out, some_values, stand_in
-from pytest_personalens.datasets.embedded.building.people import offered_values
 from pytest_personalens.datasets.embedded.building.pieces import prompt_text
+from pytest_personalens.datasets.embedded.building.plan import offered_values
 from pytest_personalens.datasets.world.entries import HistoryEntry
 from pytest_personalens.datasets.world.histories import summary
 
