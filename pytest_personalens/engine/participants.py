@@ -18,13 +18,17 @@ from pytest_personalens.core.judging.usage import price_of
 from pytest_personalens.core.scenario import Context, Situation
 from pytest_personalens.core.suite import get_suite
 from pytest_personalens.core.text.parse import judge_specs
-from pytest_personalens.engine.assistant.assistant import WITHOUT_CONTEXT, is_async, takes_context
-from pytest_personalens.engine.assistant.assistant_import import import_assistant
-from pytest_personalens.engine.assistant.event_loop import EventLoop
+from pytest_personalens.engine.assistant.assistant import (
+    WITHOUT_CONTEXT,
+    EventLoop,
+    import_assistant,
+    is_async,
+    takes_context,
+)
 from pytest_personalens.engine.assistant.pace import Pace
 from pytest_personalens.engine.assistant.running_users import RunningUsers
-from pytest_personalens.engine.called_models import CalledModels
-from pytest_personalens.engine.participant_specs import ParticipantSpecs, refuse_prompts_for_nobody
+from pytest_personalens.engine.job import ParticipantSpecs, refuse_prompts_for_nobody
+from pytest_personalens.engine.pool import CalledModels
 from pytest_personalens.engine.records.on_tape import JudgeOnTape, UserOnTape
 from pytest_personalens.models import Model
 from pytest_personalens.models.meter import Meter, Total

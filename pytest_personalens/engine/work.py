@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_personalens.core.judging.evaluation import evaluate, judge_dialogue
 from pytest_personalens.core.judging.usage import add_usage
-from pytest_personalens.engine.assistant.assistant import guarded
-from pytest_personalens.engine.assistant.stopwatch import Stopwatch
+from pytest_personalens.engine.assistant.assistant import Stopwatch, guarded
 from pytest_personalens.engine.assistant.store import StoreVisit
 from pytest_personalens.engine.job import JobResult
 from pytest_personalens.engine.records.on_tape import ResumedAssistant, audited, scenario_digest

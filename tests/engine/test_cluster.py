@@ -19,8 +19,7 @@ import pytest
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.engine.dask import work_there
-from pytest_personalens.engine.job import Job
-from pytest_personalens.engine.participant_specs import ParticipantSpecs
+from pytest_personalens.engine.job import Job, ParticipantSpecs
 from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import ROOT, Repository, forget_calls
 from tests.support.servers.endpoint import Endpoint

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pytest_personalens.agents.by_model.model_agents import PromptSettings
     from pytest_personalens.core.judging.usage import Price, Usage
     from pytest_personalens.core.judging.verdict import Dimension, Judge
-    from pytest_personalens.engine.records.by_case import JudgeByCase
+    from pytest_personalens.engine.records.on_tape import JudgeByCase
     from pytest_personalens.judge_quality import Labelled
     from pytest_personalens.models.call_log import CallLog
     from pytest_personalens.models.tape import Tape
@@ -32,7 +32,7 @@ class PaidJudge:
         prices: Mapping[str, Price],
     ) -> None:
         from pytest_personalens.core.judging.usage import price_of
-        from pytest_personalens.engine.records.by_case import JudgeByCase
+        from pytest_personalens.engine.records.on_tape import JudgeByCase
         from pytest_personalens.models.open import open_model
         from pytest_personalens.models.tape import Tape
 

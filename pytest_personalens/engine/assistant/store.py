@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, Final
 from pytest_personalens.core.dialogue.state import MemoryStore
 from pytest_personalens.core.errors import AssistantFault
 from pytest_personalens.core.suite_names import STORE
-from pytest_personalens.engine.assistant.asking import ask
+from pytest_personalens.engine.assistant.memory import ask
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pytest_personalens.core.facts import StoreLook
     from pytest_personalens.core.scenario import BaseScenario, Context
-    from pytest_personalens.engine.assistant.event_loop import EventLoop
+    from pytest_personalens.engine.assistant.assistant import EventLoop
 
 #: Seconds between two calls of a `settled` that returns False.
 _PAUSE: Final = 0.1

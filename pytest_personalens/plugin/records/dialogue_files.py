@@ -21,8 +21,7 @@ from pytest_personalens.core.text.safe_text import slug
 from pytest_personalens.datasets.base import parse_file
 from pytest_personalens.datasets.official.official import TASK_ID, task_name
 from pytest_personalens.engine.job import StoredDialogue
-from pytest_personalens.engine.records.elsewhere import STORED
-from pytest_personalens.engine.records.record import read_record
+from pytest_personalens.engine.records.record import STORED, read_record
 from pytest_personalens.results.values.results import RESULTS_SCHEMA, read_results
 
 if TYPE_CHECKING:

@@ -15,8 +15,15 @@ from syrupy.location import PyTestLocation
 from pytest_personalens.core.errors import RecordError
 from pytest_personalens.core.files.links import read_own, refuse_links, write_atomically
 from pytest_personalens.core.judging.evaluation import Evaluation
-from pytest_personalens.engine.records.elsewhere import FOLDER, STORED
-from pytest_personalens.engine.records.record import ForeignRecord, Record, plain, read_record, record_of
+from pytest_personalens.engine.records.record import (
+    FOLDER,
+    STORED,
+    ForeignRecord,
+    Record,
+    plain,
+    read_record,
+    record_of,
+)
 from pytest_personalens.models.tape import ADVICE
 
 if TYPE_CHECKING:

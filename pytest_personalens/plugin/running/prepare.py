@@ -9,7 +9,7 @@ from pytest_personalens.core.text.redaction import redact
 from pytest_personalens.core.text.safe_text import shell_line
 from pytest_personalens.engine.assistant.memory import UserPast
 from pytest_personalens.engine.job import Job
-from pytest_personalens.engine.records.elsewhere import OtherRecords
+from pytest_personalens.engine.records.record import OtherRecords
 from pytest_personalens.models.tape import TapeRules
 from pytest_personalens.plugin.records.record_files import RecordStore
 from pytest_personalens.plugin.running.items import dialogue_of, spec_of

@@ -17,7 +17,7 @@ from pytest_personalens.core.text.parse import ALL, judge_specs
 from pytest_personalens.datasets import CheckedDataset, OtherUsers, Sample, draw
 from pytest_personalens.engine.assistant.memory import Memory
 from pytest_personalens.engine.participants import Participants
-from pytest_personalens.engine.records.elsewhere import refuse_old
+from pytest_personalens.engine.records.record import refuse_old
 from pytest_personalens.models.specs import read_spec
 from pytest_personalens.plugin.input_errors import input_error
 from pytest_personalens.plugin.pytest_internals import without_capture

@@ -12,7 +12,7 @@ from pytest_personalens.core.dialogue.state import read_fields
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.judging.usage import price_of, read_prices
 from pytest_personalens.core.suite_names import STATE
-from pytest_personalens.engine.participant_specs import ParticipantSpecs
+from pytest_personalens.engine.job import ParticipantSpecs
 from pytest_personalens.models.meter import Budget
 from pytest_personalens.models.services import ServiceSettings
 from pytest_personalens.models.specs import read_parameters

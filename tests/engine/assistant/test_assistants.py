@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from pytest_personalens.core.errors import AssistantFault
-from pytest_personalens.engine.assistant.assistant import guarded
-from pytest_personalens.engine.assistant.event_loop import EventLoop
+from pytest_personalens.engine.assistant.assistant import EventLoop, guarded
 
 
 @pytest.fixture

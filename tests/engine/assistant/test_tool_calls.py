@@ -16,8 +16,7 @@ from pytest_personalens.core.dialogue.message import AssistantMessages, Function
 from pytest_personalens.core.dialogue.reply import MAX_CALLS, MAX_TOOL_CHARS
 from pytest_personalens.core.errors import AssistantFault
 from pytest_personalens.core.scenario import Scenario
-from pytest_personalens.engine.assistant.assistant import guarded
-from pytest_personalens.engine.assistant.event_loop import EventLoop
+from pytest_personalens.engine.assistant.assistant import EventLoop, guarded
 from tests.support.repository import Repository, ScriptedUser, calls, edited, records, unwrapped
 from tests.support.scripted_agents import ACTING, MODELS, TEST
 

@@ -18,8 +18,7 @@ from pytest_personalens.core.judging.evaluation import Evaluation
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.scenario import Context, Scenario
 from pytest_personalens.core.text.safe_text import slug
-from pytest_personalens.engine.job import Job
-from pytest_personalens.engine.participant_specs import ParticipantSpecs
+from pytest_personalens.engine.job import Job, ParticipantSpecs
 from pytest_personalens.engine.participants import Participants
 from pytest_personalens.engine.work import work
 from pytest_personalens.models import Answer, Request
