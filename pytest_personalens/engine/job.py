@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from pytest_personalens.agents.by_model.model_agents import PromptSettings
-from pytest_personalens.agents.by_model.official.bugs import mended_bugs
+from pytest_personalens.agents.by_model.official.agents import mended_bugs
 from pytest_personalens.core.dialogue.dialogue import Dialogue
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.judging.evaluation import Cause, Evaluation, empty_evaluation

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.agents.by_model.model_agents import ModelAgents
-from pytest_personalens.agents.checked import AgentRole, offered
-from pytest_personalens.agents.judge_by_reading import JudgeByReading
+from pytest_personalens.agents.checked import AgentRole, JudgeByReading, offered
 from pytest_personalens.core.errors import RecordError, SpecError, Stopped
 from pytest_personalens.core.judging.criteria import ALL_CRITERIA
 from pytest_personalens.core.judging.measure import get_measure
@@ -142,7 +141,7 @@ class Participants:
         # imported only if the run has models, because the import would slow down a replay.
         judge = self.judge_of(settings, self._judges, meter, tape=tape)
         if self.recipe.judge_votes > 1:
-            from pytest_personalens.agents.by_model.votes import VotingJudge
+            from pytest_personalens.agents.by_model.model_judge import VotingJudge
 
             further = judge
             if any(isinstance(who, Model) for who in self._judges.values()):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from pytest_personalens.agents.embedded.reader.tables import NUMBER_WORD, is_day_word, number
+from pytest_personalens.agents.embedded.reader.forms import NUMBER_WORD, is_day_word, number
 from pytest_personalens.agents.embedded.reader.text import fold, names, stems
 
 #: After the mark of a sentence's end, or the quotation mark behind it; "Dr." ends none.

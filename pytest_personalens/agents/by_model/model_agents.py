@@ -116,7 +116,7 @@ class ModelAgents:
 
 
 def _official(path: Path, bugs: str) -> OfficialPrompts:
-    from pytest_personalens.agents.by_model.official.bugs import mended_bugs
+    from pytest_personalens.agents.by_model.official.agents import mended_bugs
     from pytest_personalens.agents.by_model.official.checkout import read_checkout
     from pytest_personalens.agents.by_model.official.filling import OfficialPrompts
 

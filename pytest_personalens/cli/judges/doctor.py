@@ -131,7 +131,12 @@ def _prompt_text(answer: Answer) -> str:
 def _usage_of_a_run(role: str, name: str) -> Usage:
     """Return about what a run costs, from the real prompts of a few scenarios, without a call."""
     from pytest_personalens.agents.by_model.model_agents import ModelAgents
-    from pytest_personalens.agents.by_model.placeholder import ASSISTANT, CHARS, Placeholder, output_tokens
+    from pytest_personalens.agents.by_model.model_assistant import (
+        ASSISTANT,
+        CHARS,
+        Placeholder,
+        output_tokens,
+    )
     from pytest_personalens.core.dialogue.dialogue import converse
     from pytest_personalens.core.judging.verdict import Dimension
     from pytest_personalens.datasets.embedded.embedded import EmbeddedDataset

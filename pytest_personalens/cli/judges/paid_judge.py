@@ -54,7 +54,7 @@ class PaidJudge:
     def print_estimate(self, readings: Sequence[tuple[Labelled, Dimension]]) -> None:
         """Print the calls, tokens and dollars that the readings would take, with the real prompts."""
         from pytest_personalens.agents.by_model.model_agents import ModelAgents
-        from pytest_personalens.agents.by_model.placeholder import Placeholder, output_tokens
+        from pytest_personalens.agents.by_model.model_assistant import Placeholder, output_tokens
         from pytest_personalens.models.meter import Meter
 
         if self._model is None:

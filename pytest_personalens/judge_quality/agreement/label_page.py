@@ -7,8 +7,7 @@ import json
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.agents.by_model.fact_texts import with_values
-from pytest_personalens.agents.by_model.prompts import profile_text, situation_text
+from pytest_personalens.agents.by_model.prompts import profile_text, situation_text, with_values
 from pytest_personalens.core.dialogue.message import Message
 from pytest_personalens.core.dialogue.tool_calls import call_texts
 from pytest_personalens.reports.html.page import LEGENDS, environment, policy, read_template

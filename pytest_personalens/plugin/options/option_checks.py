@@ -172,7 +172,7 @@ def check_settings(config: pytest.Config, settings: Settings) -> None:
         if settings.sample is not None:
             _check_dimensions(settings)
         if settings.official_bugs != BY_KEY["official_bugs"].default:
-            from pytest_personalens.agents.by_model.official.bugs import mended_bugs
+            from pytest_personalens.agents.by_model.official.agents import mended_bugs
 
             mended_bugs(settings.official_bugs)
         if settings.sample is not None and settings.asks_for_gates:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.agents.by_model.placeholder import (
+from pytest_personalens.agents.by_model.model_assistant import (
     ASSISTANT,
     CHARS,
     THOUGHTS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.agents.embedded.reader.tables import NUMBER_WORD, number
+from pytest_personalens.agents.embedded.reader.forms import NUMBER_WORD, number
 from pytest_personalens.agents.embedded.reader.text import fold, mentions, sentences, stems
 from pytest_personalens.core.dialogue.dialogue import UserTurn
 from pytest_personalens.core.errors import JudgeFault

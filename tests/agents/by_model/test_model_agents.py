@@ -10,12 +10,12 @@ import pytest
 from pytest_personalens.agents.by_model.model_assistant import ModelAssistant
 from pytest_personalens.agents.by_model.model_judge import (
     ModelJudge,
+    VotingJudge,
     answer_schema,
 )
 from pytest_personalens.agents.by_model.model_user import ModelUserAgent, out_of_role
 from pytest_personalens.agents.by_model.prompts import Prompts
 from pytest_personalens.agents.by_model.verdict_reading import read_lines, read_verdict
-from pytest_personalens.agents.by_model.votes import VotingJudge
 from pytest_personalens.core.dialogue.dialogue import Dialogue, Message, UserTurn
 from pytest_personalens.core.errors import (
     AssistantFault,

@@ -17,10 +17,10 @@ from pytest_personalens.agents.by_model.official.agents import (
     OfficialAssistant,
     OfficialJudge,
     OfficialUserAgent,
+    read_official,
 )
 from pytest_personalens.agents.by_model.official.checkout import read_checkout
 from pytest_personalens.agents.by_model.official.filling import OfficialPrompts
-from pytest_personalens.agents.by_model.official.reading import read_official
 from pytest_personalens.core.dialogue.dialogue import Dialogue, Message, converse
 from pytest_personalens.core.judging.verdict import READINGS, Dimension
 from pytest_personalens.core.scenario import Scenario

@@ -12,14 +12,15 @@ from typing import Any
 import pytest
 
 from pytest_personalens.agents.by_model.official.agents import (
+    BUGS,
     OfficialAssistant,
     OfficialJudge,
     OfficialUserAgent,
+    mended_bugs,
+    read_official,
 )
-from pytest_personalens.agents.by_model.official.bugs import BUGS, mended_bugs
 from pytest_personalens.agents.by_model.official.checkout import read_checkout
 from pytest_personalens.agents.by_model.official.filling import OfficialPrompts
-from pytest_personalens.agents.by_model.official.reading import read_official
 from pytest_personalens.core.dialogue.dialogue import Dialogue, Message, converse
 from pytest_personalens.core.errors import DataError, JudgeFault, SpecError
 from pytest_personalens.core.judging.verdict import READINGS, Dimension

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_personalens.agents.by_model.official.reading import read_official
+from pytest_personalens.agents.by_model.official.agents import read_official
 from pytest_personalens.agents.by_model.paper_judge import is_echoed, read_sections
 from pytest_personalens.core.judging.verdict import Dimension
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from pytest_personalens.agents import EmbeddedUserAgent
-from pytest_personalens.agents.embedded.user.questions import alternatives, questions
+from pytest_personalens.agents.embedded.user.answers import alternatives, questions
 from pytest_personalens.core.dialogue.dialogue import Message
 from pytest_personalens.core.scenario import Scenario, ScenarioRef
 from pytest_personalens.datasets import EmbeddedDataset, draw

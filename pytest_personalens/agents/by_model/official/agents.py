@@ -6,6 +6,7 @@ They are the user agent, the judge and the assistant.
 from __future__ import annotations
 
 import hashlib
+import re
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.by_model.model_assistant import played_reply
@@ -13,20 +14,133 @@ from pytest_personalens.agents.by_model.model_judge import unread
 from pytest_personalens.agents.by_model.model_user import END_SIGNAL
 from pytest_personalens.agents.by_model.official.checkout import JUDGED
 from pytest_personalens.agents.by_model.official.filling import OfficialPrompts, family_of
-from pytest_personalens.agents.by_model.official.reading import read_official
 from pytest_personalens.agents.by_model.prompts import MAX_SHOWN
 from pytest_personalens.core.dialogue.dialogue import UserTurn
 from pytest_personalens.core.dialogue.tool_calls import call_lines
-from pytest_personalens.core.errors import JudgeFault, UserAgentFault
+from pytest_personalens.core.errors import JudgeFault, SpecError, UserAgentFault
+from pytest_personalens.core.judging.verdict import Dimension, Verdict
 from pytest_personalens.models import Model, Request
 from pytest_personalens.models.meter import Meter
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
-    from pytest_personalens.core.judging.verdict import Dimension, Verdict
     from pytest_personalens.core.scenario import Context, Scenario
+
+
+#: For each name, the behaviour of the official code and the mended behaviour (GD, GM, EV, GA, AP:
+#: generate_dialogue, generate_dialogue_md, evaluate_dialogue, gather_evaluation, assistant_prompts).
+BUGS: Final = {
+    "user-id": "the judge of P is told the user's id (EV); mended: it is not",
+    "base-instruction": (
+        "the base prompt for Claude has an empty instruction (AP); mended: that of the other contexts"
+    ),
+    "pairs": (
+        "two parts of the context at once crash (GD, GM); mended: the prompt for all three, without the third"
+    ),
+    "verdict": (
+        "an answer without 'VERDICT: True' or 'False' is a task that failed (GA); mended: asked once more,"
+        " then not scored"
+    ),
+    "score": (
+        "a score is the first digits after its name, so 3.5 is 3 and '**Score:** 3' is none (GA); mended: a"
+        " whole score on the scale"
+    ),
+    "empty-message": (
+        "a user who says TERMINATE alone leaves an empty message, which is answered (GD, GM); mended: it ends"
+        " there"
+    ),
+    "opening-signal": "TERMINATE in the opening stays in the transcript (GD, GM); mended: it is taken out",
+    "forged-lines": (
+        "a line of a message can pass for another turn (GD, GM, EV); mended: further lines are indented"
+    ),
+}
+
+
+def mended_bugs(text: str) -> frozenset[str]:
+    """Return the bugs to mend.
+
+    These are none for "reproduce", all for "mend", and otherwise the named ones, separated by commas. Raise
+    `SpecError` for an unknown name.
+    """
+    if text.strip() in ("reproduce", "mend"):
+        return frozenset(BUGS if text.strip() == "mend" else ())
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    unknown = next((name for name in names if name not in BUGS), None)
+    if unknown is not None or not names:
+        raise SpecError(
+            f"personalens_official_bugs: expected reproduce, mend, or the bugs to mend ({', '.join(BUGS)}),"
+            f" not {unknown or text!r}"
+        )
+    return frozenset(names)
+
+
+_NAMES: Final = {
+    Dimension.PERSONALIZATION: "Personalization Score",
+    Dimension.PERSONALIZATION_TURNS: "Personalization Score",
+    Dimension.NATURALNESS_USER: "Naturalness Score",
+    Dimension.NATURALNESS_ASSISTANT: "Naturalness Score",
+    Dimension.COHERENCE_USER: "Coherence Score",
+    Dimension.COHERENCE_ASSISTANT: "Coherence Score",
+}
+_JUSTIFICATION: Final = re.compile(r"Justification: (.*?)(?=\n\n|$)", re.DOTALL)
+_VERDICT: Final = re.compile(r"VERDICT: (True|False)", re.IGNORECASE)
+_LOOSE_VERDICT: Final = re.compile(r"(?:VERDICT\W*|\A\W*)\b(True|False)\b", re.IGNORECASE)
+_EXPLANATION: Final = re.compile(r"EXPLANATION:\s*(.+)", re.IGNORECASE | re.DOTALL)
+_UNREAD: Final = (
+    "no 'VERDICT: True' or 'VERDICT: False' is in the answer, which the official code counts as a task that"
+    " failed"
+)
+
+
+def read_official(text: str, dimension: Dimension, replies: int, mended: Collection[str] = ()) -> Verdict:
+    """Return the verdict in an answer.
+
+    Raise ValueError for an answer that the official code leaves out of its means, or that is off the scale.
+
+    >>> read_official("Personalization Score: 3.5", Dimension.PERSONALIZATION, 1).score
+    3
+    """
+    if dimension.scale.high == 1:
+        return _verdict(text, dimension, strict="verdict" in mended)
+    pattern = _strict(_NAMES[dimension]) if "score" in mended else rf"{_NAMES[dimension]}: (\d+)"
+    numbers = [int(digits) for digits in re.findall(pattern, text)]
+    by_turn = dimension is Dimension.PERSONALIZATION_TURNS
+    if len(numbers) < (replies if by_turn else 1) or (by_turn and len(numbers) != replies):
+        raise ValueError(
+            f"expected {replies if by_turn else 1} x '{_NAMES[dimension]}: ...', found {len(numbers)}"
+        )
+    scores = numbers if by_turn else numbers[:1]
+    low, high = dimension.scale
+    if outside := [score for score in scores if not low <= score <= high]:
+        raise ValueError(f"expected a score from {low} to {high}, found {outside[0]}")
+    why = _JUSTIFICATION.search(text)
+    return Verdict(
+        dimension=dimension,
+        score=scores[-1],
+        justification=why[1].strip() if why else "",
+        turns=tuple(scores) if by_turn else (),
+    )
+
+
+def _verdict(text: str, dimension: Dimension, *, strict: bool) -> Verdict:
+    match = (_LOOSE_VERDICT if strict else _VERDICT).search(text)
+    if match is None and strict:
+        raise ValueError("expected 'VERDICT: True' or 'VERDICT: False'")
+    why = _EXPLANATION.search(text)
+    explanation = why[1].strip() if why else text.strip()
+    return Verdict(
+        dimension=dimension,
+        score=int(match is not None and match[1].lower() == "true"),
+        justification=explanation if match is not None else f"{_UNREAD}: {explanation}",
+    )
+
+
+def _strict(name: str) -> str:
+    """Return a pattern for a whole score after its name, with any marks around both."""
+    return rf"{name}[\s:*_`\[(]*(\d+)(?!\d|[.,/]\d)"
+
 
 _USER_TEMPERATURE: Final = 0.5
 

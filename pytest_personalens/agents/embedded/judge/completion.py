@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.agents.embedded.judge.calls.actions import actions, stored
-from pytest_personalens.agents.embedded.judge.calls.by_calls import Calls
-from pytest_personalens.agents.embedded.judge.calls.by_state import StoredWork
+from pytest_personalens.agents.embedded.judge.by_calls import Calls, actions, stored
+from pytest_personalens.agents.embedded.judge.by_state import StoredWork
 from pytest_personalens.agents.embedded.reader.findings import is_taste
 from pytest_personalens.core.errors import NotJudged
 from pytest_personalens.core.judging.dimensions import NEEDS_FACTS, NO_FACTS

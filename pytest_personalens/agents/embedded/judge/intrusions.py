@@ -10,9 +10,9 @@ import re
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.agents.embedded.reader.names import said_in
 from pytest_personalens.agents.embedded.reader.statements import Statement
 from pytest_personalens.agents.embedded.reader.text import content, plain, stem, stems
+from pytest_personalens.agents.embedded.reader.values import said_in
 from pytest_personalens.core.judging.verdict import (
     MOST_EVIDENCE,
     Dimension,
@@ -274,7 +274,7 @@ def _deeds(reading: Reading) -> list[Statement]:
     """Return the calls that changed something, each as a statement of its arguments."""
     if not reading.dialogue.acts:
         return []
-    from pytest_personalens.agents.embedded.judge.calls.actions import actions
+    from pytest_personalens.agents.embedded.judge.by_calls import actions
 
     made = [action for action in actions(reading.messages) if action.did]
     return [Statement(a.call.turn, a.text.replace("\n", "; "), "done", (), content(a.text)) for a in made]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.agents.embedded.judge.intrusions import intrusions
 from pytest_personalens.agents.embedded.reader.findings import is_taste, told_by
-from pytest_personalens.agents.embedded.reader.names import said_in
 from pytest_personalens.agents.embedded.reader.text import content, mentions, plain
+from pytest_personalens.agents.embedded.reader.values import said_in
 from pytest_personalens.core.judging.verdict import MOST_EVIDENCE, Dimension, Evidence, Reason, Verdict
 
 if TYPE_CHECKING:
@@ -293,7 +293,7 @@ def _with_calls(reading: Reading, found: list[Use]) -> list[Use]:
     """Return the uses, where a preference that no words use is applied by the arguments of a call."""
     if not reading.dialogue.acts or all(use.code != "ignores" for use in found):
         return found
-    from pytest_personalens.agents.embedded.judge.calls.actions import actions
+    from pytest_personalens.agents.embedded.judge.by_calls import actions
 
     made = [action for action in actions(reading.messages) if action.did]
 

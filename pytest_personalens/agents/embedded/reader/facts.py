@@ -6,10 +6,9 @@ import re
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from pytest_personalens.agents.embedded.reader.findings import Facts, Finding
-from pytest_personalens.agents.embedded.reader.names import said_in
 from pytest_personalens.agents.embedded.reader.statements import Statement, pieces, statements
 from pytest_personalens.agents.embedded.reader.text import content, fold
-from pytest_personalens.agents.embedded.reader.values import TYPED, values
+from pytest_personalens.agents.embedded.reader.values import TYPED, said_in, values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -6,15 +6,18 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.agents.embedded.reader.names import (
+from pytest_personalens.agents.embedded.reader.statements import FIRM, TELLS
+from pytest_personalens.agents.embedded.reader.text import content, fold, mentions, plain, stem, stems
+from pytest_personalens.agents.embedded.reader.values import (
+    PERSONS,
+    TYPED,
+    agrees,
     first_name,
     is_start,
     said_in,
     says,
+    values,
 )
-from pytest_personalens.agents.embedded.reader.statements import FIRM, TELLS
-from pytest_personalens.agents.embedded.reader.text import content, fold, mentions, plain, stem, stems
-from pytest_personalens.agents.embedded.reader.values import PERSONS, TYPED, agrees, values
 from pytest_personalens.core.facts import RANGE
 from pytest_personalens.datasets.world.values import ordinal, range_ends
 

@@ -1,1 +1,0 @@
-"""Tool calls and stored state, held against the parts of a task."""
