@@ -169,7 +169,7 @@ def _without_workers(config: pytest.Config) -> None:
 
 def pytest_report_header(config: pytest.Config) -> str | None:
     if RUN in config.stash:
-        from pytest_personalens.plugin.reporting.header import header_of
+        from pytest_personalens.plugin.reporting.summary import header_of
 
         return header_of(config.stash[RUN])
     if SETTINGS not in config.stash:
@@ -237,8 +237,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
         if call.when == "call" and SECONDS in item.stash:
             # The duration is that of the evaluation, not the time that was left of it at the item's turn.
             report.duration = item.stash[SECONDS]
-        from pytest_personalens.plugin.reporting.gate_reports import junit_properties
-        from pytest_personalens.plugin.reporting.reported import PROPERTY, UNEVALUATED
+        from pytest_personalens.plugin.reporting.reported import PROPERTY, UNEVALUATED, junit_properties
         from pytest_personalens.plugin.running.items import is_to_be_evaluated, spec_of
 
         if ITEM_KEY in item.stash:

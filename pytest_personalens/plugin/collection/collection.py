@@ -23,8 +23,7 @@ from pytest_personalens.plugin.options.marks import (
     suite_of_marks,
     why_nothing_fits,
 )
-from pytest_personalens.plugin.options.option_checks import refuse_an_empty_run
-from pytest_personalens.plugin.options.unknown_keys import unknown_mark
+from pytest_personalens.plugin.options.option_checks import refuse_an_empty_run, unknown_mark
 from pytest_personalens.plugin.pytest_internals import files_not_collected, fixtures_of
 from pytest_personalens.plugin.running.items import (
     asks_for_ours,

@@ -21,9 +21,9 @@ from pytest_personalens.plugin.options.option_checks import (
     check_alone,
     check_half,
     check_settings,
+    refuse_unknown_keys,
     split_dimensions,
 )
-from pytest_personalens.plugin.options.unknown_keys import refuse_unknown_keys
 from pytest_personalens.plugin.pytest_internals import is_on_command_line, written_value
 
 if TYPE_CHECKING:

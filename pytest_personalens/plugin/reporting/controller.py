@@ -18,9 +18,16 @@ from pytest_personalens.plugin.input_errors import errors_in_one_line, input_err
 from pytest_personalens.plugin.options.option_checks import refuse_an_empty_run
 from pytest_personalens.plugin.pytest_internals import PrintedFailures
 from pytest_personalens.plugin.records.resume import end_run
-from pytest_personalens.plugin.reporting.gate_reports import RedGates, red_gates, report_gate, scores_text
 from pytest_personalens.plugin.reporting.outputs import Outputs, baseline_of_run, refuse_baseline
-from pytest_personalens.plugin.reporting.reported import Reported, only_inconclusive, only_infrastructure
+from pytest_personalens.plugin.reporting.reported import (
+    RedGates,
+    Reported,
+    only_inconclusive,
+    only_infrastructure,
+    red_gates,
+    report_gate,
+    scores_text,
+)
 from pytest_personalens.plugin.running.keys import REFUSED, RUN, STOPPED
 from pytest_personalens.reports.files import WrittenFiles
 from pytest_personalens.results.conclusion import Requirements, conclude

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import shutil
 import tempfile
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+import pytest
+
 from pytest_personalens.agents.by_model.model_agents import PromptSettings
 from pytest_personalens.core.dialogue.state import read_fields
-from pytest_personalens.core.errors import SpecError
+from pytest_personalens.core.errors import DataError, SpecError, error_text
 from pytest_personalens.core.judging.usage import price_of, read_prices
 from pytest_personalens.core.suite_names import STATE
+from pytest_personalens.datasets.checked_dataset import CheckedDataset
 from pytest_personalens.engine.job import ParticipantSpecs
 from pytest_personalens.models.meter import Budget
 from pytest_personalens.models.services import ServiceSettings
@@ -21,13 +26,54 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import TypeVar
 
-    import pytest
-
     from pytest_personalens.core.judging.usage import Price
     from pytest_personalens.core.options.settings import Settings
+    from pytest_personalens.datasets import Dataset
     from pytest_personalens.models import Model
 
     Read = TypeVar("Read")
+
+
+class _Asked:
+    """A plugin that calls the hook instead of running tests."""
+
+    def __init__(self, spec: str) -> None:
+        self.spec = spec
+        self.found: Dataset | None = None
+        self.problem: Exception | None = None
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_cmdline_main(self, config: pytest.Config) -> int:
+        try:
+            self.found = config.hook.pytest_personalens_dataset(spec=self.spec, config=config)
+        except Exception as error:  # opening a custom dataset may raise anything
+            self.problem = error
+        return 0
+
+
+def offered_dataset(spec: str) -> Dataset | None:
+    """Return the dataset of a hook ``pytest_personalens_dataset`` of the working directory, or None.
+
+    Raise `SpecError` if a ``conftest.py`` cannot be loaded or the hook raises.
+    """
+    hook_caller, said = _Asked(spec), io.StringIO()
+    with redirect_stdout(said), redirect_stderr(said):
+        # Modules of this package are already loaded. pytest could not rewrite their asserts any more, and
+        # would warn about it.
+        status = pytest.main(["--assert=plain"], plugins=[hook_caller])
+    if isinstance(hook_caller.problem, DataError):
+        raise hook_caller.problem
+    if hook_caller.problem is not None:
+        raise SpecError(
+            f"the dataset {spec!r} cannot be had: {error_text(hook_caller.problem)}", code="PL307"
+        )
+    if status:
+        lines = [line.strip() for line in said.getvalue().splitlines() if line.strip()]
+        lines = lines or [f"exit code {int(status)}"]
+        why = next((line for line in lines if "error: " in line), lines[-1]).removeprefix("E   ")
+        raise SpecError(f"the dataset {spec!r} cannot be had: pytest cannot start here: {why}", code="PL307")
+    return CheckedDataset(hook_caller.found) if hook_caller.found is not None else None
+
 
 #: The key under which a worker gets the folder of the caps.
 SHARED: Final = "personalens_shared"
