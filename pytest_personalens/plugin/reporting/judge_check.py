@@ -18,8 +18,13 @@ from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.options.options import BY_KEY
 from pytest_personalens.core.scenario import Context
 from pytest_personalens.engine.records.on_tape import JudgeByCase
-from pytest_personalens.judge_quality.drift.adopted_judge import AdoptedJudge, Scored, read_adopted
-from pytest_personalens.judge_quality.drift.anchors import open_anchors, read_anchors
+from pytest_personalens.judge_quality.drift.anchors import (
+    AdoptedJudge,
+    Scored,
+    open_anchors,
+    read_adopted,
+    read_anchors,
+)
 from pytest_personalens.judge_quality.drift.drift import detect_drift
 from pytest_personalens.plugin.input_errors import input_error
 from pytest_personalens.plugin.reporting.outputs import path_of

@@ -9,10 +9,8 @@ import pytest
 
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.judge_quality import read_labels
-from pytest_personalens.judge_quality.drift.adopted_judge import AdoptedJudge, Scored
-from pytest_personalens.judge_quality.drift.anchors import open_anchors
-from pytest_personalens.judge_quality.drift.drift import detect_drift
-from pytest_personalens.judge_quality.drift.significance import permutation_test, sign_test
+from pytest_personalens.judge_quality.drift.anchors import AdoptedJudge, Scored, open_anchors
+from pytest_personalens.judge_quality.drift.drift import detect_drift, permutation_test, sign_test
 from pytest_personalens.results.values.figures import DriftOutcome
 from pytest_personalens.results.values.results import Results
 from tests.support.processes.runs import assert_usage_error
