@@ -142,7 +142,7 @@ def test_a_budget_caps_the_judge(repo: Repository, endpoint: Endpoint) -> None:
     repo.inline(*judge).assert_outcomes(passed=3)
     assert len(endpoint.calls) == 6, "two readings of each, and no call of anybody else"
     forget_calls()
-    capped = repo.inline(*judge, "--personalens-budget=3calls")
+    capped = repo.inline(*judge, "--personalens-budget=3calls", "-opersonalens_parallel=false")
     assert len(endpoint.calls) == 9
     capped.stdout.fnmatch_lines(["*not scored: 2, *"])
 
