@@ -13,6 +13,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -26,8 +27,8 @@ from tests.support.repository import Repository
 
 pytestmark = pytest.mark.real_model
 ROLES = (
-    "--personalens-user-model", "openai:smollm2?max_tokens=60", "--personalens-judge-model", "openai:smollm2?max_tokens=160",
-    "--personalens-assistant", "openai:smollm2?max_tokens=80",
+    "--personalens-user-model", "openai:smollm2?max_tokens=300", "--personalens-judge-model", "openai:smollm2?max_tokens=300",
+    "--personalens-assistant", "openai:smollm2?max_tokens=300",
 )  # fmt: skip
 
 
@@ -35,6 +36,8 @@ ROLES = (
 _PATIENCE: Final = 180
 #: The program of LiteLLM's proxy, in an environment of its own.
 LITELLM: Final = "PERSONALENS_LITELLM"
+#: LiteLLM's proxy (1.108) does not start without a key.
+KEY: Final = "sk-of-a-test-on-loopback-0123456789"
 
 
 def free_port() -> int:
@@ -57,6 +60,8 @@ def running(command: Sequence[str], port: int, log: Path) -> Iterator[str]:
             try:
                 urllib.request.urlopen(f"{address}/models", timeout=5).close()
                 break
+            except urllib.error.HTTPError:
+                break  # it is there, and wants a key
             except OSError:
                 if process.poll() is not None or time.monotonic() > deadline:
                     pytest.fail(f"{command[0]} did not start:\n{log.read_text(encoding='utf-8')[-2000:]}")
@@ -88,7 +93,8 @@ def litellm(llama: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[st
         pytest.fail(f"needs LiteLLM's proxy, named by {LITELLM}; run: make test-real-model")
     folder, port = tmp_path_factory.mktemp("litellm"), free_port()
     parameters = {"model": "openai/smollm2", "api_base": llama, "api_key": "none"}
-    config = {"model_list": [{"model_name": "smollm2", "litellm_params": parameters}]}
+    models = [{"model_name": "smollm2", "litellm_params": parameters}]
+    config = {"model_list": models, "general_settings": {"master_key": KEY}}
     (folder / "config.yaml").write_text(json.dumps(config), encoding="utf-8")  # JSON is YAML too
     command = [program, "--config", str(folder / "config.yaml"), "--port", str(port), "--host", "127.0.0.1"]
     with running(command, port, folder / "log") as address:
@@ -96,16 +102,17 @@ def litellm(llama: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[st
 
 
 @pytest.fixture(params=["llama", "litellm"])
-def server(request: pytest.FixtureRequest) -> str:
-    """The address of one of the servers."""
+def server(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The address of one of the servers, the second with a key."""
     address: str = request.getfixturevalue(request.param)
+    if request.param == "litellm":
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    else:
+        monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     return address
 
 
-def test_the_doctor_tries_a_real_server(
-    empty_repo: Repository, server: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+def test_the_doctor_tries_a_real_server(empty_repo: Repository, server: str) -> None:
     result = empty_repo.command("doctor", "--judge-model", f"openai:smollm2?timeout=900&base_url={server}")
     assert result.ret == 0
     result.stdout.fnmatch_lines(["  form *", "  text *", "  prompt *", "  side by side *", "  a run of 30 *"])
@@ -115,7 +122,6 @@ def test_a_bad_model_in_all_roles_makes_an_orderly_run(
     empty_repo: Repository, server: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", server)
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     more = ("--personalens-record", "live", "-o", "personalens_max_turns=2", "--personalens-report", "r.json")
     result = empty_repo.run("--personalens-sample", "3", *ROLES, *more)
     out = result.stdout.str()
@@ -133,7 +139,7 @@ def test_a_bad_model_in_all_roles_makes_an_orderly_run(
             assert {v["dimension"] for v in evaluation["verdicts"]} == {"task_completion", "personalization"}
     calls = sum(u["calls"] for u in data["usage"].values())
     tokens = sum(u["input_tokens"] + u["cached_tokens"] for u in data["usage"].values())
-    assert calls >= 6
+    assert calls >= 3, "each dialogue has at least an opening, which so small a model may not end"
     assert tokens > 0
     printed = re.search(r"^all +([\d,]+) ", out, re.MULTILINE)
     assert printed
