@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_personalens.core.suite_names import PARAM
 from pytest_personalens.plugin import hookspecs
 from pytest_personalens.plugin.fixtures.fixtures import (
     _personalens_param,
@@ -23,6 +22,7 @@ from pytest_personalens.plugin.fixtures.fixtures import (
 )
 from pytest_personalens.plugin.input_errors import errors_in_one_line, input_error
 from pytest_personalens.plugin.options.declaration import add_options, is_asked_for
+from pytest_personalens.plugin.pytest_internals import asks_for_ours
 from pytest_personalens.plugin.running.keys import DIRECTED, EVALUATED, RUN, SETTINGS, is_worker
 
 # All else is imported when a run first needs it, because a plain pytest run must not become slower.
@@ -183,9 +183,8 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if RUN not in config.stash:
-        for item in items:
-            if PARAM in getattr(item, "fixturenames", ()):
-                item.add_marker(pytest.mark.skip(reason=_NO_SAMPLE))
+        for item in filter(asks_for_ours, items):
+            item.add_marker(pytest.mark.skip(reason=_NO_SAMPLE))
 
 
 @pytest.hookimpl(trylast=True)
@@ -194,7 +193,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     config = session.config
     if RUN in config.stash or SETTINGS not in config.stash or config.option.collectonly:
         return
-    if any(PARAM in getattr(item, "fixturenames", ()) for item in session.items):
+    if any(map(asks_for_ours, session.items)):
         from pytest_personalens.plugin.options.option_checks import undecided_gates
 
         if keys := undecided_gates(config):

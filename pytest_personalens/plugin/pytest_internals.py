@@ -12,6 +12,8 @@ from _pytest._io import TerminalWriter as TerminalWriter
 from _pytest.main import wrap_session
 from _pytest.outcomes import Failed as Failed
 
+from pytest_personalens.core.suite_names import PARAM
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
@@ -191,3 +193,8 @@ def shorten_crash(report: pytest.TestReport) -> None:
     crash = getattr(report.longrepr, "reprcrash", None)
     if crash is not None:
         crash.message = crash.message.partition("\n")[0].removeprefix("Failed: ")
+
+
+def asks_for_ours(item: pytest.Item) -> bool:
+    """True for a test that asks for a fixture of this plugin, also one that takes no parameter (unittest)."""
+    return PARAM in getattr(item, "fixturenames", ())

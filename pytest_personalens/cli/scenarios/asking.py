@@ -62,7 +62,7 @@ class Asking:
         for spec, model in self._models.items():
             if "usd" in self._caps and price_of(model.name, self._prices) is None:
                 raise SpecError(f"--budget: no price is known for {spec}; give it with --price", code="PL304")
-        self.folder, self.pool = options.out / PIECES, Threads(getattr(options, "concurrency", 1))
+        self.folder, self.pool = options.out / PIECES, Threads(options.concurrency)
         self._meter = Meter(prices=self._prices)
         self.planned = Pieces(self.folder)
 
@@ -130,10 +130,10 @@ class Asking:
         return Pieces(self.folder, ask, model=model.name, attempts=self._options.attempts, made=made)
 
     def _open(self, spec: str) -> Reliable:
-        model = open_model(spec, connections=64)
+        model = open_model(spec, connections=max(64, self._options.concurrency))
         if model is None:
             raise SpecError(f"{spec!r} is no model; give bedrock:MODEL or openai:MODEL", code="PL303")
-        return Reliable(model, limiter=Limiter(start=getattr(self._options, "concurrency", 1)))
+        return Reliable(model, limiter=Limiter(start=self._options.concurrency))
 
     def _count(self) -> None:
         self._done += 1

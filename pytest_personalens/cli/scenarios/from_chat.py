@@ -66,6 +66,7 @@ def _by_model(options: argparse.Namespace, draft: dict[str, Any], chats: list[Ch
     from pytest_personalens.cli.scenarios.asking import Asking
     from pytest_personalens.suites.memory.from_chat import fill_by_model
 
+    options.concurrency = 1  # there is one piece
     asking = Asking(options, 1)
     if options.estimate:
         fill_by_model(draft, chats, asking.planned)

@@ -24,9 +24,8 @@ from pytest_personalens.plugin.options.marks import (
     why_nothing_fits,
 )
 from pytest_personalens.plugin.options.option_checks import refuse_an_empty_run, unknown_mark
-from pytest_personalens.plugin.pytest_internals import files_not_collected, fixtures_of
+from pytest_personalens.plugin.pytest_internals import asks_for_ours, files_not_collected, fixtures_of
 from pytest_personalens.plugin.running.items import (
-    asks_for_ours,
     is_scenario_item,
     is_to_be_evaluated,
     to_be_evaluated,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.suite_names import PARAM, STATE
 from pytest_personalens.core.text.node_ids import CaseId, without_case
-from pytest_personalens.plugin.pytest_internals import arguments_of, fixtures_of
+from pytest_personalens.plugin.pytest_internals import arguments_of, asks_for_ours, fixtures_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -61,11 +61,6 @@ def dialogue_of(item: pytest.Item, attempt: int = 1) -> str:
     """
     digest = hashlib.sha256(f"{item.nodeid}\n{attempt}".encode("utf-8", "surrogatepass")).hexdigest()
     return f"{spec_of(item).ref.id}-{digest[:12]}"
-
-
-def asks_for_ours(item: pytest.Item) -> bool:
-    """True for a test that asks for a fixture of this plugin, also one that takes no parameter (unittest)."""
-    return PARAM in getattr(item, "fixturenames", ())
 
 
 def is_scenario_item(item: pytest.Item) -> bool:

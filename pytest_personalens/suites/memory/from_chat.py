@@ -178,7 +178,7 @@ def _forgotten(told: Sequence[Sequence[str]], asked: Sequence[str], given_away: 
     found: list[str | Value] = [v for n, v in enumerate(typed) if not any(v.same(w) for w in typed[:n])]
     if found or not given_away:
         return found
-    return list(dict.fromkeys(run for run in _shared(before, given_away, question)))
+    return list(dict.fromkeys(_shared(before, given_away, question)))
 
 
 def _instead(value: str | Value, told: Sequence[Sequence[str]], replies: Sequence[str]) -> list[str]:
