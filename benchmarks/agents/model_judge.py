@@ -13,8 +13,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,7 +24,7 @@ from pytest_personalens.core.errors import JudgeFault, NotJudged, RecordError
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.engine.records.on_tape import JudgeByCase
 from pytest_personalens.judge_quality import Labelled, read_labels
-from pytest_personalens.judge_quality.agreement.measure import cohen
+from pytest_personalens.judge_quality.agreement.measure import cohen, interval
 from pytest_personalens.models.call_log import CallLog
 from pytest_personalens.models.meter import Meter
 
@@ -37,7 +36,6 @@ MODEL = "openai:strong-language-model?tools=off"
 TC, P = Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION
 #: The kinds of assistants that try to mislead the judge.
 ATTACKS = ("fake-verdict", "idle-sentence", "confident-lie", "odd-words", "polite-nothing")
-RESAMPLES = 2000
 TEMPLATES = Path(__file__).resolve().parents[2] / "pytest_personalens" / "agents" / "by_model" / "templates"
 
 
@@ -121,14 +119,8 @@ def against_annotators(
     return None if None in kappas else sum(k for k in kappas if k is not None) / 2
 
 
-def interval(
-    chosen: Sequence[Row], statistic: Callable[[Sequence[Row]], float | None]
-) -> tuple[float, float]:
-    """The middle 95 % of a bootstrap over the dialogues."""
-    chance = random.Random(1)
-    drawn = (statistic(chance.choices(chosen, k=len(chosen))) for _ in range(RESAMPLES))
-    values = sorted(value for value in drawn if value is not None)
-    return values[round(0.025 * (len(values) - 1))], values[round(0.975 * (len(values) - 1))]
+def range_text(ends: tuple[float, float] | None) -> str:
+    return "-" if ends is None else f"{ends[0]:.2f} to {ends[1]:.2f}"
 
 
 def table(found: Sequence[Row]) -> Iterator[str]:
@@ -154,15 +146,15 @@ def table(found: Sequence[Row]) -> Iterator[str]:
             + " | ".join("-" if c is None else f"{c:.2f}" for c in cells)
             + " |"
         )
-    low, high = interval(found, lambda drawn: against_annotators(drawn, "model", TC))
-    yield f"TC of the model over all: 95 % interval {low:.2f} to {high:.2f}"
+    each: dict[Hashable, list[Row]] = {number: [row] for number, row in enumerate(found)}
+    ends = interval(each, lambda drawn: against_annotators(drawn, "model", TC))
+    yield f"TC of the model over all: 95 % interval {range_text(ends)}"
 
     def behind(drawn: Sequence[Row]) -> float | None:
         model, own = (against_annotators(drawn, who, TC) for who in ("model", "annotators"))
         return None if model is None or own is None else model - own
 
-    low, high = interval(found, behind)
-    yield f"TC of the model less that of the annotators: 95 % interval {low:.2f} to {high:.2f}"
+    yield f"TC of the model less that of the annotators: 95 % interval {range_text(interval(each, behind))}"
     natural = [row.user for row in found if row.new and row.user is not None]
     if natural:
         yield f"how natural users by models are, 1 to 5, mean of two: {sum(natural) / len(natural):.2f}"

@@ -6,7 +6,7 @@ import random
 from collections import Counter, defaultdict
 from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 #: The resamples of a bootstrap. Its interval holds the middle 95 % of them.
 RESAMPLES: Final = 1000
+_Item = TypeVar("_Item")
 
 
 def cohen(pairs: Sequence[tuple[int, int]], *, quadratic: bool = False) -> float | None:
@@ -61,8 +62,8 @@ def fleiss(ratings: Sequence[Sequence[int]]) -> float | None:
 
 
 def interval(
-    groups: Mapping[Hashable, Sequence[tuple[int, int]]],
-    statistic: Callable[[Sequence[tuple[int, int]]], float | None],
+    groups: Mapping[Hashable, Sequence[_Item]],
+    statistic: Callable[[Sequence[_Item]], float | None],
     *,
     seed: int = 0,
 ) -> tuple[float, float] | None:
@@ -76,7 +77,7 @@ def interval(
     values = []
     for _ in range(RESAMPLES if names else 0):
         drawn = chance.choices(names, k=len(names))
-        if (value := statistic([pair for name in drawn for pair in groups[name]])) is not None:
+        if (value := statistic([item for name in drawn for item in groups[name]])) is not None:
             values.append(value)
     if len(values) < RESAMPLES / 2:
         return None
