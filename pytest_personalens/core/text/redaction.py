@@ -56,9 +56,10 @@ def make_redactor() -> Callable[[str], str]:
 
 def _all_secrets() -> list[str]:
     """Return every secret in all forms in which a server may repeat it, the longest first."""
-    values = {
-        part for name, value in os.environ.items() if _is_secret(name) for part in _parts(value)
-    } | _kept_secrets
+    # Only the names are walked, and a value may be gone: pytest sets and removes PYTEST_CURRENT_TEST in its
+    # own thread while dialogues run in others.
+    names = filter(_is_secret, list(os.environ))
+    values = {part for name in names for part in _parts(os.environ.get(name, ""))} | _kept_secrets
     return sorted(set().union(*map(_forms, values)), key=len, reverse=True)
 
 

@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -201,17 +202,21 @@ def test_a_kill_loses_nothing_that_was_made(empty_repo: Repository, writer: Endp
 
 
 def test_ctrl_c_says_that_nothing_is_lost(empty_repo: Repository, writer: Endpoint) -> None:
-    running: list[subprocess.Popen[str]] = []
+    asked, ended = threading.Event(), threading.Event()
 
     def answer(call: Call) -> Reply:
-        if len(writer.calls) == 15:
-            running[0].send_signal(signal.SIGINT)
+        if len(writer.calls) >= 15:  # calls come side by side: none need see just 15
+            asked.set()
+            ended.wait(60)  # so that the command cannot be done before it is stopped
         return author(call)
 
     writer.answer = answer
-    running.append(subprocess.Popen(BUILD, stderr=subprocess.PIPE, text=True))
-    told = running[0].communicate()[1]
-    assert running[0].returncode == 130
+    with subprocess.Popen(BUILD, stderr=subprocess.PIPE, text=True) as running:
+        assert asked.wait(60)
+        running.send_signal(signal.SIGINT)
+        told = running.communicate()[1]
+        ended.set()
+    assert running.returncode == 130
     assert "stopped; what was made is kept in own/.pieces, and the same command goes on from there" in told
     assert "Traceback" not in told
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import base64
+from collections import UserDict
 from collections.abc import Iterator
 from urllib.parse import quote
 
 import pytest
 
+from pytest_personalens.core.text.redaction import redact
 from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import Repository
 from tests.support.servers.endpoint import Endpoint, Reply
@@ -243,3 +245,14 @@ def test_a_short_key_is_for_private_hosts(
             ),
             f"ERROR: openai:x: OPENAI_API_KEY has {len(key)} characters: *",
         )
+
+
+def test_a_variable_that_goes_while_they_are_read_breaks_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """pytest removes ``PYTEST_CURRENT_TEST`` in its own thread, while dialogues run in others."""
+
+    class Changing(UserDict[str, str]):
+        def __iter__(self) -> Iterator[str]:
+            yield from ("GONE_API_KEY", *self.data)
+
+    monkeypatch.setattr("os.environ", Changing({"SOME_API_KEY": KEY}))
+    assert redact(f"the key is {KEY}") == "the key is ***"
