@@ -99,7 +99,6 @@ SUITE: Final = Suite(
         Arm(name="swapped", word="other-user", title="after another user's sessions", swaps=True),
     ),
     own="the user's own sessions",
-    worth="What the earlier sessions are worth",
     without="without the earlier sessions, or after another user's",
     distances=(Distance("days between told and asked", (7, 30, 90), _days_since_told),),
     thresholds={MEMORY: 1},
