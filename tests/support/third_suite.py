@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pytest_personalens.core.dialogue.dialogue import UserTurn
 from pytest_personalens.core.errors import AssistantFault
-from pytest_personalens.core.judging.evaluation import Answer, Metric
+from pytest_personalens.core.judging.evaluation import Answer, Metric, OfSums, Row
 from pytest_personalens.core.judging.measure import Measure, MeasureNames
 from pytest_personalens.core.judging.verdict import Verdict
 from pytest_personalens.core.scenario import BaseScenario, Context, ScenarioRef
@@ -103,9 +103,17 @@ class Scorer:
         return Verdict(dimension=dimension, score=score, justification=f"off by {error:g}")
 
 
-def _largest(answers: Sequence[Answer]) -> float | None:
-    errors = [abs(float(a.value) - float(a.truth or 0)) for a in answers if a.value is not None]
-    return max(errors, default=None)
+#: Half steps of an error that are told apart.
+_HALVES = 100
+
+
+def _errors(answers: Sequence[Answer]) -> list[Row]:
+    errors = [abs(float(a.value or 0) - float(a.truth or 0)) for a in answers]
+    return [tuple(int(half == min(2 * error, _HALVES)) for half in range(_HALVES + 1)) for error in errors]
+
+
+def _largest(sums: Row) -> float | None:
+    return max((half / 2 for half, number in enumerate(sums) if number), default=None)
 
 
 def _odd_first(drawn: Mapping[str, int]) -> Sequence[str]:
@@ -120,7 +128,7 @@ SUITE = Suite(
     name="sums", item="sum", kinds=("small", "large"), measures=(RIGHT, OFF), main=(RIGHT, OFF),
     metrics=(
         Metric.mean("accuracy", RIGHT), Metric.mean("mae", OFF),
-        Metric(name="largest", of=_largest, label="largest error", high=None, better="low", kinds=("large",)),
+        Metric(name="largest", of=OfSums(_errors, _largest), label="largest error", high=None, better="low", kinds=("large",)),
     ),
     gate_example="accuracy >= 0.5 or mae <= 3", thresholds={RIGHT: 1}, has_turns=False,
     arms=(Arm(name="blind", word="blind"),), scenario=Sum, open_dataset=_open, asker=lambda settings: Asker(), scorer=lambda settings: Scorer(),

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.reports.content.findings import capital
 from pytest_personalens.reports.content.kind_tables import by_distance
-from pytest_personalens.results.comparison.compare import compare_untested
 from pytest_personalens.results.means import Estimate, estimate, item_scores
 from pytest_personalens.results.reasons.reasons import COSTS, earlier_of, reason_counts
 from pytest_personalens.results.wording import NO_INTERVAL, control_names, ends_text
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.judging.measure import Measure
     from pytest_personalens.results.reasons.reasons import ReasonCount
-    from pytest_personalens.results.values.figures import Comparison
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
 
@@ -193,17 +191,3 @@ def reason_charts(results: Results) -> list[ReasonChart]:
             known = counts[0].known == counts[0].scored
             charts.append(ReasonChart(measure, counts, since if known else ""))
     return charts
-
-
-class Changes(NamedTuple):
-    """A comparison. If it was not `tested`, a report must say nothing about significance."""
-
-    comparison: Comparison
-    tested: bool
-
-
-def changes_of(results: Results, before: Results | None) -> Changes | None:
-    """Return the comparison with a baseline, or else the differences from `before`, if there is either."""
-    if results.comparison is not None:
-        return Changes(results.comparison, tested=True)
-    return None if before is None else Changes(compare_untested(before, results), tested=False)

@@ -30,7 +30,7 @@ from pytest_personalens.reports.content.kind_tables import (
 from pytest_personalens.reports.html import figures
 from pytest_personalens.reports.html.payload import pack, payload, script_json, shown_dimensions
 from pytest_personalens.results import wording
-from pytest_personalens.results.means import by_turn, estimate, item_scores
+from pytest_personalens.results.means import by_turn, item_scores
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -108,17 +108,13 @@ _COMPARED: Final = re.compile(
 _MINUS: Final = re.compile(r"(?<![\w.-])-(?=\d)")
 
 
-def write_html(results: Results, path: Path, *, title: str = TITLE, before: Results | None = None) -> None:
+def write_html(results: Results, path: Path, *, title: str = TITLE) -> None:
     """Write the page to `path`, whose folder exists."""
-    write_atomically(path, html_page(results, title=title, before=before))
+    write_atomically(path, html_page(results, title=title))
 
 
-def html_page(results: Results, *, title: str = TITLE, before: Results | None = None) -> str:
-    """Return the report as one HTML page, which is equal for equal arguments.
-
-    `before` are earlier results to show beside these, scenario by scenario; what the run itself was compared
-    with (`Results.comparison`) goes before that.
-    """
+def html_page(results: Results, *, title: str = TITLE) -> str:
+    """Return the report as one HTML page, which is equal for equal arguments."""
     pages = environment()
     pages.filters.update(
         figure=_figure,
@@ -132,8 +128,7 @@ def html_page(results: Results, *, title: str = TITLE, before: Results | None = 
         outcome=lambda gate: _outcome(wording.gate_outcome(gate, results)),
     )
     with no_collection():
-        changes = figures.changes_of(results, before)
-        shown = payload(results, changes)
+        shown = payload(results)
         kinds = kind_tables(results) if results.of_suite.table_by_kind else []
         dialogues = pack(shown.dialogues)
         style = _dense(f"{name}.css" for name in _STYLES)
@@ -145,22 +140,19 @@ def html_page(results: Results, *, title: str = TITLE, before: Results | None = 
             policy=policy(style, script),
             data=script_json(shown.rows),
             dialogues=dialogues,
-            before=before,
-            changes=changes,
             kinds=kinds,
             is_low_better=is_low_better,
             most_flips=_MOST_FLIPS,
-            **_figures(results, before),
+            **_figures(results),
         )
 
 
-def _figures(results: Results, before: Results | None) -> dict[str, Any]:
+def _figures(results: Results) -> dict[str, Any]:
     """What the template is given: values to print, and the places of the marks of charts."""
     suite, findings = results.of_suite, findings_of(results)
     dimensions = [d for d in shown_dimensions(results) if d.value in results.overall.figures]
     rows = figures.group_rows(results, dimensions)
-    own, then = item_scores(results.own), item_scores(before.own) if before else []
-    turns = by_turn(own) if suite.has_turns else []
+    turns = by_turn(item_scores(results.own)) if suite.has_turns else []
     estimates = dict(zip(dimensions, rows["whole"][0].estimates, strict=True))
     tiles = [d for d in figures.tile_measures(results) if d in estimates]
     under_test = str(results.settings.get("assistant") or "")
@@ -184,7 +176,6 @@ def _figures(results: Results, before: Results | None) -> dict[str, Any]:
         "tiles": [figures.tile_of(results, d, estimates[d]) for d in tiles],
         "few": wording.part_note(results),
         "distance": distance_of(results),
-        "then": [(d, estimate(then, d), e) for d, e in estimates.items()] if before else None,
         "scenarios": len({i.key for i in results.own}),
         "control_names": wording.control_names(suite),
         "turns": turns,

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from pytest_personalens.core.judging.verdict import Verdict
     from pytest_personalens.core.scenario import BaseScenario
     from pytest_personalens.core.suite import Suite
-    from pytest_personalens.reports.html.figures import Changes
     from pytest_personalens.results.reasons.reasons import CountedCode
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
@@ -108,10 +107,10 @@ class Payload(NamedTuple):
     dialogues: dict[str, Any]
 
 
-def payload(results: Results, changes: Changes | None) -> Payload:
+def payload(results: Results) -> Payload:
     """The dialogues of a run, and what became of their scores."""
     flips: dict[str, list[list[object]]] = {}
-    for flip in changes.comparison.flips if changes else ():
+    for flip in results.comparison.flips if results.comparison is not None else ():
         for nodeid in flip.nodeids:
             flips.setdefault(nodeid, []).append([flip.dimension.value, flip.before, flip.after])
     dimensions, suite = shown_dimensions(results), results.of_suite
