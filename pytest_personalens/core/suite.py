@@ -149,8 +149,7 @@ class Suite:
     arms: tuple[Arm, ...] = ()
     #: What the run itself has, and a control has not.
     own: str = "this user's context"
-    #: What it is worth to have that, as the head of a chart, and what the controls lack.
-    worth: str = "What the context is worth"
+    #: What the controls lack.
     without: str = "with the context withheld, or another user's"
     #: Word -> the arms that it stands for together.
     arm_groups: Mapping[str, tuple[str, ...]] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections import Counter, defaultdict
+from collections import defaultdict
 from fractions import Fraction
 from math import lcm
 from statistics import fmean
@@ -207,13 +207,6 @@ def answers_of(metric: Metric, items: Iterable[Item]) -> dict[Key, list[Answer]]
         if not metric.kinds or kind in metric.kinds:
             answers[item.key].append(answer)
     return dict(answers)
-
-
-def score_counts(read: Iterable[ItemScores], dimension: Measure) -> list[int]:
-    """Return the number of items with each score of the dimension's scale, the lowest first."""
-    counts = Counter(one.scores.get(dimension) for one in read)
-    low, high = int(dimension.low or 0), int(dimension.high or 0)
-    return [counts[score] for score in range(low, high + 1)]
 
 
 def _estimate_over(

@@ -58,7 +58,6 @@ class Memory(Suite):
         Arm(name="swapped", word="other-user", title="after another user's sessions", swaps=True),
     )
     own = "the user's own sessions"
-    worth = "What the earlier sessions are worth"
     without = "without the earlier sessions, or after another user's"
     distances = (Distance("days between told and asked", (7, 30, 90), _days_since_told),)
     thresholds: Mapping[Measure, float] = {MEMORY: 1}

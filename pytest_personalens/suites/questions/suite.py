@@ -58,7 +58,6 @@ class Questions(Suite):
     arms = (Arm(name=_NONE, word="no-history", title="no-history"),)
     arm_groups: Mapping[str, tuple[str, ...]] = {"off": ()}
     own = "the history"
-    worth = "What the history is worth"
     without = "without the history"
     distances = (
         Distance("messages since it was last said", (10, 30, 100), _messages_since_said),

@@ -19,6 +19,7 @@ from urllib.parse import quote
 
 import pytest
 
+from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
 from pytest_personalens.reports.html.page import gate_remark, html_page, write_html
 from pytest_personalens.results.stats.intervals import rate_interval
 from pytest_personalens.results.values.figures import Gate
@@ -581,3 +582,28 @@ def test_a_change_over_a_part_of_the_dialogues_says_so(tmp_path: Path) -> None:
     assert all("over the" not in tile for tile in tiles(30, 30))
     assert len(tiles(60, 30)) == 2
     assert all(re.search(r"over the (2\d|30) in both", tile) for tile in tiles(60, 30))
+
+
+def test_words_that_differ_from_before_are_marked(page: Page, tmp_path: Path) -> None:
+    results = rich_results(4, compared=True)
+    item = next(i for i in results.own if i.earlier is not None and i.earlier.messages)
+    assert item.earlier is not None
+    e = item.evaluation
+    then = (
+        e.dialogue.messages[0],
+        Message(role="assistant", content="Your window seat is booked for Friday at 9:12."),
+    )
+    now = (
+        e.dialogue.messages[0],
+        Message(role="assistant", content="Your aisle seat is booked for Friday at 9:12 or so."),
+    )
+    changed = item.model_copy(
+        update={
+            "earlier": item.earlier.model_copy(update={"messages": then}),
+            "evaluation": e.model_copy(update={"dialogue": Dialogue(messages=now, end="user")}),
+        }
+    )
+    write_html(results.model_copy(update={"items": (changed,)}), tmp_path / "r.html")
+    page.open(tmp_path / "r.html", "#item=" + quote(changed.nodeid))
+    assert "".join(page.texts(".then del")) == "window9:12."
+    assert "".join(page.texts(".now ins")) == "aisle9:12 or so."
