@@ -89,7 +89,7 @@ def test_the_tables_and_figures(
     shown = {}
     for args in (("--table", "3"), ("--table", "12"), ("--table", "13"), ("--table", "10"), ("--figure", "4"),
                  ("--figure", "5"), ("--table", "4")):  # fmt: skip
-        others = "plain.json" if args[1] == "4" and args[0] == "--table" else "theirs.json"
+        others = "plain.json" if args == ("--table", "4") else "theirs.json"
         assert main(["ours.json", others, *args]) == 0
         shown[" ".join(args)] = capsys.readouterr().out
     assert shown == snapshot
