@@ -259,7 +259,8 @@ def record(scenario: Scenario, *turns: UserTurn, max_turns: int = 0) -> tuple[Ev
 def test_every_end_is_replayed_and_the_assistant_asked_each_turn_once(
     scenario: Scenario, turns: tuple[UserTurn, ...], limit: int
 ) -> None:
-    agents = {"user_agent": ScriptedUser(*turns), "judge": CountingJudge()}
+    judge = CountingJudge()
+    agents = {"user_agent": ScriptedUser(*turns), "judge": judge}
     specs = ParticipantSpecs(".", Settings.default(user_model="u", judge_model="j"))
     participants = Participants(specs, added=lambda role, spec: agents.get(role))
     job = Job(
@@ -267,7 +268,7 @@ def test_every_end_is_replayed_and_the_assistant_asked_each_turn_once(
     )
     done = work(job, participants, lambda m: f"reply {len(m)}")
     record = read_record(record_of(done.evaluation, scenario, "", done.rows).text, "r.json")
-    job, asked = job._replace(rules=TapeRules(), record=record), agents["judge"].asked
+    job, asked = job._replace(rules=TapeRules(), record=record), judge.asked
 
     def replayed(odd: object, turn: int, **special: Any) -> tuple[JobResult, list[int]]:
         heard = []
@@ -283,7 +284,7 @@ def test_every_end_is_replayed_and_the_assistant_asked_each_turn_once(
     replies = sum(message.role == "assistant" for message in done.evaluation.dialogue.messages)
     again, heard = replayed("", 0)
     assert (again.evaluation, again.rows, again.questions) == (done.evaluation, done.rows, 0)
-    assert len(heard) == replies and agents["judge"].asked == asked
+    assert len(heard) == replies and judge.asked == asked
     for turn in range(1, 2 * replies, 2):
         for odd in ("other", {"role": "assistant", "content": f"reply {turn}"}, "", ValueError("no")):
             short, heard = replayed(odd, turn)
