@@ -49,7 +49,7 @@ def work(
     """
     started = time.perf_counter()
     tape, raised = tape_of(job, participants, calls), list[Exception]()
-    agents = participants.agents(job.context, job.thresholds, job.scenario.kind, job.case, tape)
+    agents = participants.agents(job.context, job.thresholds, job.scenario.kind, job.case, tape, job.manner)
     take = state and state.taker(
         job.context, timeout=job.turn_timeout, loop=participants.loop, before=participants.go_on
     )

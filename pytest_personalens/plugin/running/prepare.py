@@ -81,6 +81,7 @@ def job_of(item: pytest.Item, run: Run, store: RecordStore, context: Context, co
         else None,
         resumable=run.settings.resume,
         stored=run.stored_dialogue(spec_of(item)),
+        manner=spec_of(item).manner,
     )
 
 
