@@ -22,7 +22,7 @@ SEARCH: Final = ["search_films", "Two films"]
 #: What the assistant did before its last reply: the calls and the results.
 DONE: Final[dict[str, list[str]]] = {
     "anthropic": SEARCH, "anthropic-batch": SEARCH, "bedrock-batch": [], "bedrock-log": ["search_films", '{"films": 2}'],
-    "converse": ["search_films", '{"films": 2}'], "deepeval": SEARCH, "inspect": SEARCH, "langfuse": [], "langfuse-trace": [], "langsmith": SEARCH,
+    "converse": ["search_films", '{"films": 2}'], "deepeval": SEARCH, "inspect": SEARCH, "langfuse": [], "langfuse-nested": SEARCH, "langfuse-trace": [], "langsmith": SEARCH,
     "openai-batch": [], "openinference": SEARCH, "otel-calls": SEARCH, "pydantic-ai": SEARCH, "otel": ["book", '{"booked": true}'], "promptfoo": [], "responses": SEARCH, "sharegpt": [],
 }  # fmt: skip
 TURNS: Final = {name: ["Which one?", "The comedy."] for name in ("langfuse", "otel", "pydantic-ai")}

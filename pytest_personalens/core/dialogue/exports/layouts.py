@@ -95,15 +95,16 @@ def of_call(value: Mapping[str, Any]) -> Iterator[Piece]:
 
 
 def of_langsmith(value: Mapping[str, Any]) -> Iterator[Piece]:
-    messages = turn_of(value, value.get("inputs"), value.get("outputs"))
-    if value.get("parent_run_id"):
-        return  # the run above it says the same
+    messages, parent = turn_of(value, value.get("inputs"), value.get("outputs")), value.get("parent_run_id")
     if not has_both_sides(messages):
-        raise ValueError(f"no message of both sides in the run {value.get('name')!r}; remove it")
+        if not parent:
+            raise ValueError(f"no message of both sides in the run {value.get('name')!r}; remove it")
+        messages = []
     without_project = {k: v for k, v in value.items() if k != "session_id"}
-    yield piece_of(
+    piece = piece_of(
         without_project, messages, str(value.get("id") or ""), value.get("name"), value.get("start_time")
     )
+    yield piece._replace(trace=str(value.get("trace_id") or ""), parent=str(parent or ""))
 
 
 def of_langfuse(value: Mapping[str, Any]) -> Iterator[Piece]:
@@ -113,15 +114,12 @@ def of_langfuse(value: Mapping[str, Any]) -> Iterator[Piece]:
         if not has_both_sides(messages) and get(seen, "type") == "GENERATION":
             messages = turn_of(seen, seen.get("input"), seen.get("output"))
     if not has_both_sides(messages):
-        if value.get("type") not in (None, "GENERATION"):
-            return  # a span or an event of a trace
-        raise ValueError("no message of both sides in the input and output; remove it")
-    yield piece_of(
-        {**value, "metadata": decoded(value.get("metadata"))},
-        messages,
-        str(value.get("id") or ""),
-        time=time,
-    )
+        if value.get("type") in (None, "GENERATION"):
+            raise ValueError("no message of both sides in the input and output; remove it")
+        messages = []  # a span or an event of a trace
+    found, name = {**value, "metadata": decoded(value.get("metadata"))}, str(value.get("id") or "")
+    trace, parent = (str(value.get(key) or "") for key in ("traceId", "parentObservationId"))
+    yield piece_of(found, messages, name, time=time)._replace(trace=trace, parent=parent)
 
 
 def of_otel(value: Mapping[str, Any]) -> Iterator[Piece]:
