@@ -6,11 +6,9 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.agents.embedded.judge.parts import PartReader, PartReading
-from pytest_personalens.agents.embedded.judge.reading import broken_limits
-from pytest_personalens.agents.embedded.reader.facts import FactReading, read_statements
+from pytest_personalens.agents.embedded.judge.reading import Reading, broken_limits
 from pytest_personalens.agents.embedded.reader.findings import MOST, is_taste
-from pytest_personalens.agents.embedded.reader.statements import FIRM, Statement, statements
+from pytest_personalens.agents.embedded.reader.statements import FIRM, Statement
 from pytest_personalens.agents.embedded.reader.text import fold, mentions, plain
 from pytest_personalens.agents.embedded.user import voice
 from pytest_personalens.agents.embedded.user.answers import Answer, Answers, options, questions
@@ -22,11 +20,12 @@ from pytest_personalens.agents.embedded.user.voice import (
     manner,
     phrases_for,
 )
-from pytest_personalens.core.dialogue.dialogue import UserTurn
+from pytest_personalens.core.dialogue.dialogue import Dialogue, UserTurn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from pytest_personalens.agents.embedded.judge.parts import PartReading
     from pytest_personalens.core.dialogue.dialogue import Message
     from pytest_personalens.core.facts import Fact
     from pytest_personalens.core.scenario import GoalPart, Scenario
@@ -43,13 +42,7 @@ class EmbeddedUserAgent:
 
     def turn(self, scenario: Scenario, transcript: Sequence[Message]) -> UserTurn:
         """Return the next turn of the user."""
-        # A replay needs no turn, and these imports would slow it down.
-        if not transcript:
-            from pytest_personalens.agents.embedded.user.openings import opening
-
-            return UserTurn(opening(scenario))
-
-        return NextTurn(scenario, transcript).turn()
+        return NextTurn(scenario, transcript).turn() if transcript else UserTurn(opening(scenario))
 
 
 #: The replies that a user waits for: in all, with the same words, and in a row that only want a yes.
@@ -74,12 +67,13 @@ class NextTurn:
 
     def __init__(self, scenario: Scenario, transcript: Sequence[Message]) -> None:
         self.scenario, self.messages = scenario, transcript
+        self.reading = Reading(scenario, Dialogue(messages=tuple(transcript)))
         self.mine = [m.content for m in transcript if m.role == "user"]
         self.theirs = [m.content for m in transcript if m.role == "assistant"]
         self.last = self.theirs[-1] if self.theirs else ""
         key = f"{scenario.id}\x1f{len(transcript)}\x1f{self.last}"
         self.speaker = Speaker(key, manner(scenario), self.mine)
-        self.answers = Answers(scenario, key)
+        self.answers = Answers(self.reading.facts, scenario, key)
 
     def turn(self) -> UserTurn:
         """Return the turn; a user who has nothing new to say leaves."""
@@ -95,13 +89,9 @@ class NextTurn:
             return UserTurn(left[0] if left else "", done=True, served=False)
 
     @cached_property
-    def _said(self) -> tuple[Statement, ...]:
-        return self.answers.facts.relevant(statements(self.messages, self.scenario.now))
-
-    @cached_property
     def _now(self) -> list[Statement]:
         """The statements of the last reply."""
-        return [s for s in self._said if s.turn == len(self.messages) - 1]
+        return [s for s in self.reading.said if s.turn == len(self.messages) - 1]
 
     @cached_property
     def _listing(self) -> str:
@@ -113,29 +103,19 @@ class NextTurn:
         return any(s.act in FIRM for s in self._now)
 
     @cached_property
-    def _facts(self) -> dict[str, FactReading]:
-        return read_statements(self.answers.facts, self.messages, self._said)
-
-    @cached_property
-    def _parts(self) -> tuple[PartReading, ...]:
-        known = [self.scenario.name, *self.mine]
-        parts = self.scenario.task.parts
-        return PartReader(parts, self.answers.facts, self._said, self._facts, known).read()
-
-    @cached_property
     def _open(self) -> list[PartReading]:
         """The parts of the task that do not stand."""
-        return [p for p in self._parts if p.state != "done"]
+        return [p for p in self.reading.parts if p.state != "done"] if self.scenario.task.parts else []
 
     @cached_property
     def _is_served(self) -> bool:
         """True if every part stands; one that words cannot show stands once it was asked for and answered."""
         if broken_limits(self.scenario.limits, self._now):
             return False
-        if not self._parts:
+        if not self.scenario.task.parts:
             return self._tells
         unclear = [p for p in self._open if not p.known and self._was_asked(p.part) and self._tells]
-        shown = any(p.turn is not None for p in self._parts if p.state == "done")
+        shown = any(p.turn is not None for p in self.reading.parts if p.state == "done")
         return len(unclear) == len(self._open) and (shown or not unclear)
 
     @cached_property
@@ -161,13 +141,13 @@ class NextTurn:
 
     def _wrong(self) -> list[tuple[Fact, str]]:
         """Return the facts that the last reply has wrong, in what it reports, tells, offers or would confirm."""
-        now = [r for r in self._facts.values() if r.turn == len(self.messages) - 1]
+        now = [r for r in self.reading.readings.values() if r.turn == len(self.messages) - 1]
         right = {r.fact.name for r in now if r.state == "affirmed"}
         found = {r.fact.name: (r.fact, r.said) for r in now if r.state == "contradicted"}
         asked = {q.text for q in questions(self.last) if q.wants != "consent"}
         open_ = [s for s in self._now if s.act in ("offered", "promised", "asked") and s.text not in asked]
         for fact, was in (row for s in open_ for row in self.answers.corrections(s.text)):
-            if fact.name in self.answers.facts.named:
+            if fact.name in self.reading.facts.named:
                 found.setdefault(fact.name, (fact, was))
         return [row for name, row in found.items() if name not in right and not self._objected(row[0])]
 
@@ -257,7 +237,11 @@ class NextTurn:
         told = reading.turn is not None or (reading.part.kind == "told" and self._tells)
         if reading.state != "missing" or not (told or self._was_asked(reading.part)):
             return ""
-        open_ = [r.fact for n in reading.part.facts if (r := self._facts.get(n)) and r.state == "not said"]
+        open_ = [
+            r.fact
+            for n in reading.part.facts
+            if (r := self.reading.readings.get(n)) and r.state == "not said"
+        ]
         closed = [f for f in open_ if f.known != "open" and not (is_taste(f) or MOST.search(f.what))]
         return " and ".join(map(self._named, closed[:_MOST_ASKED]))
 
