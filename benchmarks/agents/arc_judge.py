@@ -16,6 +16,7 @@ from pathlib import Path
 from pytest_personalens.core.dialogue.dialogue import Dialogue
 from pytest_personalens.core.dialogue.message import Message
 from pytest_personalens.core.judging.verdict import Judge
+from pytest_personalens.core.options.settings import Settings
 from pytest_personalens.judge_quality.agreement.measure import cohen
 from pytest_personalens.models.meter import Meter
 from pytest_personalens.models.open import open_model
@@ -51,7 +52,7 @@ def dialogue(arc: Arc, reply: str) -> Dialogue:
 def main() -> None:
     """Print a row for each kind and one for all, with columns for each file, and the agreement on P."""
     reader = judge()
-    dataset = SUITE.open_dataset("embedded", Path(), {})
+    dataset = SUITE.open_dataset("embedded", Path(), Settings.default())
     arcs = {ref.id: dataset.load(ref) for user in dataset.users() for ref in dataset.refs(user)}
     found: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
     p_pairs = []

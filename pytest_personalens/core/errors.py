@@ -124,13 +124,18 @@ class ModelError(PersonalensError):
 
 
 class ModelBusy(ModelError):
-    """A failed call that may succeed later: `throttled` by a rate limit, `retry_after` seconds if given."""
+    """A failed call that may succeed later: `throttled` by a rate limit, `retry_after` seconds if given.
+
+    An answer that is `late` may be billed all the same, and the next may be as late.
+    """
 
     code = "PL301"
 
-    def __init__(self, problem: str, *, throttled: bool = False, retry_after: float | None = None) -> None:
+    def __init__(
+        self, problem: str, *, throttled: bool = False, retry_after: float | None = None, late: bool = False
+    ) -> None:
         super().__init__(problem)
-        self.throttled, self.retry_after = throttled, retry_after
+        self.throttled, self.retry_after, self.late = throttled, retry_after, late
 
 
 class BudgetSpent(PersonalensError):

@@ -1,9 +1,10 @@
-"""A suite, as a value: its name, its items and measures, how to run it, and what a page shows of them."""
+"""A suite: its name, its items and measures, how to run it, and what a page shows of them."""
 
 from __future__ import annotations
 
 import importlib
-from dataclasses import dataclass, field, replace
+from copy import copy
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, Protocol
 
 from pydantic import AfterValidator, ConfigDict
@@ -19,9 +20,10 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.dialogue.dialogue import Dialogue, UserAgent
     from pytest_personalens.core.judging.verdict import Judge, UserFault
+    from pytest_personalens.core.options.settings import Settings
     from pytest_personalens.core.scenario import BaseScenario, Context
 
-    #: The settings of a run, by name.
+    #: The settings of a run or of a results file, by name.
     SettingsByName = Mapping[str, Any]
 
 
@@ -113,13 +115,12 @@ class Arm:
     swaps: bool = False
 
 
-def _no_other_user(dataset: Any, seed: str, ref: Any) -> Any:
-    raise SpecError("--personalens-control: this suite gives nobody another user's context", code="PL108")
-
-
-@dataclass(frozen=True, kw_only=True)
 class Suite:
-    """A suite: its items, measures and gates (all that results and reports need), and how to run it."""
+    """A suite: its items, measures and gates (all that results and reports need), and how to run it.
+
+    A suite is a subclass that overrides what differs. Methods that take `settings` by name are also asked
+    about the settings of a results file, where any may be missing.
+    """
 
     name: str
     #: The words for one of its items, for what the assistant does in it, and for who scores that.
@@ -136,8 +137,6 @@ class Suite:
     compared: tuple[Measure, ...] = ()
     #: Measures that are tested against a baseline, and read, if no option says otherwise.
     main: tuple[Measure, ...]
-    #: Settings -> the measures that are read if no option names any, where these are not the main ones.
-    read_by_default: Callable[[SettingsByName], tuple[Measure, ...]] | None = None
     #: The measures that the word ``all`` stands for, where these are not all that are compared.
     in_all: tuple[Measure, ...] = ()
     #: Measures that the suite's own scorer reads also where a model judges, because they need none.
@@ -150,15 +149,14 @@ class Suite:
     arms: tuple[Arm, ...] = ()
     #: What the run itself has, and a control has not.
     own: str = "this user's context"
-    #: What it is worth to have that, as the head of a chart, and what the controls lack.
-    worth: str = "What the context is worth"
+    #: What the controls lack.
     without: str = "with the context withheld, or another user's"
     #: Word -> the arms that it stands for together.
-    arm_groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    arm_groups: Mapping[str, tuple[str, ...]] = {}
     #: What the bots of the example project reach by the suite's own scorer on its own data, in a sentence.
     bearings: str = ""
     #: The worst score with which an item passes, by measure.
-    thresholds: Mapping[Measure, float] = field(default_factory=dict)
+    thresholds: Mapping[Measure, float] = {}
     #: True if it makes sense to count the turns of its dialogues.
     has_turns: bool = True
     #: True if the assistant itself keeps what its users tell it: each item then has users of its own.
@@ -168,96 +166,165 @@ class Suite:
     #: True if each kind tests something else, so that a rise of one must not hide the fall of another: the
     #: first of `main` is compared with a baseline by kind, too.
     kinds_apart: bool = False
-    #: Kind -> its name on the page.
-    kind_name: Callable[[str], str] = str
     #: What its items are made of, in the singular, where some of it gives no item.
     made_of: str = "entry"
     #: Why something gives no item, or what a request gives away -> its words in reports.
-    words: Mapping[str, str] = field(default_factory=dict)
-    #: A kind and the items of the run itself -> further lines under the table of the kind.
-    notes: Callable[[str, Sequence[Any]], Iterator[str]] = lambda kind, items: iter(())
+    words: Mapping[str, str] = {}
     #: How far back lies what its items rest on, which reports show as ranges; datasets differ in the unit.
     distances: tuple[Distance, ...] = ()
-    #: Item -> a word for its answer that the page can filter by, such as ``right``; empty for none.
-    outcome: Callable[[Any], str] = lambda item: ""
-    #: Settings and what the assistant is given -> this in words, for an item on the page.
-    given_words: Callable[[SettingsByName, str], str] = lambda settings, given: ""
-
     #: The class of its scenarios.
     scenario: type[BaseScenario]
-    #: Spec, root folder and settings -> its dataset. It raises `DataError`.
-    open_dataset: Callable[[str, Path, SettingsByName], Any]
-    #: Settings -> the user agent and the judge if no model plays these roles. The setting ``kind`` is that of
-    #: the item, or empty. ``root`` is the folder at which relative paths start.
-    asker: Callable[[SettingsByName], UserAgent]
-    scorer: Callable[[SettingsByName], Judge]
-    #: Settings, a model, its meter and a context -> the assistant that the model plays. Without it, the model
-    #: is told what the first suite tells it.
-    played: Callable[[SettingsByName, Any, Any, Context], Any] | None = None
-    #: Settings, a model, its meter and a temperature -> the judge that the model plays. Without it, the model
-    #: judges as in the first suite.
-    judged: Callable[[SettingsByName, Any, Any, float], Judge] | None = None
-    #: A model and its meter -> the user that it plays. Without it, the model plays as in the first suite.
-    user_played: Callable[[Any, Any], UserAgent] | None = None
-    #: A value of the option assistant that only this suite has -> the stored replies that play the assistant.
-    stored_replies: Callable[[str, SettingsByName], StoredReplies | None] = lambda spec, settings: None
-    #: Settings -> True if a control changes what the user says, and not only the context.
-    controls_request: Callable[[SettingsByName], bool] = lambda settings: False
-    #: Opens what this scorer needs before the run begins. It raises `SpecError` for what is missing.
-    prepare: Callable[[SettingsByName], None] = lambda settings: None
-    #: Settings -> the measures that this scorer does not give, each with the reason, a semicolon and what to
-    #: do. The text is empty if there is nothing to do.
-    not_scored: Callable[[SettingsByName], Mapping[Measure, str]] = lambda settings: {}
-    #: Settings, scenario and measure -> what the suite's own scorer needs to read it, where words alone of
-    #: this scenario do not tell; empty where they do.
-    needs: Callable[[SettingsByName, Any, Measure], str] = lambda settings, scenario, measure: ""
-    #: Identity of the judge of an item -> that of the judge of its run, which two runs must have in common.
-    judge_of_run: Callable[[str], str] = str
+    #: True if no other agent than a model can replace the suite's own user.
+    only_models_ask: bool = False
+    #: The name and version of the audit of users: what it found in a dialogue is used again while this is the
+    #: same. It is empty if no user is audited.
+    auditor: str = ""
     #: Option key -> its default, if it differs from the default in the table of options.
-    defaults: Mapping[str, Any] = field(default_factory=dict)
+    defaults: Mapping[str, Any] = {}
     #: Keys of the options that have no meaning in this suite.
     lacks: Collection[str] = ()
     #: The values of the option protocol, with the default first.
     protocols: tuple[str, ...] = ("default", "paper")
-    #: Reads the option context. It raises ValueError.
-    read_context: Callable[[str], str] = str.strip
-    #: Context of the run and name of an arm -> what the assistant gets in this arm.
-    given: Callable[[str, str], str] = lambda context, arm: arm or context
-    #: Settings, scenario, the assistant's part, and another user's scenario if the arm swaps -> the context.
-    context: Callable[[SettingsByName, BaseScenario, str, BaseScenario | None], Context] = (
-        lambda settings, scenario, given, other: (other or scenario).context(given)
-    )
-    #: The same arguments -> the scenario in the form for its asker and its scorer.
-    situated: Callable[[SettingsByName, BaseScenario, str, BaseScenario | None], BaseScenario] = (
-        lambda settings, scenario, given, other: scenario
-    )
-    #: Dataset -> by kind, the number of its items, and by reason that of what gave none.
-    source: Callable[[Any], tuple[Mapping[str, int], Mapping[str, Mapping[str, int]]]] = lambda dataset: (
-        {},
-        {},
-    )
-    #: Dataset -> a line for each thing that gave no item.
-    left_out: Callable[[Any], Iterator[str]] = lambda dataset: iter(())
-    #: Scenario and dialogue -> the faults of the simulated user. Without it, no user is audited.
-    audit: Callable[[Any, Dialogue], tuple[UserFault, ...]] | None = None
-    #: The name and version of the audit: what it found in a dialogue is used again while this is the same.
-    auditor: str = ""
-    #: Number of drawn scenarios by stratum -> strata, beginning with the one to draw next.
-    strata: Callable[[Mapping[str, int]], Sequence[str]] | None = None
-    #: Dataset, seed and scenario by name -> another user's scenario, for an arm that swaps. It raises
-    #: `SpecError`.
-    other_user: Callable[[Any, str, Any], Any] = _no_other_user
-    #: Raises `SpecError` for settings that contradict each other.
-    check: Callable[[SettingsByName], None] = lambda settings: None
-    #: Settings by name -> what two runs must have in common, besides dataset and agents.
-    terms: Callable[[SettingsByName], dict[str, str]] = lambda settings: {}
-    #: Settings by name -> further text in the header about how the items are run.
-    about: Callable[[SettingsByName], str] = lambda settings: ""
-    #: Spec of a dataset and a number of words to compare -> what `check-dataset` tells about it, or None if
-    #: it is no data of this suite. It raises `DataError`.
-    check_data: Callable[[str, int], DataCheck | None] = lambda spec, words: None
-    #: Settings by name -> facts for reports, by the name of the fact.
-    facts: Callable[[SettingsByName], dict[str, str]] = lambda settings: {}
+
+    # The dataset, and its draw.
+
+    def open_dataset(self, spec: str, base: Path, settings: Settings) -> Any:
+        """Return the dataset of a spec; a relative path starts at `base`. Raise `DataError`."""
+        raise NotImplementedError
+
+    def draw_order(self, drawn: Mapping[str, int]) -> Sequence[str]:
+        """Return the strata of the draw, the next one first; by default the kinds take turns."""
+        return sorted(self.kinds, key=lambda kind: drawn.get(kind, 0))
+
+    def source(self, dataset: Any) -> tuple[Mapping[str, int], Mapping[str, Mapping[str, int]]]:
+        """Return the number of items by kind, and by reason that of what gave none."""
+        return {}, {}
+
+    def left_out(self, dataset: Any) -> Iterator[str]:
+        """Yield a line for each thing that gave no item."""
+        return iter(())
+
+    def other_user(self, dataset: Any, seed: str, ref: Any) -> Any:
+        """Return another user's scenario, for an arm that swaps; raise `SpecError` if there is none."""
+        raise SpecError("--personalens-control: this suite gives nobody another user's context", code="PL108")
+
+    def check_data(self, spec: str, words: int) -> DataCheck | None:
+        """Return what `check-dataset` tells about a dataset, or None if it is no data of this suite.
+
+        `words` is the number of words to compare. Raise `DataError` if it cannot be read.
+        """
+        return None
+
+    # The agents.
+
+    def asker(self, settings: Settings) -> UserAgent:
+        """Return the user agent if no model plays it."""
+        raise NotImplementedError
+
+    def scorer(self, settings: Settings, root: str) -> Judge:
+        """Return the judge if no model judges; relative paths start at `root`."""
+        raise NotImplementedError
+
+    def prepare(self, settings: Settings, root: str) -> None:
+        """Open what the scorer needs before the run begins; raise `SpecError` for what is missing."""
+
+    def played(self, settings: Settings, model: Any, meter: Any, context: Context) -> Any:
+        """Return the assistant that a model plays, or None if it is told what the first suite tells it."""
+        return None
+
+    def judged(self, model: Any, meter: Any, temperature: float) -> Judge | None:
+        """Return the judge that a model plays, or None if it judges as in the first suite."""
+        return None
+
+    def user_played(self, model: Any, meter: Any) -> UserAgent | None:
+        """Return the user that a model plays, or None if it plays as in the first suite."""
+        return None
+
+    def stored_replies(self, spec: str, root: str) -> StoredReplies | None:
+        """Return the replies that a value of the option assistant names which only this suite has."""
+        return None
+
+    def audit(self, scenario: Any, dialogue: Dialogue) -> tuple[UserFault, ...]:
+        """Return the faults of the simulated user."""
+        return ()
+
+    # What an item gets, in the run itself and in a control.
+
+    def read_context(self, text: str) -> str:
+        """Return the value of the option context; raise ValueError for another text."""
+        return text.strip()
+
+    def given(self, context: str, arm: str) -> str:
+        """Return what the assistant gets in an arm; the run itself has the arm ""."""
+        return arm or context
+
+    def context(
+        self, settings: Settings, scenario: BaseScenario, given: str, other: BaseScenario | None
+    ) -> Context:
+        """Return what the assistant may know; `other` is another user's scenario if the arm swaps."""
+        return (other or scenario).context(given)
+
+    def situated(
+        self, settings: Settings, scenario: BaseScenario, given: str, other: BaseScenario | None
+    ) -> BaseScenario:
+        """Return the scenario in the form for its asker and its scorer."""
+        return scenario
+
+    def controls_request(self, settings: Settings) -> bool:
+        """True if a control changes what the user says, and not only the context."""
+        return False
+
+    # What is read, refused and said.
+
+    def default_measures(self, settings: SettingsByName) -> tuple[Measure, ...]:
+        """Return the measures that are read if no option names any."""
+        return self.main
+
+    def not_scored(self, settings: SettingsByName) -> Mapping[Measure, str]:
+        """Return measures that the scorer does not give, each with the reason, a semicolon and what to do.
+
+        The text is empty if there is nothing to do.
+        """
+        return {}
+
+    def needs(self, settings: Settings, scenario: Any, measure: Measure) -> str:
+        """Return what the scorer needs to read a measure of a scenario where its words do not tell, or ""."""
+        return ""
+
+    def check(self, settings: Settings) -> None:
+        """Raise `SpecError` for settings that contradict each other."""
+
+    def about(self, settings: Settings) -> str:
+        """Return further text in the header about how the items are run."""
+        return ""
+
+    def judge_of_run(self, identity: str) -> str:
+        """Return the identity of the judge of a run, which two runs must share, from that of an item's."""
+        return identity
+
+    def terms(self, settings: SettingsByName) -> dict[str, str]:
+        """Return what two runs must have in common, besides dataset and agents."""
+        return {}
+
+    def facts(self, settings: SettingsByName) -> dict[str, str]:
+        """Return facts for reports, by the name of the fact."""
+        return {}
+
+    def kind_name(self, kind: str) -> str:
+        """Return the name of a kind on the page."""
+        return kind
+
+    def notes(self, kind: str, items: Sequence[Any]) -> Iterator[str]:
+        """Yield further lines under the table of a kind, from the items of the run itself."""
+        return iter(())
+
+    def outcome(self, item: Any) -> str:
+        """Return a word for an item's answer that the page can filter by, such as ``right``, or ""."""
+        return ""
+
+    def given_words(self, settings: SettingsByName, given: str) -> str:
+        """Return what the assistant is given in words, for an item on the page."""
+        return ""
 
     @property
     def gated(self) -> tuple[Measure, ...]:
@@ -293,8 +360,7 @@ class Suite:
 
     def default_dimensions(self, settings: SettingsByName) -> tuple[str, ...]:
         """Return the long names of what is read if no option names anything."""
-        measures = self.main if self.read_by_default is None else self.read_by_default(settings)
-        return tuple(measure.value for measure in measures)
+        return tuple(measure.value for measure in self.default_measures(settings))
 
     def measures_of(self, scenario: BaseScenario, names: Collection[str]) -> tuple[Measure, ...]:
         """Return those of the measures by their long names that the scenario has a score on."""
@@ -318,12 +384,6 @@ class Suite:
         telling_first = sorted(self.arms, key=lambda arm: arm.word == arm.name)
         return {arm.word: (arm.name,) for arm in telling_first} | dict(self.arm_groups)
 
-    def draw_order(self, drawn: Mapping[str, int]) -> Sequence[str]:
-        """Return the strata of the draw, the next one first; by default the kinds take turns."""
-        if self.strata is not None:
-            return self.strata(drawn)
-        return sorted(self.kinds, key=lambda kind: drawn.get(kind, 0))
-
     def with_criteria(self, names: Sequence[str]) -> Suite:
         """Return the suite with criteria of a team's own, by their long names; each is to be met."""
         if not names:
@@ -332,13 +392,11 @@ class Suite:
         if known is not None:
             return known
         new = tuple(m for m in map(get_measure, names) if m not in self.measures)
-        known = _WITH_CRITERIA[self.name, tuple(names)] = replace(
-            self,
-            measures=(*self.measures, *new),
-            compared=(*self.gated, *new),
-            metrics=(*self.metrics, *(Metric.mean(m.short, m) for m in new)),
-            thresholds={**self.thresholds, **dict.fromkeys(new, 1)},
-        )
+        known = _WITH_CRITERIA[self.name, tuple(names)] = copy(self)
+        known.measures = (*self.measures, *new)
+        known.compared = (*self.gated, *new)
+        known.metrics = (*self.metrics, *(Metric.mean(m.short, m) for m in new))
+        known.thresholds = {**self.thresholds, **dict.fromkeys(new, 1)}
         return known
 
 

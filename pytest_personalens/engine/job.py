@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.agents.by_model.model_agents import PromptSettings
 from pytest_personalens.agents.by_model.official.agents import mended_bugs
@@ -10,7 +10,6 @@ from pytest_personalens.core.dialogue.dialogue import Dialogue
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.judging.evaluation import Cause, Evaluation, empty_evaluation
 from pytest_personalens.core.judging.verdict import Verdict
-from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.engine.records.record import OtherRecords, Record
 from pytest_personalens.models.services import ServiceSettings
 from pytest_personalens.models.tape import Row, TapeRules
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.judging.measure import Measure
     from pytest_personalens.core.judging.usage import Price
+    from pytest_personalens.core.options.settings import Settings
     from pytest_personalens.core.scenario import BaseScenario, Context
 
 
@@ -27,27 +27,26 @@ class ParticipantSpecs(NamedTuple):
     """The plain values that are needed to open the agents, which can be pickled and hold no secret.
 
     Imports and relative paths start at the folder `root`. `side_by_side` is the number of dialogues that one
-    process runs at the same time. `settings` are those of the run by name, for the agents of its suite.
+    process runs at the same time.
     """
 
     root: str
-    suite: str = FIRST_SUITE
-    settings: tuple[tuple[str, Any], ...] = ()
-    user_model: str = "embedded"
-    judge_model: str = "embedded"
-    judge_votes: int = 1
-    assistant: str | None = None
-    assistant_prompt: Literal["base", "vanilla"] = "base"
+    settings: Settings
     service: ServiceSettings = ServiceSettings()
-    prompt_settings: PromptSettings = PromptSettings()
     parameters: tuple[tuple[str, str], ...] = ()
     prices: tuple[tuple[str, Price], ...] = ()
     side_by_side: int = 1
 
+    @property
+    def prompts(self) -> PromptSettings:
+        """Return the settings of the agents that a model plays."""
+        s = self.settings
+        return PromptSettings(s.protocol, s.prompts, s.official_bugs, s.user_agent)
+
 
 def refuse_prompts_for_nobody(specs: ParticipantSpecs, played: Collection[str]) -> None:
     """Raise `SpecError` for prompts that no model is given; `played` are the roles that models play."""
-    prompts = specs.prompt_settings
+    prompts = specs.prompts
     mended_bugs(prompts.official_bugs)
     if prompts.named and not played:
         raise SpecError(
@@ -64,7 +63,7 @@ def refuse_prompts_for_nobody(specs: ParticipantSpecs, played: Collection[str]) 
             " --personalens-user-model",
             code="PL108",
         )
-    if prompts.named and specs.judge_votes > 1:
+    if prompts.named and specs.settings.judge_votes > 1:
         raise SpecError(
             f"personalens_judge_votes: a judge is asked once under {prompts.flag}; leave one of them out",
             code="PL108",

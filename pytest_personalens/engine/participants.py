@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.judging.measure import Measure
     from pytest_personalens.core.judging.usage import Price
     from pytest_personalens.core.judging.verdict import Judge
+    from pytest_personalens.core.options.settings import Settings
     from pytest_personalens.core.suite import StoredReplies
     from pytest_personalens.models.meter import Budget
     from pytest_personalens.models.services.open import ServiceAssistant
@@ -81,10 +82,9 @@ class Participants:
         is_worker: bool = False,
         folder: Path | None = None,
     ) -> None:
-        self.recipe, self._added, self._suite = recipe, added, get_suite(recipe.suite)
-        self._settings = {**dict(recipe.settings), "root": recipe.root}
-        if recipe.settings:
-            self._suite.prepare(self._settings)
+        self.recipe, self._added = recipe, added
+        self._settings, self._suite = recipe.settings, get_suite(recipe.settings.suite)
+        self._suite.prepare(self._settings, recipe.root)
         self.loop = EventLoop()
         self.running = RunningUsers()
         self.pace = Pace(recipe.side_by_side, several=lambda: self.running.most > 1)
@@ -95,18 +95,18 @@ class Participants:
         self._prices = dict(recipe.prices)
         self._ended = threading.Event()
         self._parent = os.getppid()
-        if recipe.prompt_settings.prompts:
+        if self._settings.prompts:
             _ = self.model_agents  # a bad template stops the run before it spends anything
         self.called = CalledModels(recipe, added=added, before=self.go_on, folder=folder)
-        self._user_agent = self._role("user_agent", recipe.user_model, "--personalens-user-model")
-        if self._suite.user_played and self._user_agent and not isinstance(self._user_agent, Model):
+        self._user_agent = self._role("user_agent", self._settings.user_model, "--personalens-user-model")
+        if self._suite.only_models_ask and self._user_agent and not isinstance(self._user_agent, Model):
             raise SpecError(
-                f"--personalens-user-model: {recipe.user_model!r} is no model, and only a model can say the"
-                f" messages of the suite {recipe.suite} in its own words; leave it out",
+                f"--personalens-user-model: {self._settings.user_model!r} is no model, and only a model can"
+                f" say the messages of the suite {self._suite.name} in its own words; leave it out",
                 code="PL303",
             )
         #: The judge of each reading that has one of its own, and that of all others by an empty name.
-        self._judges = self._open_judges(recipe.judge_model, "--personalens-judge-model")
+        self._judges = self._open_judges(self._settings.judge_model, "--personalens-judge-model")
         #: Replies of another run that play the assistant.
         self.stored_replies: StoredReplies | None = None
         self._assistant = self._open_assistant()
@@ -119,7 +119,7 @@ class Participants:
     @cached_property
     def model_agents(self) -> ModelAgents:
         """The maker of agents that a model plays; a run without models reads no template."""
-        return ModelAgents(self.recipe.prompt_settings, Path(self.recipe.root))
+        return ModelAgents(self.recipe.prompts, Path(self.recipe.root))
 
     def agents(
         self,
@@ -134,13 +134,13 @@ class Participants:
         `context` is what an assistant of this package may know. `thresholds` decide if there are further
         votes. `case` is the id of the item's case.
         """
-        settings = {**self._settings, "kind": kind}
+        settings = self._settings._replace(kind=kind)
         meter = Meter(budget=self.budget, prices=self._prices, total=self.total, before=self.go_on, tape=tape)
         models, played, service = self._played, None, None
         # Embedded agents remember parts of their dialogue, so each evaluation has its own. Modules are
         # imported only if the run has models, because the import would slow down a replay.
         judge = self.judge_of(settings, self._judges, meter, tape=tape)
-        if self.recipe.judge_votes > 1:
+        if settings.judge_votes > 1:
             from pytest_personalens.agents.by_model.model_judge import VotingJudge
 
             further = judge
@@ -149,7 +149,7 @@ class Participants:
                     settings, self._judges, meter, temperature=_VOTE_TEMPERATURE, tape=tape
                 )
             limits = {get_measure(d): s for d, s in thresholds.items()}
-            judge = VotingJudge(judge, further, votes=self.recipe.judge_votes, thresholds=limits)
+            judge = VotingJudge(judge, further, votes=settings.judge_votes, thresholds=limits)
         user_agent: UserAgent = self._user_agent or self._suite.asker(settings)
         if "user agent" in models:
             user_agent = self.user_of(models["user agent"], meter)
@@ -167,13 +167,11 @@ class Participants:
         return Agents(user_agent, judge, assistant, played, meter, service)
 
     def user_of(self, model: Model, meter: Meter) -> UserAgent:
-        if self._suite.user_played is not None:
-            return self._suite.user_played(model, meter)
-        return self.model_agents.user_agent(model, meter)
+        return self._suite.user_played(model, meter) or self.model_agents.user_agent(model, meter)
 
     def judge_of(
         self,
-        settings: Mapping[str, Any],
+        settings: Settings,
         judges: Mapping[str, Any],
         meter: Meter,
         *,
@@ -186,13 +184,14 @@ class Participants:
         """
 
         def one(who: Any) -> Judge:
-            by_model = who is not None and isinstance(who, Model)
-            if by_model and self._suite.judged is not None:
-                judge: Judge = self._suite.judged(settings, who, meter, temperature)
-            elif by_model:
-                judge = self.model_agents.judge(who, meter, temperature=temperature)
+            by_model = isinstance(who, Model)
+            judge: Judge
+            if by_model:
+                judge = self._suite.judged(who, meter, temperature) or self.model_agents.judge(
+                    who, meter, temperature=temperature
+                )
             else:
-                judge = who or self._suite.scorer(settings)
+                judge = who or self._suite.scorer(settings, self.recipe.root)
             return JudgeOnTape(judge, tape, by_model=by_model) if tape is not None else judge
 
         by_reading = {self._measure(name): one(who) for name, who in judges.items() if name}
@@ -200,9 +199,8 @@ class Participants:
         free: dict[Measure, Judge] = {}
         if judges[""] is not None:
             given = {*by_reading, *getattr(others, "dimensions", ())}
-            read = settings.get("dimensions") or ()
-            asked = [m for m in self._suite.free if m.value in read and m not in given]
-            free = {measure: self._suite.scorer(settings) for measure in asked}
+            asked = [m for m in self._suite.free if m.value in settings.dimensions and m not in given]
+            free = {measure: self._suite.scorer(settings, self.recipe.root) for measure in asked}
         return JudgeByReading(others, by_reading, free) if by_reading or free else others
 
     def _measure(self, name: str) -> Measure:
@@ -222,13 +220,10 @@ class Participants:
         self, model: Model, meter: Meter, context: Context, kind: str
     ) -> ModelAssistant | OfficialAssistant:
         """Return the assistant that a model plays for an item of that kind."""
-        if self._suite.played is not None:
-            assistant: ModelAssistant = self._suite.played(
-                {**self._settings, "kind": kind}, model, meter, context
-            )
-            return assistant
-        return self.model_agents.assistant(
-            model, meter, setting=self.recipe.assistant_prompt, context=context
+        settings = self._settings._replace(kind=kind)
+        own: ModelAssistant | None = self._suite.played(settings, model, meter, context)
+        return own or self.model_agents.assistant(
+            model, meter, setting=settings.assistant_prompt, context=context
         )
 
     @property
@@ -272,7 +267,7 @@ class Participants:
 
     def refuse_context(self, letters: str) -> None:
         """Raise `SpecError` if a model as the assistant has no prompt for a context of these letters."""
-        if "assistant" in self._played and self.recipe.prompt_settings.official:
+        if "assistant" in self._played and self.recipe.prompts.official:
             situation = Situation(location="-", device="-", time_of_day="-", day_of_week="-", environment="-")
             example = Context(
                 user="-",
@@ -281,15 +276,15 @@ class Participants:
                 situation=situation if "S" in letters else None,
             )
             self.model_agents.assistant(
-                self._played["assistant"], Meter(), setting=self.recipe.assistant_prompt, context=example
+                self._played["assistant"], Meter(), setting=self._settings.assistant_prompt, context=example
             )
 
     def roles_without_prompt(self) -> list[str]:
         """Return the roles that no model plays, so that the prompts that a run names do not reach them."""
-        if not self.recipe.prompt_settings.named:
+        if not self.recipe.prompts.named:
             return []
         roles = {"user": "user agent", "judge": "judge"}
-        if self.recipe.assistant:
+        if self._settings.assistant:
             roles["assistant"] = "assistant"
         return [name for name, role in roles.items() if role not in self._played]
 
@@ -315,14 +310,14 @@ class Participants:
         self.called.close()
 
     def _open_assistant(self) -> Any:
-        spec, request = self.recipe.assistant, self.recipe.service.request
+        spec, request = self._settings.assistant, self.recipe.service.request
         if request is not None:
             from pytest_personalens.models.services.replies import Template
 
             Template(request)  # a bad one is told whoever the assistant is
         if not spec:
             return None
-        self.stored_replies = self._suite.stored_replies(spec, self._settings)
+        self.stored_replies = self._suite.stored_replies(spec, self.recipe.root)
         if self.stored_replies is not None:
             return None
         model = self.called.model(spec, "--personalens-assistant")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import ModelBusy, ModelError
 from pytest_personalens.core.text.redaction import add_secret
-from pytest_personalens.models.base import retry_after
+from pytest_personalens.models.base import late_error, retry_after
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -211,6 +211,8 @@ class AwsClient:
         ):
             if isinstance(error, kinds):
                 return ModelError(advice)
+        if isinstance(error, e.ReadTimeoutError):
+            return late_error(self._read_timeout)
         if isinstance(error, e.EndpointConnectionError) and self._is_unknown_region():
             return ModelError(
                 f"no Bedrock in region {self.region!r} that this boto3 knows; check ?region= or AWS_REGION,"

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field
 
 from pytest_personalens.core.dialogue.message import ToolCall
 from pytest_personalens.core.dialogue.reply import End, cut_text
-from pytest_personalens.core.errors import ModelError
+from pytest_personalens.core.errors import ModelBusy, ModelError
 from pytest_personalens.core.frozen import Frozen, Text, clean
 
 if TYPE_CHECKING:
@@ -133,6 +133,11 @@ def with_system_in_first_message(request: Request) -> Request:
 def timeout_error(timeout: float) -> ModelError:
     """Return the error for a service that was too slow. It is not asked again, because it may be at work."""
     return ModelError(f"the assistant did not answer within {timeout:g} s (personalens_turn_timeout)")
+
+
+def late_error(timeout: float) -> ModelBusy:
+    """Return the error for a model that was too slow."""
+    return ModelBusy(f"no whole answer within {timeout:g} s; give it longer with ?timeout=", late=True)
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pytest_personalens.core.errors import ModelBusy, ModelError
 from pytest_personalens.core.files.json_lines import append_line
 from pytest_personalens.core.text.redaction import SHORTEST
-from pytest_personalens.models.base import Request, with_system_in_first_message
+from pytest_personalens.models.base import Request, late_error, with_system_in_first_message
 from pytest_personalens.models.http import (
     HttpClient,
     from_environment,
@@ -187,6 +187,8 @@ class OpenAI(HttpClient):
                     retries=False,
                     redirect=False,
                 )
+            except urllib3.exceptions.ReadTimeoutError as error:
+                raise late_error(self.timeout) from error
             except urllib3.exceptions.HTTPError as error:
                 raise ModelBusy(f"no answer from the server: {short(str(error))}") from error
             if answer.status < 300:

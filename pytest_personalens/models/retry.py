@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from pytest_personalens.core.errors import ModelBusy, ModelError
 from pytest_personalens.core.runtime import SPARE
-from pytest_personalens.models.base import timeout_error
+from pytest_personalens.models.base import late_error, timeout_error
 from pytest_personalens.models.reading import finished
 
 if TYPE_CHECKING:
@@ -106,8 +106,10 @@ class Limiter:
             self._clean = 0
 
 
-#: The number of attempts of one call, and the longest wait before an attempt in seconds.
+#: The attempts of one call, those of one that is answered too late, and the longest wait before an attempt
+#: in seconds.
 ATTEMPTS: Final = 8
+LATE_ATTEMPTS: Final = 2
 LONGEST_WAIT: Final = 30.0
 FIRST_WAIT: Final = 0.5
 #: The seconds that a library has, after the timeout, to report by itself what is wrong.
@@ -165,9 +167,10 @@ class Reliable:
                     self._before()
                     answer = self._attempt(request)
             except ModelBusy as busy:
-                if attempt == attempts - 1:
+                tried = attempt + 1
+                if tried == (min(attempts, LATE_ATTEMPTS) if busy.late else attempts):
                     self._given_up = self._given_up or not busy.throttled
-                    gave_up = f"gave up after {attempts} attempts"
+                    gave_up = f"gave up after {tried} attempts"
                     why = gave_up if attempts > 1 else "it has not answered once in this run"
                     raise ModelError(f"{busy} ({why})") from busy
                 self.retries += 1
@@ -212,7 +215,7 @@ class Reliable:
         if answer is None and talk is not None:
             raise timeout_error(timeout)
         if answer is None:
-            raise ModelBusy(f"no whole answer within {timeout:g} s (?timeout=)")
+            raise late_error(timeout)
         given: Answer = answer.result()
         return given
 

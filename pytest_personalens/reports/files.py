@@ -72,11 +72,10 @@ def write_files(
     results: Results,
     files: Files,
     *,
-    before: Results | None = None,
     root: Path | None = None,
     lines: Mapping[str, int] = MappingProxyType({}),
 ) -> WrittenFiles:
-    """Write all files that the options ask for, compared with another run, `before`, if it is given.
+    """Write all files that the options ask for.
 
     For GitHub, `root` is the root folder of the tests (default: the working directory). `lines` holds the
     lines of tests by node id, from 1.
@@ -85,14 +84,14 @@ def write_files(
     for path in files.kind("json"):
         written.attempt("results", path, partial(write_json, results, path))
     for path in files.kind("markdown"):
-        written.attempt("summary", path, partial(_write_markdown, results, path, before))
+        written.attempt("summary", path, partial(_write_markdown, results, path))
     for path in files.kind("html"):
         from pytest_personalens.reports.html.page import write_html
 
-        if written.attempt("report", path, partial(write_html, results, path, before=before)):
+        if written.attempt("report", path, partial(write_html, results, path)):
             written.pages.append(str(path))
     if files.github:
-        _tell_github(results, written, before, root or Path.cwd(), lines)
+        _tell_github(results, written, root or Path.cwd(), lines)
     if (baseline := files.save_baseline) is not None:
         from pytest_personalens.results.comparison.baseline import baseline_of, why_no_baseline
 
@@ -107,15 +106,13 @@ def write_files(
     return written
 
 
-def _write_markdown(results: Results, path: Path, before: Results | None) -> None:
+def _write_markdown(results: Results, path: Path) -> None:
     from pytest_personalens.reports.markdown.report import markdown_report
 
-    write_atomically(path, markdown_report(results, before=before))
+    write_atomically(path, markdown_report(results))
 
 
-def _tell_github(
-    results: Results, written: WrittenFiles, before: Results | None, folder: Path, lines: Mapping[str, int]
-) -> None:
+def _tell_github(results: Results, written: WrittenFiles, folder: Path, lines: Mapping[str, int]) -> None:
     from pytest_personalens.reports.markdown.github import (
         annotation_lines,
         append_summary,
@@ -125,9 +122,7 @@ def _tell_github(
     )
 
     root, page = root_in_repository(folder), summary_path()
-    written.attempt(
-        "step summary", page, lambda: append_summary(results, page, before=before, link=link(root))
-    )
+    written.attempt("step summary", page, lambda: append_summary(results, page, link=link(root)))
     try:
         written.annotations.extend(annotation_lines(results, root=root, lines=lines))
     except Exception as error:  # an error in one report must not affect the others

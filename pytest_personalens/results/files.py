@@ -147,7 +147,12 @@ def _compared_again(results: Results) -> Comparison | None:
     Return None if they do not hold that, for a part of a scenario's trials or tests.
     """
     comparison, own = results.comparison, results.own
-    if comparison is None or comparison.left_out.keys() & set(IN_PART) or len({i.test for i in own}) > 1:
+    if (
+        comparison is None
+        or not comparison.tested
+        or comparison.left_out.keys() & set(IN_PART)
+        or len({i.test for i in own}) > 1
+    ):
         return None
     left_out = {scenario for scenarios in comparison.left_out.values() for scenario in scenarios}
     then = [

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import random
-from collections import Counter, defaultdict
+from collections import defaultdict
 from fractions import Fraction
 from math import lcm
 from statistics import fmean
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from pytest_personalens.core.judging.dimensions import Dimension
-from pytest_personalens.core.judging.evaluation import OfSums, total
+from pytest_personalens.core.judging.evaluation import total
 from pytest_personalens.results.stats.intervals import interval
 from pytest_personalens.results.stats.paired import holm
-from pytest_personalens.results.stats.resampling import bootstrap_interval, bootstrap_of_sums
+from pytest_personalens.results.stats.resampling import bootstrap_of_sums
 from pytest_personalens.results.values.figures import Figure, Slice, SliceFigure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from pytest_personalens.core.judging.evaluation import Answer, Metric, Row
+    from pytest_personalens.core.judging.evaluation import Answer, Metric, OfSums, Row
     from pytest_personalens.core.judging.measure import Better, Exact, Measure, Score
     from pytest_personalens.core.suite import Suite
-    from pytest_personalens.results.stats.intervals import Interval
     from pytest_personalens.results.values.item import Item
 
 
@@ -176,18 +175,14 @@ def figure_of(metric: Metric, items: Sequence[Item], *, ends: bool = True) -> Es
     """Return the value of a metric: the mean of its measure, or its own figure of the answers."""
     if metric.measure is not None:
         return estimate(item_scores(items), metric.measure, ends=ends)
-    assert metric.of is not None
-    answers = answers_of(metric, items)
+    of, answers = metric.of, answers_of(metric, items)
+    assert of is not None
     every = [answer for of_scenario in answers.values() for answer in of_scenario]
-    value = metric.of(every) if every else None
+    value = of(every) if every else None
     if value is None:
         return Estimate(None, dialogues=len(every))
     users = [[a for of_scenario in user for a in of_scenario] for user in by_user(answers)]
-    found: Interval | None = None
-    if ends and isinstance(of := metric.of, OfSums):
-        found = bootstrap_of_sums(user_sums(of, users), lambda sums: of.figure(of.used(sums)))
-    elif ends:
-        found = bootstrap_interval(users, metric.of)
+    found = bootstrap_of_sums([of.used(sums) for sums in user_sums(of, users)], of.figure) if ends else None
     low, high = found or (None, None)
     return Estimate(value, low, high, len({key[:2] for key in answers}), len(every), len(users))
 
@@ -207,13 +202,6 @@ def answers_of(metric: Metric, items: Iterable[Item]) -> dict[Key, list[Answer]]
         if not metric.kinds or kind in metric.kinds:
             answers[item.key].append(answer)
     return dict(answers)
-
-
-def score_counts(read: Iterable[ItemScores], dimension: Measure) -> list[int]:
-    """Return the number of items with each score of the dimension's scale, the lowest first."""
-    counts = Counter(one.scores.get(dimension) for one in read)
-    low, high = int(dimension.low or 0), int(dimension.high or 0)
-    return [counts[score] for score in range(low, high + 1)]
 
 
 def _estimate_over(

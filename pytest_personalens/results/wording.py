@@ -328,7 +328,8 @@ def sentence(difference: Difference, item: str = "scenario", comparison: Compari
     With its `comparison`, the line says why a p below the level is no significant drop.
     """
     d = difference
-    p = f", {p_text(d.p)}" if d.dimension.sign * d.change < 0 else ""
+    tested = comparison is None or comparison.tested
+    p = f", {p_text(d.p)}" if tested and d.dimension.sign * d.change < 0 else ""
     text = change_text(d, f"{signed(d.change)}, {signed_interval(d.low, d.high, d.confidence)}{p}", item)
     if not d.gated:
         return text

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from pytest_personalens.core.dialogue.dialogue import Dialogue, UserAgent
     from pytest_personalens.core.judging.measure import Measure
     from pytest_personalens.core.judging.verdict import Judge, UserFault
+    from pytest_personalens.core.options.settings import Settings
+    from pytest_personalens.core.suite import SettingsByName
 
 _TC, _P, _FACTS = FREE_DIMENSIONS
 #: Why the embedded judge gives no reading of these, and what to do.
@@ -37,183 +39,160 @@ _NOT_OF_PAPER: Final = "the paper's judge has no reading of intrusions; leave pe
 _ABLATION: Final = ("none", "D", "I", "S")
 
 
-def _strata(drawn: Mapping[str, int]) -> Sequence[str]:
-    from pytest_personalens.datasets.sampling import every_fifth_multi
-
-    return every_fifth_multi(drawn)
-
-
-def _open_dataset(spec: str, base: Path, settings: Mapping[str, Any]) -> Any:
-    from pytest_personalens.datasets import open_dataset
-
-    return open_dataset(spec, base=base, whole=settings["interactions"] == "all")
-
-
-def _asker(settings: Mapping[str, Any]) -> UserAgent:
-    from pytest_personalens.agents import EmbeddedUserAgent
-
-    return EmbeddedUserAgent()
-
-
-def _scorer(settings: Mapping[str, Any]) -> Judge:
-    from pytest_personalens.agents import EmbeddedJudge
-
-    return EmbeddedJudge()
-
-
-def _embedded(settings: Mapping[str, Any], measure: Measure) -> bool:
+def _embedded(judge_model: str | None, measure: Measure) -> bool:
     """True if the embedded judge reads the measure."""
-    specs = judge_specs(settings.get("judge_model") or "embedded")
+    specs = judge_specs(judge_model or "embedded")
     return specs.get(measure.short, specs[""]) == "embedded"
-
-
-def _read_by_default(settings: Mapping[str, Any]) -> tuple[Measure, ...]:
-    return (*FREE_DIMENSIONS, _INTRUSIONS) if _embedded(settings, _P) else DEFAULT_DIMENSIONS
-
-
-def _not_scored(settings: Mapping[str, Any]) -> dict[Measure, str]:
-    why_not: dict[Measure, str] = {
-        m: f"{m.names.title.lower()} {_BY_MODELS}" for m in _READ_BY_MODELS if _embedded(settings, m)
-    }
-    if settings.get("protocol") == "paper" and not _embedded(settings, _INTRUSIONS):
-        why_not[_INTRUSIONS] = _NOT_OF_PAPER
-    return why_not
-
-
-def _needs(settings: Mapping[str, Any], scenario: Scenario, measure: Measure) -> str:
-    task = scenario.task
-    if measure == _FACTS:
-        named = {name for part in task.parts for name in part.facts}
-        return "" if any(fact.right and fact.name in named for fact in task.facts) else NO_FACTS
-    # Words of their own may tell of a part without a fact.
-    return NEEDS_FACTS if measure == _TC and _embedded(settings, _TC) and not task.parts else ""
-
-
-def _audit(scenario: Scenario, dialogue: Dialogue) -> tuple[UserFault, ...]:
-    from pytest_personalens.agents.embedded.audit import user_faults
-
-    return user_faults(scenario, dialogue)
-
-
-def _other_user(dataset: Any, seed: str, ref: Any) -> Any:
-    from pytest_personalens.datasets.base import other_user_of
-
-    return other_user_of(dataset, seed, ref)
 
 
 #: What an assistant may know of its user, by the letters of personalens_context.
 _LETTERS: Final = {"D": "demographics", "I": "interactions", "H": "sessions", "S": "situation"}
 
 
-def _given(context: str, arm: str) -> str:
-    """Return the letters of D, I, H, S that the assistant may know."""
-    return {"": context, "swapped": context, "none": ""}.get(arm, arm)
-
-
-def _context(
-    settings: Mapping[str, Any], scenario: BaseScenario, given: str, other: BaseScenario | None
-) -> Context:
-    own = scenario.context(given)
-    # The situation does not belong to the person. It stays, so that the person is the only difference.
-    return own if other is None else other.context(given).model_copy(update={"situation": own.situation})
-
-
 def _in_words(context: str) -> str:
     return "+".join(_LETTERS.get(letter, letter) for letter in context) or "none"
 
 
-def _about(settings: Mapping[str, Any]) -> str:
-    context, judge = _in_words(settings["context"]), settings["judge_model"]
-    if settings["dialogues"]:
-        return f"dialogues of {' and '.join(settings['dialogues'])}, judge {judge}"
-    judged = "no judge" if settings["generate_only"] else f"judge {judge}"
-    return f"context {context}, user {settings['user_model']}, {judged}"
+class PersonaLens(Suite):
+    """The tasks of PersonaLens, for a simulated user whom the assistant knows (paper, section 3)."""
 
-
-def _facts(settings: Mapping[str, Any]) -> dict[str, str]:
-    return {
-        "user": "as stored" if settings.get("dialogues") else settings.get("user_model", "-"),
-        "judge": "none" if settings.get("generate_only") else settings.get("judge_model", "-"),
-        "context": _in_words(settings.get("context", "")),
-    }
-
-
-def _check(settings: Mapping[str, Any]) -> None:
-    """Refuse a control that cannot be compared with the run itself.
-
-    In such a control, the assistant would know the same as in the run, or something that it does not know
-    there.
-    """
-    flag, known, controls = "--personalens-control", settings["context"], settings["control"]
-    if set(_ABLATION) <= set(controls) and known != "DIS":
-        raise SpecError(
-            f"{flag} ablation: the run itself is its last row, D+I+S; leave out personalens_context",
-            code="PL108",
-        )
-    for control in controls:
-        if control in ("none", "swapped"):
-            enough = bool(set(known) & set("DIHS" if control == "none" else "DIH"))
-        else:
-            enough = control in known and control != known
-        if not enough:
-            knows = (
-                "nothing"
-                if not known
-                else f"{'+'.join(known)} of the user"
-                if control in "DIHS"
-                else "no more of the user"
-            )
-            raise SpecError(
-                f"{flag} {SUITE.arm_word(control)}: the run itself knows {knows} (personalens_context);"
-                " there is nothing to compare",
-                code="PL108",
-            )
-
-
-SUITE: Final = Suite(
-    name=FIRST_SUITE,
-    kinds=("single", "multi"),
-    kind_name="{}-domain".format,
-    domains=DOMAINS,
-    measures=tuple(Dimension),
-    compared=(_TC, _P, _FACTS, *_READ_BY_MODELS, _INTRUSIONS),
-    main=FREE_DIMENSIONS,
-    read_by_default=_read_by_default,
-    in_all=READINGS,
-    free=(_FACTS,),
-    metrics=(
+    name = FIRST_SUITE
+    kinds = ("single", "multi")
+    domains = DOMAINS
+    measures = tuple(Dimension)
+    compared = (_TC, _P, _FACTS, *_READ_BY_MODELS, _INTRUSIONS)
+    main = FREE_DIMENSIONS
+    in_all = READINGS
+    free = (_FACTS,)
+    metrics = (
         Metric.mean("tcr", _TC, "tc", _TC.value),
         Metric.mean("p", _P, _P.value),
         *(Metric.mean(measure.short, measure) for measure in (_FACTS, *_READ_BY_MODELS, _INTRUSIONS)),
-    ),
-    gate_example="tcr >= 0.9 or Movies: p >= 3",
-    lift=(_P, ("swapped", "none")),
-    arms=(
+    )
+    gate_example = "tcr >= 0.9 or Movies: p >= 3"
+    lift = (_P, ("swapped", "none"))
+    arms = (
         Arm(name="none", word="no-context", title="no-context"),
         Arm(name="D", word="D", title="D (demographics)"),
         Arm(name="I", word="I", title="I (past interactions)"),
         Arm(name="H", word="H", title="H (past sessions)"),
         Arm(name="S", word="S", title="S (the situation)"),
         Arm(name="swapped", word="other-user", title="other-user", swaps=True),
-    ),
-    arm_groups={"ablation": _ABLATION},
-    thresholds={_TC: 1, _P: 2},
-    bearings="P goes from 1 to 4; the example's bot reaches 3.50, and 1.07 without its memory",
-    scenario=Scenario,
-    open_dataset=_open_dataset,
-    asker=_asker,
-    scorer=_scorer,
-    audit=_audit,
-    auditor="user-audit 1",
-    not_scored=_not_scored,
-    needs=_needs,
-    lacks=("history", "embedding", "nltk_data"),
-    read_context=letters,
-    given=_given,
-    context=_context,
-    strata=_strata,
-    other_user=_other_user,
-    check=_check,
-    about=_about,
-    facts=_facts,
-)
+    )
+    arm_groups: Mapping[str, tuple[str, ...]] = {"ablation": _ABLATION}
+    thresholds: Mapping[Measure, float] = {_TC: 1, _P: 2}
+    bearings = "P goes from 1 to 4; the example's bot reaches 3.50, and 1.07 without its memory"
+    scenario = Scenario
+    auditor = "user-audit 1"
+    lacks = ("history", "embedding", "nltk_data")
+
+    def open_dataset(self, spec: str, base: Path, settings: Settings) -> Any:
+        from pytest_personalens.datasets import open_dataset
+
+        return open_dataset(spec, base=base, whole=settings.interactions == "all")
+
+    def draw_order(self, drawn: Mapping[str, int]) -> Sequence[str]:
+        from pytest_personalens.datasets.sampling import every_fifth_multi
+
+        return every_fifth_multi(drawn)
+
+    def other_user(self, dataset: Any, seed: str, ref: Any) -> Any:
+        from pytest_personalens.datasets.base import other_user_of
+
+        return other_user_of(dataset, seed, ref)
+
+    def asker(self, settings: Settings) -> UserAgent:
+        from pytest_personalens.agents import EmbeddedUserAgent
+
+        return EmbeddedUserAgent()
+
+    def scorer(self, settings: Settings, root: str) -> Judge:
+        from pytest_personalens.agents import EmbeddedJudge
+
+        return EmbeddedJudge()
+
+    def audit(self, scenario: Scenario, dialogue: Dialogue) -> tuple[UserFault, ...]:
+        from pytest_personalens.agents.embedded.audit import user_faults
+
+        return user_faults(scenario, dialogue)
+
+    def read_context(self, text: str) -> str:
+        return letters(text)
+
+    def given(self, context: str, arm: str) -> str:
+        """Return the letters of D, I, H, S that the assistant may know."""
+        return {"": context, "swapped": context, "none": ""}.get(arm, arm)
+
+    def context(
+        self, settings: Settings, scenario: BaseScenario, given: str, other: BaseScenario | None
+    ) -> Context:
+        own = scenario.context(given)
+        # The situation does not belong to the person. It stays, so that the person is the only difference.
+        return own if other is None else other.context(given).model_copy(update={"situation": own.situation})
+
+    def default_measures(self, settings: SettingsByName) -> tuple[Measure, ...]:
+        embedded = _embedded(settings.get("judge_model"), _P)
+        return (*FREE_DIMENSIONS, _INTRUSIONS) if embedded else DEFAULT_DIMENSIONS
+
+    def not_scored(self, settings: SettingsByName) -> dict[Measure, str]:
+        judge = settings.get("judge_model")
+        why_not: dict[Measure, str] = {
+            m: f"{m.names.title.lower()} {_BY_MODELS}" for m in _READ_BY_MODELS if _embedded(judge, m)
+        }
+        if settings.get("protocol") == "paper" and not _embedded(judge, _INTRUSIONS):
+            why_not[_INTRUSIONS] = _NOT_OF_PAPER
+        return why_not
+
+    def needs(self, settings: Settings, scenario: Scenario, measure: Measure) -> str:
+        task = scenario.task
+        if measure == _FACTS:
+            named = {name for part in task.parts for name in part.facts}
+            return "" if any(fact.right and fact.name in named for fact in task.facts) else NO_FACTS
+        # Words of their own may tell of a part without a fact.
+        of_words = measure == _TC and _embedded(settings.judge_model, _TC)
+        return NEEDS_FACTS if of_words and not task.parts else ""
+
+    def check(self, settings: Settings) -> None:
+        """Refuse a control that cannot be compared with the run itself.
+
+        In such a control, the assistant would know the same as in the run, or something that it does not know
+        there.
+        """
+        flag, known, controls = "--personalens-control", settings.context, settings.control
+        if set(_ABLATION) <= set(controls) and known != "DIS":
+            raise SpecError(
+                f"{flag} ablation: the run itself is its last row, D+I+S; leave out personalens_context",
+                code="PL108",
+            )
+        for control in controls:
+            if control in ("none", "swapped"):
+                enough = bool(set(known) & set("DIHS" if control == "none" else "DIH"))
+            else:
+                enough = control in known and control != known
+            if not enough:
+                no_more = f"{'+'.join(known)} of the user" if control in "DIHS" else "no more of the user"
+                raise SpecError(
+                    f"{flag} {self.arm_word(control)}: the run itself knows {no_more if known else 'nothing'}"
+                    " (personalens_context); there is nothing to compare",
+                    code="PL108",
+                )
+
+    def about(self, settings: Settings) -> str:
+        context, judge = _in_words(settings.context), settings.judge_model
+        if settings.dialogues:
+            return f"dialogues of {' and '.join(settings.dialogues)}, judge {judge}"
+        judged = "no judge" if settings.generate_only else f"judge {judge}"
+        return f"context {context}, user {settings.user_model}, {judged}"
+
+    def facts(self, settings: SettingsByName) -> dict[str, str]:
+        return {
+            "user": "as stored" if settings.get("dialogues") else settings.get("user_model", "-"),
+            "judge": "none" if settings.get("generate_only") else settings.get("judge_model", "-"),
+            "context": _in_words(settings.get("context", "")),
+        }
+
+    def kind_name(self, kind: str) -> str:
+        return f"{kind}-domain"
+
+
+SUITE: Final = PersonaLens()

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from pytest_personalens.core.judging.verdict import Dimension
+from pytest_personalens.core.options.settings import Settings
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.engine.dask import work_there
 from pytest_personalens.engine.job import Job, ParticipantSpecs
@@ -355,10 +356,10 @@ def test_on_a_cluster_a_run_goes_on_where_it_was_killed(empty_repo: Repository, 
 def test_no_secret_travels(dask: Dask, scenario: Scenario, endpoint: Endpoint) -> None:
     """What a task is made of is the job and the recipe; keys are the workers' own business."""
     recipe = ParticipantSpecs(
-        root="/chatbot",
-        user_model="openai:small",
-        judge_model="bedrock:nova-lite",
-        assistant="clusterbot:reply",
+        "/chatbot",
+        Settings.default(
+            user_model="openai:small", judge_model="bedrock:nova-lite", assistant="clusterbot:reply"
+        ),
     )
     job = Job(scenario, scenario.context(), (Dimension.PERSONALIZATION,), {}, 0, 60.0)
     os.environ["OPENAI_API_KEY"] = os.environ["AWS_SECRET_ACCESS_KEY"] = "s3cret-k3y"

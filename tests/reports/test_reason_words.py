@@ -161,9 +161,7 @@ def test_the_sentence_of_a_judge_has_the_same_words() -> None:
     results = run(item("ann", (AGAINST,), then=()))
     one = results.items[0]
     told = one.evaluation.model_copy(update={"verdicts": (verdict, PARTS)})
-    shown = payload(
-        results.model_copy(update={"items": (one.model_copy(update={"evaluation": told}),)}), None
-    )
+    shown = payload(results.model_copy(update={"items": (one.model_copy(update={"evaluation": told}),)}))
     assert {words, asked} <= set(shown.dialogues["texts"]())
 
 
@@ -173,7 +171,7 @@ def test_the_goal_is_a_list_of_parts() -> None:
         "✗ a hotel room is booked: not seen",
         "✗ its day: not as wanted (its day: Tuesday, wanted Wednesday) (turn 1)",
     ]
-    tables = payload(MOVED, None).dialogues
+    tables = payload(MOVED).dialogues
     (parts,) = [v["goalParts"] for v in tables["items"][0]["verdicts"] if "goalParts" in v]
     assert [done for done, _, _ in parts] == [1, 0, 0]
 
@@ -223,7 +221,7 @@ def test_a_comment_links_a_dialogue_only_if_its_record_is_current() -> None:
 
 
 def test_the_command_of_the_page_turns_the_gates_off() -> None:
-    assert payload(MOVED, None).rows["command"] == "pytest --personalens-sample 3 -o personalens_gate="
+    assert payload(MOVED).rows["command"] == "pytest --personalens-sample 3 -o personalens_gate="
 
 
 def test_a_model_judge_needs_no_word_of_trust() -> None:

@@ -29,7 +29,6 @@ from pytest_personalens.core.suite import get_suite
 from pytest_personalens.core.text.safe_text import harmless
 from pytest_personalens.reports.content.findings import findings_of
 from pytest_personalens.reports.content.markup import code, escape
-from pytest_personalens.reports.content.two_runs import beside_lines, compare_runs
 from pytest_personalens.reports.html.page import html_page
 from pytest_personalens.reports.markdown import github
 from pytest_personalens.reports.markdown.report import markdown_report
@@ -402,7 +401,6 @@ def test_no_report_has_a_line_that_a_runner_takes_for_a_command() -> None:
     shown = [
         printed,
         markdown_report(made),
-        *beside_lines(compare_runs(made, made)),
         assistant_tables([StoredRun("this run", made)])[0].text(),
         harmless(HOSTILE),
         harmless("::error::x"),
@@ -413,36 +411,20 @@ def test_no_report_has_a_line_that_a_runner_takes_for_a_command() -> None:
     assert "##" not in harmless(azure)
 
 
-def test_two_runs_side_by_side() -> None:
-    before = results([item(1, p=3), item(2, p=2), item(9)])
-    after = results([item(1, p=1), item(2, p=3), item(3)], settings={"context": "none"})
-    beside = compare_runs(before, after)
-    assert [(c.name, c.before, c.after) for c in beside.changed] == [
-        ("books-1-ann (tests/test_bot.py::test_bot)", 3, 1),
-        ("books-2-ann (tests/test_bot.py::test_bot)", 2, 3),
-    ]
-    lines = list(beside_lines(beside, most=1))
-    assert "overall                1.00 -> 1.00   2.33 -> 2.00" in lines
-    assert "scored in both: 2, 1 only before, 1 only after; scores differ in 2" in lines
-    assert lines[-2:] == ["  and 1 more (-v lists them all)", "note: context was 'DIS', and is 'none'"]
-    assert "| overall | 1.00 → 1.00 | 2.33 → 2.00 |" in markdown_report(after, before=before)
-
-
-def test_trials_are_held_against_the_same_trial() -> None:
-    before, after = (
-        results(
-            [
-                item(1, p=2, trial=1),
-                item(1, p=p, trial=2).model_copy(
-                    update={"nodeid": "tests/test_bot.py::test_bot[books-1-ann-2]"}
-                ),
-            ]
-        )
-        for p in (3, 1)
-    )
-    assert [(c.name, c.before, c.after) for c in compare_runs(before, after).changed] == [
-        ("books-1-ann (tests/test_bot.py::test_bot, trial 2)", 3, 1)
-    ]
+def test_two_runs_side_by_side(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    now, then = tmp_path / "now.json", tmp_path / "then.json"
+    write_json(results([item(1, p=3), item(2, p=2), item(9)]), then)
+    write_json(results([item(1, p=1), item(2, p=3), item(3)], settings={"context": "none"}), now)
+    assert main([str(now), str(then), "--verbose"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert f"beside {then}: 2 scenarios scored in both; the changes are not tested" in lines
+    assert "  P 2.50 -> 2.00 (-0.50, too few for an interval) over 2 scenarios of 1 user" in lines
+    assert "  1 score worse than then:" in lines and "  1 score better than then:" in lines
+    assert "  note: context was 'DIS', and is 'none'" in lines
+    assert main([str(now), str(then), "--report", "-"]) == 0
+    markdown = capsys.readouterr().out
+    assert "| P | 2 | 2.50 | 2.00 | -0.50 | - |" in markdown
+    assert "The changes are not tested" in markdown and "significant" not in markdown
 
 
 @pytest.fixture
@@ -465,7 +447,7 @@ def test_the_command_in_a_process_of_its_own(stored: Path) -> None:
     done = run("now.json", "before.json", "--report", "-")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("## ❌ personalens FAILED: TCR 1.00 → 0.50, gate valid; 1 item\n")
-    assert "| overall | 1.00 → 0.50 | 3.00 → 2.00 |" in done.stdout
+    assert "Since the baseline before.json: 2 scenarios compared" in done.stdout
     bad = run("nothing.json")
     assert (bad.returncode, bad.stdout) == (4, "")
     assert (
@@ -476,10 +458,9 @@ def test_the_command_in_a_process_of_its_own(stored: Path) -> None:
 
 def test_the_command_shows_one_run_or_two(stored: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["now.json"]) == 0
-    assert "gate tcr: FAILED" in (alone := capsys.readouterr().out)
-    assert "before -> after" not in alone
-    assert main(["now.json", "before.json"]) == 0
-    assert "  books-1-ann (tests/test_bot.py::test_bot): p 3 -> 1\n" in capsys.readouterr().out
+    assert "gate tcr: FAILED" in capsys.readouterr().out
+    assert main(["now.json", "before.json", "--verbose"]) == 0
+    assert "    books-1-ann: p 3 -> 1, Done." in capsys.readouterr().out
     assert main(["now.json", "--table", "3", "--report", "table.md"]) == 0
     assert (
         (stored / "table.md")
@@ -521,12 +502,10 @@ def test_the_page_is_written_by_its_own_module(
 ) -> None:
     asked: list[Any] = []
     page = ModuleType("pytest_personalens.reports.html.page")
-    page.write_html = lambda results, path, *, before=None: asked.append(  # type: ignore[attr-defined]
-        (results.drawn, path, before and before.drawn)
-    )
+    page.write_html = lambda results, path: asked.append((results.drawn, path))  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, page.__name__, page)
     assert main(["now.json", "before.json", "--report", "page.html"]) == 0
-    assert (asked, capsys.readouterr().out) == ([(3, Path("page.html"), 2)], "report: page.html\n")
+    assert (asked, capsys.readouterr().out) == ([(3, Path("page.html"))], "report: page.html\n")
 
 
 @pytest.mark.parametrize("file", sorted(CI.glob("*.yml")), ids=lambda file: file.name)
@@ -627,7 +606,7 @@ def test_a_long_name_of_a_domain_keeps_the_columns(
     assert main([str(path), str(path), "--verbose"]) == 0
     lines = capsys.readouterr().out.splitlines()
     rows = [n for n, line in enumerate(lines) if line.startswith(name[:35])]
-    assert len(rows) == 2, "of the run, and of both runs"
+    assert len(rows) == 1
     for row in rows:
         assert len(lines[row]) == len(lines[row - 1]) == len(lines[row + 1])
         assert lines[row][:41].rstrip().endswith("…")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pytest_personalens.core.dialogue.dialogue import UserTurn
 from pytest_personalens.core.errors import AssistantFault
-from pytest_personalens.core.judging.evaluation import Answer, Metric
+from pytest_personalens.core.judging.evaluation import Answer, Metric, OfSums, Row
 from pytest_personalens.core.judging.measure import Measure, MeasureNames
 from pytest_personalens.core.judging.verdict import Verdict
 from pytest_personalens.core.scenario import BaseScenario, Context, ScenarioRef
@@ -18,7 +18,9 @@ from pytest_personalens.core.suite import Arm, Suite
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
+    from pytest_personalens.core.dialogue.dialogue import Dialogue, Message, UserAgent
+    from pytest_personalens.core.judging.verdict import Judge
+    from pytest_personalens.core.options.settings import Settings
 
 RIGHT = Measure("right", MeasureNames("right", "Right", "share of right sums", "right", "accuracy", "acc"))
 OFF = Measure(
@@ -103,28 +105,56 @@ class Scorer:
         return Verdict(dimension=dimension, score=score, justification=f"off by {error:g}")
 
 
-def _largest(answers: Sequence[Answer]) -> float | None:
-    errors = [abs(float(a.value) - float(a.truth or 0)) for a in answers if a.value is not None]
-    return max(errors, default=None)
+#: Half steps of an error that are told apart.
+_HALVES = 100
 
 
-def _odd_first(drawn: Mapping[str, int]) -> Sequence[str]:
-    return sorted(("odd", "even"), key=lambda stratum: (drawn.get(stratum, 0), stratum == "even"))
+def _errors(answers: Sequence[Answer]) -> list[Row]:
+    errors = [abs(float(a.value or 0) - float(a.truth or 0)) for a in answers]
+    return [tuple(int(half == min(2 * error, _HALVES)) for half in range(_HALVES + 1)) for error in errors]
 
 
-def _open(spec: str, base: Path, settings: Mapping[str, Any]) -> Any:
-    return Sums()
+def _largest(sums: Row) -> float | None:
+    return max((half / 2 for half, number in enumerate(sums) if number), default=None)
 
 
-SUITE = Suite(
-    name="sums", item="sum", kinds=("small", "large"), measures=(RIGHT, OFF), main=(RIGHT, OFF),
-    metrics=(
+class SumsSuite(Suite):
+    """A suite of one's own."""
+
+    name = "sums"
+    item = "sum"
+    kinds = ("small", "large")
+    measures = (RIGHT, OFF)
+    main = (RIGHT, OFF)
+    metrics = (
         Metric.mean("accuracy", RIGHT), Metric.mean("mae", OFF),
-        Metric(name="largest", of=_largest, label="largest error", high=None, better="low", kinds=("large",)),
-    ),
-    gate_example="accuracy >= 0.5 or mae <= 3", thresholds={RIGHT: 1}, has_turns=False,
-    arms=(Arm(name="blind", word="blind"),), scenario=Sum, open_dataset=_open, asker=lambda settings: Asker(), scorer=lambda settings: Scorer(),
-    defaults={"context": "result", "dimensions": ("right", "off")}, lacks=("user_model", "judge_model", "max_turns"),
-    given=lambda context, arm: "" if arm else context, strata=_odd_first,
-    about=lambda settings: f"given {settings['context'] or 'nothing'}",
-)  # fmt: skip
+        Metric(name="largest", of=OfSums(_errors, _largest), label="largest error", high=None, better="low", kinds=("large",)),
+    )  # fmt: skip
+    gate_example = "accuracy >= 0.5 or mae <= 3"
+    thresholds: Mapping[Measure, float] = {RIGHT: 1}
+    has_turns = False
+    arms = (Arm(name="blind", word="blind"),)
+    scenario = Sum
+    defaults: Mapping[str, Any] = {"context": "result", "dimensions": ("right", "off")}
+    lacks = ("user_model", "judge_model", "max_turns")
+
+    def open_dataset(self, spec: str, base: Path, settings: Settings) -> Sums:
+        return Sums()
+
+    def draw_order(self, drawn: Mapping[str, int]) -> Sequence[str]:
+        return sorted(("odd", "even"), key=lambda stratum: (drawn.get(stratum, 0), stratum == "even"))
+
+    def asker(self, settings: Settings) -> UserAgent:
+        return Asker()
+
+    def scorer(self, settings: Settings, root: str) -> Judge:
+        return Scorer()
+
+    def given(self, context: str, arm: str) -> str:
+        return "" if arm else context
+
+    def about(self, settings: Settings) -> str:
+        return f"given {settings.context or 'nothing'}"
+
+
+SUITE = SumsSuite()

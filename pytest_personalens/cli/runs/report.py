@@ -13,7 +13,6 @@ from pytest_personalens.cli.command import UNWRITABLE, command, print_errors
 from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.files.links import write_atomically
 from pytest_personalens.core.text.safe_text import harmless
-from pytest_personalens.reports.content.two_runs import beside_lines, compare_runs
 from pytest_personalens.reports.files import Files, check_files, write_files
 from pytest_personalens.reports.markdown.report import markdown_report
 from pytest_personalens.reports.tables.assistants import (
@@ -32,10 +31,10 @@ from pytest_personalens.reports.tables.runs import stored_runs
 from pytest_personalens.reports.terminal.summary import summary_lines
 from pytest_personalens.reports.terminal.transcript import gate_failure
 from pytest_personalens.results.comparison.baseline import baseline_of, terms_of
-from pytest_personalens.results.comparison.compare import compare_with_baseline
+from pytest_personalens.results.comparison.compare import compare_with_baseline, setup_differences
 from pytest_personalens.results.files import read_computed
 from pytest_personalens.results.reasons.explanation import explanations
-from pytest_personalens.results.reasons.reasons import attach_earlier, attach_messages
+from pytest_personalens.results.reasons.reasons import attach_earlier
 from pytest_personalens.results.wording import count
 
 if TYPE_CHECKING:
@@ -170,7 +169,6 @@ def make_tables(options: argparse.Namespace, results: Sequence[tuple[Path, Resul
     return _TABLES[options.table](runs)
 
 
-_MOST_LISTED: Final = 20
 _LEVEL: Final = 0.05
 _WIDTH: Final = 100
 _STDOUT: Final = "-"
@@ -190,10 +188,9 @@ def main(options: argparse.Namespace) -> int:
             code="PL108",
         )
     runs = [(path, read_computed(path)) for path in paths]
-    results, before = runs[0][1], None
+    results = runs[0][1]
     if len(runs) > 1 and not of_paper:
-        before = runs[1][1]
-        results = _compare(results, before, str(paths[1]))
+        results = _compare(results, runs[1][1], str(paths[1]))
     files = Files.of(path for path in options.report if path != _STDOUT)
     read = dict(zip(["this command", "BEFORE.json", *map(str, paths[2:])], paths, strict=False))
     read |= {} if options.beside is None else {"--beside": options.beside}
@@ -207,7 +204,7 @@ def main(options: argparse.Namespace) -> int:
         )
     tables = make_tables(options, runs) if of_paper else []
     exported = write_official(results, paths[0], options.official_output) if options.official_output else ""
-    written = write_files(results, pages, before=before)
+    written = write_files(results, pages)
     if exported:
         written.done.append(exported)
     for line in (*written.done, *written.annotations):
@@ -221,33 +218,31 @@ def main(options: argparse.Namespace) -> int:
         if to_stdout or not table_files:
             print(page if to_stdout else "\n".join(table.text() for table in tables), end="")
     elif to_stdout:
-        print(markdown_report(results, before=before), end="")
+        print(markdown_report(results), end="")
     elif not options.report:
-        print(*map(harmless, _summary(results, before, verbose=options.verbose)), sep="\n")
+        print(*map(harmless, _summary(results, verbose=options.verbose)), sep="\n")
     return print_errors([harmless(problem) for problem in written.problems], UNWRITABLE)
 
 
 def _compare(results: Results, before: Results, name: str) -> Results:
-    """Return the results with the paired test against `before`.
+    """Return the results with their changes since `before`.
 
-    The test is made only if both runs are complete and only the assistant can have changed. Else the
-    dialogues of both are shown side by side, and no more.
+    They are tested only if both runs are complete and only the assistant can have changed.
     """
     whole = all(run.complete and not run.settings.get("shard") for run in (results, before))
-    comparison = None
     try:
         baseline = baseline_of(before)
-        if whole and results.own and not baseline.mismatch(terms_of(results)):
-            results = attach_earlier(results, baseline)
-            comparison = compare_with_baseline(baseline, results, name=name, level=_LEVEL, margins={})
-    except SpecError:
-        pass  # nothing was scored: the figures are still shown side by side
-    if comparison is None:
-        results = attach_messages(results, before)
+    except SpecError:  # nothing was scored, and nothing can be compared
+        return results
+    tested = whole and bool(results.own) and not baseline.mismatch(terms_of(results))
+    results = attach_earlier(results, baseline, scores=tested)
+    notes = setup_differences(before, results)
+    level = _LEVEL if tested else 0.0
+    comparison = compare_with_baseline(baseline, results, name=name, level=level, margins={}, notes=notes)
     return results.model_copy(update={"comparison": comparison})
 
 
-def _summary(results: Results, before: Results | None, *, verbose: bool) -> Iterator[str]:
+def _summary(results: Results, *, verbose: bool) -> Iterator[str]:
     drawn = count(results.drawn, results.of_suite.item)
     yield f"personalens: {count(results.overall.items, 'item')} over {drawn} of {results.dataset}"
     explained_gates = explanations(results)
@@ -257,6 +252,3 @@ def _summary(results: Results, before: Results | None, *, verbose: bool) -> Iter
         yield ""
     lines = summary_lines(results, verbose=verbose, explained=bool(explained_gates))
     yield from (text for text, _ in lines)
-    if before is not None:
-        yield ""
-        yield from beside_lines(compare_runs(before, results), most=None if verbose else _MOST_LISTED)

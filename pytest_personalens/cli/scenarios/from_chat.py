@@ -35,7 +35,7 @@ def main(options: argparse.Namespace) -> int:
             f"--person: expected small letters, digits and hyphens, such as 'ada', not {options.person!r}",
             code="PL102",
         )
-    chats, errors = read_chats(options.file, mask_by(options.names))
+    chats, errors = read_chats([options.file], mask_by(options.names))
     for problem in errors:
         print(one_line(f"left out: {problem}"), file=sys.stderr)
     draft = draft_arc(chats, options.file, options.kind, options.person, dt.date.today())

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from pytest_personalens.datasets.embedded.building.chats import Chat
+
 
 @command("import-chats", {"cap": argument_type(read_cap, "found")})
 def main(options: argparse.Namespace) -> int:
@@ -27,20 +29,20 @@ def main(options: argparse.Namespace) -> int:
     from pytest_personalens.datasets.embedded.building.toml_text import toml_text
 
     mask = mask_by(options.names)
-    chats, errors = read_chats(options.file, mask)
+    chats, errors = read_chats(options.files, mask)
     for problem in errors:
         print(one_line(f"left out: {problem}"), file=sys.stderr)
     folder, left_out = make_folder(options.out / "drafts"), len(errors)
 
-    def write(line: int, draft: dict[str, object]) -> None:
-        path = folder / f"chat-{line:04}.toml"
+    def write(chat: Chat, draft: dict[str, object]) -> None:
+        path = folder / f"chat-{chat.number:04}.toml"
         if not path.exists():  # somebody may have worked on it
-            head = one_line(f"# A draft from line {line} of {options.file.name}")
+            head = one_line(f"# A draft from {chat.where}")
             write_atomically(path, f"{head}\n{toml_text(draft)}")
 
     if options.model is None:
         for chat in chats:
-            write(chat.line, skeleton(chat))
+            write(chat, skeleton(chat))
     else:
         asking = Asking(options, len(chats))
         if options.estimate:
@@ -52,7 +54,7 @@ def main(options: argparse.Namespace) -> int:
             made = [(chat, asking.pool.submit(draft_by_model, chat, pieces, mask)) for chat in chats]
             for chat, future in made:
                 if (draft := future.result()) is not None:
-                    write(chat.line, draft)
+                    write(chat, draft)
         for key, problems in sorted(pieces.given_up.items()):
             print(
                 one_line(f"left out: {key}, after {options.attempts} attempts: {'; '.join(problems)}"),

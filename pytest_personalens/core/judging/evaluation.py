@@ -80,13 +80,12 @@ class Metric:
 
     It is the mean of a `measure`, or the result of `of` for all answers. `label` is its name in a sentence,
     and `heading` is the heading of its column. `of` returns None if the answers do not determine the figure.
-    If it is an `OfSums`, the p of a lift is exact or nearly so, and takes little time.
     A mean has the range and the better end of its measure.
     """
 
     name: str
     measure: Measure | None = None
-    of: Callable[[Sequence[Answer]], float | None] | None = None
+    of: OfSums | None = None
     label: str = ""
     heading: str = ""
     low: float | None = 0

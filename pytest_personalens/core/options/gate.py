@@ -215,7 +215,7 @@ def is_gate(gate: GateExpression, suite: Suite) -> bool:
 
 
 def _names(suite: Suite) -> tuple[str, ...]:
-    audited = () if suite.audit is None else (USER_FAULTS,)
+    audited = (USER_FAULTS,) if suite.auditor else ()
     has_limits = Dimension.PERSONALIZATION in suite.measures and "limits" in suite.scenario.model_fields
     limits = (LIMITS_BROKEN,) if has_limits else ()
     residue = (RESIDUE,) if suite.remembers else ()

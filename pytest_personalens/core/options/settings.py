@@ -3,10 +3,10 @@
 # This module does not postpone annotations, because pydantic reads the types here for the settings in a
 # results file.
 
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from pytest_personalens.core.options.gate import VALID_FLOOR, GateExpression
-from pytest_personalens.core.options.options import keys_of
+from pytest_personalens.core.options.options import OPTIONS, keys_of
 
 if TYPE_CHECKING:
     from pytest_personalens.core.suite import Suite
@@ -91,6 +91,11 @@ class Settings(NamedTuple):
     #: Criteria of the team's own, by their long names.
     criteria: tuple[str, ...] = ()
     generate_only: bool = False
+
+    @classmethod
+    def default(cls, **changed: Any) -> "Settings":
+        """Return the settings of a run without options, with those that are `changed`."""
+        return cls(**{o.key: o.default for o in OPTIONS if o.key in cls._fields} | changed)
 
     @property
     def protocol_in_force(self) -> str:

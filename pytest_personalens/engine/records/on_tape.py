@@ -224,8 +224,8 @@ def audited(scenario: BaseScenario, dialogue: Dialogue, tape: Tape) -> tuple[Use
     They cost nothing, so a record without them is not stale.
     """
     suite = get_suite(scenario.suite)
-    if suite.audit is None or tape.idle:
-        return None if suite.audit is None else suite.audit(scenario, dialogue)
+    if not suite.auditor or tape.idle:
+        return suite.audit(scenario, dialogue) if suite.auditor else None
     audit = suite.audit
     return tape.ask(
         "user audit",

@@ -253,7 +253,7 @@ def check_settings(config: pytest.Config, settings: Settings) -> None:
 
             check_expressions(settings)
         if settings.sample is not None or settings.control:
-            settings.of_suite.check(settings._asdict())
+            settings.of_suite.check(settings)
     except SpecError as error:
         raise input_error(str(error), code=error.code) from None
 

@@ -104,7 +104,12 @@ def _read_file(file: Path, exports: Exports) -> Iterator[Entry]:
     if file.suffix.lower() != ".json":
         yield from _values(file, exports)
         return
-    data = parse_file(file, "JSON", lambda path: json.loads(path.read_text(encoding="utf-8-sig")))
+    try:
+        data = parse_file(file, "JSON", lambda path: json.loads(path.read_text(encoding="utf-8-sig")))
+    except DataError:
+        if any(value.problem for value in read_values(file)):
+            raise
+        data = []  # several values
     if isinstance(data, dict) and str(data.get("schema", "")).startswith(RESULTS_SCHEMA.partition("/")[0]):
         yield from _results(file)
     elif isinstance(data, dict) and "record" in data:

@@ -81,8 +81,8 @@ def estimate_cost(run: Run) -> dict[str, Usage]:
     for case in run.cases(run.sample(settings), settings):
         scenario, meter = run.scenario(case), Meter()
         user = run.participants.user_of(models["user agent"], meter) if "user agent" in models else None
-        judge = run.participants.judge_of({}, _judges(models), meter)
-        asker = _User(user, None if _plays_rounds(run) else run.suite.asker(settings._asdict()))
+        judge = run.participants.judge_of(run.settings._replace(dimensions=()), _judges(models), meter)
+        asker = _User(user, None if _plays_rounds(run) else run.suite.asker(settings))
         filler = "word " * round(ASSISTANT * CHARS / 5)
         assistant: Any = lambda messages, filler=filler: filler  # noqa: E731
         if "assistant" in models:
@@ -119,7 +119,7 @@ def _estimate_anchors(run: Run, models: Mapping[str, Model]) -> dict[str, Usage]
     from pytest_personalens.plugin.reporting.judge_check import anchors_path
 
     meter = Meter()
-    judge = run.participants.judge_of({}, _judges(models), meter)
+    judge = run.participants.judge_of(run.settings._replace(dimensions=()), _judges(models), meter)
     anchors = open_anchors(anchors_path(run.config, run.settings))
     read_anchors(anchors, judge, dimensions(run.settings.dimensions))
     return {

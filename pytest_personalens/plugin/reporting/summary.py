@@ -35,7 +35,7 @@ def header_of(run: Run) -> str:
     parts = [
         f"personalens: {drawn} of {run.dataset.name} {run.dataset.version}",
         f"seed {s.seed!r}",
-        suite.about(s._asdict()),
+        suite.about(s),
         f"{s.trials} trials" if s.trials > 1 else "",
         f"controls {', '.join(map(suite.arm_word, s.control))}" if s.control else "",
         f"assistant {s.assistant}" if s.assistant else "",
@@ -46,7 +46,7 @@ def header_of(run: Run) -> str:
         line += f" ({s.assistant_prompt})"
     if s.user_agent != "plain":
         line += f", user agent with {s.user_agent}"
-    if protocol := run.participants.recipe.prompt_settings.named:
+    if protocol := run.participants.recipe.prompts.named:
         line += f", protocol {protocol}"
         if s.protocol_in_force == "official":
             line += f", bugs {s.official_bugs}"

@@ -151,7 +151,7 @@ class Prefetcher:
         if self._imported:
             return
         self._imported = True
-        if self._run.suite.audit is not None:
+        if self._run.suite.auditor:
             from pytest_personalens.agents.embedded.reader import findings  # noqa: F401
         if not is_worker(self._run.config):
             from pytest_personalens.reports.terminal import summary  # noqa: F401

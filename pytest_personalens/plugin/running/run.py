@@ -217,7 +217,7 @@ class Run:
         if self.suite.remembers:
             # A memory must hold nothing of another item, trial or attempt.
             user = f"{user}+{dialogue}"
-        known = self.suite.context(case.settings._asdict(), scenario, case.given, other)
+        known = self.suite.context(case.settings, scenario, case.given, other)
         return known.model_copy(update={"user": user, "dialogue": dialogue})
 
     def memory_of(self, take: Callable[..., object]) -> Memory:
@@ -267,12 +267,11 @@ class Run:
         """Raise `SpecError` for a gate on a measure that the judge reads in no scenario loaded ahead."""
         if self.stored is not None:  # a dialogue may hold tool calls, or a state
             return
-        settings = self.settings._asdict()
         for gate in gates:
             measure = measure_of(gate, self.suite)
             if measure is None or not self._loaded:
                 continue
-            needs = {self.suite.needs(settings, one, measure) for one in self._loaded.values()}
+            needs = {self.suite.needs(self.settings, one, measure) for one in self._loaded.values()}
             if "" not in needs:
                 raise SpecError(
                     f"--personalens-gate: {gate.name}: {needs.pop()}; no {self.suite.item} of the draw has"
@@ -284,12 +283,12 @@ class Run:
         """Return the whole scenario of an item: a new one for each caller, because tests may change it."""
         ahead = self._loaded.pop(case.ref, None)
         whole = ahead if ahead is not None else self.load(case.ref)
-        return self.suite.situated(case.settings._asdict(), whole, case.given, self.other_scenario(case))
+        return self.suite.situated(case.settings, whole, case.given, self.other_scenario(case))
 
     def _of_run(self, scenario: BaseScenario) -> BaseScenario:
         """Return a scenario as the run itself has it, without a control."""
         given = self.suite.given(self.settings.context, "")
-        return self.suite.situated(self.settings._asdict(), scenario, given, None)
+        return self.suite.situated(self.settings, scenario, given, None)
 
     def other_scenario(self, case: ItemSpec) -> BaseScenario | None:
         """Return the other user's scenario that a control needs, if any; `SpecError` if nobody has one."""
@@ -394,7 +393,7 @@ class Run:
                     f" {reader}",
                     code="PL108",
                 )
-            own: Dataset = self.suite.open_dataset(spec, self.config.rootpath, self.settings._asdict())
+            own: Dataset = self.suite.open_dataset(spec, self.config.rootpath, self.settings)
             return own
         return CheckedDataset(added, scenario=self.suite.scenario, kinds=self.suite.kinds)
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from pytest_personalens.agents.by_model.model_agents import PromptSettings
 from pytest_personalens.core.dialogue.state import read_fields
 from pytest_personalens.core.errors import DataError, SpecError, error_text
 from pytest_personalens.core.judging.usage import price_of, read_prices
@@ -83,19 +82,12 @@ def participant_specs(config: pytest.Config, s: Settings) -> ParticipantSpecs:
     """Return the values from which each process opens the agents of a run."""
     return ParticipantSpecs(
         root=str(config.rootpath),
-        suite=s.suite,
-        settings=tuple(s._asdict().items()),
-        user_model=s.user_model,
-        judge_model=s.judge_model,
-        judge_votes=s.judge_votes,
-        assistant=s.assistant,
-        assistant_prompt=s.assistant_prompt,
+        settings=s,
         service=ServiceSettings(
             s.assistant_request,
             s.assistant_reply or "",
             tuple(_lines(config, "personalens_assistant_headers")),
         ),
-        prompt_settings=PromptSettings(s.protocol, s.prompts, s.official_bugs, s.user_agent),
         parameters=tuple(_read(config, "personalens_model_parameters", read_parameters).items()),
         prices=tuple(read_prices_of(config).items()),
         side_by_side=s.at_once(processes_of(config)),

@@ -322,7 +322,8 @@ def _scores_text(results: Results) -> str:
     """``TCR 0.73 (-0.10 since the baseline), P 1.10 (-1.57)``."""
     differences = results.comparison.differences if results.comparison is not None else ()
     changes = {d.dimension: signed(d.change) for d in differences if not d.kind}
-    since, parts = " since the baseline", []
+    compared = results.comparison is None or results.comparison.tested
+    since, parts = " since the baseline" if compared else " since the earlier results", []
     for measure in results.of_suite.main:
         figure = results.overall.figures.get(measure.value)
         if figure is None or figure.value is None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from functools import partial
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,8 +13,7 @@ from pytest_personalens.core.judging.usage import Usage
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.runtime import no_collection
 from pytest_personalens.core.text.safe_text import harmless
-from pytest_personalens.reports.charts import settings_chart
-from pytest_personalens.reports.content.explanation import case_title
+from pytest_personalens.reports.content.explanation import DOES, case_title
 from pytest_personalens.reports.content.findings import (
     capital,
     command_line,
@@ -25,14 +23,14 @@ from pytest_personalens.reports.content.findings import (
 from pytest_personalens.reports.content.kind_tables import (
     distance_of,
     is_low_better,
+    kind_tables,
     slice_tables,
     slices_note,
 )
-from pytest_personalens.reports.html import page_charts, reasons
-from pytest_personalens.reports.html.page_charts import kinds_of_page
+from pytest_personalens.reports.html import figures
 from pytest_personalens.reports.html.payload import pack, payload, script_json, shown_dimensions
 from pytest_personalens.results import wording
-from pytest_personalens.results.means import by_turn, estimate, item_scores
+from pytest_personalens.results.means import by_turn, item_scores
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -82,8 +80,8 @@ def environment() -> jinja2.Environment:
 
 
 TITLE: Final = "Personalization report"
-_STYLES: Final = ("base", "charts", "reasons", "dialogue", "beside", "print")
-_SCRIPTS: Final = ("data", "hits", "table", "csv", "markdown", "labels", "beside", "dialogue", "page")
+_STYLES: Final = ("base", "reasons", "dialogue", "beside", "print")
+_SCRIPTS: Final = ("data", "hits", "table", "csv", "beside", "dialogue", "page")
 #: Longer lists stand in the table of scenarios, which can be filtered.
 _MOST_FLIPS: Final = 200
 #: Dimension -> its scores and their meaning (paper, Figures 16 and 17; docs/explanation/scores.md).
@@ -110,22 +108,18 @@ _COMPARED: Final = re.compile(
 _MINUS: Final = re.compile(r"(?<![\w.-])-(?=\d)")
 
 
-def write_html(results: Results, path: Path, *, title: str = TITLE, before: Results | None = None) -> None:
+def write_html(results: Results, path: Path, *, title: str = TITLE) -> None:
     """Write the page to `path`, whose folder exists."""
-    write_atomically(path, html_page(results, title=title, before=before))
+    write_atomically(path, html_page(results, title=title))
 
 
-def html_page(results: Results, *, title: str = TITLE, before: Results | None = None) -> str:
-    """Return the report as one HTML page, which is equal for equal arguments.
-
-    `before` are earlier results to show beside these, scenario by scenario; what the run itself was compared
-    with (`Results.comparison`) goes before that.
-    """
+def html_page(results: Results, *, title: str = TITLE) -> str:
+    """Return the report as one HTML page, which is equal for equal arguments."""
     pages = environment()
     pages.filters.update(
         figure=_figure,
         signed=_signed,
-        interval=page_charts.interval_text,
+        interval=figures.interval_text,
         chance=wording.p_value,
         decision=wording.decision,
         remark=gate_remark,
@@ -134,13 +128,10 @@ def html_page(results: Results, *, title: str = TITLE, before: Results | None = 
         outcome=lambda gate: _outcome(wording.gate_outcome(gate, results)),
     )
     with no_collection():
-        changes = reasons.changes_of(results, before)
-        shown, kinds = payload(results, changes), kinds_of_page(results, page_charts.LEAST_FOR_A_CHART)
+        shown = payload(results)
+        kinds = kind_tables(results) if results.of_suite.table_by_kind else []
         dialogues = pack(shown.dialogues)
-        # The browser keeps a reader's labels by it: those of another report are none of this one.
-        shown.rows["digest"] = hashlib.sha256(dialogues.encode()).hexdigest()[:16]
-        # A page without sections by kind does not need their style.
-        style = _dense(f"{name}.css" for name in (*_STYLES, *(["kinds"] if kinds else ())))
+        style = _dense(f"{name}.css" for name in _STYLES)
         script = _dense(f"{name}.js" for name in _SCRIPTS)
         return pages.get_template("page.html.jinja").render(
             title=title,
@@ -149,27 +140,21 @@ def html_page(results: Results, *, title: str = TITLE, before: Results | None = 
             policy=policy(style, script),
             data=script_json(shown.rows),
             dialogues=dialogues,
-            before=before,
-            changes=changes,
             kinds=kinds,
             is_low_better=is_low_better,
-            settings_chart=settings_chart(results, kinds[0].table.settings) if kinds else None,
             most_flips=_MOST_FLIPS,
-            **_figures(results, before),
+            **_figures(results),
         )
 
 
-def _figures(results: Results, before: Results | None) -> dict[str, Any]:
+def _figures(results: Results) -> dict[str, Any]:
     """What the template is given: values to print, and the places of the marks of charts."""
     suite, findings = results.of_suite, findings_of(results)
     dimensions = [d for d in shown_dimensions(results) if d.value in results.overall.figures]
-    whole, domains = page_charts.group_rows(results, dimensions)
-    own, then = item_scores(results.own), item_scores(before.own) if before else []
-    turns = by_turn(own) if suite.has_turns else []
-    histograms = list(page_charts.score_histograms(own, dimensions))
-    counted = [histogram for histogram in histograms if sum(histogram.counts)]
-    estimates = dict(zip(dimensions, whole[0].estimates, strict=True))
-    tiles = [d for d in page_charts.tile_measures(results) if d in estimates]
+    rows = figures.group_rows(results, dimensions)
+    turns = by_turn(item_scores(results.own)) if suite.has_turns else []
+    estimates = dict(zip(dimensions, rows["whole"][0].estimates, strict=True))
+    tiles = [d for d in figures.tile_measures(results) if d in estimates]
     under_test = str(results.settings.get("assistant") or "")
     agents = {(i.evaluation.user_agent, under_test, i.evaluation.judge) for i in results.items}
     return {
@@ -179,7 +164,6 @@ def _figures(results: Results, before: Results | None) -> dict[str, Any]:
         "dialogue": suite.dialogue,
         "dialogues_title": f"{suite.dialogue}s".capitalize(),
         "judged_by": suite.judged_by,
-        "given_words": partial(suite.given_words, results.settings),
         "headline": findings.outcome,
         "begin_with": [
             (case.item.nodeid, case_title(case, results.scenarios.get(case.item.evaluation.scenario)))
@@ -188,25 +172,18 @@ def _figures(results: Results, before: Results | None) -> dict[str, Any]:
         "notes": [(f"{capital(note.text)}.", note.filter) for note in findings.notes.values()],
         "trust": findings.trust,
         "dimensions": dimensions,
-        "whole": whole,
-        "domains": domains,
-        "tiles": [page_charts.tile_of(results, d, estimates[d]) for d in tiles],
+        "rows": rows,
+        "tiles": [figures.tile_of(results, d, estimates[d]) for d in tiles],
         "few": wording.part_note(results),
         "distance": distance_of(results),
-        "then": [(d, estimate(then, d), e) for d, e in estimates.items()] if before else None,
         "scenarios": len({i.key for i in results.own}),
         "control_names": wording.control_names(suite),
-        "control_lines": page_charts.control_rows(results, dimensions),
         "turns": turns,
+        "turns_chart": figures.turns_chart(turns),
         "slices": slice_tables(results),
         "slices_note": capital(slices_note(results)),
-        "charts": page_charts.charts_of(results, dimensions, domains, turns, counted),
-        "least_for_a_chart": page_charts.LEAST_FOR_A_CHART,
-        "folded": [row for row in domains if not row.fills_a_row],
-        "reason_charts": reasons.reason_charts(results),
-        "heat": reasons.heat_map(results),
-        "most_preferences": reasons.MOST_PREFERENCES,
-        "moves": reasons.moves_of(results),
+        "reason_charts": figures.reason_charts(results),
+        "does": DOES,
         "ends_text": wording.ends_text,
         "legends": LEGENDS,
         "total": sum(results.usage.values(), Usage()),
@@ -215,7 +192,6 @@ def _figures(results: Results, before: Results | None) -> dict[str, Any]:
             {**results.settings, "dimensions": [d.value for d in dimensions]}, suite
         ),
         "identities": sorted(agents),
-        "histograms": histograms,
     }
 
 

@@ -11,23 +11,19 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.core.dialogue.state import leaves_of
 from pytest_personalens.core.dialogue.tool_calls import call_texts
-from pytest_personalens.core.judging.verdict import LABELLED
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.core.text.node_ids import BUILT_IN
 from pytest_personalens.reports.content.explanation import (
     DOES,
     OUTCOMES,
     goal_parts,
+    reason_text,
     said_by_judge,
     values_text,
+    why,
 )
 from pytest_personalens.reports.content.findings import command_line
-from pytest_personalens.reports.html.reasons import (
-    costly_codes,
-    personalization_before,
-    reasons_given,
-    row_reason,
-)
+from pytest_personalens.results.reasons.reasons import COSTS, costs_of, counted_codes
 from pytest_personalens.results.values.item import uncounted_reason
 from pytest_personalens.results.wording import FAULTS, control_names, unfound_text
 
@@ -37,9 +33,10 @@ if TYPE_CHECKING:
     from pytest_personalens.core.dialogue.message import Message
     from pytest_personalens.core.dialogue.state import State
     from pytest_personalens.core.judging.measure import Measure
+    from pytest_personalens.core.judging.verdict import Verdict
     from pytest_personalens.core.scenario import BaseScenario
     from pytest_personalens.core.suite import Suite
-    from pytest_personalens.reports.html.reasons import Changes
+    from pytest_personalens.results.reasons.reasons import CountedCode
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
 
@@ -110,10 +107,10 @@ class Payload(NamedTuple):
     dialogues: dict[str, Any]
 
 
-def payload(results: Results, changes: Changes | None) -> Payload:
+def payload(results: Results) -> Payload:
     """The dialogues of a run, and what became of their scores."""
     flips: dict[str, list[list[object]]] = {}
-    for flip in changes.comparison.flips if changes else ():
+    for flip in results.comparison.flips if results.comparison is not None else ():
         for nodeid in flip.nodeids:
             flips.setdefault(nodeid, []).append([flip.dimension.value, flip.before, flip.after])
     dimensions, suite = shown_dimensions(results), results.of_suite
@@ -129,7 +126,8 @@ def payload(results: Results, changes: Changes | None) -> Payload:
         scenario = results.scenarios.get(item.evaluation.scenario)
         rows.append(_without_empty({**_row(item, scenario, suite, dimensions, row_text), **own}))
         dialogues.append(_without_empty({**_dialogue(item, scenario, text), **_request(item, results)}))
-    codes = {code for item in results.items for code in costly_codes(item)}
+    given = {code for item in results.items for code, _ in reasons_given(item)}
+    codes = given & {code for costs in COSTS.values() for code in costs}
     return Payload(
         {
             "dimensions": [[d.value, d.names.score, d.names.title, *_steps(d)] for d in dimensions],
@@ -140,7 +138,6 @@ def payload(results: Results, changes: Changes | None) -> Payload:
             "kindNames": {group.name: suite.kind_name(group.name) for group in results.kinds},
             "reasons": [[code, words] for code, words in DOES.items() if code in codes],
             "outcomes": dict(OUTCOMES),
-            "labelled": [d.value for d in dimensions if d in LABELLED],
             "command": command_line(results.settings, suite, of_item=True),
             "builtIn": BUILT_IN,
             "items": rows,
@@ -196,7 +193,6 @@ def _row(
         "status": item.status,
         "failed": item.failed,
         "scores": [scores.get(d) for d in dimensions],
-        "beforeP": personalization_before(item),
         "short": [s.dimension.value for s in item.shortfalls],
         "why": text(row_reason(item, scenario, suite)),
         "wants": text(_wants(scenario)),
@@ -210,6 +206,44 @@ def _row(
         "detail": detail,
         "lost": FAULTS[e.lost_to_user.code] if e.lost_to_user is not None else "",
     }
+
+
+def row_reason(item: Item, scenario: BaseScenario | None, suite: Suite) -> str:
+    """Return why the item has the scores that it has, in one line; empty where nothing is scored."""
+    low = {shortfall.dimension for shortfall in item.shortfalls}
+    verdicts = item.evaluation.verdicts if item.evaluation.scored else ()
+    read = _with_reasons(item)
+    lost = [v for v in verdicts if v.dimension in low] or [
+        v for v in read if costs_of(v) and v.score != v.dimension.high
+    ]
+    if lost:
+        return "; ".join(why(verdict, costs_of(verdict), scenario) for verdict in lost) + _truth(item, suite)
+    if not verdicts:
+        return ""
+    # Personalization comes after task completion, of which there is less to say.
+    last = (read or list(verdicts))[-1]
+    good = reason_text([r for r in last.reasons if r.type], scenario) or last.justification
+    return good + _truth(item, suite) if good else ""
+
+
+def _truth(item: Item, suite: Suite) -> str:
+    """The true class or number, behind the one that was read."""
+    answer = item.evaluation.answer
+    if answer is None or not answer.read or answer.truth is None:
+        return ""
+    if not isinstance(answer.truth, str):
+        return f"; true: {answer.truth:g}"
+    return f"; true: {answer.truth}" if suite.outcome(item) else ""  # else it is the digest of a text
+
+
+def reasons_given(item: Item) -> set[tuple[CountedCode, str]]:
+    """All reasons of the item, each with its preference or \"\"."""
+    pairs: set[tuple[CountedCode, str]] = {(r.code, r.type) for v in _with_reasons(item) for r in v.reasons}
+    return pairs | {("whole", "") for verdict in _with_reasons(item) if "whole" in counted_codes(verdict)}
+
+
+def _with_reasons(item: Item) -> list[Verdict]:
+    return [v for v in item.evaluation.verdicts if item.evaluation.scored and v.dimension in COSTS]
 
 
 def _wants(scenario: BaseScenario | None) -> str:
@@ -234,8 +268,6 @@ def _dialogue(item: Item, scenario: BaseScenario | None, text: _Pool) -> dict[st
         "messages": [_message(m, text) for m in e.dialogue.messages],
         "times": e.latencies if any(e.latencies) else (),
         "sessions": _beginnings(e.dialogue.messages, text),
-        # The assistant's calls in the form of a record, for a reader's label.
-        "acts": {n: m.model_dump(mode="json") for n, m in enumerate(e.dialogue.messages) if m.acts},
         "faults": [[f.turn, text(f.quote), text(f.text)] for f in e.user_faults or ()],
         "state": _state(e.dialogue.state, text),
         "verdicts": [

@@ -73,7 +73,7 @@ def annotation_lines(
     return [*_most("error", errors), *_most("warning", warnings)]
 
 
-def append_summary(results: Results, path: Path, *, before: Results | None = None, link: str = "") -> None:
+def append_summary(results: Results, path: Path, *, link: str = "") -> None:
     """Append the report to the summary of a step. Raise `DataError` with a text of one line if the file
     cannot be written or is full.
     """
@@ -87,9 +87,7 @@ def append_summary(results: Results, path: Path, *, before: Results | None = Non
                 code="PL105",
             )
         with path.open("a", encoding="utf-8") as file:
-            file.write(
-                markdown_report(results, before=before, limit=_SUMMARY_LIMIT - there - 1, link=link) + "\n"
-            )
+            file.write(markdown_report(results, limit=_SUMMARY_LIMIT - there - 1, link=link) + "\n")
     except OSError as error:
         raise DataError(path, f"the summary cannot be written: {error.strerror}", code="PL105") from None
 

@@ -30,7 +30,6 @@ from pytest_personalens.reports.content.markup import code, escape, figure, mark
 from pytest_personalens.reports.markdown.sections import (
     COMMENT_LIMIT,
     Section,
-    beside_sections,
     comparison_sections,
     distance_section,
     fit_sections,
@@ -147,21 +146,21 @@ _LONG: Final = 6
 def markdown_report(
     results: Results,
     *,
-    before: Results | None = None,
     limit: int = COMMENT_LIMIT,
     link: str = "",
     brief: bool = False,
 ) -> str:
-    """Return the report, with at most `limit` bytes in UTF-8 (3,000 or more). The end of the report lists the
-    parts that were cut. `before` is another run to compare with. `link` is the web address of the root folder
-    of the tests, such as ``https://github.com/OWNER/NAME/blob/COMMIT``. Links to records start there. `brief`
-    is for a comment on a pull request: why the run failed, one dialogue, where to go on, and the gates, in at
-    most 60 lines.
+    """Return the report, with at most `limit` bytes in UTF-8 (3,000 or more).
+
+    The end of the report lists the parts that were cut. Links to records start at `link`, the web address of
+    the root folder of the tests, such as ``https://github.com/OWNER/NAME/blob/COMMIT``. `brief` is for a
+    comment on a pull request: why the run failed, one dialogue, where to go on, and the gates, in at most 60
+    lines.
     """
-    return fit_sections((_brief if brief else _sections)(results, before, link), limit)
+    return fit_sections((_brief if brief else _sections)(results, link), limit)
 
 
-def _brief(results: Results, before: Results | None, link: str) -> Iterator[Section]:
+def _brief(results: Results, link: str) -> Iterator[Section]:
     yield from _head(results, link, dialogues=1)
     yield _gates(results, f"Gates: {len(results.gates)}", most=_MOST_GATES)
 
@@ -192,7 +191,7 @@ def _head(results: Results, link: str, *, dialogues: int | None = None) -> Itera
     yield Section(tuple(lines), what="where to go on")
 
 
-def _sections(results: Results, before: Results | None, link: str) -> Iterator[Section]:
+def _sections(results: Results, link: str) -> Iterator[Section]:
     yield from _head(results, link)
     if results.gates:
         yield _gates(results, "### Gates")
@@ -203,8 +202,6 @@ def _sections(results: Results, before: Results | None, link: str) -> Iterator[S
         yield from distance_section(results)
     if results.comparison is not None:
         yield from comparison_sections(results.comparison, link, results.of_suite.item)
-    if before is not None:
-        yield from beside_sections(before, results)
     if results.arms:
         yield lift_section(results)
     yield from _slices(results)

@@ -15,7 +15,6 @@ from pytest_personalens.reports.content.kind_tables import (
     source_lines,
 )
 from pytest_personalens.reports.content.markup import code, escape, figure, interval_text, markdown_table
-from pytest_personalens.reports.content.two_runs import compare_runs, moved_rows, overlap
 from pytest_personalens.results.means import estimate, item_scores
 from pytest_personalens.results.wording import decision, p_value
 
@@ -32,23 +31,28 @@ _BEFORE_AFTER: Final = ("before", "after", "change", "95 % interval", "one-sided
 
 def comparison_sections(comparison: Comparison, link: str, item: str) -> Iterator[Section]:
     """The differences from the baseline, the scores that changed, and what was not compared."""
-    rows = [
-        (
-            f"{d.kind}: {d.dimension.names.heading}" if d.kind else d.dimension.names.heading,
-            f"**{decision(d)}**" if d.regressed else decision(d),
-            *_sides(d, d.change, d.low, d.high, d.confidence),
-            figure(d.detectable),
-        )
-        for d in comparison.differences
-    ]
-    header = ("score", "outcome", f"{item}s", *_BEFORE_AFTER, "detectable drop")
-    baseline = escape(PurePath(comparison.baseline).name)
-    title = f"Since the baseline {baseline}: {comparison.compared} {item}s compared"
+    tested, named = comparison.tested, escape(PurePath(comparison.baseline).name)
+    rows = []
+    for d in comparison.differences:
+        name = f"{d.kind}: {d.dimension.names.heading}" if d.kind else d.dimension.names.heading
+        outcome = f"**{decision(d)}**" if d.regressed else decision(d)
+        sides = _sides(d, d.change, d.low, d.high, d.confidence)
+        rows.append((name, outcome, *sides, figure(d.detectable)) if tested else (name, *sides[:5]))
+    header: tuple[str, ...] = ("score", "outcome", f"{item}s", *_BEFORE_AFTER, "detectable drop")
+    title = f"Since the baseline {named}: {comparison.compared} {item}s compared"
     note = (
         f"Any false alarm has a chance of {comparison.level:g}; a drop of the last column is found with a"
         " chance of 0.8."
     )
-    yield table_section(title, header, rows, "differences", words=2, after=("", note), fold=True)
+    if not tested:
+        header = ("score", f"{item}s", *_BEFORE_AFTER[:4])
+        title = f"Beside {named}: {comparison.compared} {item}s scored in both"
+        note = "The changes are not tested: they may be chance."
+    notes = [line for text in comparison.notes for line in ("", f"- {escape(text, 400)}")]
+    words = 2 if tested else 1
+    yield table_section(
+        title, header, rows, "differences", words=words, after=("", note, *notes), fold=tested
+    )
     if flips := sorted(comparison.flips, key=lambda f: (f.after - f.before, f.scenario)):
         record = ("record",) if any(flip.records for flip in flips) else ()
         header = (item, "score", *record, "before", "after")
@@ -67,22 +71,6 @@ def _flip(flip: Flip, link: str, *, recorded: bool) -> tuple[str, ...]:
     records = ", ".join(record_link(file, link) for file in flip.records[:_MOST_NAMED])
     name = (escape(flip.scenario), flip.dimension.names.heading, *([records or "-"] if recorded else []))
     return (*name, figure(flip.before), figure(flip.after))
-
-
-def beside_sections(before: Results, results: Results) -> Iterator[Section]:
-    """The figures of two runs side by side, and the scores that differ."""
-    beside = compare_runs(before, results)
-    notes = [f"- {escape(note, 400)}" for note in beside.notes]
-    header, rows = moved_rows(beside)
-    after = ("", overlap(beside), *(("", *notes) if notes else ()))
-    yield table_section("### Before and after", header, rows, "figures", after=after)
-    if beside.changed:
-        changed = [
-            (escape(c.name), c.dimension.names.heading, str(c.before), str(c.after)) for c in beside.changed
-        ]
-        header = (results.of_suite.item, "score", "before", "after")
-        title = f"Scores that differ: {len(changed)}"
-        yield table_section(title, header, changed, "scores that differ", words=2, fold=True)
 
 
 def lift_section(results: Results) -> Section:

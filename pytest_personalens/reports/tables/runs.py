@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.text.safe_text import harmless
 from pytest_personalens.reports.content.markup import escape, figure, interval_text, markdown_table
-from pytest_personalens.reports.content.two_runs import setup_differences
+from pytest_personalens.results.comparison.compare import setup_differences
 from pytest_personalens.results.comparison.pairs import adjust_contrasts, contrast
 from pytest_personalens.results.means import scenario_means, scores_of
 from pytest_personalens.results.wording import p_value

@@ -109,12 +109,15 @@ def low_lines(results: Results) -> list[str]:
 
 def _comparison(results: Results, comparison: Comparison, *, verbose: bool, listed: bool) -> Iterator[str]:
     compared = count(comparison.compared, results.of_suite.item)
-    yield f"compared with {comparison.baseline}: {compared}, at the level {level_text(comparison)}"
+    if comparison.tested:
+        yield f"compared with {comparison.baseline}: {compared}, at the level {level_text(comparison)}"
+    else:
+        yield f"beside {comparison.baseline}: {compared} scored in both; the changes are not tested"
     # A measure with a gate is reported there.
     gated = any(gate.kind == "regression" for gate in results.gates)
     for difference in comparison.differences:
         if not (gated and difference.gated):
-            yield f"  {sentence(difference, results.of_suite.item)}"
+            yield f"  {sentence(difference, results.of_suite.item, comparison)}"
     worse = [flip for flip in comparison.flips if flip.fell]
     better = [flip for flip in comparison.flips if not flip.fell]
     if (latency := comparison.latency) is not None and (latency.p is None or not gated):
@@ -126,6 +129,7 @@ def _comparison(results: Results, comparison: Comparison, *, verbose: bool, list
     for cause, scenarios in comparison.left_out.items():
         names = f": {', '.join(scenarios)}" if verbose else ""
         yield f"  not compared, {cause}: {len(scenarios)}{names}"
+    yield from (f"  note: {note}" for note in comparison.notes)
 
 
 def _flips(flips: list[Flip], way: str, results: Results, *, most: int) -> Iterator[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from fractions import Fraction
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.results.comparison.baseline import setup_of_item
@@ -22,7 +21,7 @@ from pytest_personalens.results.values.figures import Comparison, Difference, Fl
 from pytest_personalens.results.values.item import MARGIN, mean_time
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from pytest_personalens.core.judging.measure import Measure
     from pytest_personalens.core.suite import Suite
@@ -64,6 +63,11 @@ def compare_latency(baseline: Baseline, results: Results, *, level: float) -> La
     )
 
 
+#: Settings that change scores, whatever the assistant does.
+_SETTINGS: Final = (
+    "context", "max_turns", "judge_votes", "assistant_prompt", "protocol", "prompts", "official_bugs",
+    "user_agent",
+)  # fmt: skip
 #: The reasons why only a part of what a scenario has was compared.
 IN_PART: Final = (
     "not run now by each test that ran them then",
@@ -81,6 +85,7 @@ def compare_with_baseline(
     level: float,
     margins: Mapping[Measure, float],
     bounded: Collection[Measure] = (),
+    notes: Iterable[str] = (),
 ) -> Comparison:
     """Return how the scores of `results` changed from `baseline`, whose file is `name`.
 
@@ -88,15 +93,16 @@ def compare_with_baseline(
     measures with a margin are tested for a drop. The tests are corrected together (Holm 1979), so that a
     run without a change fails with a probability of at most `level`. A measure regressed if its drop is
     significant and larger than its margin. If low scores are good, a drop is a rise. For each measure in
-    `bounded`, the comparison also holds the largest drop that is not excluded.
+    `bounded`, the comparison also holds the largest drop that is not excluded. With a `level` of 0 nothing is
+    tested, and scenarios are compared whatever else differs.
     """
     own, suite = results.own, results.of_suite
     known, asked_now = {entry.key for entry in baseline.entries}, {item.scenario_key for item in own}
-    alike = _keys_under_same_settings(baseline, own)
+    alike = _keys_under_same_settings(baseline, own) if level else known
     now = [item for item in own if item.key in alike]
     scored = {dimension: (_then(baseline, dimension), scores_of(now, dimension)) for dimension in suite.gated}
     pairs = _pairs(scored)
-    tested = [dimension for dimension in suite.gated if dimension in suite.main or dimension in margins]
+    tested = [d for d in suite.gated if level and (d in suite.main or d in margins)]
     others = any(dimension in pairs for dimension in tested if dimension not in suite.free)
     gated = [
         dimension
@@ -145,7 +151,7 @@ def compare_with_baseline(
             for d in tested
             if compared and bool(scored[d][0]) != bool(scored[d][1])
         },
-        flips=flips_of(own, {dimension: pairs[dimension] for dimension in gated}),
+        flips=flips_of(own, {dimension: pairs[dimension] for dimension in (gated if level else pairs)}),
         left_out=_uncompared(
             {entry.key[:2]: entry.scenario for entry in baseline.entries},
             {entry.key[:2] for entry in baseline.entries if entry.scores},
@@ -156,6 +162,7 @@ def compare_with_baseline(
             under_other_settings=asked_now - {key[:2] for key in alike},
             in_part={IN_PART[0]: {key[:2] for key in known - {item.key for item in own}}, IN_PART[1]: uneven},
         ),
+        notes=tuple(notes),
     )
 
 
@@ -179,7 +186,7 @@ def differences_of(
     own_level: dict[Tested, float] = {}
     changes = {(m, k): compare_pairs(m, its) for (m, k), its in pairs.items() if not k or (m, k) in gated}
     ps = [changes[one].p for one in gated]
-    rejected = dict(zip(gated, holm(ps, level), strict=True))
+    rejected = dict(zip(gated, holm(ps, level), strict=True)) if gated else {}
     for one, p, adjusted in zip(gated, ps, adjust_holm(ps), strict=True):
         # The level of its own test, so that the interval excludes no change exactly if the test rejects it.
         own_level[one] = level * p / adjusted if adjusted else first_level  # a p is rounded, also to 0
@@ -229,25 +236,6 @@ def _by_kind(
     }
     found = {one: of_kind for one, of_kind in found.items() if of_kind}
     return found if measure in gated and len(found) > 1 else {}
-
-
-def compare_untested(before: Results, now: Results) -> Comparison:
-    """Return how the scores of `now` differ from those of `before`, which may differ in other ways too."""
-    pairs = _pairs({d: (scores_of(before.own, d), scores_of(now.own, d)) for d in now.of_suite.gated})
-    compared = {key for of_dimension in pairs.values() for key in of_dimension}
-    return Comparison(
-        baseline="the earlier results",
-        level=0.0,
-        compared=len(compared),
-        differences=tuple(Difference(**compare_pairs(d, of_d).model_dump()) for d, of_d in pairs.items()),
-        flips=flips_of(now.own, pairs),
-        left_out=_uncompared(
-            {item.scenario_key: item.evaluation.scenario for item in before.own},
-            {item.scenario_key for item in before.own if item.evaluation.scored},
-            now.own,
-            compared,
-        ),
-    )
 
 
 def flips_of(items: Sequence[Item], pairs: Mapping[Measure, Pairs]) -> tuple[Flip, ...]:
@@ -328,10 +316,10 @@ def _uncompared(
     items: Sequence[Item],
     compared: Collection[Key],
     *,
-    by_other_tests: Collection[Key] = (),
-    of_other_content: Collection[Key] = (),
-    under_other_settings: Collection[Key] = (),
-    in_part: Mapping[str, Collection[Key]] = MappingProxyType({}),
+    by_other_tests: Collection[Key],
+    of_other_content: Collection[Key],
+    under_other_settings: Collection[Key],
+    in_part: Mapping[str, Collection[Key]],
 ) -> dict[str, tuple[str, ...]]:
     """Return the ids of the scenarios that could not be compared, each under the first reason that holds.
 
@@ -360,3 +348,21 @@ def _uncompared(
         if here := set(keys) & set(compared):
             by_reason[what] = tuple(sorted(now[key] for key in here))
     return by_reason
+
+
+def setup_differences(before: Results, after: Results) -> Iterator[str]:
+    """Yield the reasons why a difference may not be due to the assistant."""
+    if before.dataset != after.dataset:
+        yield f"the dataset was {before.dataset}, and is {after.dataset}"
+    for what, field in (("user agent", "user_agent"), ("judge", "judge")):
+        was, now = (", ".join(_identities(results, field)) for results in (before, after))
+        if was and now and was != now:
+            yield f"the {what} was {was}, and is {now}: scores may differ for that alone"
+    for name in _SETTINGS:
+        old, new = before.settings.get(name), after.settings.get(name)
+        if old != new:
+            yield f"{name.replace('_', ' ')} was {old!r}, and is {new!r}"
+
+
+def _identities(results: Results, field: str) -> list[str]:
+    return sorted({name for item in results.own if (name := getattr(item.evaluation, field))})

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from fractions import Fraction
 from statistics import fmean
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.core.judging.evaluation import OfSums
+from pytest_personalens.core.judging.evaluation import total
 from pytest_personalens.results.means import answers_of, by_user, pair_means, scores_of, user_sums
 from pytest_personalens.results.stats.intervals import mean_interval, pass_hat, spread
 from pytest_personalens.results.stats.paired import flip_interval, sign_flip
-from pytest_personalens.results.stats.resampling import (
-    bootstrap_interval,
-    bootstrap_of_sums,
-    swap_of_sums,
-    swap_test,
-)
+from pytest_personalens.results.stats.resampling import bootstrap_of_sums, swap_of_sums
 from pytest_personalens.results.summary import by_kind, group
 from pytest_personalens.results.values.figures import Arm, PairedChange, Trials
 from pytest_personalens.results.values.item import Item
@@ -25,11 +19,10 @@ from pytest_personalens.results.values.item import Item
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_personalens.core.judging.evaluation import Answer, Metric, Row
+    from pytest_personalens.core.judging.evaluation import Metric, Row
     from pytest_personalens.core.judging.measure import Measure
     from pytest_personalens.core.suite import Suite
     from pytest_personalens.results.means import Key, Pairs, TrialScores
-    from pytest_personalens.results.stats.intervals import Interval
 
 #: Figures are rounded to as many places.
 PLACES: Final = 6
@@ -190,51 +183,32 @@ class Gain(NamedTuple):
 
 def gain_of(metric: Metric, control: Sequence[Item], own: Sequence[Item]) -> Gain | None:
     """Return the gain in any metric; None if the scenarios in both do not determine it."""
-    if metric.measure is None:
-        return _gain_of_answers(metric, control, own)
-    change = lift(control, own, metric.measure)
-    return None if change is None else Gain(*change.gain, change.pairs, change.users, change.p)
-
-
-def _gain_of_answers(metric: Metric, control: Sequence[Item], own: Sequence[Item]) -> Gain | None:
+    if metric.measure is not None:
+        change = lift(control, own, metric.measure)
+        return None if change is None else Gain(*change.gain, change.pairs, change.users, change.p)
     of, sign = metric.of, 1 if metric.better == "high" else -1
     assert of is not None
-    before, after = answers_of(metric, control), answers_of(metric, own)
+    arms = answers_of(metric, control), answers_of(metric, own)
     both = {
-        key: list(zip(before[key], after[key], strict=False)) for key in sorted(before.keys() & after.keys())
+        key: list(zip(arms[0][key], arms[1][key], strict=False)) for key in sorted(arms[0].keys() & arms[1])
     }
-
-    def gain(pairs: Sequence[tuple[Answer, Answer]]) -> float | None:
-        was, is_now = of([pair[0] for pair in pairs]), of([pair[1] for pair in pairs])
-        return None if was is None or is_now is None else sign * (is_now - was)
-
     users = [[pair for of_scenario in user for pair in of_scenario] for user in by_user(both)]
-    value = gain([pair for pairs in users for pair in pairs]) if users else None
-    if value is None:
-        return None
-    if isinstance(of, OfSums):
-        ends, p = _of_sums(of, sign, users)
-    else:
-        p = swap_test(users, lambda pairs: -math.inf if (gained := gain(pairs)) is None else gained).p
-        ends = bootstrap_interval(users, gain, p)
-    low, high = ends or (None, None)
-    return Gain(value, low, high, len({key[:2] for key in both}), len(users), p)
-
-
-def _of_sums(
-    of: OfSums, sign: int, users: Sequence[Sequence[tuple[Answer, Answer]]]
-) -> tuple[Interval | None, float]:
-    """Return the interval of a gain in a figure of sums, and its p."""
     before, after = (user_sums(of, [[pair[side] for pair in pairs] for pairs in users]) for side in (0, 1))
-    width = len(before[0])
+    width = len(before[0]) if before else 0
 
     def gain(sums: Row) -> float | None:
         was, is_now = of.figure(of.used(sums[:width])), of.figure(of.used(sums[width:]))
         return None if was is None or is_now is None else sign * (is_now - was)
 
-    pairs = [(of.used(b), of.used(a)) for b, a in zip(before, after, strict=True)]
-    p = swap_of_sums(pairs, of.figure, sign).p
-    return bootstrap_of_sums([b + a for b, a in zip(before, after, strict=True)], gain, p), p
+    rows = [b + a for b, a in zip(before, after, strict=True)]
+    value = gain(total(rows)) if rows else None
+    if value is None:
+        return None
+    p = swap_of_sums(
+        [(of.used(b), of.used(a)) for b, a in zip(before, after, strict=True)], of.figure, sign
+    ).p
+    low, high = bootstrap_of_sums(rows, gain, p) or (None, None)
+    return Gain(value, low, high, len({key[:2] for key in both}), len(users), p)
 
 
 def passes_of(items: Sequence[Item]) -> dict[Key, tuple[int, int]]:

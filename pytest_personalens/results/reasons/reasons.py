@@ -17,7 +17,7 @@ from pytest_personalens.results.values.item import Earlier, codes_in, scores_in
 from pytest_personalens.results.wording import count
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Literal
 
     from pytest_personalens.core.dialogue.message import Message
@@ -78,10 +78,11 @@ def _scenarios_by_test(asked: Iterable[Entry | Item]) -> dict[str, set[tuple[str
     return scenarios
 
 
-def attach_earlier(results: Results, baseline: Baseline) -> Results:
+def attach_earlier(results: Results, baseline: Baseline, *, scores: bool = True) -> Results:
     """Return the results with what a baseline knows of their items.
 
-    What was said is a record's, where the baseline does not hold it.
+    What was said is a record's, where the baseline does not hold it. Runs that cannot be compared keep
+    nothing of the old `scores` and reasons.
     """
     then = {(*entry.key, entry.trial): entry for entry in baseline.entries if entry.scores}
 
@@ -90,31 +91,12 @@ def attach_earlier(results: Results, baseline: Baseline) -> Results:
         messages = () if item.earlier is None else item.earlier.messages
         if entry is not None and entry.name in baseline.dialogues:
             messages = _other_messages(item, baseline.dialogues[entry.name])
-        known = {} if entry is None else {"scores": entry.scores, "reasons": entry.reasons}
+        known = {} if entry is None or not scores else {"scores": entry.scores, "reasons": entry.reasons}
         earlier = Earlier(source="baseline", messages=messages, **known)
         return item.model_copy(update={"earlier": earlier})
 
-    return _with_items(results, lambda item: item if item.arm else attached(item))
-
-
-def attach_messages(results: Results, before: Results) -> Results:
-    """Return the results with what was said in an earlier run, where nothing else is known of before.
-
-    For runs that cannot be compared: of the old scores and reasons nothing is kept.
-    """
-    then = {(*item.key, item.trial): item.evaluation.dialogue.messages for item in before.own}
-
-    def attached(item: Item) -> Item:
-        messages = _other_messages(item, then.get((*item.key, item.trial), ()))
-        if not messages or item.arm or item.earlier:
-            return item
-        return item.model_copy(update={"earlier": Earlier(source="baseline", messages=messages)})
-
-    return _with_items(results, attached)
-
-
-def _with_items(results: Results, change: Callable[[Item], Item]) -> Results:
-    return results.model_copy(update={"items": tuple(map(change, results.items))})
+    items = tuple(item if item.arm else attached(item) for item in results.items)
+    return results.model_copy(update={"items": items})
 
 
 def _other_messages(item: Item, messages: tuple[Message, ...]) -> tuple[Message, ...]:

@@ -252,6 +252,7 @@ class LatencyChange(Frozen):
 class Comparison(Frozen):
     """The comparison of the run with a baseline, by scenario.
 
+    It is not `tested`, and says nothing of significance, where more than the assistant may have changed.
     `compared` scenarios were scored in both, on any of the same dimensions; `shared` are in both, scored or
     not. `shared_by_test` counts a scenario that both have once for every test with scores of it in the
     baseline, and `compared_by_test` those of them that the same test ran and scored now. `one_sided` says
@@ -260,7 +261,9 @@ class Comparison(Frozen):
     """
 
     baseline: str = Field(description="The file, as it was given.")
-    level: float = Field(description="Chance of any false alarm, over all dimensions together (Holm).")
+    level: float = Field(
+        description="Chance of any false alarm, over all dimensions together (Holm); 0 if nothing is tested."
+    )
     compared: int
     shared: int = 0
     shared_by_test: int = 0
@@ -270,6 +273,12 @@ class Comparison(Frozen):
     flips: tuple[Flip, ...] = ()
     left_out: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     latency: LatencyChange | None = Field(default=None, description="Null without times in both runs.")
+    notes: tuple[str, ...] = Field(default=(), description="What else differs between the two runs.")
+
+    @property
+    def tested(self) -> bool:
+        """True if the changes were tested for significance."""
+        return self.level > 0
 
 
 class Arm(Frozen):

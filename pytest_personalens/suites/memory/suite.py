@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_personalens.core.dialogue.dialogue import UserAgent
+    from pytest_personalens.core.judging.measure import Measure
     from pytest_personalens.core.judging.verdict import Judge
+    from pytest_personalens.core.options.settings import Settings
     from pytest_personalens.core.scenario import BaseScenario, Context
     from pytest_personalens.core.suite import DataCheck
 
@@ -26,18 +28,6 @@ if TYPE_CHECKING:
 #: Raise it if an arc of data/suites/memory changes.
 _VERSION: Final = "1.2"
 _ALONE: Final = "alone"
-
-
-def _open_dataset(spec: str, base: Path, settings: Mapping[str, Any]) -> Any:
-    from pytest_personalens.suites.memory.files import embedded_arcs, open_arcs
-
-    return embedded_arcs(_VERSION) if spec == "embedded" else open_arcs(base / spec)
-
-
-def _other_user(dataset: Any, seed: str, ref: Any) -> Any:
-    if (other := getattr(dataset, "other", None)) is None:
-        raise SpecError("--personalens-control other-user: this dataset names no other user", code="PL108")
-    return other(seed, ref)
 
 
 def _days_since_told(arc: Arc) -> int | None:
@@ -51,81 +41,93 @@ def _days_since_told(arc: Arc) -> int | None:
     return (dt.date.fromisoformat(arc.sessions[-1].date) - days[-1]).days if days else None
 
 
-def _situated(
-    settings: Mapping[str, Any], scenario: BaseScenario, given: str, other: BaseScenario | None
-) -> BaseScenario:
-    assert isinstance(scenario, Arc)
-    if given == _ALONE:
-        return scenario.alone()
-    return scenario.after(other) if isinstance(other, Arc) else scenario
+class Memory(Suite):
+    """Arcs of several sessions, the last of which tests what the assistant kept of those before."""
 
-
-def _context(
-    settings: Mapping[str, Any], scenario: BaseScenario, given: str, other: BaseScenario | None
-) -> Context:
-    return scenario.context(given)
-
-
-def _judged(settings: Mapping[str, Any], model: Any, meter: Any, temperature: float) -> Judge:
-    from pytest_personalens.suites.memory.by_model import ArcModelJudge
-
-    return ArcModelJudge(model, meter, temperature=temperature)
-
-
-def _user_played(model: Any, meter: Any) -> UserAgent:
-    from pytest_personalens.suites.memory.by_model import ArcModelUser
-
-    return ArcModelUser(model, meter)
-
-
-def _check_data(spec: str, words: int) -> DataCheck | None:
-    from pytest_personalens.suites.memory.files import check_data
-
-    return check_data(spec)
-
-
-SUITE: Final = Suite(
-    name="memory",
-    item="arc",
-    kinds=KINDS,
-    domains=DOMAINS,
-    measures=(MEMORY, P),
-    main=(MEMORY, P),
-    metrics=(Metric.mean("memory", MEMORY), Metric.mean("p", P)),
-    gate_example="memory >= 0.8 or revise: memory >= 0.8",
-    lift=(MEMORY, (_ALONE, "swapped")),
-    arms=(
+    name = "memory"
+    item = "arc"
+    kinds = KINDS
+    domains = DOMAINS
+    measures = (MEMORY, P)
+    main = (MEMORY, P)
+    metrics = (Metric.mean("memory", MEMORY), Metric.mean("p", P))
+    gate_example = "memory >= 0.8 or revise: memory >= 0.8"
+    lift = (MEMORY, (_ALONE, "swapped"))
+    arms = (
         Arm(name=_ALONE, word=_ALONE, title="the last session alone"),
         Arm(name="swapped", word="other-user", title="after another user's sessions", swaps=True),
-    ),
-    own="the user's own sessions",
-    worth="What the earlier sessions are worth",
-    without="without the earlier sessions, or after another user's",
-    distances=(Distance("days between told and asked", (7, 30, 90), _days_since_told),),
-    thresholds={MEMORY: 1},
-    remembers=True,
-    kinds_apart=True,
-    made_of="arc",
-    scenario=Arc,
-    open_dataset=_open_dataset,
-    asker=lambda settings: ArcUser(),
-    scorer=lambda settings: ArcJudge(),
-    judged=_judged,
-    user_played=_user_played,
-    controls_request=lambda settings: True,
-    defaults={"context": "sessions"},
-    lacks=(
+    )
+    own = "the user's own sessions"
+    without = "without the earlier sessions, or after another user's"
+    distances = (Distance("days between told and asked", (7, 30, 90), _days_since_told),)
+    thresholds: Mapping[Measure, float] = {MEMORY: 1}
+    remembers = True
+    kinds_apart = True
+    made_of = "arc"
+    scenario = Arc
+    only_models_ask = True
+    defaults: Mapping[str, Any] = {"context": "sessions"}
+    lacks = (
         "max_turns", "adopt_judge", "check_judge", "anchors",
         "prompts", "official_bugs", "user_agent", "lost_to_user", "context", "interactions", "history",
         "embedding", "nltk_data", "protocol", "dialogues", "generate_only", "slice", "criteria",
         "calibration",
-    ),
-    other_user=_other_user,
-    situated=_situated,
-    context=_context,
-    check_data=_check_data,
-    about=lambda settings: (
-        "several sessions each, the assistant keeps its memory,"
-        f" user {settings['user_model']}, judge {settings['judge_model']}"
-    ),
-)  # fmt: skip
+    )  # fmt: skip
+
+    def open_dataset(self, spec: str, base: Path, settings: Settings) -> Any:
+        from pytest_personalens.suites.memory.files import embedded_arcs, open_arcs
+
+        return embedded_arcs(_VERSION) if spec == "embedded" else open_arcs(base / spec)
+
+    def other_user(self, dataset: Any, seed: str, ref: Any) -> Any:
+        if (other := getattr(dataset, "other", None)) is None:
+            raise SpecError(
+                "--personalens-control other-user: this dataset names no other user", code="PL108"
+            )
+        return other(seed, ref)
+
+    def check_data(self, spec: str, words: int) -> DataCheck | None:
+        from pytest_personalens.suites.memory.files import check_data
+
+        return check_data(spec)
+
+    def asker(self, settings: Settings) -> UserAgent:
+        return ArcUser()
+
+    def scorer(self, settings: Settings, root: str) -> Judge:
+        return ArcJudge()
+
+    def judged(self, model: Any, meter: Any, temperature: float) -> Judge:
+        from pytest_personalens.suites.memory.by_model import ArcModelJudge
+
+        return ArcModelJudge(model, meter, temperature=temperature)
+
+    def user_played(self, model: Any, meter: Any) -> UserAgent:
+        from pytest_personalens.suites.memory.by_model import ArcModelUser
+
+        return ArcModelUser(model, meter)
+
+    def controls_request(self, settings: Settings) -> bool:
+        return True
+
+    def context(
+        self, settings: Settings, scenario: BaseScenario, given: str, other: BaseScenario | None
+    ) -> Context:
+        return scenario.context(given)
+
+    def situated(
+        self, settings: Settings, scenario: BaseScenario, given: str, other: BaseScenario | None
+    ) -> BaseScenario:
+        assert isinstance(scenario, Arc)
+        if given == _ALONE:
+            return scenario.alone()
+        return scenario.after(other) if isinstance(other, Arc) else scenario
+
+    def about(self, settings: Settings) -> str:
+        return (
+            "several sessions each, the assistant keeps its memory,"
+            f" user {settings.user_model}, judge {settings.judge_model}"
+        )
+
+
+SUITE: Final = Memory()

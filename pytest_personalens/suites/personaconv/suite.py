@@ -12,8 +12,20 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.suite import Arm, Suite
 from pytest_personalens.suites.personaconv.roles import Asker, Scorer, run_identity
-from pytest_personalens.suites.personaconv.scoring import metrics
-from pytest_personalens.suites.personaconv.scoring.metrics import OTHER, best_of, largest_share
+from pytest_personalens.suites.personaconv.scoring.metrics import (
+    CHARS,
+    CORRECT,
+    LOG_ERROR,
+    MEASURES,
+    METEOR,
+    METEOR_ES,
+    METRICS,
+    OTHER,
+    ROUGE1,
+    SBERT,
+    best_of,
+    largest_share,
+)
 from pytest_personalens.suites.personaconv.values import (
     KINDS,
     SETTINGS,
@@ -25,47 +37,21 @@ from pytest_personalens.suites.personaconv.values import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from pytest_personalens.core.dialogue.dialogue import UserAgent
     from pytest_personalens.core.judging.evaluation import Answer
     from pytest_personalens.core.judging.measure import Measure
-    from pytest_personalens.core.scenario import Context
-    from pytest_personalens.core.suite import DataCheck
+    from pytest_personalens.core.options.settings import Settings
+    from pytest_personalens.core.scenario import BaseScenario, Context
+    from pytest_personalens.core.suite import DataCheck, SettingsByName
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.suites.personaconv.scoring.texts import TextScorer
-    from pytest_personalens.suites.personaconv.values import Kind
+    from pytest_personalens.suites.personaconv.values import Kind, ProtocolName
 
 
 _NOT_READ: Final = "not read"
 _WORDS: Final = tomllib.loads(files(__package__).joinpath("words.toml").read_text(encoding="utf-8"))
 #: Why a post gives no item of a kind, or the name of a leak -> its words.
 REASONS: Final[Mapping[str, str]] = _WORDS["reasons"]
-
-
-def notes(kind: str, items: Sequence[Item]) -> Iterator[str]:
-    """Yield what a reader must know about the figures of a kind, from the items of the run itself."""
-    if kind == "sentiment":
-        truths = [str(answer.truth) for _, answer in _answers(items)]
-        if len(truths) > 1 and len(set(truths)) == 1:
-            yield f"all true answers are {truths[0]}: MCC has no value, and the same answer to all is right"
-    if kind == "impact":
-        numbers = [(float(a.truth or 0), float(a.value)) for _, a in _answers(items) if a.value is not None]
-        largest = largest_share([truth for truth, _ in numbers], [value for _, value in numbers])
-        heaviest = ""
-        if largest is not None:
-            place, share = largest
-            heaviest = f"; one reply of {numbers[place][0]:,.0f} carries {share:.0%} of the squared error"
-        yield f"lower is better, but for skill{heaviest}"
-    if kind == "next-text":
-        yield from _best_trials(items)
-
-
-def outcome(item: Item) -> str:
-    """Return ``right``, ``wrong`` or ``not read``; an empty text for a number or a text that was read."""
-    answer = item.evaluation.answer
-    if answer is None or (answer.read and item.evaluation.kind != "sentiment"):
-        return ""
-    if not answer.read:
-        return _NOT_READ
-    return "right" if answer.value == answer.truth else "wrong"
 
 
 def _answers(items: Sequence[Item]) -> list[tuple[Item, Answer]]:
@@ -86,33 +72,17 @@ def _best_trials(items: Sequence[Item]) -> Iterator[str]:
         yield f"best of {most}: {title} {kept:.2f}{without}"
 
 
-def given_words(settings: Mapping[str, Any], given: str) -> str:
-    """Return what the assistant knew in a setting of the protocol ``fixed``.
-
-    In ``official``, the settings differ in more, which only the requests tell.
-    """
-    return str(_WORDS["given"].get(given, "")) if settings.get("protocol") == "fixed" else ""
-
-
 #: Name of an arm in ids and files -> its setting.
 _ARMS: Final = {setting.lower(): setting for setting in SETTINGS}
 _FIXED: Final = ("P-Conv", "P-NonConv", "none")
 
 
-def _given(context: str, arm: str) -> str:
-    return _ARMS.get(arm, arm) or context
+def _protocol(settings: Settings) -> ProtocolName:
+    return cast("ProtocolName", settings.protocol)
 
 
-def _read_context(text: str) -> str:
-    setting = _ARMS.get(text.strip().lower())
-    if setting is None:
-        raise ValueError(f"expected one of: {', '.join(SETTINGS)}")
-    return setting
-
-
-def _kinds(settings: Mapping[str, Any]) -> tuple[Kind, ...]:
-    wanted = settings["kind"].split(",")
-    return tuple(kind for kind in KINDS if kind in wanted or settings["kind"] == "all")
+def _kinds(settings: Settings) -> tuple[Kind, ...]:
+    return tuple(kind for kind in KINDS if kind in (settings.kinds or KINDS))
 
 
 def _path(base: str | Path, text: str) -> Path:
@@ -125,44 +95,9 @@ def _path(base: str | Path, text: str) -> Path:
         raise SpecError(f"{text[:100]!r}: {error}") from None
 
 
-def _open_dataset(spec: str, base: Path, settings: Mapping[str, Any]) -> Any:
-    from pytest_personalens.datasets.embedded.packaged import packaged_file
-    from pytest_personalens.suites.personaconv.protocols.open import open_posts
-
-    embedded = spec == "embedded"
-    of_run = dict.fromkeys(_given(settings["context"], arm) for arm in ("", *settings["control"]))
-    # A mark may ask for a setting that the run does not have, and these cost nothing more.
-    wanted = (*of_run, *(_FIXED if settings["protocol"] == "fixed" else ()))
-    return open_posts(
-        packaged_file("personaconv") if embedded else _path(base, spec),
-        protocol=settings["protocol"],
-        kinds=_kinds(settings),
-        settings=tuple(setting for setting in SETTINGS if setting in wanted),
-        history=settings["history"],
-        seed=settings["seed"],
-    )
-
-
-def _strata(drawn: Mapping[str, int]) -> Sequence[str]:
-    """Return the strata of the draw, beginning with the one to draw next.
-
-    The kinds take turns. For sentiment, the class drawn least comes first, and the other class only if a user
-    has nothing else.
-    """
-    classes = sorted((stratum_of("sentiment", name) for name in OTHER), key=lambda c: drawn.get(c, 0))
-    of_kind = {"sentiment": (*classes, "sentiment"), "impact": ("impact",), "next-text": ("next-text",)}
-    turns = sorted(KINDS, key=lambda kind: sum(drawn.get(stratum, 0) for stratum in of_kind[kind]))
-    first = [stratum for kind in turns for stratum in of_kind[kind] if stratum != classes[1]]
-    return [*first, classes[1]]
-
-
-def _scorer(settings: Mapping[str, Any]) -> Any:
-    return Scorer(partial(_open_texts, settings), settings["protocol"], settings["kind"])
-
-
-def _open_texts(settings: Mapping[str, Any]) -> TextScorer:
-    root, folder = settings["root"], settings["nltk_data"]
-    return _open_texts_once(_path(root, folder) if folder else None, settings["embedding"] or "", root)
+def _open_texts(settings: Settings, root: str) -> TextScorer:
+    folder = settings.nltk_data
+    return _open_texts_once(_path(root, folder) if folder else None, settings.embedding or "", root)
 
 
 @cache
@@ -172,136 +107,196 @@ def _open_texts_once(folder: Path | None, embedding: str, root: str) -> TextScor
     return TextScorer(nltk_data=folder, embedding=embedding, root=root)
 
 
-def _played(settings: Mapping[str, Any], model: Any, meter: Any, context: Context) -> Any:
-    from pytest_personalens.suites.personaconv.roles import ModelPredictor
+class PersonaConv(Suite):
+    """The predictions of PersonaConvBench: the sentiment, the score and the text of a user's next reply."""
 
-    official = settings["protocol"] == "official"
-    return ModelPredictor(model, meter, context, kind=settings["kind"], official=official)
-
-
-def _stored_replies(spec: str, settings: Mapping[str, Any]) -> Any:
-    from pytest_personalens.suites.personaconv.roles import OUTPUTS_PREFIX, StoredOutputs
-
-    if not spec.startswith(OUTPUTS_PREFIX):
-        return None
-    return StoredOutputs(_path(settings["root"], spec.removeprefix(OUTPUTS_PREFIX)))
-
-
-def _check_data(spec: str, words: int) -> DataCheck | None:
-    from pytest_personalens.suites.personaconv.check import check_data
-
-    return check_data(spec)
-
-
-def _prepare(settings: Mapping[str, Any]) -> None:
-    """Open what scores texts, if the run may draw one."""
-    if "next-text" in _kinds(settings):
-        _open_texts(settings)
-
-
-def _not_scored(settings: Mapping[str, Any]) -> dict[Measure, str]:
-    lacking: dict[Measure, str] = {}
-    for option, with_it, without_it, missing in (
-        ("nltk_data", metrics.METEOR, metrics.METEOR_ES, "no WordNet given"),
-        ("embedding", metrics.SBERT, metrics.CHARS, "no embedding named"),
-    ):
-        if settings.get(option):
-            title = with_it.names.title
-            lacking[without_it] = f"{title} is scored instead; leave personalens_{option} out"
-        else:
-            lacking[with_it] = f"{missing}; set personalens_{option}, or use {without_it.value}"
-    return lacking
-
-
-def _source(dataset: Any) -> tuple[dict[str, int], dict[str, dict[str, int]]]:
-    excluded = getattr(dataset, "excluded", None)  # a dataset of a plugin has none
-    if not isinstance(excluded, dict):
-        return {}, {}
-    return {kind: len(dataset.items(kind)) for kind in excluded}, excluded
-
-
-def _left_out(dataset: Any) -> Iterator[str]:
-    for kind, reasons in _source(dataset)[1].items():
-        if reasons:
-            yield f"left out, {kind}:"
-        for user, number, reason in dataset.left_out(kind):
-            yield f"  post {number} of {user}: {REASONS.get(reason, reason)}"
-
-
-def _check(settings: Mapping[str, Any]) -> None:
-    for arm in settings["control"]:
-        if _given("", arm) == settings["context"]:
-            raise SpecError(
-                f"--personalens-control {_given('', arm)}: the run itself has this setting"
-                " (personalens_context); there is nothing to compare",
-                code="PL108",
-            )
-
-
-def _terms(settings: Mapping[str, Any]) -> dict[str, str]:
-    embedding = {"the embedding": settings["embedding"]} if settings.get("embedding") else {}
-    return {"the place of the past": settings.get("history", "request"), **embedding}
-
-
-def _about(settings: Mapping[str, Any]) -> str:
-    past = ", past in the context" if settings["history"] == "context" else ""
-    return f"protocol {settings['protocol']}, {settings['context']}{past}"
-
-
-def _facts(settings: Mapping[str, Any]) -> dict[str, str]:
-    return {name: str(settings.get(name, "-")) for name in ("protocol", "context", "history")}
-
-
-SUITE: Final = Suite(
-    name="personaconv",
-    item="prediction",
-    dialogue="prediction",
-    judged_by="scorer",
-    kinds=KINDS,
-    domains=(UNKNOWN_DOMAIN,),
-    measures=metrics.MEASURES,
-    main=(metrics.CORRECT, metrics.LOG_ERROR, metrics.ROUGE1),
-    read_by_default=lambda settings: metrics.MEASURES,
-    metrics=metrics.METRICS,
-    gate_example="accuracy >= 0.7 or Gaming: mae <= 60",
-    arms=tuple(Arm(name=name, word=setting, title=setting) for name, setting in _ARMS.items()),
-    thresholds={metrics.CORRECT: 1},
-    has_turns=False,
-    table_by_kind=True,
-    made_of="post",
-    words=REASONS,
-    notes=notes,
-    outcome=outcome,
-    given_words=given_words,
-    source=_source,
-    left_out=_left_out,
-    scenario=Prediction,
-    open_dataset=_open_dataset,
-    asker=lambda settings: Asker(settings["protocol"]),
-    scorer=_scorer,
-    prepare=_prepare,
-    played=_played,
-    stored_replies=_stored_replies,
-    controls_request=lambda settings: settings["history"] == "request",
-    not_scored=_not_scored,
-    judge_of_run=run_identity,
-    defaults={
-        "context": "P-Conv",
-        "protocol": "fixed",
-    },
-    lacks=("slice", "criteria", "calibration",
+    name = "personaconv"
+    item = "prediction"
+    dialogue = "prediction"
+    judged_by = "scorer"
+    kinds = KINDS
+    domains = (UNKNOWN_DOMAIN,)
+    measures = MEASURES
+    main = (CORRECT, LOG_ERROR, ROUGE1)
+    metrics = METRICS
+    gate_example = "accuracy >= 0.7 or Gaming: mae <= 60"
+    arms = tuple(Arm(name=name, word=setting, title=setting) for name, setting in _ARMS.items())
+    thresholds: Mapping[Measure, float] = {CORRECT: 1}
+    has_turns = False
+    table_by_kind = True
+    made_of = "post"
+    words = REASONS
+    scenario = Prediction
+    defaults: Mapping[str, Any] = {"context": "P-Conv", "protocol": "fixed"}
+    lacks = (
+        "slice", "criteria", "calibration",
         "user_model", "judge_model", "judge_votes", "max_turns", "adopt_judge", "check_judge", "anchors",
         "prompts", "official_bugs", "user_agent", "assistant_prompt", "lost_to_user", "dialogues",
         "generate_only",
-    ),
-    protocols=("fixed", "official"),
-    read_context=_read_context,
-    given=_given,
-    situated=lambda settings, scenario, given, other: cast("Prediction", scenario).in_setting(given),
-    strata=_strata,
-    check=_check,
-    terms=_terms,
-    about=_about,
-    facts=_facts,
-    check_data=_check_data,
-)  # fmt: skip
+    )  # fmt: skip
+    protocols = ("fixed", "official")
+
+    def open_dataset(self, spec: str, base: Path, settings: Settings) -> Any:
+        from pytest_personalens.datasets.embedded.packaged import packaged_file
+        from pytest_personalens.suites.personaconv.protocols.open import open_posts
+
+        embedded = spec == "embedded"
+        of_run = dict.fromkeys(self.given(settings.context, arm) for arm in ("", *settings.control))
+        # A mark may ask for a setting that the run does not have, and these cost nothing more.
+        wanted = (*of_run, *(_FIXED if settings.protocol == "fixed" else ()))
+        return open_posts(
+            packaged_file("personaconv") if embedded else _path(base, spec),
+            protocol=_protocol(settings),
+            kinds=_kinds(settings),
+            settings=tuple(setting for setting in SETTINGS if setting in wanted),
+            history=settings.history,
+            seed=settings.seed,
+        )
+
+    def draw_order(self, drawn: Mapping[str, int]) -> Sequence[str]:
+        """Return the strata of the draw, beginning with the one to draw next.
+
+        The kinds take turns. For sentiment, the class drawn least comes first, and the other class only if a
+        user has nothing else.
+        """
+        classes = sorted((stratum_of("sentiment", name) for name in OTHER), key=lambda c: drawn.get(c, 0))
+        of_kind = {"sentiment": (*classes, "sentiment"), "impact": ("impact",), "next-text": ("next-text",)}
+        turns = sorted(KINDS, key=lambda kind: sum(drawn.get(stratum, 0) for stratum in of_kind[kind]))
+        first = [stratum for kind in turns for stratum in of_kind[kind] if stratum != classes[1]]
+        return [*first, classes[1]]
+
+    def source(self, dataset: Any) -> tuple[dict[str, int], dict[str, dict[str, int]]]:
+        excluded = getattr(dataset, "excluded", None)  # a dataset of a plugin has none
+        if not isinstance(excluded, dict):
+            return {}, {}
+        return {kind: len(dataset.items(kind)) for kind in excluded}, excluded
+
+    def left_out(self, dataset: Any) -> Iterator[str]:
+        for kind, reasons in self.source(dataset)[1].items():
+            if reasons:
+                yield f"left out, {kind}:"
+            for user, number, reason in dataset.left_out(kind):
+                yield f"  post {number} of {user}: {REASONS.get(reason, reason)}"
+
+    def check_data(self, spec: str, words: int) -> DataCheck | None:
+        from pytest_personalens.suites.personaconv.check import check_data
+
+        return check_data(spec)
+
+    def asker(self, settings: Settings) -> UserAgent:
+        return Asker(_protocol(settings))
+
+    def scorer(self, settings: Settings, root: str) -> Any:
+        return Scorer(partial(_open_texts, settings, root), _protocol(settings), settings.kind)
+
+    def prepare(self, settings: Settings, root: str) -> None:
+        """Open what scores texts, if the run may draw one."""
+        if "next-text" in _kinds(settings):
+            _open_texts(settings, root)
+
+    def played(self, settings: Settings, model: Any, meter: Any, context: Context) -> Any:
+        from pytest_personalens.suites.personaconv.roles import ModelPredictor
+
+        official = settings.protocol == "official"
+        return ModelPredictor(model, meter, context, kind=settings.kind, official=official)
+
+    def stored_replies(self, spec: str, root: str) -> Any:
+        from pytest_personalens.suites.personaconv.roles import OUTPUTS_PREFIX, StoredOutputs
+
+        if not spec.startswith(OUTPUTS_PREFIX):
+            return None
+        return StoredOutputs(_path(root, spec.removeprefix(OUTPUTS_PREFIX)))
+
+    def read_context(self, text: str) -> str:
+        setting = _ARMS.get(text.strip().lower())
+        if setting is None:
+            raise ValueError(f"expected one of: {', '.join(SETTINGS)}")
+        return setting
+
+    def given(self, context: str, arm: str) -> str:
+        return _ARMS.get(arm, arm) or context
+
+    def situated(
+        self, settings: Settings, scenario: BaseScenario, given: str, other: BaseScenario | None
+    ) -> BaseScenario:
+        return cast("Prediction", scenario).in_setting(given)
+
+    def controls_request(self, settings: Settings) -> bool:
+        return settings.history == "request"
+
+    def default_measures(self, settings: SettingsByName) -> tuple[Measure, ...]:
+        return self.measures
+
+    def not_scored(self, settings: SettingsByName) -> dict[Measure, str]:
+        lacking: dict[Measure, str] = {}
+        for option, with_it, without_it, missing in (
+            ("nltk_data", METEOR, METEOR_ES, "no WordNet given"),
+            ("embedding", SBERT, CHARS, "no embedding named"),
+        ):
+            if settings.get(option):
+                title = with_it.names.title
+                lacking[without_it] = f"{title} is scored instead; leave personalens_{option} out"
+            else:
+                lacking[with_it] = f"{missing}; set personalens_{option}, or use {without_it.value}"
+        return lacking
+
+    def check(self, settings: Settings) -> None:
+        for arm in settings.control:
+            if self.given("", arm) == settings.context:
+                raise SpecError(
+                    f"--personalens-control {self.given('', arm)}: the run itself has this setting"
+                    " (personalens_context); there is nothing to compare",
+                    code="PL108",
+                )
+
+    def about(self, settings: Settings) -> str:
+        past = ", past in the context" if settings.history == "context" else ""
+        return f"protocol {settings.protocol}, {settings.context}{past}"
+
+    def judge_of_run(self, identity: str) -> str:
+        return run_identity(identity)
+
+    def terms(self, settings: SettingsByName) -> dict[str, str]:
+        embedding = {"the embedding": settings["embedding"]} if settings.get("embedding") else {}
+        return {"the place of the past": settings.get("history", "request"), **embedding}
+
+    def facts(self, settings: SettingsByName) -> dict[str, str]:
+        return {name: str(settings.get(name, "-")) for name in ("protocol", "context", "history")}
+
+    def given_words(self, settings: SettingsByName, given: str) -> str:
+        """Return what the assistant knew in a setting of the protocol ``fixed``.
+
+        In ``official``, the settings differ in more, which only the requests tell.
+        """
+        return str(_WORDS["given"].get(given, "")) if settings.get("protocol") == "fixed" else ""
+
+    def notes(self, kind: str, items: Sequence[Item]) -> Iterator[str]:
+        """Yield what a reader must know about the figures of a kind, from the items of the run itself."""
+        if kind == "sentiment":
+            truths = [str(answer.truth) for _, answer in _answers(items)]
+            if len(truths) > 1 and len(set(truths)) == 1:
+                same = f"all true answers are {truths[0]}"
+                yield f"{same}: MCC has no value, and the same answer to all is right"
+        if kind == "impact":
+            answers = [a for _, a in _answers(items) if a.value is not None]
+            numbers = [(float(a.truth or 0), float(a.value or 0)) for a in answers]
+            largest = largest_share([truth for truth, _ in numbers], [value for _, value in numbers])
+            heaviest = ""
+            if largest is not None:
+                place, share = largest
+                heaviest = f"; one reply of {numbers[place][0]:,.0f} carries {share:.0%} of the squared error"
+            yield f"lower is better, but for skill{heaviest}"
+        if kind == "next-text":
+            yield from _best_trials(items)
+
+    def outcome(self, item: Item) -> str:
+        """Return ``right``, ``wrong`` or ``not read``; an empty text for a number or a text that was read."""
+        answer = item.evaluation.answer
+        if answer is None or (answer.read and item.evaluation.kind != "sentiment"):
+            return ""
+        if not answer.read:
+            return _NOT_READ
+        return "right" if answer.value == answer.truth else "wrong"
+
+
+SUITE: Final = PersonaConv()

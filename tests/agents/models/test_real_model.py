@@ -26,9 +26,9 @@ import pytest
 from tests.support.repository import Repository
 
 pytestmark = pytest.mark.real_model
+SPEC: Final = "openai:smollm2?max_tokens=300&timeout=900"
 ROLES = (
-    "--personalens-user-model", "openai:smollm2?max_tokens=300", "--personalens-judge-model", "openai:smollm2?max_tokens=300",
-    "--personalens-assistant", "openai:smollm2?max_tokens=300",
+    "--personalens-user-model", SPEC, "--personalens-judge-model", SPEC, "--personalens-assistant", SPEC,
 )  # fmt: skip
 
 
@@ -69,7 +69,10 @@ def running(command: Sequence[str], port: int, log: Path) -> Iterator[str]:
         yield address
     finally:
         process.terminate()
-        process.wait(30)
+        try:
+            process.wait(30)
+        except subprocess.TimeoutExpired:  # an answer that nobody waits for holds it
+            process.kill()
 
 
 @pytest.fixture(scope="module")

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from pytest_personalens.core.judging.evaluation import Evaluation
 from pytest_personalens.core.judging.verdict import Dimension
+from pytest_personalens.core.options.settings import Settings
 from pytest_personalens.core.scenario import Context, Scenario
 from pytest_personalens.core.text.safe_text import slug
 from pytest_personalens.engine.job import Job, ParticipantSpecs
@@ -112,7 +113,7 @@ def play(
         item="test_bot",
     )
     participants = Participants(
-        ParticipantSpecs(str(root), user_model="m", judge_model="m", judge_votes=3),
+        ParticipantSpecs(str(root), Settings.default(user_model="m", judge_model="m", judge_votes=3)),
         added=lambda role, spec: world if role == "model" else None,
     )
     job = Job(

@@ -40,7 +40,7 @@ def test_without_a_model_a_draft_is_a_skeleton_that_copies_no_sentence(empty_rep
     found = drafts(empty_repo)
     assert sorted(found) == ["chat-0001.toml", "chat-0003.toml"]
     assert 'known = ["a day: Friday", "a time: 17:30", "a sum: $12"]' in found["chat-0001.toml"]
-    assert 'goal = "TODO see the dialogue at line 1"' in found["chat-0001.toml"]
+    assert 'goal = "TODO see line 1 of chats.jsonl"' in found["chat-0001.toml"]
     assert 'tools = ["order_refill"]' in found["chat-0003.toml"]
     assert "sister" not in "".join(found.values())
 

@@ -1,6 +1,6 @@
 """Exports of servers, of tracing and of other test tools are judged, and become drafts, as they are.
 
-The files in `exports/` were written by the tools themselves (inspect, LangSmith, deepeval, OpenTelemetry, and the packages of OpenAI and
+The files in `exports/` were written by the tools themselves (inspect, LangSmith, deepeval, OpenTelemetry, pydantic-ai, OpenInference, and the packages of OpenAI and
 Anthropic), or have the layout that the pages of the tool document (Bedrock, Langfuse, promptfoo, ShareGPT). Each last reply names its file.
 """
 
@@ -22,10 +22,10 @@ SEARCH: Final = ["search_films", "Two films"]
 #: What the assistant did before its last reply: the calls and the results.
 DONE: Final[dict[str, list[str]]] = {
     "anthropic": SEARCH, "anthropic-batch": SEARCH, "bedrock-batch": [], "bedrock-log": ["search_films", '{"films": 2}'],
-    "converse": ["search_films", '{"films": 2}'], "deepeval": [], "inspect": SEARCH, "langfuse": [], "langfuse-trace": [], "langsmith": SEARCH,
-    "openai-batch": [], "otel": ["book", '{"booked": true}'], "promptfoo": [], "responses": SEARCH, "sharegpt": [],
+    "converse": ["search_films", '{"films": 2}'], "deepeval": SEARCH, "inspect": SEARCH, "langfuse": [], "langfuse-nested": SEARCH, "langfuse-trace": [], "langsmith": SEARCH,
+    "openai-batch": [], "openinference": SEARCH, "otel-calls": SEARCH, "pydantic-ai": SEARCH, "otel": ["book", '{"booked": true}'], "promptfoo": [], "responses": SEARCH, "sharegpt": [],
 }  # fmt: skip
-TURNS: Final = {"langfuse": ["Which one?", "The comedy."], "otel": ["Which one?", "The comedy."]}
+TURNS: Final = {name: ["Which one?", "The comedy."] for name in ("langfuse", "otel", "pydantic-ai")}
 
 
 def steps_of(message: dict[str, Any]) -> list[str]:
@@ -70,11 +70,18 @@ def test_each_becomes_a_draft(empty_repo: Repository, name: str) -> None:
     assert (f'tools = ["{tool}"]' in draft.read_text(encoding="utf-8")) == (tool is not None)
 
 
+def test_the_halves_of_a_batch_become_drafts(empty_repo: Repository) -> None:
+    halves = ["openai-batch-input.jsonl", "openai-batch-output.jsonl"]
+    for name in halves:
+        shutil.copy(next(EXPORTS.rglob(name)), empty_repo.path / name)
+    result = empty_repo.command("import-chats", *halves, "--out", "own")
+    result.stdout.fnmatch_lines(["1 draft in own/drafts; 0 left out"])
+
+
 def test_a_file_that_is_one_value_over_many_lines(empty_repo: Repository) -> None:
     messages = [{"role": "user", "content": WISH}, {"role": "assistant", "content": "Done."}]
-    for n, value in enumerate(
-        ({"messages": messages}, [{"messages": messages}, {"messages": messages}], [messages, messages])
-    ):
+    call = {"request": {"messages": messages[:1]}, "response": {"choices": [{"message": messages[1]}]}}
+    for n, value in enumerate((call, [{"messages": messages}, {"messages": messages}], [messages, messages])):
         (empty_repo.path / "chats.json").write_text(json.dumps(value, indent=2), encoding="utf-8")
         result = empty_repo.command("import-chats", "chats.json", "--out", f"own{n}")
         result.stdout.fnmatch_lines([f"{'2 drafts' if n else '1 draft'} in own{n}/drafts; 0 left out"])
@@ -95,7 +102,7 @@ SPAN: Final = {"context": {}, "attributes": {"gen_ai.operation.name": "chat"}}
         ("x.json.gz", b"\x1f\x8b\x08\x00", "*x.json.gz: not valid JSON: it is compressed by gzip; run: gunzip x.json.gz"),
         ("x.jsonl", ASK, "*x.jsonl: line 1: the request 'a' alone; name the file of the results beside this one"),
         ("x.jsonl", FAILED, "*x.jsonl: line 1: a batch: the request 'a' has no reply (errored); remove the line"),
-        ("x.jsonl", RESPONSE, '*x.jsonl: line 1: a Responses object: the user\'s side is missing; add what was sent, as "input", beside it'),
+        ("x.jsonl", RESPONSE, '*x.jsonl: line 1: a model\'s answer: the user\'s side is missing; add what was sent, as "input", beside it'),
         ("x.jsonl", {"custom_id": "a", "response": {"status_code": 200, "body": RESPONSE}}, "*x.jsonl: line 1: the result 'a' alone; name the file of the requests beside this one"),
         ("x.jsonl", SPAN, "*x.jsonl: line 1: OpenTelemetry: a span without gen_ai.input.messages and gen_ai.output.messages; let your instrumentation keep the content"),
         ("x.jsonl", {"run_type": "llm", "inputs": {}, "name": "bot"}, "*x.jsonl: line 1: a LangSmith run: no message of both sides in the run 'bot'; remove it"),

@@ -214,6 +214,7 @@ def test_a_key_in_the_query_or_in_a_header_of_a_service(
     run = tuple(word for word in RUN if word != "--personalens-record=live")
     result = repo.run(*run, "--personalens-assistant", spec, "--personalens-gate=none")
     (repo.path / "tox.ini").unlink(missing_ok=True)
+    result.stdout.fnmatch_lines(["*: 401: bad key *"])
     assert_nothing_holds(key, repo, result)
 
 

@@ -19,10 +19,12 @@ from urllib.parse import quote
 
 import pytest
 
+from pytest_personalens.cli.runs.report import main
+from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
 from pytest_personalens.reports.html.page import gate_remark, html_page, write_html
 from pytest_personalens.results.stats.intervals import rate_interval
 from pytest_personalens.results.values.figures import Gate
-from pytest_personalens.results.values.results import Results
+from pytest_personalens.results.values.results import Results, write_json
 from tests.support.browser import Page, axe_source
 from tests.support.results.rich_results import HOSTILE, rich_results
 
@@ -190,13 +192,24 @@ def test_hostile_names_are_written_out() -> None:
     assert [t for t, _ in Elements(page).tags].count("script") == 3
 
 
-def test_earlier_results_stand_beside_and_nothing_is_claimed() -> None:
-    page = html_page(rich_results(30, seed="now"), before=rich_results(26, seed="then"))
+def beside(now: Results, then: Results, folder: Path) -> str:
+    """The page of a run beside one with another context, as the command makes it."""
+    other = then.model_copy(update={"settings": {**then.settings, "context": "none"}, "gates": ()})
+    write_json(now.model_copy(update={"gates": ()}), folder / "now.json")
+    write_json(other, folder / "then.json")
+    page = folder / "page.html"
+    assert main([str(folder / "now.json"), str(folder / "then.json"), "--report", str(page)]) == 0
+    return page.read_text(encoding="utf-8")
+
+
+def test_earlier_results_stand_beside_and_nothing_is_claimed(tmp_path: Path) -> None:
+    page = beside(rich_results(30, seed="now"), rich_results(26, seed="then"), tmp_path)
     text = page.partition('<section id="changes"')[2].partition("</section>")[0]
     assert "are not tested: a difference may be chance" in text
     assert "significant" not in text
     assert re.search(r"\d+ not run then", text)
-    same = html_page(rich_results(30), before=rich_results(30))
+    assert "context was" in text
+    same = beside(rich_results(30), rich_results(30), tmp_path)
     assert "scores changed" not in same
 
 
@@ -575,9 +588,34 @@ def test_a_dialogue_opened_by_a_key_has_the_focus_and_no_ring(page: Page, file: 
 @pytest.mark.slow
 def test_a_change_over_a_part_of_the_dialogues_says_so(tmp_path: Path) -> None:
     def tiles(now: int, before: int) -> list[str]:
-        page = html_page(rich_results(now, trials=1), before=rich_results(before))
+        page = beside(rich_results(now, trials=1), rich_results(before), tmp_path)
         return re.findall(r"since the earlier results[^<]*", page)
 
     assert all("over the" not in tile for tile in tiles(30, 30))
     assert len(tiles(60, 30)) == 2
     assert all(re.search(r"over the (2\d|30) in both", tile) for tile in tiles(60, 30))
+
+
+def test_words_that_differ_from_before_are_marked(page: Page, tmp_path: Path) -> None:
+    results = rich_results(4, compared=True)
+    item = next(i for i in results.own if i.earlier is not None and i.earlier.messages)
+    assert item.earlier is not None
+    e = item.evaluation
+    then = (
+        e.dialogue.messages[0],
+        Message(role="assistant", content="Your window seat is booked for Friday at 9:12."),
+    )
+    now = (
+        e.dialogue.messages[0],
+        Message(role="assistant", content="Your aisle seat is booked for Friday at 9:12 or so."),
+    )
+    changed = item.model_copy(
+        update={
+            "earlier": item.earlier.model_copy(update={"messages": then}),
+            "evaluation": e.model_copy(update={"dialogue": Dialogue(messages=now, end="user")}),
+        }
+    )
+    write_html(results.model_copy(update={"items": (changed,)}), tmp_path / "r.html")
+    page.open(tmp_path / "r.html", "#item=" + quote(changed.nodeid))
+    assert "".join(page.texts(".then del")) == "window9:12."
+    assert "".join(page.texts(".now ins")) == "aisle9:12 or so."

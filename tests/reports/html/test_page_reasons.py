@@ -68,35 +68,7 @@ def test_reasons_are_added_up_and_lead_to_their_dialogues(page: Page, file: Path
 
 def test_reasons_show_their_change_where_all_dialogues_are_known() -> None:
     results = rich_results(20)
-    assert 'class="before"' not in html_page(results)
     assert "change since" not in html_page(results)
-    same = rich_results(20)
-    both = html_page(results, before=same)
-    assert "change since" not in both, "side by side nothing is compared item by item"
-
-
-def test_the_heat_map_leads_to_the_dialogues_that_it_counts(page: Page, file: Path) -> None:
-    page.open(file)
-    cells = page.js(
-        "return [...document.querySelectorAll('.heat td a')].map((a) => [a.getAttribute('href'), a.textContent])"
-    )
-    assert len(cells) > 3
-    for href, number in cells:
-        page.go(href)
-        assert page.text("#count") == f"{number} of 40 dialogues", href
-
-
-def test_a_number_of_the_heat_map_says_its_row_and_column(compared: Results) -> None:
-    told = html_page(compared)
-    assert 'aria-label="Favourite Author, asked for: ' in told
-    assert 'aria-label="P 3 before, ' in told
-    assert '<td class="num cost heat-' in told
-    assert '<td class="num gain heat-' in told
-
-
-def test_the_heat_map_says_what_it_counts(compared: Results) -> None:
-    told = html_page(compared)
-    assert "counted once for each preference in each dialogue where it mattered" in told
 
 
 @pytest.mark.parametrize(("width", "hidden"), [(390, False), (1280, True)])
@@ -104,9 +76,11 @@ def test_a_table_that_is_too_wide_says_that_there_is_more(
     page: Page, file: Path, width: int, hidden: bool
 ) -> None:
     page.open(file, width=width)
-    hint = "return document.querySelector('.heat').closest('.scroll').nextElementSibling.hidden"
+    page.js("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+    page.settle()
+    hint = "return document.querySelector('#changes .scroll').nextElementSibling.hidden"
     assert page.js(hint) is hidden
-    page.js("const f = document.querySelector('.heat').closest('.scroll'); f.scrollLeft = f.scrollWidth")
+    page.js("const f = document.querySelector('#changes .scroll'); f.scrollLeft = f.scrollWidth")
     page.settle()
     assert page.js(hint) is True
 
@@ -182,38 +156,6 @@ def test_runs_that_cannot_be_compared_stand_side_by_side_all_the_same(
     page.click("#rows th a")
     assert page.texts(".then .bubble")[0] == "Your window seat is booked."
     assert page.texts(".now .bubble")[0].startswith("Gladly. Which seat")
-    assert page.texts(".moves") == [], "the judges differ"
-
-
-def test_moves_from_score_to_score_are_counted_and_open_their_dialogues(
-    page: Page, file: Path, compared: Results
-) -> None:
-    moved: Counter[tuple[int | float, int | float]] = Counter()
-    for item in compared.own:
-        if item.evaluation.scored and item.earlier is not None and item.earlier.scores:
-            now = item.evaluation.score(Dimension.PERSONALIZATION)
-            assert now is not None
-            moved[item.earlier.scores[Dimension.PERSONALIZATION], now] += 1
-    assert any(before > now for before, now in moved)
-    page.open(file)
-    links = page.js(
-        "return [...document.querySelectorAll('.moves td a')].map((a) => [a.getAttribute('href'), a.textContent, a.parentElement.className])"
-    )
-    assert {href: int(number) for href, number, _ in links} == {
-        f"#before={before}&p={now}": number for (before, now), number in moved.items()
-    }
-    for href, number, way in links:
-        before, now = (int(part[-1]) for part in href.split("&"))
-        assert way == f"num {'same' if before == now else 'worse' if now < before else 'better'}"
-        page.go(href)
-        assert page.text("#count") == f"{number} of 40 dialogues", href
-    lost = sum(number for (before, now), number in moved.items() if now < before)
-    assert f"{lost} of {moved.total()} dialogues worse" in page.texts(".moves-figure figcaption")[0]
-    assert page.console() == []
-
-
-def test_dialogues_that_did_not_move_have_no_such_table() -> None:
-    assert 'class="heat moves"' not in html_page(rich_results(20))
 
 
 def test_a_dialogue_of_which_nothing_else_is_known_stands_alone(page: Page, tmp_path: Path) -> None:
@@ -296,21 +238,6 @@ def test_each_score_of_tcr_and_p_has_its_meaning() -> None:
     page = html_page(rich_results(3))
     for words in ("<b>1</b> asks for what is known", "<b>4</b> also foresees", "<b>yes</b> the goal"):
         assert words in page
-
-
-def test_small_domains_are_folded() -> None:
-    few, many = html_page(rich_results(30)), html_page(rich_results(150))
-    assert "no chart: no domain has 5 scored scenarios" in few
-    assert 'aria-label="TCR and mean personalization by domain' not in few
-    assert 'aria-label="TCR and mean personalization by domain' in many
-
-
-def test_each_control_of_the_ablation_has_its_pair() -> None:
-    page = html_page(rich_results(20, arms=("none", "D", "I", "S", "swapped")))
-    pairs = page.partition('aria-label="TCR and mean personalization with another context')[2].partition(
-        "</svg>"
-    )[0]
-    assert pairs.count('class="hollow"') == pairs.count('class="pair"') == 10
 
 
 @pytest.mark.parametrize(

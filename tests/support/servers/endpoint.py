@@ -163,7 +163,7 @@ def _bedrock(path: str, body: dict[str, Any]) -> Call:
 def _openai(body: dict[str, Any]) -> Call:
     messages = [(m["role"], m["content"]) for m in body["messages"] if m["role"] != "system"]
     system = "".join(m["content"] for m in body["messages"] if m["role"] == "system")
-    return Call("openai", body["model"], system, messages[-1][1], messages[:-1], body, {})
+    return Call("openai", body.get("model", ""), system, messages[-1][1], messages[:-1], body, {})
 
 
 def _content(call: Call, reply: Reply, full: int, cached: int) -> dict[str, Any]:

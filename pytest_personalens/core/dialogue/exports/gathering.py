@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.core.dialogue.exports.layouts import layout_of
@@ -21,6 +23,9 @@ _BINARY: Final = (
     (b"\x28\xb5\x2f\xfd", "compressed by Zstandard", "unzstd {name}"),
     (b"PK\x03\x04", "a zip archive", "unzip {name}"),
 )  # fmt: skip
+
+
+_NO_SPACE: Final = re.compile(r"\S")
 
 
 class Value(NamedTuple):
@@ -56,11 +61,19 @@ def read_values(file: Path) -> list[Value]:
 
 
 def _whole(file: Path) -> list[Value] | None:
+    """Return the values of a file, each over many lines; None if it is something else."""
+    text, end, decoder = file.read_text(encoding="utf-8-sig"), 0, json.JSONDecoder()
+    values: list[Value] = []
     try:
-        value = json.loads(file.read_text(encoding="utf-8-sig"))
+        while (begin := _NO_SPACE.search(text, end)) is not None:
+            value, end = decoder.raw_decode(text, begin.start())
+            values.append(Value(f"value {len(values) + 1}", len(values) + 1, value))
     except (ValueError, RecursionError):
         return None
-    return _listed(value) if _is_list_of_dialogues(value) else [Value("line 1", 1, value)]
+    if len(values) == 1:
+        (value,) = (one.value for one in values)
+        return _listed(value) if _is_list_of_dialogues(value) else [Value("line 1", 1, value)]
+    return values
 
 
 def _is_list_of_dialogues(value: object) -> bool:
@@ -129,7 +142,10 @@ class Exports:
         if layout is None:
             return False
         try:
-            self._found += [_Found(file, where, number, layout.name, piece) for piece in layout.read(value)]
+            for piece in layout.read(value):
+                said = [message for message in piece.messages if message.get("role") != "system"]
+                found = _Found(file, where, number, layout.name, piece._replace(messages=said))
+                self._found.append(found)
         except ValueError as error:
             raise DataError(file, f"{layout.name}: {error}", field=where) from None
         except (AttributeError, IndexError, KeyError, RecursionError, TypeError) as error:
@@ -140,7 +156,7 @@ class Exports:
     def dialogues(self) -> list[Exported]:
         """Return the dialogues in the order of the files; raise `DataError` for half of a batch."""
         groups: dict[object, list[_Found]] = {}
-        for n, found in enumerate(self._found):
+        for n, found in enumerate(_without_repeats(self._found)):
             grouped = found.piece.group and not found.piece.half
             groups.setdefault((found.layout, found.piece.group) if grouped else n, []).append(found)
         return [_joined(group) for group in map(self._with_request, groups.values()) if group]
@@ -162,10 +178,46 @@ class Exports:
         return [] if found.piece.half == "request" else [pairs[-1], found]
 
 
+def _without_repeats(every: list[_Found]) -> list[_Found]:
+    """Return what was found without calls that repeat others.
+
+    Of nested spans the outermost is read, with the messages of the fullest that ends with the same reply: an
+    agent's span may leave out its tools. A call that another goes on from is a part of the same dialogue.
+    """
+    spans = {(f.piece.trace, f.piece.span): f for f in every if f.piece.span}
+    kept: list[_Found] = []
+    for found in every:
+        outer, at, seen = found, (found.piece.trace, found.piece.parent), set[object]()
+        while at in spans and at not in seen:
+            seen.add(at)
+            outer = spans[at] if spans[at].piece.messages else outer
+            at = (found.piece.trace, spans[at].piece.parent)
+        if outer is not found:
+            said, fuller = outer.piece.messages, found.piece.messages
+            if fuller[-1:] == said[-1:] and len(fuller) > len(said):
+                said[:] = fuller
+        elif found.piece.messages or not found.piece.span:
+            kept.append(found)
+    calls: defaultdict[str, list[Messages]] = defaultdict(list)
+    for found in filter(_is_call, kept):
+        calls[str(found.piece.messages[:2])].append(found.piece.messages)
+
+    def goes_on(before: Messages) -> bool:
+        longer = (one for one in calls[str(before[:2])] if len(one) > len(before))
+        return any(one[: len(before)] == before for one in longer)
+
+    return [found for found in kept if not (_is_call(found) and goes_on(found.piece.messages))]
+
+
+def _is_call(found: _Found) -> bool:
+    """True for a call of a log that does not say which dialogue it belongs to."""
+    return bool(found.piece.span and not found.piece.group)
+
+
 def _joined(group: list[_Found]) -> Exported:
     messages: Messages = []
     for found in sorted(group, key=lambda found: found.piece.time):
-        turn = [message for message in found.piece.messages if message.get("role") != "system"]
+        turn = found.piece.messages
         # A trace holds either all that was said before, or its own turn only.
         messages = turn if turn[: len(messages)] == messages else [*messages, *turn]
     last = group[-1]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from pytest_personalens.core.dialogue.exports.pieces import (
+    Messages,
     Piece,
     asked_of,
     decoded,
@@ -53,7 +54,8 @@ def of_deepeval(value: Mapping[str, Any]) -> Iterator[Piece]:
 
 
 def of_sharegpt(value: Mapping[str, Any]) -> Iterator[Piece]:
-    yield Piece(sides(value["conversations"]), str(value.get("id") or ""), value.get("scenario"))
+    said = value.get("conversations", value.get("conversation"))
+    yield Piece(sides(said), str(value.get("id") or ""), value.get("scenario"))
 
 
 def of_batch(value: Mapping[str, Any]) -> Iterator[Piece]:
@@ -86,29 +88,23 @@ def of_invocation_log(value: Mapping[str, Any]) -> Iterator[Piece]:
     )
 
 
-def of_response(value: Mapping[str, Any]) -> Iterator[Piece]:
-    response = value if value.get("object") == "response" else value["response"]
-    asked = asked_of({"input": value.get("input")}) or asked_of(value.get("request"))
-    messages = whole(asked, reply_of(response))
-    yield piece_of({**response, **value}, messages, str(response.get("id") or ""), response.get("model"))
-
-
-def of_completion(value: Mapping[str, Any]) -> Iterator[Piece]:
-    asked = asked_of(value) or asked_of(value.get("request"))
-    messages = whole(asked, reply_of(value))
-    yield piece_of(value, messages, str(value.get("id") or ""), value.get("model"))
+def of_call(value: Mapping[str, Any]) -> Iterator[Piece]:
+    answer = value if _has_reply(value) else value["response"]
+    messages = whole(asked_of(value) or asked_of(value.get("request")), reply_of(answer))
+    yield piece_of({**answer, **value}, messages, str(answer.get("id") or ""), answer.get("model"))
 
 
 def of_langsmith(value: Mapping[str, Any]) -> Iterator[Piece]:
-    messages = turn_of(value, value.get("inputs"), value.get("outputs"))
-    if value.get("parent_run_id"):
-        return  # the run above it says the same
+    messages, parent = turn_of(value, value.get("inputs"), value.get("outputs")), value.get("parent_run_id")
     if not has_both_sides(messages):
-        raise ValueError(f"no message of both sides in the run {value.get('name')!r}; remove it")
+        if not parent:
+            raise ValueError(f"no message of both sides in the run {value.get('name')!r}; remove it")
+        messages = []
     without_project = {k: v for k, v in value.items() if k != "session_id"}
-    yield piece_of(
+    piece = piece_of(
         without_project, messages, str(value.get("id") or ""), value.get("name"), value.get("start_time")
     )
+    yield piece._replace(trace=str(value.get("trace_id") or ""), parent=str(parent or ""))
 
 
 def of_langfuse(value: Mapping[str, Any]) -> Iterator[Piece]:
@@ -118,15 +114,12 @@ def of_langfuse(value: Mapping[str, Any]) -> Iterator[Piece]:
         if not has_both_sides(messages) and get(seen, "type") == "GENERATION":
             messages = turn_of(seen, seen.get("input"), seen.get("output"))
     if not has_both_sides(messages):
-        if value.get("type") not in (None, "GENERATION"):
-            return  # a span or an event of a trace
-        raise ValueError("no message of both sides in the input and output; remove it")
-    yield piece_of(
-        {**value, "metadata": decoded(value.get("metadata"))},
-        messages,
-        str(value.get("id") or ""),
-        time=time,
-    )
+        if value.get("type") in (None, "GENERATION"):
+            raise ValueError("no message of both sides in the input and output; remove it")
+        messages = []  # a span or an event of a trace
+    found, name = {**value, "metadata": decoded(value.get("metadata"))}, str(value.get("id") or "")
+    trace, parent = (str(value.get(key) or "") for key in ("traceId", "parentObservationId"))
+    yield piece_of(found, messages, name, time=time)._replace(trace=trace, parent=parent)
 
 
 def of_otel(value: Mapping[str, Any]) -> Iterator[Piece]:
@@ -139,27 +132,48 @@ def of_otel(value: Mapping[str, Any]) -> Iterator[Piece]:
             attributes |= {
                 k: v for k, v in _attributes(get(event, "attributes")).items() if k.endswith(".messages")
             }
-        asked, reply = (decoded(attributes.get(f"gen_ai.{side}.messages")) for side in ("input", "output"))
-        if attributes.get("gen_ai.operation.name") not in (None, "chat", "invoke_agent", "generate_content"):
-            continue
-        if not any(name.startswith("gen_ai.") for name in attributes):
-            continue
-        if not asked or not reply:
-            raise ValueError(
-                "a span without gen_ai.input.messages and gen_ai.output.messages;"
-                " let your instrumentation keep the content"
-            )
-        time = span.get("startTimeUnixNano") or span.get("start_time")
-        name = str(get(span, "context", "span_id") or span.get("spanId") or "")
+        session = attributes.get("gen_ai.conversation.id", attributes.get("session.id"))
         scenario = attributes.get("scenario", attributes.get("gen_ai.conversation.scenario"))
-        found = {"conversation_id": attributes.get("gen_ai.conversation.id"), "scenario": scenario}
-        yield piece_of(
-            {"metadata": found},
-            [*sides(asked), *sides(reply)],
+        name = str(get(span, "context", "span_id") or span.get("spanId") or "")
+        piece = piece_of(
+            {"metadata": {"conversation_id": session, "scenario": scenario}},
+            _of_span(attributes),
             name,
-            attributes.get("gen_ai.request.model"),
-            time,
+            attributes.get("gen_ai.request.model", attributes.get("llm.model_name")),
+            span.get("startTimeUnixNano") or span.get("start_time"),
         )
+        trace, parent = (
+            (get(span, "context", "trace_id"), span.get("parent_id"))
+            if "context" in span
+            else (span.get("traceId"), span.get("parentSpanId"))
+        )
+        yield piece._replace(trace=str(trace or ""), parent=str(parent or ""))
+
+
+def _of_span(attributes: Mapping[str, Any]) -> Messages:
+    """Return the messages of a span of GenAI, of an agent of pydantic-ai, or of OpenInference.
+
+    Raise `ValueError` for a call of a model whose content was not kept.
+    """
+    operation = attributes.get("gen_ai.operation.name", attributes.get("openinference.span.kind"))
+    if operation not in (None, "chat", "generate_content", "invoke_agent", "LLM"):
+        return []
+    asked, reply = (decoded(attributes.get(f"gen_ai.{side}.messages")) for side in ("input", "output"))
+    if asked and reply:
+        return [*sides(asked), *sides(reply)]
+    if every := decoded(attributes.get("pydantic_ai.all_messages")):
+        return sides(every)
+    body, answer = (decoded(attributes.get(f"{side}.value")) for side in ("input", "output"))
+    before, after = asked_of(body), reply_of(answer)
+    if before and after:
+        return [*before, *after]
+    # An agent's span may leave the content to those of its calls.
+    if operation == "invoke_agent" or not any(name.startswith("gen_ai.") for name in attributes):
+        return []
+    raise ValueError(
+        "a span without gen_ai.input.messages and gen_ai.output.messages;"
+        " let your instrumentation keep the content"
+    )
 
 
 def _attributes(value: object) -> dict[str, Any]:
@@ -204,8 +218,13 @@ def _is_invocation(value: _Object) -> bool:
     return "modelId" in value and get(value, "input", "inputBodyJson") is not None
 
 
-def _is_response(value: _Object) -> bool:
-    return "response" in (value.get("object"), get(value, "response", "object"))
+def _is_call(value: _Object) -> bool:
+    return _has_reply(value) or _has_reply(value.get("response"))
+
+
+def _has_reply(value: object) -> bool:
+    known = get(value, "object") == "response" or isinstance(get(value, "choices"), list)
+    return known or bool(reply_of(value))
 
 
 def _is_promptfoo(value: _Object) -> bool:
@@ -216,6 +235,10 @@ def _is_promptfoo(value: _Object) -> bool:
 
 def _is_deepeval(value: _Object) -> bool:
     return "conversationalTestCases" in value or isinstance(get(value, "turns", 0, "role"), str)
+
+
+def _is_sharegpt(value: _Object) -> bool:
+    return isinstance(value.get("conversations", value.get("conversation")), list)
 
 
 def _is_otel(value: _Object) -> bool:
@@ -245,14 +268,13 @@ _LAYOUTS: Final = (
     Layout("a batch", _is_batch, of_batch),
     Layout("a batch of Bedrock", lambda v: "modelInput" in v, of_bedrock_batch),
     Layout("an invocation log of Bedrock", _is_invocation, of_invocation_log),
-    Layout("a Responses object", _is_response, of_response),
-    Layout("a chat completion", lambda v: isinstance(v.get("choices"), list), of_completion),
     Layout("a LangSmith run", lambda v: {"run_type", "inputs"} <= v.keys(), of_langsmith),
     Layout("a promptfoo evaluation", _is_promptfoo, of_promptfoo),
     Layout("an inspect log", lambda v: {"eval", "samples"} <= v.keys(), of_inspect),
     Layout("deepeval's conversations", _is_deepeval, of_deepeval),
-    Layout("ShareGPT", lambda v: isinstance(v.get("conversations"), list), of_sharegpt),
+    Layout("ShareGPT", _is_sharegpt, of_sharegpt),
     Layout("OpenTelemetry", _is_otel, of_otel),
     Layout("a trace of Langfuse", _is_langfuse, of_langfuse),
+    Layout("a model's answer", _is_call, of_call),
     Layout("a list", lambda v: bool(_list_in(v)), _each),
 )  # fmt: skip

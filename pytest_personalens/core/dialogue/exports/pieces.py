@@ -41,6 +41,9 @@ def _plain(raw: Mapping[str, Any]) -> list[dict[str, Any]]:
         return [_result(message.get("call_id"), message.get("output"))]
     if item in _THOUGHTS:
         return []
+    tools = message.pop("toolsCalled", None) or message.pop("tools_called", None)
+    if isinstance(tools, list):  # deepeval names what was called before the reply
+        return [*_called(tools), *_plain(message)]
     parts = message.get("parts", message.get("content"))
     said: list[Any] = []
     listed = message.get("tool_calls") or []
@@ -57,6 +60,15 @@ def _plain(raw: Mapping[str, Any]) -> list[dict[str, Any]]:
     kept = {k: v for k, v in message.items() if k in ("steps", "left_out")}
     plain = {"role": role, "content": content, **kept, **({"tool_calls": calls} if calls else {})}
     return [*results, *([plain] if said or calls or not results else [])]
+
+
+def _called(tools: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    calls = [
+        _call(f"call-{n}", t.get("name"), t.get("inputParameters", t.get("input_parameters")))
+        for n, t in enumerate(tools)
+    ]
+    results = [_result(f"call-{n}", t["output"]) for n, t in enumerate(tools) if t.get("output") is not None]
+    return [_calling("", calls), *results]
 
 
 def _opened(raw: Mapping[str, Any]) -> dict[str, Any]:
@@ -177,6 +189,8 @@ class Piece(NamedTuple):
     """A dialogue of an export, or a part of one: one half of a batch, or the turn of one trace.
 
     Pieces of one `group` belong together, in the order of `time`. `scenario` is what the metadata says of it.
+    A call has the name `span`; one of a trace names that and the span around it, and is only a link if it has
+    no messages.
     """
 
     messages: Messages
@@ -186,6 +200,9 @@ class Piece(NamedTuple):
     group: str = ""
     time: str = ""
     half: Literal["", "request", "result"] = ""
+    trace: str = ""
+    span: str = ""
+    parent: str = ""
 
 
 def get(value: object, *path: str | int) -> Any:
@@ -249,9 +266,8 @@ def piece_of(
     """Return the piece of a call or a trace, with the group that its metadata or its session name."""
     metadata = metadata_of(value)
     group = next((str(found[k]) for k in _CONVERSATIONS for found in (metadata, value) if found.get(k)), "")
-    return Piece(
-        messages, group or name, metadata.get("scenario"), str(assistant or ""), group, str(time or "")
-    )
+    scenario, played = metadata.get("scenario"), str(assistant or "")
+    return Piece(messages, group or name, scenario, played, group, str(time or ""), span=name)
 
 
 def decoded(value: object) -> Any:

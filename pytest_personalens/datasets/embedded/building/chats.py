@@ -14,7 +14,7 @@ from pytest_personalens.datasets.embedded.building.by_hand import TODO
 from pytest_personalens.datasets.embedded.building.pieces import prompt_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from pytest_personalens.datasets.embedded.building.pieces import Answer, Pieces
@@ -92,44 +92,54 @@ _KNOWN: Final = (
 
 
 class Chat(NamedTuple):
-    """A masked dialogue as (role, text), its line in the file, and the tools that were called."""
+    """A masked dialogue as (role, text), its number, where it stands, and the tools that were called."""
 
-    line: int
+    number: int
+    where: str
     turns: tuple[tuple[str, str], ...]
     tools: tuple[str, ...]
 
 
-def read_chats(file: Path, mask: Callable[[str], str]) -> tuple[list[Chat], list[DataError]]:
-    """Return the dialogues of a file, which has them a line or is an export, and the problems of bad ones.
+def read_chats(files: Sequence[Path], mask: Callable[[str], str]) -> tuple[list[Chat], list[DataError]]:
+    """Return the dialogues of files, which have them a line or are exports, and the problems of bad ones.
 
-    Raise `DataError` if no dialogue can be read.
+    A dialogue has the number of its line, after those of the files before. Raise `DataError` if no dialogue
+    can be read.
     """
     chats: list[Chat] = []
     errors: list[DataError] = []
-    exports = Exports()
-    for value in read_values(file):
+    exports, last = Exports(), 0
+
+    def add(messages: object, file: Path, where: str, number: int) -> None:
         try:
-            if value.problem is not None:
-                raise value.problem
-            if not exports.add(file, value.where, value.number, value.value):
-                data = value.value
-                messages = data.get("messages") if isinstance(data, dict) else data
-                chats.append(_chat(messages, file, value.where, value.number, mask))
+            chats.append(_chat(messages, file, where, number, mask))
         except DataError as error:
             errors.append(error)
-    for found in exports.dialogues():
-        try:
-            chats.append(_chat(found.messages, file, found.where, len(chats) + 1, mask))
-        except DataError as error:
-            errors.append(error)
+
+    for file in files:
+        before = last
+        for value in read_values(file):
+            last = before + value.number
+            try:
+                if value.problem is not None:
+                    raise value.problem
+                if exports.add(file, value.where, value.number, value.value):
+                    continue
+            except DataError as error:
+                errors.append(error)
+                continue
+            data = value.value
+            add(data.get("messages") if isinstance(data, dict) else data, file, value.where, last)
+    for number, found in enumerate(exports.dialogues(), last + 1 if chats else 1):
+        add(found.messages, found.file, found.where, number)
     if not chats:
         if len(errors) > 1:
             problem = f"none of its {len(errors):,} dialogues can be read; the first: {errors[0].what}"
-            raise DataError(file, problem, code=errors[0].code)
+            raise DataError(files[0], problem, code=errors[0].code)
         raise (
             errors[0]
             if errors
-            else DataError(file, 'no dialogue in it; write one a line, such as {"messages": [...]}')
+            else DataError(files[0], 'no dialogue in it; write one a line, such as {"messages": [...]}')
         )
     return chats, errors
 
@@ -140,7 +150,7 @@ def _chat(data: Any, file: Path, where: str, number: int, mask: Callable[[str], 
     ]
     called = (call for raw in data for plain in plain_messages(raw) for call in plain.get("tool_calls", ()))
     tools = [name for call in called if isinstance(name := call["function"].get("name"), str)]
-    return Chat(number, tuple(turns), tuple(dict.fromkeys(tools)))
+    return Chat(number, f"{where} of {file.name}", tuple(turns), tuple(dict.fromkeys(tools)))
 
 
 def draft_by_model(chat: Chat, pieces: Pieces, mask: Callable[[str], str]) -> dict[str, Any] | None:
@@ -163,7 +173,7 @@ def draft_by_model(chat: Chat, pieces: Pieces, mask: Callable[[str], str]) -> di
         ]
 
     prompt = prompt_text("chat", dialogue="\n".join(f"{role}: {text}" for role, text in chat.turns))
-    answer = pieces.make(f"chat-{chat.line:04}", "chat", prompt, problems, dict.fromkeys(_TEXTS, ""))
+    answer = pieces.make(f"chat-{chat.number:04}", "chat", prompt, problems, dict.fromkeys(_TEXTS, ""))
     if answer is None:
         return None
     return {**{n: mask(answer[n]) for n in _TEXTS}, "known": [mask(text) for text in answer.get("known", ())]}
@@ -177,7 +187,7 @@ def skeleton(chat: Chat) -> dict[str, Any]:
         for what, pattern in _KNOWN
         for found in dict.fromkeys(re.findall(pattern, said, re.IGNORECASE))
     ]
-    hint = f"{TODO} see the dialogue at line {chat.line}"
+    hint = f"{TODO} see {chat.where}"
     return {
         **dict.fromkeys(_TEXTS, hint),
         "known": known,

@@ -13,7 +13,7 @@ function parting(item) {
 // The turns of a dialogue as elements; those before `from` are left out, and that one is marked.
 function turnsBefore(item, from) {
   return item.before.slice(from).map(([assistant, words, calls], n) => make("li", { class: `${assistant ? "assistant" : "user"}${n ? "" : " first-difference"}` },
-    make("span", { class: "speaker" }, speaker(assistant, from + n)), calls ? actions(calls) : null, bubble(text(words), [], Boolean(assistant), wordDiff(item, from + n)?.then || [], "del")));
+    make("span", { class: "speaker" }, speaker(assistant, from + n)), calls ? actions(calls) : null, bubble(text(words), [], wordDiff(item, from + n)?.then || [], "del")));
 }
 
 const MOST_WORDS = 1000;

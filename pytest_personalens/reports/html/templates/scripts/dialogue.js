@@ -14,26 +14,17 @@ function placeOf(words, quote) {
   return null;
 }
 
-// Gives any part of the message's text, with the quotes in it marked, and what changed; a mark knows the numbers of the quotes
-// that it is part of.
-function marker(words, quotes, changed, tag) {
+// The message's text, with the quotes in it marked, and what changed; a mark knows the numbers of the quotes that it is part of.
+function marked(words, quotes, changed, tag) {
   const spans = quotes.map((q, n) => [placeOf(words, q), n]).filter(([span]) => span);
-  const every = [...spans.flatMap(([span]) => span), ...changed.flat()];
-  return (from, to) => {
-    const edges = [...new Set([from, to, ...every.filter((edge) => from < edge && edge < to)])].sort((a, b) => a - b);
-    return edges.slice(1).map((end, n) => {
-      const part = shown(words.slice(edges[n], end));
-      const within = spans.filter(([span]) => span[0] <= edges[n] && end <= span[1]).map(([, number]) => number);
-      const quoted = within.length ? make("mark", { "data-quotes": ` ${within.join(" ")} ` }, part) : part;
-      return changed.some(([first, last]) => first <= edges[n] && end <= last) ? make(tag, {}, quoted) : quoted;
-    });
-  };
-}
-
-// What an assistant says is read as Markdown; what a user says stands as it is.
-function marked(words, quotes, assistant, changed, tag) {
-  const leaf = marker(words, quotes, changed, tag);
-  return assistant ? markdown(words, leaf) : leaf(0, words.length);
+  const every = [0, words.length, ...spans.flatMap(([span]) => span), ...changed.flat()];
+  const edges = [...new Set(every.filter((edge) => edge <= words.length))].sort((a, b) => a - b);
+  return edges.slice(1).map((end, n) => {
+    const part = shown(words.slice(edges[n], end));
+    const within = spans.filter(([span]) => span[0] <= edges[n] && end <= span[1]).map(([, number]) => number);
+    const quoted = within.length ? make("mark", { "data-quotes": ` ${within.join(" ")} ` }, part) : part;
+    return changed.some(([first, last]) => first <= edges[n] && end <= last) ? make(tag, {}, quoted) : quoted;
+  });
 }
 
 // A quote that is marked above needs no more than its first words.
@@ -81,18 +72,18 @@ function evidenceOf(item) {
   return found;
 }
 
-function bubble(words, quotes, assistant = false, changed = [], tag = "ins") {
-  const element = make("div", { class: assistant ? "bubble rendered" : "bubble", dir: "auto" });
+function bubble(words, quotes, changed = [], tag = "ins") {
+  const element = make("div", { class: "bubble", dir: "auto" });
   if (words.length <= LONG) {
-    element.append(...marked(words, quotes, assistant, changed, tag).flat(3));
+    element.append(...marked(words, quotes, changed, tag).flat(3));
     return [element];
   }
   // Not within a surrogate pair.
   const cut = /[\ud800-\udbff]/.test(words[LONG - 1]) ? LONG - 1 : LONG;
-  element.append(...marked(words.slice(0, cut), quotes, assistant, [], tag).flat(3), "…");
+  element.append(...marked(words.slice(0, cut), quotes, [], tag).flat(3), "…");
   const more = make("button", { type: "button", class: "more" }, `Show all ${words.length.toLocaleString("en")} characters`);
   more.addEventListener("click", () => {
-    element.replaceChildren(...marked(words, quotes, assistant, [], tag).flat(3));
+    element.replaceChildren(...marked(words, quotes, [], tag).flat(3));
     more.remove();
     markHits(...article.querySelectorAll(".who, .sides"));
   });
@@ -121,7 +112,7 @@ function chat(item) {
   const from = parting(item);
   (item.messages || []).forEach(([assistant, number, calls], turn) => {
     const quotes = [...(evidence.get(turn) || new Map()).values()];
-    const body = bubble(text(number), quotes.map(([quote]) => quote), Boolean(assistant), (from === null || turn < from ? null : wordDiff(item, turn))?.now || []);
+    const body = bubble(text(number), quotes.map(([quote]) => quote), (from === null || turn < from ? null : wordDiff(item, turn))?.now || []);
     const p = assistant && replies < counted ? byTurn.turns[replies] : null;
     const took = assistant && item.times ? item.times[replies] : null;
     if (assistant) replies += 1;
@@ -179,8 +170,7 @@ function readings(item) {
       [["Observations", v.observed], ["Improvements", v.better]].map(([name, found]) => found ? make("details", {}, make("summary", {}, name), make("ul", { class: "plain" }, found.map((one) => make("li", {}, plain(text(one)))))) : null),
       v.unfound ? make("p", { class: "bad" }, v.unfound) : null,
       v.turns ? make("p", {}, `By turn: ${v.turns.join(", ")}`) : null,
-      v.votes ? make("details", {}, make("summary", {}, `${v.votes.length} votes: ${v.votes.map(([s]) => s).join(", ")}`), make("ul", { class: "plain" }, v.votes.map(([s, why]) => make("li", {}, `${s}: ${plain(text(why))}`)))) : null,
-      labelOf(item, v));
+      v.votes ? make("details", {}, make("summary", {}, `${v.votes.length} votes: ${v.votes.map(([s]) => s).join(", ")}`), make("ul", { class: "plain" }, v.votes.map(([s, why]) => make("li", {}, `${s}: ${plain(text(why))}`)))) : null);
   }));
 }
 

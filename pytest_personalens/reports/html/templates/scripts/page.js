@@ -211,7 +211,6 @@ function start() {
   show();
   performance.mark("ready");
   document.getElementById("csv").addEventListener("click", saveCsv);
-  document.getElementById("labels").addEventListener("click", saveLabels);
   // The table is on the screen before anything else is read.
   requestAnimationFrame(() => setTimeout(load));
 }
@@ -226,7 +225,6 @@ async function load() {
     return;
   }
   performance.mark("unpacked");
-  countLabels();
   if (state.q) show();
   follow();
   // What a search looks through is put together while nobody waits for it.

@@ -36,13 +36,6 @@ function gave(item, code, preference) {
 
 const preferences = [...new Set(data.items.flatMap((i) => i.reasons.map(([, about]) => rowText(about))))].filter(Boolean).sort();
 
-// Outcomes that cost nothing: the heat map leads to them.
-function usedWell() {
-  const costs = new Set(data.reasons.map(([code]) => code));
-  const codes = [...new Set(data.items.flatMap((i) => i.reasons.map(([code]) => code)))];
-  return codes.filter((code) => !costs.has(code) && data.outcomes[code]).map((code) => [code, `a preference is ${data.outcomes[code]}`, (i) => gave(i, code)]);
-}
-
 // The filters that can tell items of this run apart: name, label, and the choices with what each keeps.
 function filters() {
   const own = (item) => !item.arm;
@@ -62,7 +55,7 @@ function filters() {
   if (lost.length) list.push(["lost", "Lost to the user", [["", "any"], ["all", "lost to the user", (i) => i.lost], ...lost.map((l) => [l, `user ${l}`, (i) => i.lost === l])]]);
   const changes = [["worse", "worse", (i) => moved(i, false)], ["better", "better", (i) => moved(i, true)]].filter(([, , keep]) => data.items.some(keep));
   if (changes.length) list.push(["change", "Since before", [["", "any"], ...changes]]);
-  if (data.reasons.length) list.push(["reason", "Reason", [["", "any"], ...data.reasons.map(([code, words]) => [code, words, (i) => gave(i, code)]), ...usedWell()]]);
+  if (data.reasons.length) list.push(["reason", "Reason", [["", "any"], ...data.reasons.map(([code, words]) => [code, words, (i) => gave(i, code)])]]);
   const about = new Map();
   for (const item of data.items.filter(own)) for (const p of new Set(item.reasons.map(([, type]) => rowText(type)))) about.set(p, (about.get(p) || 0) + 1);
   if (preferences.length) list.push(["preference", "Preference", [["", "any"], ...preferences.map((p) => [p, `${p} (${about.get(p) || 0})`, (i) => gave(i, state.filters.reason || "", p)])]]);
@@ -71,11 +64,7 @@ function filters() {
   const kinds = [...new Set(data.items.map((i) => i.kind))];
   if (kinds.length > 1) list.push(["kind", "Kind", [["", "any"], ...kinds.map((k) => [k, data.kindNames[k] || k, (i) => i.kind === k])]]);
   const scores = [...new Set(data.items.map((i) => i.scores.get("personalization")))].filter((s) => s != null).sort();
-  if (data.items.some((i) => i.beforeP && i.beforeP !== i.scores.get("personalization"))) {
-    const old = [...new Set(data.items.map((i) => i.beforeP))].filter(Boolean).sort();
-    list.push(["before", "Personalization before", [["", "any"], ...old.map((s) => [String(s), String(s), (i) => i.beforeP === s])]]);
-  }
-  if (scores.length > 1) list.push(["p", "Personalization", [["", "any"], ...scores.map((s) => [String(s), String(s), (i) => i.scores.get("personalization") === s])]]);
+  if (scores.length > 1) list.push(["p", "Personalization", [["", "any"], ...scores.map((s) => [String(s), `${s} (${data.items.filter((i) => own(i) && i.scores.get("personalization") === s).length})`, (i) => i.scores.get("personalization") === s])]]);
   return list;
 }
 
