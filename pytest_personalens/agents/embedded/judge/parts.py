@@ -12,7 +12,7 @@ from pytest_personalens.agents.embedded.reader.text import content, fold, names,
 from pytest_personalens.agents.embedded.reader.values import TYPED, said_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from pytest_personalens.agents.embedded.reader.facts import FactReading
     from pytest_personalens.agents.embedded.reader.statements import Act, Statement
@@ -142,42 +142,8 @@ _STATES: Final[dict[Act, PartState]] = {
 }  # fmt: skip
 
 
-def _kinds(*kinds: str) -> Callable[[Statement], bool]:
-    return lambda s: any(v.kind in kinds for v in s.values)
-
-
-def _has(pattern: str) -> Callable[[Statement], bool]:
-    search = re.compile(pattern).search
-    return lambda s: bool(search(fold(s.text)))
-
-
-def _either(*tests: Callable[[Statement], bool]) -> Callable[[Statement], bool]:
-    return lambda s: any(test(s) for test in tests)
-
-
-#: What shows a detail that may have any value.
-_SLOTS: Final[Mapping[Slot, Callable[[Statement], bool]]] = {
-    "price": _either(
-        _kinds("money"),
-        _has(
-            r"\b(?:free|no (?:extra |additional )?(?:cost|charge|fee)|nothing (?:extra|more|to pay)|same price|costs? nothing|at no)\b"
-        ),
-    ),
-    "time": _kinds("time"),
-    "day": _either(
-        _kinds("date"), _has(r"\b(?:every ?day|daily|weekdays?|weekends?|mondays?|each (?:day|morning))\b")
-    ),
-    "length": lambda s: (
-        _kinds("duration")(s) or len({v.value for v in s.values if v.kind in ("time", "date")}) > 1
-    ),
-    "count": _kinds("count"),
-    "number": _either(_kinds("count"), _has(r"\d")),
-    "seat": _has(
-        r"\b(?:seats?|row|window|aisle|coach|carriage|berth|cabin|table|terrace|stalls|balcony|corner|floor|room|single|double|twin|suite|standing|section|\d{1,2}[a-f])\b"
-    ),
-}
-#: The detail that a fact without a value asks for, by its kind.
-_SLOT_OF: Final[Mapping[str, Slot]] = {
+#: The details that may have any value and that a typed value shows, by its kind.
+_SLOTS: Final[Mapping[str, Slot]] = {
     "money": "price",
     "time": "time",
     "date": "day",
@@ -327,10 +293,9 @@ class PartReader:
         open_facts = [
             f for name in part.facts if (f := self._facts.get(name)) and (not f.right or is_taste(f))
         ]
-        wanted = set(part.slots) & _SLOTS.keys() | {
-            _SLOT_OF[f.kind] for f in open_facts if f.kind in _SLOT_OF and not f.right
-        }
-        lacking = sorted(slot for slot in wanted if not any(map(_SLOTS[slot], firm)))
+        wanted = {kind for kind, slot in _SLOTS.items() if slot in part.slots}
+        wanted |= {f.kind for f in open_facts if f.kind in _SLOTS and not f.right}
+        lacking = sorted(_SLOTS[kind] for kind in wanted - {v.kind for s in firm for v in s.values})
         if lacking:
             return PartReading(part, "missing", details=tuple(f"the {slot}: not said" for slot in lacking))
         if closed or wanted:

@@ -23,7 +23,7 @@ from pytest_personalens.agents.embedded.user.voice import (
 from pytest_personalens.core.dialogue.dialogue import Dialogue, UserTurn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from pytest_personalens.agents.embedded.judge.parts import PartReading
     from pytest_personalens.core.dialogue.dialogue import Message
@@ -54,8 +54,6 @@ _WH: Final = re.compile(r"(?:what|which|who|whom|whose|when|where|how|if|whether
 _TURNS_DOWN: Final = re.compile(r"\b(?:not|no|wrong|mistake|change|instead|isn't|doesn't|rather)\b|\?")
 #: A question that still wants something, and not only to hear that all is well.
 _OFFERS: Final = re.compile(r"\b(?:shall|should|can|may|could|(?:want|like) me|confirm\w*|proceed|ahead|yes)\b")  # fmt: skip
-#: What is no matter of taste where a task says it.
-_MEASURED: Final = re.compile(r"days|time|season|duration|group size|price", re.IGNORECASE)
 _BEFORE_KIND: Final = {"tell_date": "on ", "tell_time": "at "}
 #: What the user says to a state of the task, once.
 _TO_STATE: Final = {"handed-back": "insist", "refused": "other_way"}
@@ -127,7 +125,7 @@ class NextTurn:
         return len(self.theirs) > _PATIENCE[self.scenario.kind] or same > _SAME_REPLIES or consents
 
     def _objections(self) -> list[str]:
-        """Return what is wrong in the last reply, each matter once: limits, facts, then preferences."""
+        """Return what is wrong in the last reply, each matter once: limits, then facts."""
         broken = [b for b in broken_limits(self.scenario.limits, self._now) if not self._has_said(b.said)]
         lines = [self.speaker.say("limit", o=self._as_said(b.said), v=b.limit.name) for b in broken]
         for fact, was in self._wrong():
@@ -136,7 +134,6 @@ class NextTurn:
             untold = fact.known == "told" and not any(mentions(value, text) for text in self.mine)
             bank = "wrong_open" if fact.known == "open" else "wrong_untold" if untold else "wrong"
             lines.append(self.speaker.say(bank if said in self.last else "wrong_unnamed", v=value, o=said))
-        lines += [self.speaker.say("against", v=v, o=self._as_said(o)) for v, o in self._against()]
         return lines[:_MOST_OBJECTIONS]
 
     def _wrong(self) -> list[tuple[Fact, str]]:
@@ -155,21 +152,6 @@ class NextTurn:
         """True if a message after the opening says the fact and turns something down."""
         value = first_person(voice.spoken(fact))
         return any(_TURNS_DOWN.search(text) and mentions(value, text) for text in self.mine[1:])
-
-    def _against(self) -> Iterator[tuple[str, str]]:
-        """Yield the user's value and the other one, where a reply goes against a preference of the task."""
-        facts = self.scenario.task.facts
-        by_facts = {v for f in facts for v in f.right} | {"no preference"}
-        kept = [s for s in self._now if s.act not in ("asked", "refused", "undone")]
-        for domain, name in self.scenario.task.relevant:
-            held = self.scenario.preferences.get(domain, {}).get(name, ())
-            row, value = (domain, name, held), voice.preferred(name, held)
-            if not held or by_facts & set(held) or (facts and _MEASURED.search(name)):
-                continue
-            other = next((o for s in kept if (o := self.answers.other(row, s.text))), "")
-            known = self.answers.holds(row, self.last) or self._has_said(value)
-            if other and not known and f"{other}:" not in fold(self.last):
-                yield value, other
 
     def _has_said(self, phrase: str) -> bool:
         return any(mentions(phrase, text) for text in self.mine[1:])
@@ -190,7 +172,7 @@ class NextTurn:
         if lines or corrected:
             return lines
         consents = [q for q in asked if q.wants == "consent"]
-        if self._proposes or any(not self._is_served or _OFFERS.search(plain(q.text)) for q in consents):
+        if any(not self._is_served or _OFFERS.search(plain(q.text)) for q in consents):
             return [self.speaker.say("yes")]
         if any(q.wants == "start" for q in asked):
             texts = (opening(self.scenario, len(self.mine) + n) for n in range(_TRIES))
@@ -206,13 +188,6 @@ class NextTurn:
         bank, value, _ = told[0]
         again = bank not in ("option", "instead") and any(mentions(value, text) for text in self.mine)
         return self.speaker.say("again" if again else bank, v=value, o=value)
-
-    @property
-    def _proposes(self) -> bool:
-        """True if the last reply has proposals, reports nothing and asks nothing."""
-        acts = {s.act for s in self._now}
-        idle = not (acts & {"done", "refused", "undone"} or questions(self.last) or self._is_served)
-        return "offered" in acts and idle
 
     def _request(self) -> str:
         """Return a request for what was not affirmed; empty if all of it stands or was asked for."""
