@@ -13,7 +13,7 @@ from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.datasets import EmbeddedDataset, draw
 from tests.support.repository import ROOT
 
-PAGE = ROOT / "example_project" / "demo-read.md"
+PAGE = ROOT / "docs" / "explanation" / "demo-read.md"
 _ROW = re.compile(
     r"^\| `(?P<id>[\w-]+)` \| (?P<verdict>[^|]+) \| (?P<answer>\w+) \| (?P<quote>[^|]+) \|$", re.MULTILINE
 )
