@@ -45,7 +45,8 @@ READINGS = 6
 #: Tokens of one answer: 150 a round (the paper), most of them the assistant's; a reading's as in
 #: plugin/cost_estimate.py.
 OUTPUT = {"user": 40, "assistant": 110, "judge": 180}
-#: Dollars for a million tokens of input, output, cached input (docs/how-to/models/cost.md). They change.
+#: Dollars for a million tokens of input, output, cached input. They change.
+#: docs/how-to/models/connect-a-model.md has the same.
 PRICES: dict[str, tuple[float, ...]] = {
     "user": (0.25, 1.25, 0.03),
     "assistant": (0.25, 1.25, 0.03),

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from pytest_personalens.core.judging.evaluation import Cause
     from pytest_personalens.core.judging.usage import Price
     from pytest_personalens.core.suite import Suite
-    from pytest_personalens.results.values.calibration import Calibration
     from pytest_personalens.results.values.figures import Drift
 
 #: The fields of results that `summarize` does not compute from items.
@@ -36,28 +35,18 @@ def summarize(
     items: Iterable[Item],
     *,
     settings: dict[str, Any],
-    dataset: str,
-    requested: int,
-    drawn: int,
-    lost: Sequence[str] = (),
-    unevaluated: Sequence[str] = (),
-    skipped: Sequence[str] = (),
-    of_controls: Sequence[str] = (),
-    missing_by_group: Mapping[str, int] = MappingProxyType({}),
-    left_out: int = 0,
-    elsewhere: int = 0,
     prices: Mapping[str, Price] = MappingProxyType({}),
-    complete: bool = True,
-    drawn_from: Mapping[str, int] = MappingProxyType({}),
-    excluded: Mapping[str, Mapping[str, int]] = MappingProxyType({}),
-    calibration: Calibration | None = None,
     side_by_side: int = 1,
+    **facts: Any,
 ) -> Results:
     """Return the results of `items`, in an order that does not depend on theirs.
 
-    `prices` are those of the models, by role. `drawn_from` and `excluded` say what the dataset has, by kind.
+    `facts` are further fields of the results, of `FACTS`. `prices` are those of the models, by role.
     `side_by_side` is the number of dialogues that ran at the same time.
     """
+    for name in ("lost", "unevaluated", "skipped", "of_controls"):
+        facts[name] = tuple(sorted(facts.get(name, ())))
+    facts["missing_by_group"] = dict(sorted(facts.get("missing_by_group", {}).items()))
     ordered = tuple(
         _with_dollars(item, prices) for item in without_short(sorted(items, key=lambda i: i.nodeid))
     )
@@ -76,20 +65,7 @@ def summarize(
         suite=suite.name,
         criteria=tuple(criteria),
         settings=settings,
-        dataset=dataset,
-        requested=requested,
-        drawn=drawn,
-        complete=complete,
-        lost=tuple(sorted(lost)),
-        unevaluated=tuple(sorted(unevaluated)),
-        skipped=tuple(sorted(skipped)),
-        of_controls=tuple(sorted(of_controls)),
-        missing_by_group=dict(sorted(missing_by_group.items())),
-        left_out=left_out,
-        elsewhere=elsewhere,
-        drawn_from=dict(drawn_from),
-        excluded={kind: dict(reasons) for kind, reasons in excluded.items()},
-        calibration=calibration,
+        **facts,
         leaks=_leaks(ordered) if suite.scenario.takes_answers else None,
         items=ordered,
         overall=group("overall", own, suite, whole=True),

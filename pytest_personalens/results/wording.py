@@ -196,6 +196,28 @@ def _seconds(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
 
 
+def latency_note(results: Results) -> str:
+    """Return ``replies: p50 1.2 s, p95 3.4 s over 214 replies, 4 dialogues side by side``, or ""."""
+    found = results.latency
+    if found is None:
+        return ""
+    first = ""
+    if found.first_p50 is not None and found.first_p95 is not None:
+        first = f"; first piece p50 {found.first_p50:.1f} s, p95 {found.first_p95:.1f} s"
+    none = f"; {found.replayed} replayed without a time" if found.replayed else ""
+    basis = f"{replies_text(found.replies)}, {side_text(found.side_by_side)}"
+    return f"latency: p50 {found.p50:.1f} s, p95 {found.p95:.1f} s over {basis}{first}{none}"
+
+
+def replies_text(number: int) -> str:
+    return f"{number:,} {'reply' if number == 1 else 'replies'}"
+
+
+def side_text(side_by_side: int) -> str:
+    """Return ``4 dialogues side by side``, or ``one dialogue at a time``."""
+    return f"{side_by_side} dialogues side by side" if side_by_side > 1 else "one dialogue at a time"
+
+
 def asked_again_note(results: Results) -> str:
     """Return how many readings the judge was asked for twice, and why; votes are no second asking."""
     most_votes = results.settings.get("judge_votes") or 1

@@ -13,7 +13,6 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -29,13 +28,11 @@ from pytest_personalens.core.suite import get_suite
 from pytest_personalens.core.text.safe_text import harmless
 from pytest_personalens.reports.content.findings import findings_of
 from pytest_personalens.reports.content.markup import code, escape
-from pytest_personalens.reports.html.page import html_page
 from pytest_personalens.reports.markdown import github
 from pytest_personalens.reports.markdown.report import markdown_report
 from pytest_personalens.reports.markdown.sections import COMMENT_LIMIT
 from pytest_personalens.reports.tables.assistants import assistant_tables
 from pytest_personalens.reports.tables.runs import StoredRun
-from pytest_personalens.reports.terminal.summary import summary_lines
 from pytest_personalens.reports.terminal.transcript import failure_lines
 from pytest_personalens.results.gates.check import check_again
 from pytest_personalens.results.summary import group, summarize
@@ -154,30 +151,6 @@ FULL = results(
 )  # fmt: skip
 
 
-def test_markdown_says_it_all() -> None:
-    text = markdown_report(FULL, link="https://github.com/o/r/blob/abc")
-    for line in (
-        "## ❌ personalens FAILED: TCR 0.50 &#60; 0.70; 1 item",
-        "| tcr | **FAILED** | tcr 0.50 &#60; 0.70 |",
-        "| overall | 3 | 2 | 0.50 | 2.00 |",
-        "| P | **significant drop** | 2 | 2.50 | 2.00 | -0.50 | -0.90 to -0.10 | 0.010 | 0.40 |",
-        "| books-1-ann | P | [record](https://github.com/o/r/blob/abc/tests/a%20b.json) | 3.00 | 1.00 |",
-        "- not run now: 1 (movies-1-bob)",
-        "| no-context | P | 9 | 1.50 | 2.25 | +0.75 | +0.25 to +1.25 | 0.004 |",
-        "| 0.80 | 0.65 |",
-        "Standard deviation within one scenario: P 0.31.",
-        "- **books-3-ann**: not scored, judge: `no answer`",
-        "  - turn 1, assistant: `Done.` (`Done.`)",
-        "3 model calls, 3,000 tokens",
-    ):
-        assert line in text.splitlines(), line
-    assert text.index("books-3-ann") < text.index("- **books-1-ann**: task not completed, p 1 &#60; 2"), (
-        "what failed comes first"
-    )
-    assert text.count("<details>") == text.count("</details>") == 3
-    assert "blob" not in markdown_report(FULL)
-
-
 @pytest.mark.parametrize(
     ("made", "said"),
     [
@@ -191,23 +164,6 @@ def test_markdown_says_it_all() -> None:
 )  # fmt: skip
 def test_the_outcome_in_one_line(made: Results, said: str) -> None:
     assert findings_of(made).outcome.line == said
-
-
-def test_every_report_says_the_same_of_a_run() -> None:
-    made = results([item(1, tc=0), item(2, cause="judge")], left_out=2, gates=(gate("p", True),))
-    findings = findings_of(made)
-    notes = [note.text for about, note in findings.notes.items() if about != "low"]
-    assert [text.partition(" ")[0] for text in notes] == ["left", "not"]
-    terminal = "\n".join(text for text, _ in summary_lines(made, verbose=False))
-    page, markdown = html_page(made), markdown_report(made)
-    for text in notes:
-        assert text in terminal and escape(text) in markdown
-        assert html.escape(f"{text[0].upper()}{text[1:]}.") in page
-    assert findings.scores == "TCR 0.00, P 2.00, of 1 of 2 dialogues only"
-    assert f"**{findings.scores}**" in markdown
-    trust = " ".join(terminal.split())
-    assert not made.went_wrong and findings.trust in trust and findings.trust in page
-    assert findings.trust not in "".join(text for text, _ in summary_lines(results([item()]), verbose=False))
 
 
 def hostile_results() -> Results:
@@ -283,15 +239,6 @@ def test_markdown_stays_within_its_limit_and_says_what_is_cut() -> None:
         shown = len(re.findall(r"^- \*\*", text, re.MULTILINE))
         assert shown + (int(cut[1]) if cut else 0) == 399 or "all 399 failures" in text
     assert len(markdown_report(whole).encode()) > COMMENT_LIMIT * 0.9
-
-
-@pytest.mark.slow
-def test_a_group_of_many_names_is_cut_too() -> None:
-    suite = get_suite("personalens")
-    domains = tuple(group(f"Domain {n} {'x' * 500}", [item(1)], suite) for n in range(5_000))
-    text = markdown_report(results([item()], domains=domains), limit=20_000)
-    assert len(text.encode()) <= 20_000
-    assert re.search(r"Cut, for want of room: \d+ of 5000 domains", text)
 
 
 def commands(lines: Sequence[str]) -> list[str]:
@@ -411,22 +358,6 @@ def test_no_report_has_a_line_that_a_runner_takes_for_a_command() -> None:
     assert "##" not in harmless(azure)
 
 
-def test_two_runs_side_by_side(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    now, then = tmp_path / "now.json", tmp_path / "then.json"
-    write_json(results([item(1, p=3), item(2, p=2), item(9)]), then)
-    write_json(results([item(1, p=1), item(2, p=3), item(3)], settings={"context": "none"}), now)
-    assert main([str(now), str(then), "--verbose"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert f"beside {then}: 2 scenarios scored in both; the changes are not tested" in lines
-    assert "  P 2.50 -> 2.00 (-0.50, too few for an interval) over 2 scenarios of 1 user" in lines
-    assert "  1 score worse than then:" in lines and "  1 score better than then:" in lines
-    assert "  note: context was 'DIS', and is 'none'" in lines
-    assert main([str(now), str(then), "--report", "-"]) == 0
-    markdown = capsys.readouterr().out
-    assert "| P | 2 | 2.50 | 2.00 | -0.50 | - |" in markdown
-    assert "The changes are not tested" in markdown and "significant" not in markdown
-
-
 @pytest.fixture
 def stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
@@ -495,17 +426,6 @@ def test_the_command_refuses_options_with_exit_code_4(stored: Path, args: list[s
     with pytest.raises(SystemExit) as exit_:
         main(args)
     assert exit_.value.code == 4
-
-
-def test_the_page_is_written_by_its_own_module(
-    stored: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    asked: list[Any] = []
-    page = ModuleType("pytest_personalens.reports.html.page")
-    page.write_html = lambda results, path: asked.append((results.drawn, path))  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, page.__name__, page)
-    assert main(["now.json", "before.json", "--report", "page.html"]) == 0
-    assert (asked, capsys.readouterr().out) == ([(3, Path("page.html"))], "report: page.html\n")
 
 
 @pytest.mark.parametrize("file", sorted(CI.glob("*.yml")), ids=lambda file: file.name)

@@ -15,7 +15,6 @@ from pytest_personalens.core.text.node_ids import BUILT_IN, file_of, within_file
 from pytest_personalens.core.text.safe_text import shell_line
 from pytest_personalens.reports.content.explanation import sentence_of
 from pytest_personalens.results.gates.corrected import corrected_note
-from pytest_personalens.results.gates.gate_expressions import latency_note
 from pytest_personalens.results.reasons.explanation import explanations
 from pytest_personalens.results.reasons.reasons import (
     criteria_note,
@@ -31,6 +30,7 @@ from pytest_personalens.results.wording import (
     apart,
     asked_again_note,
     count,
+    latency_note,
     left_out_text,
     not_judged_note,
     part_note,

@@ -17,7 +17,7 @@ from pytest_personalens.reports.content.findings import (
 )
 from pytest_personalens.reports.content.kind_tables import slice_lines
 from pytest_personalens.reports.content.markup import figure, name_column, short_line
-from pytest_personalens.results.gates.gate_expressions import latency_change_text
+from pytest_personalens.results.gates.since_baseline import latency_change_text
 from pytest_personalens.results.reasons.reasons import broken_limits, costs_of
 from pytest_personalens.results.values.item import shortfall_text
 from pytest_personalens.results.wording import (

@@ -10,13 +10,12 @@ from pytest_personalens.results.comparison.baseline import setup_of_item
 from pytest_personalens.results.comparison.pairs import (
     OUTSIDE,
     PLACES,
-    adjust_holm,
     changes_in,
     compare_pairs,
     gains,
 )
 from pytest_personalens.results.means import by_user, in_order, mean, pair_means, scores_of
-from pytest_personalens.results.stats.paired import detectable, holm, sign_flip, step_of
+from pytest_personalens.results.stats.paired import adjust_holm, detectable, holm, sign_flip, step_of
 from pytest_personalens.results.values.figures import Comparison, Difference, Flip, LatencyChange
 from pytest_personalens.results.values.item import MARGIN, mean_time
 

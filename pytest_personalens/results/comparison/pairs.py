@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from pytest_personalens.core.judging.evaluation import total
 from pytest_personalens.results.means import answers_of, by_user, pair_means, scores_of, user_sums
 from pytest_personalens.results.stats.intervals import mean_interval, pass_hat, spread
-from pytest_personalens.results.stats.paired import flip_interval, sign_flip
+from pytest_personalens.results.stats.paired import adjust_holm, flip_interval, sign_flip
 from pytest_personalens.results.stats.resampling import bootstrap_of_sums, swap_of_sums
 from pytest_personalens.results.summary import by_kind, group
 from pytest_personalens.results.values.figures import Arm, PairedChange, Trials
@@ -117,21 +117,6 @@ def adjust_contrasts(contrasts: Sequence[Contrast]) -> list[Contrast]:
     """Return the same contrasts in the same order, with p-values corrected for all of them."""
     adjusted = adjust_holm([one.p for one in contrasts])
     return [one._replace(adjusted=p) for one, p in zip(contrasts, adjusted, strict=True)]
-
-
-def adjust_holm(ps: Sequence[float]) -> list[float]:
-    """Return each of `ps` as Holm's step-down procedure (1979) corrects it.
-
-    A corrected p is at most the level exactly if `holm` rejects the hypothesis at that level.
-
-    >>> adjust_holm([0.04, 0.02])
-    [0.04, 0.04]
-    """
-    adjusted, least = [1.0] * len(ps), 0.0
-    for left, i in zip(range(len(ps), 0, -1), sorted(range(len(ps)), key=lambda i: ps[i]), strict=True):
-        least = max(least, min(1.0, left * ps[i]))
-        adjusted[i] = least
-    return adjusted
 
 
 def _by_test(items: Sequence[Item], dimension: Measure) -> dict[Key, TrialScores]:

@@ -126,8 +126,21 @@ def mcnemar(broken: int, mended: int) -> float:
     return total / (1 << changed)
 
 
+def adjust_holm(ps: Sequence[float]) -> list[float]:
+    """Return each of `ps` as the step-down procedure of Holm (1979) corrects it: `holm` by its level.
+
+    >>> adjust_holm([0.04, 0.02])
+    [0.04, 0.04]
+    """
+    adjusted, least = [1.0] * len(ps), 0.0
+    for left, i in zip(range(len(ps), 0, -1), sorted(range(len(ps)), key=lambda i: ps[i]), strict=True):
+        least = max(least, min(1.0, left * ps[i]))
+        adjusted[i] = least
+    return adjusted
+
+
 def holm(ps: Sequence[float], level: float) -> list[bool]:
-    """Return which of several hypotheses the step-down procedure of Holm (1979) rejects, in their order.
+    """Return which of several hypotheses the procedure of Holm rejects, in their order.
 
     The probability of any wrong rejection is at most `level`. Raise ValueError for a level that is not
     between 0 and 1, and for a p outside 0 to 1.
@@ -138,12 +151,7 @@ def holm(ps: Sequence[float], level: float) -> list[bool]:
     check_level(level)
     if not all(0 <= p <= 1 for p in ps):
         raise ValueError(f"expected ps from 0 to 1, found {list(ps)}")
-    rejected = [False] * len(ps)
-    for left, i in zip(range(len(ps), 0, -1), sorted(range(len(ps)), key=lambda i: ps[i]), strict=True):
-        if ps[i] > level / left:
-            break
-        rejected[i] = True
-    return rejected
+    return [p <= level for p in adjust_holm(ps)]
 
 
 def _units(differences: Sequence[Fraction | int]) -> list[int]:

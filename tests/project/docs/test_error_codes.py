@@ -98,7 +98,7 @@ def test_a_code_is_explained(empty_repo: Repository) -> None:
     told = empty_repo.command("explain", "pl201")
     assert told.ret == 0
     told.stdout.fnmatch_lines(
-        ["PL201: A file cannot be read", "Check the path*", "more: *explanation/bad-input.md"]
+        ["PL201: A file cannot be read", "Check the path*", "more: *explanation/limits.md"]
     )
     listed = empty_repo.command("explain").outlines
     assert [line[:5] for line in listed] == list(error_codes())

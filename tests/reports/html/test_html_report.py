@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import gc
 import hashlib
 import json
 import re
@@ -22,7 +21,6 @@ import pytest
 from pytest_personalens.cli.runs.report import main
 from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
 from pytest_personalens.reports.html.page import gate_remark, html_page, write_html
-from pytest_personalens.results.stats.intervals import rate_interval
 from pytest_personalens.results.values.figures import Gate
 from pytest_personalens.results.values.results import Results, write_json
 from tests.support.browser import Page, axe_source
@@ -85,18 +83,6 @@ def test_equal_results_give_equal_pages() -> None:
     assert len(digests) == 1
 
 
-@pytest.mark.parametrize("broken", [False, True])
-def test_the_garbage_collector_goes_on_after_a_page(monkeypatch: pytest.MonkeyPatch, broken: bool) -> None:
-    results = rich_results(2)
-    if broken:
-        monkeypatch.setattr("pytest_personalens.reports.html.page.payload", None)
-        with pytest.raises(TypeError):
-            html_page(results)
-    else:
-        html_page(results)
-    assert gc.isenabled()
-
-
 @pytest.mark.slow
 def test_the_page_asks_nobody_for_anything(file: Path) -> None:
     elements = Elements(file.read_text(encoding="utf-8"))
@@ -144,22 +130,6 @@ def test_what_was_said_arrives_as_it_was_said(everything: Results, file: Path) -
     for item, fields in zip(everything.items, dialogues["items"], strict=True):
         said = [dialogues["texts"][number] for _, number in fields["messages"]]
         assert said == [m.content for m in item.evaluation.dialogue.messages]
-
-
-def test_the_first_answer(everything: Results) -> None:
-    page = html_page(everything)
-    assert re.search(r'<h1 id="verdict">.*✕.* Failed</h1>', page)
-    assert "Personalization fell from 3" in page
-    assert "significant drop" in page
-    # 78 scored dialogues of 39 scenarios, and not one more than that.
-    assert "n&nbsp;=&nbsp;39, 78 dialogues" in page
-
-
-def test_a_rate_has_its_exact_interval() -> None:
-    results = rich_results(30)
-    done = sum(bool(i.evaluation.task_completed) for i in results.items)
-    low, high = rate_interval(done, 30)
-    assert f'<p class="big">{done / 30:.2f}</p>\n<p><b>{low:.2f} to {high:.2f}</b>' in html_page(results)
 
 
 @pytest.mark.parametrize(
@@ -458,15 +428,6 @@ def test_the_head_of_the_page_shows_every_link(page: Page, file: Path, width: in
     assert page.js(cut) == 0
 
 
-def test_few_tabs_lead_to_the_search(page: Page, file: Path) -> None:
-    page.open(file)
-    for _ in range(24):
-        page.keys("\ue004")
-        if page.focus() == "q":
-            break
-    assert page.focus() == "q"
-
-
 def test_a_phone_shows_verdicts_before_the_chat_and_whole_reasons(
     page: Page, file: Path, everything: Results
 ) -> None:
@@ -493,16 +454,6 @@ def test_a_run_without_scores_is_a_page_too(page: Page, tmp_path: Path, count: i
         assert "These results hold no profile of this user." in page.text(".profile")
 
 
-def test_theme_by_hand(page: Page, file: Path) -> None:
-    page.open(file)
-    light = page.js("return getComputedStyle(document.body).backgroundColor")
-    page.click("#theme")
-    assert page.js("return getComputedStyle(document.body).backgroundColor") == light
-    page.click("#theme")
-    assert page.js("return getComputedStyle(document.body).backgroundColor") != light
-    page.click("#theme")
-
-
 @pytest.mark.slow
 def test_five_thousand_dialogues(page: Page, tmp_path: Path) -> None:
     """Loose bounds, for a machine that has other things to do; benchmarks/speed/html_report.py measures."""
@@ -521,27 +472,6 @@ def test_five_thousand_dialogues(page: Page, tmp_path: Path) -> None:
     assert page.text("#page") == "1\N{EN DASH}100 of 5,000"
     page.click("#forth")
     assert page.text("#page") == "101\N{EN DASH}200 of 5,000"
-
-
-@pytest.mark.slow
-def test_tokens_and_dollars_have_columns_where_there_are_any(page: Page, tmp_path: Path) -> None:
-    results = rich_results(6, trials=2)
-    paid = [i.model_copy(update={"usd": 0.01 * (n // 2)}) for n, i in enumerate(results.items)]
-    write_html(results.model_copy(update={"items": tuple(paid)}), tmp_path / "paid.html")
-    page.open(tmp_path / "paid.html")
-    assert page.texts("#rows thead button")[-2:] == ["Tokens", "US$"]
-    page.click("[data-sort=usd]")
-    assert page.texts("#rows tbody td:last-child") == [f"{0.02 * n:.4f}" for n in (5, 4, 3, 2, 1, 0)]
-    assert page.texts("#rows tbody td:nth-last-child(2)") == ["1,960"] * 6
-    page.go("#item=" + quote(paid[2].nodeid))
-    assert "Tokens 980, US$ 0.0100" in page.text(".profile")
-    free = [
-        i.model_copy(update={"evaluation": i.evaluation.model_copy(update={"usage": {}})})
-        for i in results.items
-    ]
-    write_html(results.model_copy(update={"items": tuple(free)}), tmp_path / "free.html")
-    page.open(tmp_path / "free.html")
-    assert page.texts("#rows thead button")[-1] == "Turns"
 
 
 @pytest.mark.slow
@@ -576,24 +506,6 @@ def test_paper_has_the_title_and_nothing_to_click(page: Page, file: Path) -> Non
     page.js("dispatchEvent(new Event('afterprint'))")
     assert not page.js("return [...document.querySelectorAll('.folded')].some((d) => d.open)")
     page.chrome.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
-
-
-def test_a_dialogue_opened_by_a_key_has_the_focus_and_no_ring(page: Page, file: Path) -> None:
-    page.open(file)
-    page.keys("j", "\ue007")
-    assert page.focus() == "dialogue-head"
-    assert page.js("return getComputedStyle(document.activeElement).outlineStyle") == "none"
-
-
-@pytest.mark.slow
-def test_a_change_over_a_part_of_the_dialogues_says_so(tmp_path: Path) -> None:
-    def tiles(now: int, before: int) -> list[str]:
-        page = beside(rich_results(now, trials=1), rich_results(before), tmp_path)
-        return re.findall(r"since the earlier results[^<]*", page)
-
-    assert all("over the" not in tile for tile in tiles(30, 30))
-    assert len(tiles(60, 30)) == 2
-    assert all(re.search(r"over the (2\d|30) in both", tile) for tile in tiles(60, 30))
 
 
 def test_words_that_differ_from_before_are_marked(page: Page, tmp_path: Path) -> None:

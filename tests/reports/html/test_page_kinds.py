@@ -8,10 +8,8 @@ from typing import Any
 
 import pytest
 
-from pytest_personalens.reports.html.page import html_page
 from tests.support.browser import Page, axe_source
 from tests.support.repository import Repository
-from tests.support.results.rich_results import rich_results
 
 RUN = ("--personalens-suite=personaconv", "--personalens-sample=18", "--personalens-kind=sentiment,impact")
 BOTH = ("--personalens-control", "NP-Conv", "--personalens-gate", "valid >= 50%")
@@ -118,12 +116,6 @@ def test_a_kind_has_its_figures_in_every_setting(threads: Repository) -> None:
     assert row[4] == (f"{paired['p']:.3f}" if paired["p"] >= 0.001 else "< 0.001")
     impact = Tables(text).found["Figures of impact by setting"]
     assert "log error lower is better" in [" ".join(row[0].split()) for row in impact]
-
-
-def test_a_suite_without_kinds_of_its_own_has_no_such_section() -> None:
-    text = html_page(rich_results(5))
-    for word in ('id="kinds"', '"armLabel"'):
-        assert word not in text
 
 
 @pytest.mark.slow

@@ -66,11 +66,6 @@ def test_reasons_are_added_up_and_lead_to_their_dialogues(page: Page, file: Path
     assert page.console() == []
 
 
-def test_reasons_show_their_change_where_all_dialogues_are_known() -> None:
-    results = rich_results(20)
-    assert "change since" not in html_page(results)
-
-
 @pytest.mark.parametrize(("width", "hidden"), [(390, False), (1280, True)])
 def test_a_table_that_is_too_wide_says_that_there_is_more(
     page: Page, file: Path, width: int, hidden: bool
@@ -93,20 +88,6 @@ def test_gates_have_their_values_and_limits_on_a_phone(page: Page, file: Path, c
         assert f"{gate.value:.2f}".lstrip("-") in seen
     wide = "return [...document.querySelectorAll('.gates td')].every((c) => c.getBoundingClientRect().right <= innerWidth)"
     assert page.js(wide)
-
-
-def test_filters_leave_no_holes(page: Page, file: Path) -> None:
-    page.open(file)
-    page.click("#chosen")
-    holes = page.js(
-        "return [...document.querySelectorAll('#choices label')].filter((l) =>"
-        " l.getBoundingClientRect().width - l.lastElementChild.getBoundingClientRect().width > 1).length"
-    )
-    assert holes == 0
-    rows = page.js(
-        "return new Set([...document.querySelectorAll('#choices label')].map((l) => Math.round(l.getBoundingClientRect().bottom))).size"
-    )
-    assert rows == 1
 
 
 def test_rows_say_why_and_not_what_was_wanted(page: Page, file: Path, compared: Results) -> None:
@@ -156,14 +137,6 @@ def test_runs_that_cannot_be_compared_stand_side_by_side_all_the_same(
     page.click("#rows th a")
     assert page.texts(".then .bubble")[0] == "Your window seat is booked."
     assert page.texts(".now .bubble")[0].startswith("Gladly. Which seat")
-
-
-def test_a_dialogue_of_which_nothing_else_is_known_stands_alone(page: Page, tmp_path: Path) -> None:
-    results = rich_results(5)
-    write_html(results, tmp_path / "r.html")
-    page.open(tmp_path / "r.html", link(results.items[0]))
-    assert page.texts(".parted") == []
-    assert len(page.texts(".chat > li")) == len(results.items[0].evaluation.dialogue.messages)
 
 
 def test_trials_share_a_row_and_each_can_be_opened(page: Page, tmp_path: Path) -> None:
@@ -232,12 +205,6 @@ def test_what_was_tested_is_said_where_it_is_known() -> None:
     assert "javascript:" not in page
     assert HOSTILE[0] not in page
     assert '<p class="tested">' not in html_page(rich_results(3))
-
-
-def test_each_score_of_tcr_and_p_has_its_meaning() -> None:
-    page = html_page(rich_results(3))
-    for words in ("<b>1</b> asks for what is known", "<b>4</b> also foresees", "<b>yes</b> the goal"):
-        assert words in page
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
 from tests.support.repository import Repository
-from tests.support.scripted_agents import TOLD, TOLD_AGENTS, TOLD_ALONE
+from tests.support.scripted_agents import TOLD_AGENTS, TOLD_ALONE
 
 ARGS = ("--personalens-sample", "12", *TOLD_AGENTS)
 MEMORY = """
@@ -41,43 +39,6 @@ def crashing(told: Repository, monkeypatch: pytest.MonkeyPatch) -> Repository:
     told.write(conftest=TOLD_ALONE + BOT, app__memory=MEMORY)
     monkeypatch.syspath_prepend(told.path)
     return told
-
-
-def test_crashes_are_told_first_by_exception_and_place(crashing: Repository) -> None:
-    args = ("--personalens-gate=tcr >= 0", "--personalens-report=page.html", "--personalens-report=page.md")
-    result = crashing.run(*ARGS, *args, "-p", "no:randomly")
-    assert result.ret == 1
-    result.stdout.fnmatch_lines(
-        [
-            "=* personalens *=",
-            "the assistant failed in 9 of 12 dialogues, which have no score:",
-            *(f"  {way}" for way in WAYS),
-            "",
-            "scores of 3 of 12 dialogues only:",
-            " * items  scored *",
-        ],
-        consecutive=True,
-    )
-    page = (crashing.path / "page.html").read_text(encoding="utf-8")
-    told = f"The assistant failed in 9 of 12 dialogues, which have no score: {'; '.join(WAYS)}".replace(
-        "'", "&#39;"
-    )
-    assert told in page
-    assert page.index(told) < page.index("Only 3 of 12 dialogues could be scored")
-    assert "tcr: only" not in page, "that no gate can be decided is told once"
-    assert "✕ failed (not decided)" in page
-    assert re.findall("<title>(.*)</title>", page) == ["Failed &middot; Personalization report"]
-    result.stdout.fnmatch_lines(
-        ["gate tcr: FAILED (not decided), only 3 of 12 items could be scored; the floor is 90%"]
-    )
-    markdown = (crashing.path / "page.md").read_text(encoding="utf-8")
-    assert "**The assistant failed in 9 of 12 dialogues, which have no score:**" in markdown
-    why = markdown.partition("### Gates")[0]
-    assert why.count("- 6 x KeyError at app/memory.py") == 1
-    assert why.count("Only 3 of 12") == 1
-    assert "The embedded judge" not in why, "it read nothing that a gate decides about"
-    assert re.search(r"^Re-run: `pytest .*test_bot", why, re.MULTILINE)
-    assert markdown.index("**Scores of 3 of 12 dialogues only:**") < markdown.index("### Scores")
 
 
 def test_scores_of_a_stopped_run_are_called_those_of_a_part(crashing: Repository) -> None:
@@ -125,11 +86,6 @@ def test_many_ways_are_few_lines(crashing: Repository) -> None:
     ]
     assert all(len(line) < 200 for line in lines[first + 1 : first + 4])
     assert lines[first + 4 : first + 6] == ["  and 6 in 3 other ways", ""]
-
-
-def test_a_run_without_a_crash_says_nothing_of_it(told: Repository) -> None:
-    told.write(conftest=TOLD.replace('listed("faults.txt")', "[scenario.id]"))
-    assert "the assistant failed" not in str(told.inline(*ARGS, "--personalens-gate", "tcr >= 0").stdout)
 
 
 def test_a_secret_in_a_long_error_is_not_cut_in_two(

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-import xml.etree.ElementTree as ET
-from urllib.parse import unquote
 
 import pytest
 
@@ -34,72 +32,6 @@ def end_of(result: pytest.RunResult) -> list[str]:
     return lines[next(n for n, line in enumerate(lines) if "= FAILURES =" in line) :]
 
 
-def columns_of(lines: list[str], width: int) -> int:
-    """How many lines of a terminal they take."""
-    return sum(max(1, -(-len(line) // width)) for line in lines)
-
-
-def test_a_red_gate_says_why_for_whom_and_what_to_do(bot: Repository) -> None:
-    result = bot.inline(*ARGS, *GATE)
-    result.assert_outcomes(passed=14, failed=1)
-    result.stdout.fnmatch_lines(
-        [
-            "_* gate[[]p[]] _*",
-            "E   Personalization is 1.00, below the required 2.50; it was 3.00 in the",
-            "E   records: worse for 12 of 12 users, better for none; it asks for what is",
-            "E   known in 12 dialogues",
-            "dialogues by reason: asks for what is known 12 (+12); change since the records",
-            "    were written",
-            "*: P 3 -> 1",
-            "      user Please book me a seat.",
-            "    - then Your window seat is booked.",
-            "    + now  Gladly. Which seat would you like, and which row of the house is it",
-            "           to be?",
-            "      why: asks for Seat Type (known: window)",
-            "*: P 3 -> 1",
-            "    - then *",
-            "=* personalens *=",
-            "below a threshold: 12 scenarios (-v lists them)",
-            "gate p: FAILED, *",
-            "gate tcr: passed, *",
-            "gate valid: passed, *",
-            "re-run the two worst, gates off:",
-            "again:  pytest *",
-            "page:   add --personalens-report report.html",
-            "FAILED personalens::gate[[]p[]] - Personalization is 1.00, below the required 2.5*",
-        ]
-    )
-    assert columns_of(end_of(result), 80) <= 40
-    command = next(line for line in result.outlines if line.startswith("again:")).split("pytest ", 1)[1]
-    bot.inline(*shlex.split(command)).assert_outcomes(failed=2)
-
-
-def test_an_annotation_of_a_red_gate_has_the_sentence_of_the_terminal(
-    bot: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(bot.path / "summary.md"))
-    result = bot.inline(*ARGS, *GATE, "--personalens-report", "github")
-    told = next(line for line in result.outlines if line.startswith("::error title=personalens%3A gate p::"))
-    sentence = (
-        "Personalization is 1.00, below the required 2.50; it was 3.00 in the records: worse for 12 of 12"
-        " users, better for none; it asks for what is known in 12 dialogues"
-    )
-    assert told.split("::")[2].split("%0A")[0] == sentence
-    assert sentence in " ".join(" ".join(result.outlines).replace("E   ", "").split())
-
-
-def test_a_gate_that_passes_beside_a_red_one_has_its_whole_line(bot: Repository) -> None:
-    for more in ((), ("-v",)):
-        result = bot.inline(*ARGS, *GATE, *more)
-        passed = [line for line in result.outlines if re.match(r"gate \w+: passed", line)]
-        assert len(passed) == 2
-        assert passed[0].endswith(">= 0.50 over 12 scenarios")
-        assert passed[1].endswith("12 of 12 items could be scored; the floor is 90%")
-    result.stdout.fnmatch_lines(
-        ["below the threshold p >= 2 (default); the gates alone decide:", "  *: p 1 < 2"]
-    )
-
-
 def test_the_command_of_a_red_gate_leaves_out_the_gates_of_the_configuration(bot: Repository) -> None:
     (bot.path / "pytest.ini").write_text("[pytest]\npersonalens_gate = p >= 3\n")
     result = bot.inline(*ARGS, "-o", "personalens_threshold=p=1")
@@ -108,66 +40,6 @@ def test_the_command_of_a_red_gate_leaves_out_the_gates_of_the_configuration(bot
     bot.inline(*shlex.split(command)).assert_outcomes(
         failed=2
     )  # though their scores pass the run's threshold
-
-
-@pytest.mark.parametrize("kept", ["base.json", "results.json"])
-def test_a_drop_from_a_baseline_names_its_reasons_and_their_change(
-    bot: Repository, monkeypatch: pytest.MonkeyPatch, kept: str
-) -> None:
-    monkeypatch.delenv("FORGETS")
-    bot.inline(*ARGS, "--personalens-save-baseline", "base.json", "--personalens-report", "results.json")
-    monkeypatch.setenv("FORGETS", "1")
-    for file in bot.path.glob("__personalens__/**/*.json"):
-        file.unlink()  # what was said then is the baseline's
-    result = bot.inline(*ARGS, "--personalens-baseline", kept)
-    result.stdout.fnmatch_lines(
-        [
-            "E   Personalization fell from 3.00 to 1.00: worse for 12 of 12 users, better for",
-            "E   none; it asks for what is known in 12 dialogues",
-            "dialogues by reason: asks for what is known 12 (+12); change since the baseline",
-            "    - then Your window seat is booked.",
-            "    + now  Gladly. *",
-        ]
-    )
-
-
-def test_a_judge_without_reasons_is_quoted(bot: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SILENT", "1")
-    for file in bot.path.glob("__personalens__/**/*.json"):
-        file.unlink()
-    result = bot.inline(*ARGS, *GATE)
-    result.stdout.fnmatch_lines(["dialogues by reason: asks again 12", "      why: asks again"])
-
-
-def test_a_task_whose_parts_are_all_done_is_told_as_such(
-    bot: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    done = """return Verdict(dimension=dimension, score=0, justification="not reached", reasons=(
-                Reason(code="done", part="a seat", turn=1), Reason(code="done", part="its price")))"""
-    bot.write(
-        conftest=REASONS.replace('return Verdict(dimension=dimension, score=1, justification="booked")', done)
-    )
-    for file in bot.path.glob("__personalens__/**/*.json"):
-        file.unlink()
-    result = bot.inline(*ARGS, *GATE, "--personalens-report", "run.md", "--personalens-report", "run.html")
-    result.stdout.fnmatch_lines(
-        [
-            "E   Task completion is 0.00, below the required 0.50; it does each part, but not",
-            "E   the task as a whole in 12 dialogues",
-            "dialogues by reason: does each part, but not the task as a whole 12",
-            "    + now  Gladly. Which seat*",
-            "      why: each part is seen as done, but not the task as a whole; no reply has",
-            "           words of “its price”",
-        ]
-    )
-    page = (bot.path / "run.md").read_text(encoding="utf-8")
-    assert "| does each part, but not the task as a whole | 12 |" in page
-    page = (bot.path / "run.html").read_text(encoding="utf-8")
-    assert '<a href="#reason=whole">does each part, but not the task as a whole</a>' in page
-    assert '["whole","does each part, but not the task as a whole"]' in page
-    first, *_ = re.findall(r'Begin with <a href="#item=(.*?)">\S+</a> (\(.*?\): [\w ]+)', page)
-    assert unquote(first[0]) in result.stdout.str()
-    assert first[1].endswith(": task not completed")
 
 
 def test_a_goodbye_cost_nothing(bot: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,13 +64,6 @@ def test_a_red_gate_obeys_tb(bot: Repository) -> None:
     assert any(line.startswith("dialogues by reason") for line in shown["short"])
     assert any(line.startswith("personalens::gate[p]: Personalization is 1.00") for line in shown["line"])
     assert not any(line.startswith("E  ") for line in (*shown["line"], *shown["no"]))
-
-
-def test_a_red_gate_in_junit(bot: Repository) -> None:
-    bot.inline(*ARGS, *GATE, "--junitxml", "junit.xml")
-    (failure,) = ET.parse(bot.path / "junit.xml").iter("failure")
-    assert failure.attrib["message"].startswith("Personalization is 1.00, below the required 2.50")
-    assert "+ now" in (failure.text or "")
 
 
 def test_a_failing_item_is_shown_as_pytest_shows_failures(bot: Repository) -> None:
@@ -269,20 +134,6 @@ def test_the_same_fault_is_told_whole_once(bot: Repository) -> None:
     )
 
 
-def test_a_pull_request_reads_why_before_all_else(bot: Repository) -> None:
-    bot.inline(*ARGS, *GATE, "--personalens-report", "run.md")
-    page = (bot.path / "run.md").read_text(encoding="utf-8")
-    why, _, gates = page.partition("### Gates")
-    assert "**Personalization is 1.00, below the required 2.50; it was 3.00 in the records" in why
-    assert "| asks for what is known | 12 | +12 |" in why
-    diff = "```diff\n  user: Please book me a seat.\n- Your window seat is booked.\n+ Gladly. Which seat"
-    assert why.count(diff) == 2 and "<details>" not in why
-    rows = [
-        line.split(" | ")[0] for line in gates.splitlines() if line.startswith(("| p ", "| tcr ", "| valid "))
-    ]
-    assert rows == ["| p", "| tcr", "| valid"]
-
-
 def test_merged_shards_say_why_a_gate_failed(bot: Repository) -> None:
     files = [f"{number}.json" for number in (1, 2)]
     for number, file in enumerate(files, 1):
@@ -300,38 +151,6 @@ def test_too_few_scenarios_are_not_told_as_a_drop(bot: Repository, monkeypatch: 
     assert result.ret == 1
     result.stdout.fnmatch_lines(["E   P 3.00 -> 3.00 * over 3 scenarios:*"])
     assert "fell from" not in result.stdout.str() and "rose from" not in result.stdout.str()
-
-
-def test_five_failing_dialogues_are_printed_in_full(bot: Repository) -> None:
-    lines = end_of(bot.inline(*ARGS))
-    assert sum(line.startswith("again:") for line in lines) == 5
-    assert sum(line.startswith("E   personalization 1, below the required 2") for line in lines) == 12
-    assert lines.count("    (5 dialogues are printed in full; -v prints all)") == 1
-    verbose = end_of(bot.inline(*ARGS, "-v"))
-    assert sum(line.startswith("again:") for line in verbose) == 12
-
-
-@pytest.mark.slow
-def test_the_floor_and_the_regression_of_one_score_are_told_once(
-    bot: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("FORGETS")
-    bot.inline(*ARGS, "--personalens-save-baseline", "base.json")
-    monkeypatch.setenv("FORGETS", "1")
-    reports = ("--personalens-report", "run.md", "--personalens-report", "run.html")
-    result = bot.inline(*ARGS, *GATE, "--personalens-baseline", "base.json", *reports)
-    result.assert_outcomes(passed=15, failed=2)
-    result.stdout.fnmatch_lines(["_* gate[[]regression: p[]] _*", "E   The same fall as under gate p"])
-    result.stdout.no_fnmatch_line("overall *")
-    page = (bot.path / "run.md").read_text(encoding="utf-8")
-    assert page.count("worse for 12 of 12 users") == 1
-    assert page.startswith("## ❌ personalens FAILED: P 3.00 → 1.00\n")
-    page = (bot.path / "run.html").read_text(encoding="utf-8")
-    (reasons,) = re.findall('<ul class="reasons">(.*?)</ul>', page)
-    assert reasons.startswith(
-        "<li>Personalization is 1.00, below the required 2.50; it was 3.00 in the baseline"
-    )
-    assert "The same fall" not in reasons
 
 
 def test_a_score_that_fell_is_told_with_what_was_known_though_no_report_is_written(

@@ -1,0 +1,166 @@
+"""What people read of runs that failed, whole, as golden files: terminal, Markdown, annotations, JUnit and page.
+
+After a sentence was reworded on purpose: ``pytest tests/reports/test_screens.py --snapshot-update``, and read the diff.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import shlex
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_personalens.results.values.results import write_json
+from tests.support.repository import Repository
+from tests.support.results.rich_results import rich_results
+from tests.support.scripted_agents import REASONS, TOLD_AGENTS, TOLD_ALONE
+
+if TYPE_CHECKING:
+    from syrupy.assertion import SnapshotAssertion
+
+ARGS = ("--personalens-sample", "12", *TOLD_AGENTS)
+GATE = ("--personalens-gate", "tcr >= 0.5, p >= 2.5")
+EVERY = ("github", "run.md", "run.html", "results.json")
+REPORTS = tuple(word for name in EVERY for word in ("--personalens-report", name))
+#: What differs from machine to machine, or from release to release.
+_VARIES = (
+    (r"/[^\s:]*/test_\w+?0/", ""),
+    (r"\d+\.\d+s\b", "0.00s"),
+    (r"embedded \d+\.\d+", "embedded X.Y"),
+    (r"pytest-personalens [\w.+]+", "pytest-personalens X"),
+)
+
+
+def same(text: str) -> str:
+    for pattern, word in _VARIES:
+        text = re.sub(pattern, word, text)
+    return text
+
+
+def screen(result: pytest.RunResult) -> str:
+    """The terminal from the failures on, or from our section on where nothing failed."""
+    lines = [line.rstrip() for line in result.outlines]
+    begin = next(n for n, line in enumerate(lines) if "= FAILURES =" in line or "= personalens =" in line)
+    return same("\n".join(line for line in lines[begin:] if "generated xml file" not in line))
+
+
+def page_text(path: Path) -> str:
+    """The words of a page up to its table, a line for each element."""
+    body = path.read_text(encoding="utf-8").partition("<main>")[2].partition('<section id="figures"')[0]
+    body = re.sub(r"<svg.*?</svg>|<form.*?</form>", "", body, flags=re.DOTALL)
+    lines = (re.sub(r"<[^>]+>", " ", line) for line in body.splitlines())
+    words = (" ".join(html.unescape(line).split()) for line in lines)
+    return same("\n".join(filter(None, words)))
+
+
+def markdown(path: Path) -> str:
+    """The report up to its list of all dialogues."""
+    return same(path.read_text(encoding="utf-8").partition("<details><summary>Failed, below")[0])
+
+
+def told(repo: Repository, *args: str, page: bool = False) -> dict[str, str]:
+    """What a run with all reports says."""
+    result = repo.inline(*args, *REPORTS, "--junitxml", "junit.xml")
+    shown = {"terminal": screen(result), "markdown": markdown(repo.path / "run.md")}
+    cases = ET.parse(repo.path / "junit.xml").iter("failure")
+    shown["junit"] = same("\n\n".join(case.attrib["message"] for case in cases))
+    return shown | ({"page": page_text(repo.path / "run.html")} if page else {})
+
+
+@pytest.fixture
+def bot(repo: Repository, monkeypatch: pytest.MonkeyPatch) -> Repository:
+    """A repository with records of a bot that knows its users, and forgets them from now on."""
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(repo.path / "summary.md"))
+    for name in ("CI", "BUILD_NUMBER", "FORGETS", "SILENT"):
+        monkeypatch.delenv(name, raising=False)
+    repo.write(conftest=REASONS)
+    repo.inline(*ARGS, "--personalens-record", "new", "--personalens-save-baseline", "base.json")
+    monkeypatch.setenv("FORGETS", "1")
+    return repo
+
+
+def test_a_red_gate(bot: Repository, snapshot: SnapshotAssertion) -> None:
+    shown = told(bot, *ARGS, *GATE)
+    assert shown == snapshot
+    lines = shown["terminal"].splitlines()
+    command = next(line for line in lines if line.startswith("again:")).split("pytest ", 1)[1]
+    bot.inline(*shlex.split(command)).assert_outcomes(failed=2)
+
+
+def test_a_drop_from_the_baseline(bot: Repository, snapshot: SnapshotAssertion) -> None:
+    assert told(bot, *ARGS, *GATE, "--personalens-baseline", "base.json", page=True) == snapshot
+
+
+def test_items_that_no_gate_decides_about(bot: Repository, snapshot: SnapshotAssertion) -> None:
+    assert told(bot, *ARGS[:1], "7", *TOLD_AGENTS) == snapshot
+
+
+def test_report_only(bot: Repository, snapshot: SnapshotAssertion) -> None:
+    assert told(bot, *ARGS, "--personalens-gate", "none") == snapshot
+
+
+def test_a_judge_without_reasons_is_quoted(
+    bot: Repository, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
+) -> None:
+    monkeypatch.setenv("SILENT", "1")
+    for file in bot.path.glob("__personalens__/**/*.json"):
+        file.unlink()
+    assert told(bot, *ARGS, *GATE) == snapshot
+
+
+def test_a_task_whose_parts_are_all_done(bot: Repository, snapshot: SnapshotAssertion) -> None:
+    done = """return Verdict(dimension=dimension, score=0, justification="not reached", reasons=(
+                Reason(code="done", part="a seat", turn=1), Reason(code="done", part="its price")))"""
+    bot.write(
+        conftest=REASONS.replace('return Verdict(dimension=dimension, score=1, justification="booked")', done)
+    )
+    for file in bot.path.glob("__personalens__/**/*.json"):
+        file.unlink()
+    assert told(bot, *ARGS, *GATE) == snapshot
+
+
+CRASHES = """
+    import itertools
+
+    @pytest.fixture(scope="session")
+    def personalens_assistant():
+        number = itertools.count()
+
+        def reply(messages):
+            n = next(number)
+            if n < 6:
+                raise KeyError("user")
+            if n < 8:
+                raise TimeoutError(f"no answer to call {n}")
+            return None if n == 8 else "fine"
+
+        return reply
+"""
+
+
+def test_an_assistant_that_crashes(
+    repo: Repository, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
+) -> None:
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(repo.path / "summary.md"))
+    repo.write(conftest=TOLD_ALONE + CRASHES)
+    assert told(repo, *ARGS, "--personalens-gate", "tcr >= 0", page=True) == snapshot
+
+
+@pytest.mark.parametrize("beside", [False, True], ids=["one run", "beside another"])
+def test_stored_results(repo: Repository, snapshot: SnapshotAssertion, beside: bool) -> None:
+    """Trials, controls, a comparison and every kind of loss; and two runs with another context."""
+    made = rich_results(12, trials=2, arms=("none", "swapped"), compared=not beside)
+    write_json(made.model_copy(update={"gates": ()} if beside else {}), repo.path / "now.json")
+    then = rich_results(10, seed="then")
+    other = then.model_copy(update={"settings": {**then.settings, "context": "none"}, "gates": ()})
+    write_json(other, repo.path / "then.json")
+    files = ("now.json", "then.json") if beside else ("now.json",)
+    shown = {"terminal": same(str(repo.command("report", *files).stdout))}
+    repo.command("report", *files, "--report", "run.html", "--report", "run.md")
+    shown["page"] = page_text(repo.path / "run.html")
+    assert shown | {"markdown": markdown(repo.path / "run.md")} == snapshot
