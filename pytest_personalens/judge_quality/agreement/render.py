@@ -43,7 +43,6 @@ def _table_5(agreement: Agreement) -> PaperTable:
 
 
 def confusion(reading: Reading) -> Iterator[str]:
-    """Yield the confusion matrix of a reading."""
     low, high = reading.dimension.scale
     scale = range(low, high + 1)
     yield f"{reading.dimension.short}: rows are the majority, columns the judge"
@@ -68,7 +67,6 @@ def _reading(reading: Reading, most: int) -> Iterator[str]:
 
 
 def markdown(agreement: Agreement) -> str:
-    """Return the figures as a Markdown table."""
     rows = [
         f"Judge: `{agreement.judge}`, {agreement.dialogues} dialogues over {agreement.scenarios} scenarios.",
         "",

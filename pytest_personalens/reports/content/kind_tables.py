@@ -110,7 +110,6 @@ def domain_figures(results: Results) -> tuple[list[str], list[tuple[str, list[st
 
 
 def domain_lines(results: Results) -> Iterator[str]:
-    """Yield the main figures of each domain."""
     header, rows = domain_figures(results)
     names, first = name_column((name for name, _ in rows), _NAME - 2)
     yield f"{'by domain (items)':{first + 2}}" + "".join(f"{heading:>16}" for heading in header)
@@ -144,12 +143,10 @@ def _over_items(figure: Figure | None) -> str:
 
 
 def label_of(metric: Metric) -> str:
-    """Return the name of a figure in a table, with its better end if that is the low one."""
     return f"{metric.label} (lower is better)" if is_low_better(metric) else metric.label
 
 
 def is_low_better(metric: Metric) -> bool:
-    """True for an error, whose low end is the better one."""
     return (metric.better if metric.measure is None else metric.measure.better) == "low"
 
 
@@ -235,7 +232,6 @@ class SliceTable(NamedTuple):
 
 
 def slice_tables(results: Results) -> list[SliceTable]:
-    """Return a table for each demographic that the run is sliced by."""
     measures = [m for m in results.of_suite.main if any(m.value in s.figures for s in results.slices)]
     header = ("users", "scored", *(name for m in measures for name in (m.names.mean, "gap (p)")))
     tables = []
@@ -263,7 +259,6 @@ def slices_note(results: Results) -> str:
 
 
 def slice_lines(results: Results) -> Iterator[str]:
-    """Yield the tables as lines of text, with the note."""
     for table in slice_tables(results):
         wide = [max(map(len, column)) for column in zip(table.header, *table.rows, strict=True)]
         for first, *cells in (table.header, *table.rows):

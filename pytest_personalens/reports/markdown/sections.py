@@ -74,7 +74,6 @@ def _flip(flip: Flip, link: str, *, recorded: bool) -> tuple[str, ...]:
 
 
 def lift_section(results: Results) -> Section:
-    """How much better the run is than each control."""
     suite = results.of_suite
     rows = [
         (escape(suite.arm_word(control.name)), lift.dimension.names.heading, *_sides(lift, *lift.gain))
@@ -103,7 +102,6 @@ def record_link(file: str, link: str) -> str:
 
 
 def kind_sections(results: Results) -> Iterator[Section]:
-    """A table for each kind, and one of the main figures by domain."""
     tables = kind_tables(results)
     for table in tables:
         notes = [*table.notes, *(source_lines(results) if table is tables[-1] else ())]
