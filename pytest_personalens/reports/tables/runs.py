@@ -1,4 +1,4 @@
-"""Tables with text in their cells, and stored runs and their means as rows of them."""
+"""Stored runs and their means as rows of tables, and the figures that the paper prints."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.core.judging.verdict import Dimension
-from pytest_personalens.core.text.safe_text import harmless
-from pytest_personalens.reports.content.markup import escape, figure, interval_text, markdown_table
+from pytest_personalens.reports.content.markup import Table, figure, interval_text
 from pytest_personalens.results.comparison.compare import setup_differences
 from pytest_personalens.results.comparison.pairs import contrast
 from pytest_personalens.results.means import scenario_means, scores_of
@@ -30,29 +29,6 @@ if TYPE_CHECKING:
 
 #: The beginning of the names of the paper's rows.
 PAPER: Final = "paper: "
-
-
-class PaperTable(NamedTuple):
-    """A table whose first column names the rows. `notes` are sentences to print below it."""
-
-    title: str
-    header: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    notes: tuple[str, ...] = ()
-
-    def text(self) -> str:
-        cells = [self.header, *self.rows]
-        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        lines = [
-            "  ".join(f"{cell:{'>' if n else '<'}{widths[n]}}" for n, cell in enumerate(row)) for row in cells
-        ]
-        below = ["", *self.notes] if self.notes else []
-        return "\n".join([harmless(line).rstrip() for line in (self.title, "", *lines, *below)]) + "\n"
-
-    def markdown(self) -> str:
-        lines = markdown_table([*map(escape, self.header)], [[*map(escape, row)] for row in self.rows])
-        below = ["", *(f"- {escape(note, 600)}" for note in self.notes)] if self.notes else []
-        return "\n".join([f"### {escape(self.title)}", "", *lines, *below]) + "\n"
 
 
 def paper_title(number: str, what: str) -> str:
@@ -156,7 +132,7 @@ class MeansRow(NamedTuple):
 
 def differences(
     rows: Sequence[MeansRow], base: MeansRow, columns: Sequence[Column], title: str
-) -> PaperTable | None:
+) -> Table | None:
     """Return the difference of each of `rows` from `base` in each of `columns`; None if nothing compares.
 
     The p-values are corrected over all of them.
@@ -180,7 +156,7 @@ def differences(
         (name, column.heading, *_cells(column, one, p))
         for (name, column, one), p in zip(compared, adjusted, strict=True)
     ]
-    return PaperTable(title, header, tuple(cells), (note,))
+    return Table(title, header, tuple(cells), (note,))
 
 
 def _cells(column: Column, one: PairedChange, adjusted: float) -> tuple[str, ...]:
