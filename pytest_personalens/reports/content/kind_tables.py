@@ -105,7 +105,7 @@ def domain_table(results: Results) -> Table:
     """Return the main figures of each domain, each with the number of items that it is over."""
     shown = [m for m in results.of_suite.main if m.value in results.overall.figures]
     rows = [
-        (short_line(g.name, _LONGEST), *(_over_items(g.figures.get(m.value)) for m in shown))
+        (f"  {short_line(g.name, _LONGEST)}", *(_over_items(g.figures.get(m.value)) for m in shown))
         for g in results.domains
     ]
     return Table("By domain", ("by domain (items)", *(m.names.heading for m in shown)), tuple(rows))
