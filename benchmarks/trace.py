@@ -3,7 +3,8 @@
     python benchmarks/trace.py [--list]
 
 A profiler hook notes every function of the package that is called while the last of three items runs. The
-first two have loaded what a run loads once. Both runs are of a folder of their own; the models are fakes in
+first two have loaded what a run loads once. Lambdas, comprehensions and generator expressions count as a
+part of the function that they stand in. Both runs are of a folder of their own; the models are fakes in
 their conftest.py, and nothing is called over a network.
 """
 
@@ -57,7 +58,8 @@ def pytest_runtest_protocol(item):
 
     def note(frame, event, arg):
         code = frame.f_code
-        if event == "call" and code.co_filename.startswith(PACKAGE):
+        part = code.co_name.startswith("<")
+        if event == "call" and not part and code.co_filename.startswith(PACKAGE):
             name = f"{code.co_filename[len(PACKAGE) + 1:]}:{code.co_firstlineno} {code.co_qualname}"
             calls[name] = calls.get(name, 0) + 1
 

@@ -115,6 +115,8 @@ class Participants:
         }
         self._played: dict[str, Model] = {role: who for role, who in roles.items() if isinstance(who, Model)}
         refuse_prompts_for_nobody(recipe, self._played)
+        #: Kind of a scenario -> the identities of its user agent and judge.
+        self._identities: dict[str, tuple[str, str]] = {}
 
     @cached_property
     def model_agents(self) -> ModelAgents:
@@ -165,6 +167,24 @@ class Participants:
 
             service = ServiceAssistant(self.called.service, meter, context)
         return Agents(user_agent, judge, assistant, played, meter, service)
+
+    @property
+    def named(self) -> Any:
+        """The callable that an option names as the assistant, or a model; None if the fixture provides it."""
+        return self._assistant
+
+    def without_prompts(self, kind: str) -> tuple[str, str] | None:
+        """Return the identities of user agent and judge for items of a kind; None where a model has a role.
+
+        None also where further votes depend on thresholds, or where the assistant is no callable.
+        """
+        asked = self._played or self.called.service or self.stored_replies or self._settings.judge_votes > 1
+        if asked:
+            return None
+        if kind not in self._identities:
+            agents = self.agents(Context(user=""), {}, kind)
+            self._identities[kind] = agents.user_agent.identity, agents.judge.identity
+        return self._identities[kind]
 
     def user_of(self, model: Model, meter: Meter) -> UserAgent:
         return self._suite.user_played(model, meter) or self.model_agents.user_agent(model, meter)

@@ -13,6 +13,7 @@ from pytest_personalens.engine.assistant.store import StoreVisit
 from pytest_personalens.engine.job import JobResult
 from pytest_personalens.engine.records.on_tape import ResumedAssistant, audited, scenario_digest
 from pytest_personalens.engine.records.record import why_stale
+from pytest_personalens.engine.replay import again, replay
 from pytest_personalens.engine.telemetry import dialogue_span
 from pytest_personalens.models.tape import Tape
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from pytest_personalens.engine.assistant.memory import UserPast
     from pytest_personalens.engine.assistant.state import StateSource
     from pytest_personalens.engine.job import Assistant, Job
-    from pytest_personalens.engine.participants import Agents, Participants
+    from pytest_personalens.engine.participants import Participants
     from pytest_personalens.models.tape import Calls
 
 
@@ -38,7 +39,7 @@ def work(
     state: StateSource | None = None,
     past: UserPast | None = None,
     store: MemoryStore | None = None,
-    direct: Callable[[UserAgent], UserAgent] = lambda user: user,
+    direct: Callable[[UserAgent], UserAgent] | None = None,
 ) -> JobResult:
     """Do a job.
 
@@ -47,47 +48,75 @@ def work(
     `store` is waited for and looked into between sessions. `direct` puts the orders of a test before the user
     agent.
     """
-    started = time.perf_counter()
-    tape, raised = tape_of(job, participants, calls), list[Exception]()
-    agents = participants.agents(job.context, job.thresholds, job.scenario.kind, job.case, tape)
-    take = state and state.taker(
-        job.context, timeout=job.turn_timeout, loop=participants.loop, before=participants.go_on
-    )
-    visit = None
-    if store is not None:
-        loop, before = participants.loop, participants.go_on
-        visit = StoreVisit(store, timeout=job.turn_timeout, loop=loop, before=before)
-    # A model that plays the assistant answers from the tape, too; a reply without a live call has no time.
-    watch = Stopwatch(live=None if agents.played is None else lambda: tape.bought["assistant"])
-    takes = take is not None or visit is not None
-    resumed = ResumedAssistant(tape, takes_state=takes) if job.resumable else None
+    started, raised, watch, replies = time.perf_counter(), list[Exception](), Stopwatch(), list[object]()
 
-    def called_with(context: Context, session: str = "") -> Assistant:
-        under_test = _under_test(job, participants, agents, assistant, context, raised, session, watch)
-        under_test = watch.timed(under_test, session)
-        if agents.played is not None:
-            return under_test
-        if agents.service is None:
-            under_test = participants.pace.paced(under_test)
-        under_test = participants.running.watched(under_test, mine)
-        if past is not None:
-            under_test = past.first(under_test)
-        return under_test if resumed is None else resumed.called(under_test, session)
-
-    def looked() -> StoreLook | None:
-        assert visit is not None
-        return visit.look if resumed is None else resumed.look(visit.look)
-
-    def in_session(name: str) -> Assistant:
-        context = job.scenario.in_session(job.context, name)
-        if visit is not None and not (resumed is not None and resumed.repeats):
-            visit.begin_session(job.scenario, context)
-        return called_with(context, name)
+    def guard(who: Assistant, context: Context, session: str = "") -> Assistant:
+        called = guarded(
+            who,
+            timeout=job.turn_timeout,
+            loop=participants.loop,
+            context=context,
+            before=participants.go_on,
+            raised=raised,
+            began=watch.piece,
+        )
+        return participants.running.watched(participants.pace.paced(watch.timed(called, session)), mine)
 
     with (
         participants.running.dialogue(job.scenario, job.context, job.case) as mine,
         dialogue_span(job) as describe,
     ):
+        special = (state, past, store, direct) != (None, None, None, None)
+        if not special and (identities := participants.without_prompts(job.scenario.kind)) is not None:
+            alone = guard(participants.named or assistant, job.context)
+            if (replayed := replay(job, identities, alone, replies)) is not None:
+                assert job.record is not None
+                describe(replayed)
+                return JobResult(
+                    watch.timing(replayed),
+                    job.record.rows,
+                    seconds=time.perf_counter() - started,
+                    mixed=mine.mixed,
+                )
+        tape = tape_of(job, participants, calls)
+        agents = participants.agents(job.context, job.thresholds, job.scenario.kind, job.case, tape)
+        take = state and state.taker(
+            job.context, timeout=job.turn_timeout, loop=participants.loop, before=participants.go_on
+        )
+        visit = None
+        if store is not None:
+            loop, before = participants.loop, participants.go_on
+            visit = StoreVisit(store, timeout=job.turn_timeout, loop=loop, before=before)
+        takes = take is not None or visit is not None
+        resumed = ResumedAssistant(tape, takes_state=takes) if job.resumable else None
+
+        def called_with(context: Context, session: str = "") -> Assistant:
+            if agents.played is not None:
+                # A model answers from the tape, too; a reply without a live call has no time.
+                watch.live = lambda: tape.bought["assistant"]
+                return watch.timed(agents.played, session)
+            if agents.service is None:
+                under_test = guard(agents.assistant or assistant, context, session)
+            else:
+                service = agents.service.told(context) if session else agents.service
+                timed = watch.timed(partial(service.reply, timeout=job.turn_timeout), session)
+                under_test = participants.running.watched(timed, mine)
+            if replies:
+                under_test = again(replies, under_test)
+            if past is not None:
+                under_test = past.first(under_test)
+            return under_test if resumed is None else resumed.called(under_test, session)
+
+        def looked() -> StoreLook | None:
+            assert visit is not None
+            return visit.look if resumed is None else resumed.look(visit.look)
+
+        def in_session(name: str) -> Assistant:
+            context = job.scenario.in_session(job.context, name)
+            if visit is not None and not (resumed is not None and resumed.repeats):
+                visit.begin_session(job.scenario, context)
+            return called_with(context, name)
+
         if job.stored is not None:
             start = job.start(agents.judge.identity)
             evaluation = (
@@ -99,7 +128,7 @@ def work(
             evaluation = evaluate(
                 job.scenario,
                 called_with(job.context),
-                direct(agents.user_agent),
+                agents.user_agent if direct is None else direct(agents.user_agent),
                 agents.judge,
                 dimensions=job.dimensions,
                 max_turns=job.max_turns,
@@ -110,9 +139,6 @@ def work(
             )
         describe(evaluation)
     beside: dict[str, object] = {}
-    latencies, first_pieces = watch.of(evaluation.dialogue.messages)
-    if latencies:
-        beside |= {"latencies": latencies, "first_pieces": first_pieces}
     simulated = job.stored is None or job.stored.user_agent
     if evaluation.scored and simulated:
         beside["user_faults"] = audited(job.scenario, evaluation.dialogue, tape)
@@ -121,7 +147,7 @@ def work(
     if usage := add_usage(tape.spent, agents.meter.usage):
         beside["usage"] = usage
     return JobResult(
-        evaluation.model_copy(update=beside) if beside else evaluation,
+        watch.timing(evaluation, beside),
         tuple(tape.rows),
         tape.questions,
         time.perf_counter() - started,
@@ -148,30 +174,3 @@ def tape_of(job: Job, participants: Participants, calls: Calls | None) -> Tape:
     if job.content:
         tape.knows(scenario_digest, scenario, job.content)
     return tape
-
-
-def _under_test(
-    job: Job,
-    participants: Participants,
-    agents: Agents,
-    assistant: Assistant,
-    context: Context,
-    raised: list[Exception],
-    session: str,
-    watch: Stopwatch,
-) -> Callable[..., object]:
-    """Return the assistant as it is called in a session, or in all of the dialogue."""
-    if agents.played is not None:
-        return agents.played
-    if agents.service is not None:
-        service = agents.service.told(context) if session else agents.service
-        return partial(service.reply, timeout=job.turn_timeout)
-    return guarded(
-        agents.assistant or assistant,
-        timeout=job.turn_timeout,
-        loop=participants.loop,
-        context=context,
-        before=participants.go_on,
-        raised=raised,
-        began=watch.piece,
-    )

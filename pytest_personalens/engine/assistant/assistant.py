@@ -24,10 +24,11 @@ from pytest_personalens.core.runtime import ThreadBeside
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Mapping
     from types import FrameType, TracebackType
 
-    from pytest_personalens.core.dialogue.message import AssistantMessages, Message
+    from pytest_personalens.core.dialogue.message import AssistantMessages
+    from pytest_personalens.core.judging.evaluation import Evaluation
     from pytest_personalens.core.scenario import Context
 
 
@@ -148,8 +149,8 @@ class Stopwatch:
     answered by a record, a reply is one of them only if the count rose.
     """
 
-    def __init__(self, live: Callable[[], int] | None = None) -> None:
-        self._live = live
+    def __init__(self) -> None:
+        self.live: Callable[[], int] | None = None
         #: By session, and by the number of user messages that the assistant had got in it.
         self._times: dict[tuple[str, int], _Time] = {}
         self._started = 0.0
@@ -161,46 +162,36 @@ class Stopwatch:
             self._first = time.perf_counter() - self._started
 
     def timed(self, assistant: Any, session: str = "") -> Callable[[AssistantMessages], object]:
-        """Return the assistant, whose replies in a session are measured from here on."""
-        return _Timed(self, assistant, session)
+        """Return the assistant, with its identity, whose replies in a session are measured from here on."""
 
-    def call(
-        self, assistant: Callable[[AssistantMessages], object], messages: AssistantMessages, session: str
-    ) -> object:
-        before = self._live() if self._live is not None else 0
-        self._started, self._first = time.perf_counter(), None
-        reply = assistant(messages)
-        seconds = time.perf_counter() - self._started
-        if self._live is not None and self._live() == before:
+        def call(messages: AssistantMessages) -> object:
+            before = self.live() if self.live is not None else 0
+            self._started, self._first = time.perf_counter(), None
+            reply = assistant(messages)
+            seconds = time.perf_counter() - self._started
+            if self.live is None or self.live() != before:
+                turn = [message["role"] for message in messages].count("user")
+                self._times[session, turn] = _Time(seconds, self._first)
             return reply
-        turn = sum(message["role"] == "user" for message in messages)
-        self._times[session, turn] = _Time(seconds, self._first)
-        return reply
 
-    def of(self, messages: Sequence[Message]) -> tuple[tuple[float | None, ...], tuple[float | None, ...]]:
-        """Return the time of each reply, and of its first piece, in their order; nothing if none has any."""
-        asked: dict[str, int] = {}
+        call.identity = getattr(assistant, "identity", "")  # type: ignore[attr-defined]
+        return call
+
+    def timing(self, evaluation: Evaluation, beside: Mapping[str, object] | None = None) -> Evaluation:
+        """Return the evaluation with the time of each reply, and of its first piece, and with more fields."""
         found: list[_Time | None] = []
-        for message in messages:
+        asked: dict[str, int] = {}
+        for message in evaluation.dialogue.messages if self._times else ():
             if message.role == "user":
                 asked[message.session] = asked.get(message.session, 0) + 1
             else:
                 found.append(self._times.get((message.session, asked.get(message.session, 0))))
-        replies = tuple(one and _in_steps(one.reply) for one in found)
-        first = tuple(None if one is None or one.first is None else _in_steps(one.first) for one in found)
-        return replies if self._times else (), first if any(f is not None for f in first) else ()
-
-
-class _Timed:
-    """A callable assistant that keeps the identity of the one that it calls."""
-
-    def __init__(self, watch: Stopwatch, assistant: Any, session: str) -> None:
-        self._watch, self._assistant, self._session = watch, assistant, session
-        self.identity = getattr(assistant, "identity", "")
-        self.paid = getattr(assistant, "paid", False)
-
-    def __call__(self, messages: AssistantMessages) -> object:
-        return self._watch.call(self._assistant, messages, self._session)
+        update = dict(beside or {})
+        if found:
+            update["latencies"] = tuple([one and _in_steps(one.reply) for one in found])
+        if any(one is not None and one.first is not None for one in found):
+            update["first_pieces"] = tuple([one and one.first and _in_steps(one.first) for one in found])
+        return evaluation.model_copy(update=update) if update else evaluation
 
 
 def _in_steps(seconds: float) -> float:

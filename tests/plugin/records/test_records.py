@@ -9,14 +9,18 @@ from typing import Any
 
 import pytest
 
-from pytest_personalens.core.dialogue.dialogue import Dialogue, Message, UserTurn
+from pytest_personalens.core.dialogue.dialogue import AssistantMessages, Dialogue, Message, UserTurn
 from pytest_personalens.core.errors import RecordError
 from pytest_personalens.core.judging.evaluation import Evaluation, evaluate
 from pytest_personalens.core.judging.verdict import Dimension, Verdict
-from pytest_personalens.core.scenario import Scenario
+from pytest_personalens.core.options.settings import Settings
+from pytest_personalens.core.scenario import Context, Scenario
 from pytest_personalens.datasets import EmbeddedDataset
+from pytest_personalens.engine.job import Job, JobResult, ParticipantSpecs
+from pytest_personalens.engine.participants import Participants
 from pytest_personalens.engine.records.on_tape import JudgeOnTape, UserOnTape, dialogue_digest
 from pytest_personalens.engine.records.record import read_record, record_of
+from pytest_personalens.engine.work import work
 from pytest_personalens.models.tape import Tape, TapeRules
 from tests.support.repository import ROOT, Repository, ScriptedUser, calls, records
 from tests.support.scripted_agents import MODELS, PAID
@@ -252,19 +256,42 @@ def record(scenario: Scenario, *turns: UserTurn, max_turns: int = 0) -> tuple[Ev
         ((UserTurn("on and on"),), 3),
     ],
 )
-def test_every_kind_of_end_is_replayed(scenario: Scenario, turns: tuple[UserTurn, ...], limit: int) -> None:
-    evaluation, text = record(scenario, *turns, max_turns=limit)
-    tape = Tape(record=read_record(text, "r.json").rows)
+def test_every_end_is_replayed_and_the_assistant_asked_each_turn_once(
+    scenario: Scenario, turns: tuple[UserTurn, ...], limit: int
+) -> None:
     judge = CountingJudge()
-    again = evaluate(
-        scenario,
-        lambda m: f"reply {len(m)}",
-        UserOnTape(ScriptedUser(UserTurn("asked anew")), tape),
-        JudgeOnTape(judge, tape),
-        max_turns=limit,
+    agents = {"user_agent": ScriptedUser(*turns), "judge": judge}
+    specs = ParticipantSpecs(".", Settings.default(user_model="u", judge_model="j"))
+    participants = Participants(specs, added=lambda role, spec: agents.get(role))
+    job = Job(
+        scenario, Context(user="Ada"), (Dimension.TASK_COMPLETION,), {}, limit, 5.0, TapeRules(writes=True)
     )
-    assert again == evaluation
-    assert tape.questions == judge.asked == 0
+    done = work(job, participants, lambda m: f"reply {len(m)}")
+    record = read_record(record_of(done.evaluation, scenario, "", done.rows).text, "r.json")
+    job, asked = job._replace(rules=TapeRules(), record=record), judge.asked
+
+    def replayed(odd: object, turn: int, **special: Any) -> tuple[JobResult, list[int]]:
+        heard = []
+
+        def reply(messages: AssistantMessages) -> object:
+            heard.append(len(messages))
+            if len(messages) == turn and isinstance(odd, Exception):
+                raise odd
+            return odd if len(messages) == turn else f"reply {len(messages)}"
+
+        return work(job, participants, reply, **special), heard
+
+    replies = sum(message.role == "assistant" for message in done.evaluation.dialogue.messages)
+    again, heard = replayed("", 0)
+    assert (again.evaluation, again.rows, again.questions) == (done.evaluation, done.rows, 0)
+    assert len(heard) == replies and judge.asked == asked
+    for turn in range(1, 2 * replies, 2):
+        for odd in ("other", {"role": "assistant", "content": f"reply {turn}"}, "", ValueError("no")):
+            short, heard = replayed(odd, turn)
+            long, all_heard = replayed(odd, turn, direct=lambda user: user)
+            assert (short.evaluation, short.rows, short.questions) == (long[0], long.rows, long.questions)
+            assert heard == all_heard
+            assert (short.raised is odd) == isinstance(odd, Exception)
 
 
 def test_another_scenario_judge_or_user_agent_is_other_evidence(scenario: Scenario) -> None:
