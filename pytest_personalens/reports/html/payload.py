@@ -70,8 +70,8 @@ def script_json(value: object) -> str:
 def pack(fields: Mapping[str, Any]) -> str:
     """The fields as JSON, packed by zlib, in base64: it costs hardly any time until it is unpacked.
 
-    What an iterator of names and values gives is made one after the other: all at once, the scenarios of a
-    large run take much memory. A callable is called when its field is packed.
+    What a map of values or an iterator of names and values gives is made one after the other: all at once,
+    the dialogues of a large run take much memory. A callable is called when its field is packed.
     """
     packed = zlib.compressobj(6)
     parts = [packed.compress(text.encode("utf-8", "replace")) for text in _parts(fields)]
@@ -83,7 +83,12 @@ def _parts(fields: Mapping[str, Any]) -> Iterator[str]:
     for name, value in fields.items():
         yield f"{begin}{_dense(name)}:"
         begin = ","
-        if isinstance(value, Iterator):
+        if isinstance(value, map):
+            yield "["
+            for number, one in enumerate(value):
+                yield f"{',' if number else ''}{_dense(one)}"
+            yield "]"
+        elif isinstance(value, Iterator):
             yield "{"
             for number, (key, one) in enumerate(value):
                 yield f"{',' if number else ''}{_dense(key)}:{_dense(one)}"
@@ -116,7 +121,12 @@ def payload(results: Results) -> Payload:
     dimensions, suite = shown_dimensions(results), results.of_suite
     keys: dict[tuple[str, ...], int] = {}
     row_text, text = _Pool(), _Pool()
-    rows, dialogues = [], []
+    rows = []
+
+    def dialogue(item: Item) -> dict[str, Any]:
+        scenario = results.scenarios.get(item.evaluation.scenario)
+        return _without_empty({**_dialogue(item, scenario, text), **_request(item, results)})
+
     for item in results.items:
         own = {
             "key": keys.setdefault(item.key, len(keys)),
@@ -125,7 +135,6 @@ def payload(results: Results) -> Payload:
         }
         scenario = results.scenarios.get(item.evaluation.scenario)
         rows.append(_without_empty({**_row(item, scenario, suite, dimensions, row_text), **own}))
-        dialogues.append(_without_empty({**_dialogue(item, scenario, text), **_request(item, results)}))
     given = {code for item in results.items for code, _ in reasons_given(item)}
     codes = given & {code for costs in COSTS.values() for code in costs}
     return Payload(
@@ -144,7 +153,7 @@ def payload(results: Results) -> Payload:
             "texts": list(row_text.numbers),
         },
         {
-            "items": dialogues,
+            "items": map(dialogue, results.items),
             "scenarios": ((name, _scenario(s, text)) for name, s in results.scenarios.items()),
             "texts": lambda: list(text.numbers),
         },
