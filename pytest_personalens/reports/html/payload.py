@@ -110,7 +110,6 @@ class Payload(NamedTuple):
 
 
 def payload(results: Results) -> Payload:
-    """The dialogues of a run, and what became of their scores."""
     flips: dict[str, list[list[object]]] = {}
     for flip in results.comparison.flips if results.comparison is not None else ():
         for nodeid in flip.nodeids:
@@ -165,7 +164,6 @@ def _settings(results: Results) -> dict[str, Any]:
 
 
 def shown_dimensions(results: Results) -> list[Measure]:
-    """Return the dimensions on which any item has a verdict."""
     judged = {v.dimension for i in results.items for v in i.evaluation.verdicts}
     return [d for d in results.of_suite.measures if d in judged]
 
