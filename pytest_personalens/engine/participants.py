@@ -86,7 +86,7 @@ class Participants:
         self._settings, self._suite = recipe.settings, get_suite(recipe.settings.suite)
         self._suite.prepare(self._settings, recipe.root)
         self.loop = EventLoop()
-        self.running = RunningUsers()
+        self.running = RunningUsers(several=recipe.side_by_side > 1)
         self.pace = Pace(recipe.side_by_side, several=lambda: self.running.most > 1)
         self.budget, self._is_worker = budget, is_worker
         #: The reason why paid results cannot be saved, once that has happened.
@@ -109,8 +109,9 @@ class Participants:
         self._judges = self._open_judges(self._settings.judge_model, "--personalens-judge-model")
         #: Replies of another run that play the assistant.
         self.stored_replies: StoredReplies | None = None
-        self._assistant = self._open_assistant()
-        roles = {"user agent": self._user_agent, "assistant": self._assistant} | {
+        #: The callable that an option names as the assistant, or a model; None if the fixture provides it.
+        self.named = self._open_assistant()
+        roles = {"user agent": self._user_agent, "assistant": self.named} | {
             f"judge {name}".strip(): judge for name, judge in self._judges.items()
         }
         self._played: dict[str, Model] = {role: who for role, who in roles.items() if isinstance(who, Model)}
@@ -157,7 +158,7 @@ class Participants:
             user_agent = self.user_of(models["user agent"], meter)
         if tape is not None:
             user_agent = UserOnTape(user_agent, tape, by_model="user agent" in models)
-        assistant = self._assistant
+        assistant = self.named
         if "assistant" in models:
             assistant, played = None, self.played(models["assistant"], meter, context, kind)
         elif self.stored_replies is not None:
@@ -167,11 +168,6 @@ class Participants:
 
             service = ServiceAssistant(self.called.service, meter, context)
         return Agents(user_agent, judge, assistant, played, meter, service)
-
-    @property
-    def named(self) -> Any:
-        """The callable that an option names as the assistant, or a model; None if the fixture provides it."""
-        return self._assistant
 
     def without_prompts(self, kind: str) -> tuple[str, str] | None:
         """Return the identities of user agent and judge for items of a kind; None where a model has a role.
@@ -246,11 +242,11 @@ class Participants:
             model, meter, setting=settings.assistant_prompt, context=context
         )
 
-    @property
+    @cached_property
     def paid(self) -> bool:
         """True if any agent that an option names costs money."""
         return any(
-            getattr(who, "paid", False) for who in (self._user_agent, *self._judges.values(), self._assistant)
+            getattr(who, "paid", False) for who in (self._user_agent, *self._judges.values(), self.named)
         )
 
     @property
@@ -269,7 +265,7 @@ class Participants:
         """
         if self.stored_replies is not None or self.called.service is not None:
             return True
-        return isinstance(self._assistant, Model) or is_async(self._assistant or assistant)
+        return isinstance(self.named, Model) or is_async(self.named or assistant)
 
     @property
     def service(self) -> str:

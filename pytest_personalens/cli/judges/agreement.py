@@ -55,7 +55,7 @@ def judge_labels(options: argparse.Namespace, conclude: Callable[[Agreement], No
     from pytest_personalens.core.judging.dimensions import dimensions
     from pytest_personalens.core.judging.usage import read_prices
     from pytest_personalens.judge_quality import labelled_readings, measure, read_labels
-    from pytest_personalens.judge_quality.agreement.idle import (
+    from pytest_personalens.judge_quality.agreement.measure import (
         Moved,
         idle_lines,
         idle_readings,

@@ -148,9 +148,10 @@ class RunningUser:
 
 
 class RunningUsers:
-    """The users whose dialogues run in this process at the moment; thread-safe."""
+    """The users whose dialogues run in this process at the moment, one by one or `several`; thread-safe."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, several: bool = True) -> None:
+        self._several = several
         self._running: list[RunningUser] = []
         self._lock = threading.Lock()
         #: The most dialogues that ran at the same time so far.
@@ -178,6 +179,8 @@ class RunningUsers:
 
         A reply that mixes two users up is a `UsersMixed`.
         """
+        if not self._several:
+            return assistant
 
         def call(messages: AssistantMessages) -> object:
             reply = assistant(messages)

@@ -108,7 +108,6 @@ class Payload(NamedTuple):
 
 
 def payload(results: Results) -> Payload:
-    """The dialogues of a run, and what became of their scores."""
     flips: dict[str, list[list[object]]] = {}
     for flip in results.comparison.flips if results.comparison is not None else ():
         for nodeid in flip.nodeids:
@@ -164,7 +163,6 @@ def _settings(results: Results) -> dict[str, Any]:
 
 
 def shown_dimensions(results: Results) -> list[Measure]:
-    """Return the dimensions on which any item has a verdict."""
     judged = {v.dimension for i in results.items for v in i.evaluation.verdicts}
     return [d for d in results.of_suite.measures if d in judged]
 
@@ -303,7 +301,6 @@ def _beginnings(messages: Sequence[Message], text: _Pool) -> dict[int, int]:
 
 
 def _request(item: Item, results: Results) -> dict[str, Any]:
-    """Return what the assistant had, in words."""
     return {"had": results.of_suite.given_words(results.settings, item.given)}
 
 
