@@ -59,13 +59,8 @@ def read_calibration(path: Path, judge: str) -> Calibration:
     Raise `DataError` for a file that cannot be used, and `SpecError` for that of another judge, prompts or
     protocol.
     """
-    found = read_versioned(
-        path,
-        Calibration,
-        CALIBRATION_SCHEMA,
-        what="a calibration",
-        advice="write it with personalens calibrate",
-    )
+    advice = "write it with personalens calibrate"
+    found = read_versioned(path, Calibration, CALIBRATION_SCHEMA, what="a calibration", advice=advice)
     own = _judge_of_completion(judge)
     if found.judge != own:
         raise SpecError(
