@@ -149,6 +149,10 @@ def open_judge(
     if spec == "embedded":
         return lambda tape: EmbeddedJudge()
     module, colon, attribute = spec.partition(":")
+    if "," in spec or "=" in module:
+        raise SpecError(
+            f"--judge-model: expected one judge, not one for each reading: {spec!r}", code="PL101"
+        )
     if not colon:
         raise SpecError(
             f"--judge-model: expected embedded, bedrock:MODEL, openai:MODEL or module:attribute, not {spec!r}"

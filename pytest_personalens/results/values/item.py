@@ -86,8 +86,6 @@ def latency_of(items: Sequence[Item], side_by_side: int) -> Latency | None:
 
 def item_times(item: Item) -> dict[str, float]:
     """Return p50 and p95 of the replies of one dialogue by name; nothing if all are 0 or none was timed."""
-    if not any(item.evaluation.latencies):
-        return {}
     times = times_of([item])
     p50, p95 = quantile(times, 0.5), quantile(times, 0.95)
     return {} if p50 is None or not p95 else {"latency_p50": p50, "latency_p95": p95}
