@@ -86,8 +86,7 @@ class Participants:
         self._settings, self._suite = recipe.settings, get_suite(recipe.settings.suite)
         self._suite.prepare(self._settings, recipe.root)
         self.loop = EventLoop()
-        self.running = RunningUsers(several=recipe.side_by_side > 1)
-        self.pace = Pace(recipe.side_by_side, several=lambda: self.running.most > 1)
+        self.running = RunningUsers()
         self.budget, self._is_worker = budget, is_worker
         #: The reason why paid results cannot be saved, once that has happened.
         self._unkept: RecordError | None = None
@@ -116,6 +115,11 @@ class Participants:
         }
         self._played: dict[str, Model] = {role: who for role, who in roles.items() if isinstance(who, Model)}
         refuse_prompts_for_nobody(recipe, self._played)
+        #: True if dialogues run one after the other, because nobody has allowed anything else.
+        self.in_turn = self._settings.parallel is None and not self._may_be_asked_at_once
+        self.running.several = not self.in_turn or self._settings.executor is not None
+        most = recipe.side_by_side if self.running.several else 1
+        self.pace = Pace(most, several=lambda: self.running.most > 1)
         #: Kind of a scenario -> the identities of its user agent and judge.
         self._identities: dict[str, tuple[str, str]] = {}
 
@@ -250,7 +254,7 @@ class Participants:
         )
 
     @property
-    def may_be_asked_at_once(self) -> bool:
+    def _may_be_asked_at_once(self) -> bool:
         """True if models or a service are asked, and no other agent of a plugin but one that says it may."""
         named = [self._user_agent, *self._judges.values()]
         called = bool(self._played) or self.called.service is not None

@@ -148,10 +148,11 @@ class RunningUser:
 
 
 class RunningUsers:
-    """The users whose dialogues run in this process at the moment, one by one or `several`; thread-safe."""
+    """The users whose dialogues run in this process at the moment; thread-safe."""
 
-    def __init__(self, *, several: bool = True) -> None:
-        self._several = several
+    def __init__(self) -> None:
+        #: False where dialogues only run one after the other.
+        self.several = True
         self._running: list[RunningUser] = []
         self._lock = threading.Lock()
         #: The most dialogues that ran at the same time so far.
@@ -179,7 +180,7 @@ class RunningUsers:
 
         A reply that mixes two users up is a `UsersMixed`.
         """
-        if not self._several:
+        if not self.several:
             return assistant
 
         def call(messages: AssistantMessages) -> object:

@@ -329,7 +329,7 @@ class Run:
     @cached_property
     def at_once(self) -> int:
         """The most dialogues that run side by side in this process; 1 if they run one after the other."""
-        if self.settings.parallel is None and not self.participants.may_be_asked_at_once:
+        if self.participants.in_turn:
             return 1
         return self.settings.at_once(processes_of(self.config))
 

@@ -38,7 +38,6 @@ def quantile(times: Iterable[float], share: float) -> float | None:
 
 
 def times_of(items: Iterable[Item]) -> list[float]:
-    """Return the seconds of all replies that were timed."""
     return [time for item in items for time in item.evaluation.latencies if time is not None]
 
 
@@ -87,8 +86,6 @@ def latency_of(items: Sequence[Item], side_by_side: int) -> Latency | None:
 
 def item_times(item: Item) -> dict[str, float]:
     """Return p50 and p95 of the replies of one dialogue by name; nothing if all are 0 or none was timed."""
-    if not any(item.evaluation.latencies):
-        return {}
     times = times_of([item])
     p50, p95 = quantile(times, 0.5), quantile(times, 0.95)
     return {} if p50 is None or not p95 else {"latency_p50": p50, "latency_p95": p95}
@@ -222,7 +219,6 @@ class Item(Frozen):
 
     @property
     def scenario_key(self) -> tuple[str, str]:
-        """User and task."""
         return (self.evaluation.user, self.evaluation.task)
 
 
