@@ -20,7 +20,7 @@ import pytest
 
 from pytest_personalens.cli.runs.report import main
 from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
-from pytest_personalens.reports.html.page import gate_remark, html_page, write_html
+from pytest_personalens.reports.html.page import html_page, write_html
 from pytest_personalens.results.values.figures import Gate
 from pytest_personalens.results.values.results import Results, write_json
 from tests.support.browser import Page, axe_source
@@ -340,21 +340,6 @@ def test_tabs_count_what_stands_behind_them(page: Page, tmp_path: Path) -> None:
         assert page.text("#count").startswith(f"{expected[tab]} of 80 dialogues"), tab
         assert page.text("#tabs [aria-pressed=true] b") == str(expected[tab])
         assert page.js("return location.hash") == f"#status={tab}"
-
-
-def test_a_gate_says_why_without_the_columns_beside_it() -> None:
-    results = rich_results(30, compared=True)
-    assert {g.kind for g in results.gates} == {"floor", "regression", "valid"}
-    for gate in results.gates:
-        remark = gate_remark(gate)
-        assert "->" not in remark
-        assert not re.search(r"\((?!not).*to|95 %", remark), remark
-        if gate.kind == "floor":
-            assert not re.search(rf"{gate.value:.2f}|[<>≤≥]", remark), remark
-    compared = next(g for g in results.gates if g.name == "regression: p")
-    assert re.fullmatch(r"P \d.\d\d → \d.\d\d, one-sided p .+, over \d+ scenarios: .+", gate_remark(compared))
-    other = compared.model_copy(update={"message": "judged then -> not now, >= 1 of -0.20 to gpt-4"})
-    assert gate_remark(other) == "judged then → not now, ≥ 1 of \N{MINUS SIGN}0.20 to gpt-4"
 
 
 def test_an_address_of_another_report_says_so(page: Page, file: Path) -> None:
