@@ -81,7 +81,7 @@ class PersonaLens(Suite):
     )
     arm_groups: Mapping[str, tuple[str, ...]] = {"ablation": _ABLATION}
     thresholds: Mapping[Measure, float] = {_TC: 1, _P: 2}
-    bearings = "P goes from 1 to 4; the example's bot reaches 3.50, and 1.10 without its memory"
+    bearings = "P goes from 1 to 4; the example's bot reaches 3.50, and 1.07 without its memory"
     scenario = Scenario
     auditor = "user-audit 2"
     lacks = ("history", "embedding", "nltk_data")

@@ -48,6 +48,10 @@ _BECAUSE: Final = re.compile(
 _NAME: Final = re.compile(
     r"(?<![.!?:] )(?<!^)\b[A-ZÀ-ÞŁŚŽ][\w'’&.-]*(?:(?: (?:de|of|the|and|&|la|le|du|van|von|in|on|der|den))* [A-ZÀ-ÞŁŚŽ0-9][\w'’&.-]*)*"
 )
+#: A question for a detail, whatever its words are about: "What time?"
+_WHICH: Final = re.compile(
+    r"(?:^|[,:;.] |\band )(?:what|which|when|where|who|how (?:many|much|long|often))\b"
+)
 _NOTES: Final[Mapping[PreferenceCode, str]] = {
     "contradicts": "goes against what is known",
     "asks-known": "asks for what is known",
@@ -125,7 +129,7 @@ def _use(reading: Reading, domain: str, kind: str) -> Use:
 
 def _asks(s: Statement, facts: Facts) -> bool:
     """True for a question about the task or a preference; "is this what you had in mind?" asks for nothing."""
-    return s.act == "asked" and bool(s.values or s.words & facts.topic)
+    return s.act == "asked" and bool(s.values or s.words & facts.topic or _WHICH.search(plain(s.text)))
 
 
 def counted(reading: Reading, found: Sequence[Use]) -> dict[str, float]:
