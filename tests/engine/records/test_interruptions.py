@@ -148,7 +148,7 @@ def test_an_interrupted_run_and_what_follows_equal_the_undisturbed_one(
     assert len(world.asked) == CALLS
     assert len({*world.asked}) == CALLS - 1, "two votes ask the same"
 
-    @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
     @given(
         deaths=st.lists(st.integers(1, 2 * CALLS), max_size=3, unique=True),
         cut=st.binary(max_size=40).filter(lambda content: b"\n" not in content),

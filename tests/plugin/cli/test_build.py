@@ -269,6 +269,7 @@ def test_an_estimate_calls_nobody(empty_repo: Repository, writer: Endpoint) -> N
     assert len(writer.calls) == PIECES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mark", "text", "reason"),
     [
