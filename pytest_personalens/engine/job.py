@@ -98,6 +98,7 @@ class Job(NamedTuple):
     same `case`. `content` is the digest of the scenario, if it is made already. `rules` say what may be
     replayed, bought and kept. If the run is `resumable`, the assistant's replies are kept too, and those from
     before it was interrupted are used. A `stored` dialogue is judged as it is, and nobody is asked to speak.
+    `manner` is that of the simulated user, if it has one.
     """
 
     scenario: BaseScenario
@@ -113,6 +114,7 @@ class Job(NamedTuple):
     elsewhere: OtherRecords | None = None
     resumable: bool = False
     stored: StoredDialogue | None = None
+    manner: str = ""
 
     def start(self, judge: str) -> Evaluation:
         """Return the evaluation of the stored dialogue before its judge, by identity, reads it.

@@ -121,7 +121,7 @@ class Participants:
         most = recipe.side_by_side if self.running.several else 1
         self.pace = Pace(most, several=lambda: self.running.most > 1)
         #: Kind of a scenario -> the identities of its user agent and judge.
-        self._identities: dict[str, tuple[str, str]] = {}
+        self._identities: dict[tuple[str, str], tuple[str, str]] = {}
 
     @cached_property
     def model_agents(self) -> ModelAgents:
@@ -135,13 +135,14 @@ class Participants:
         kind: str = "",
         case: str = "",
         tape: Tape | None = None,
+        manner: str = "",
     ) -> Agents:
         """Return agents for one evaluation of an item of `kind`, whose answers are on the `tape`.
 
         `context` is what an assistant of this package may know. `thresholds` decide if there are further
-        votes. `case` is the id of the item's case.
+        votes. `case` is the id of the item's case, and `manner` that of its simulated user.
         """
-        settings = self._settings._replace(kind=kind)
+        settings = self._settings._replace(kind=kind, manner=manner)
         meter = Meter(budget=self.budget, prices=self._prices, total=self.total, before=self.go_on, tape=tape)
         models, played, service = self._played, None, None
         # Embedded agents remember parts of their dialogue, so each evaluation has its own. Modules are
@@ -157,9 +158,10 @@ class Participants:
                 )
             limits = {get_measure(d): s for d, s in thresholds.items()}
             judge = VotingJudge(judge, further, votes=settings.judge_votes, thresholds=limits)
-        user_agent: UserAgent = self._user_agent or self._suite.asker(settings)
+        own = self._user_agent
+        user_agent: UserAgent = _manners(own).get(manner, own) or self._suite.asker(settings)
         if "user agent" in models:
-            user_agent = self.user_of(models["user agent"], meter)
+            user_agent = self.user_of(models["user agent"], meter, manner)
         if tape is not None:
             user_agent = UserOnTape(user_agent, tape, by_model="user agent" in models)
         assistant = self.named
@@ -173,7 +175,7 @@ class Participants:
             service = ServiceAssistant(self.called.service, meter, context)
         return Agents(user_agent, judge, assistant, played, meter, service)
 
-    def without_prompts(self, kind: str) -> tuple[str, str] | None:
+    def without_prompts(self, kind: str, manner: str = "") -> tuple[str, str] | None:
         """Return the identities of user agent and judge for items of a kind; None where a model has a role.
 
         None also where further votes depend on thresholds, or where the assistant is no callable.
@@ -181,13 +183,29 @@ class Participants:
         asked = self._played or self.called.service or self.stored_replies or self._settings.judge_votes > 1
         if asked:
             return None
-        if kind not in self._identities:
-            agents = self.agents(Context(user=""), {}, kind)
-            self._identities[kind] = agents.user_agent.identity, agents.judge.identity
-        return self._identities[kind]
+        if (key := (kind, manner)) not in self._identities:
+            agents = self.agents(Context(user=""), {}, kind, manner=manner)
+            self._identities[key] = agents.user_agent.identity, agents.judge.identity
+        return self._identities[key]
 
-    def user_of(self, model: Model, meter: Meter) -> UserAgent:
-        return self._suite.user_played(model, meter) or self.model_agents.user_agent(model, meter)
+    def refuse_manner(self, manner: str) -> None:
+        """Raise `SpecError` if the user agent has not this manner."""
+        if not manner:
+            return
+        if isinstance(own := self._user_agent, Model):
+            self.recipe.prompts.refuse_manner(manner)
+            lacks = ""
+        elif own is None:
+            asker = self._suite.asker(self._settings._replace(manner=manner))
+            lacks = "" if getattr(asker, "manner", "") == manner else f"the suite {self._suite.name}"
+        else:
+            lacks = "" if manner in _manners(own) else f"the user agent {self._settings.user_model}"
+        if lacks:
+            has = f"; it has {', '.join(_manners(own))}" if _manners(own) else ""
+            raise SpecError(f"personalens_manner: {lacks} has no manner {manner}{has}", code="PL108")
+
+    def user_of(self, model: Model, meter: Meter, manner: str = "") -> UserAgent:
+        return self._suite.user_played(model, meter) or self.model_agents.user_agent(model, meter, manner)
 
     def judge_of(
         self,
@@ -362,3 +380,8 @@ class Participants:
                 code="PL307",
             )
         return player
+
+
+def _manners(user_agent: Any) -> Mapping[str, UserAgent]:
+    """Return the user agents of a plugin's own user agent by manner."""
+    return getattr(user_agent, "manners", {})

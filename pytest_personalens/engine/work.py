@@ -66,15 +66,18 @@ def work(
         participants.running.dialogue(job.scenario, job.context, job.case) as mine,
         dialogue_span(job) as describe,
     ):
+        kind, manner = job.scenario.kind, job.manner
         special = (state, past, store, direct) != (None, None, None, None)
-        if not special and (identities := participants.without_prompts(job.scenario.kind)) is not None:
+        if not special and (identities := participants.without_prompts(kind, manner)) is not None:
             alone = guard(participants.named or assistant, job.context)
             if (replayed := replay(job, identities, alone, replies)) is not None:
                 describe(replayed)
                 seconds = time.perf_counter() - started
                 return JobResult(watch.timing(replayed), seconds=seconds, mixed=mine.mixed)
         tape = tape_of(job, participants, calls)
-        agents = participants.agents(job.context, job.thresholds, job.scenario.kind, job.case, tape)
+        agents = participants.agents(
+            job.context, job.thresholds, job.scenario.kind, job.case, tape, job.manner
+        )
         take = state and state.taker(
             job.context, timeout=job.turn_timeout, loop=participants.loop, before=participants.go_on
         )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from pytest_personalens.core.judging.dimensions import Dimension
 from pytest_personalens.core.judging.evaluation import total
+from pytest_personalens.core.options.options import MANNER
 from pytest_personalens.results.stats.intervals import interval
 from pytest_personalens.results.stats.paired import holm
 from pytest_personalens.results.stats.resampling import bootstrap_of_sums
@@ -253,6 +254,7 @@ def slices_of(items: Sequence[Item], suite: Suite) -> tuple[Slice, ...]:
     gaps = {
         (name, value, measure): gap
         for name, value, own in groups
+        if name != MANNER  # a user may have scenarios in several manners
         for measure in suite.main
         if (gap := gap_of(scored[measure], {i.evaluation.user for i in own})) is not None
     }

@@ -83,7 +83,7 @@ class PersonaLens(Suite):
     thresholds: Mapping[Measure, float] = {_TC: 1, _P: 2}
     bearings = "P goes from 1 to 4; the example's bot reaches 3.50, and 1.07 without its memory"
     scenario = Scenario
-    auditor = "user-audit 1"
+    auditor = "user-audit 2"
     lacks = ("history", "embedding", "nltk_data")
 
     def open_dataset(self, spec: str, base: Path, settings: Settings) -> Any:
@@ -104,7 +104,11 @@ class PersonaLens(Suite):
     def asker(self, settings: Settings) -> UserAgent:
         from pytest_personalens.agents import EmbeddedUserAgent
 
-        return EmbeddedUserAgent()
+        if not settings.manner:
+            return EmbeddedUserAgent()
+        from pytest_personalens.agents.manners import MannerlyUserAgent
+
+        return MannerlyUserAgent(settings.manner)
 
     def scorer(self, settings: Settings, root: str) -> Judge:
         from pytest_personalens.agents import EmbeddedJudge

@@ -130,7 +130,7 @@ BOT = f"""
 
 def test_a_control_tells_whose_values_were_used(empty_repo: Repository) -> None:
     empty_repo.write(conftest=BOT)
-    words = ("--personalens-sample=12", "--personalens-control=other-user", "--personalens-gate=none")
+    words = ("--personalens-sample=20", "--personalens-control=other-user", "--personalens-gate=none")
     assert empty_repo.run(*words, "--personalens-report=r.json", "--personalens-report=r.html").ret == 0
     against = [
         (one["arm"], one["given_user"], reason)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.options.settings import OFFICIAL_PROMPTS
 
 if TYPE_CHECKING:
@@ -46,6 +47,15 @@ class PromptSettings(NamedTuple):
         """
         return "official" if self.official else "paper" if self.protocol == "paper" else ""
 
+    def refuse_manner(self, manner: str) -> None:
+        """Raise `SpecError` for a manner of the user where the protocol has none."""
+        if manner and self.named:
+            raise SpecError(
+                f"personalens_manner = {manner}: the prompts of {self.flag} have no manners; leave one of them"
+                " out",
+                code="PL108",
+            )
+
     @property
     def flag(self) -> str:
         """Return the option that selects the protocol."""
@@ -78,15 +88,17 @@ class ModelAgents:
             protocol="paper" if self._settings.protocol == "paper" else "default",
         )
 
-    def user_agent(self, model: Model, meter: Meter) -> UserAgent:
-        """Return the user agent that `model` plays."""
+    def user_agent(self, model: Model, meter: Meter, manner: str = "") -> UserAgent:
+        """Return the user agent that `model` plays, in a manner if one is named."""
+        self._settings.refuse_manner(manner)
         if self._official is not None:
             from pytest_personalens.agents.by_model.official.agents import OfficialUserAgent
 
             return OfficialUserAgent(model, meter, self._official)
         from pytest_personalens.agents.by_model.model_user import ModelUserAgent
 
-        return ModelUserAgent(model, meter, self._prompts, thinks=self._settings.user_agent)
+        thinks = self._settings.user_agent
+        return ModelUserAgent(model, meter, self._prompts, thinks=thinks, manner=manner)
 
     def judge(self, model: Model, meter: Meter, *, temperature: float = 0.0) -> Judge:
         """Return the judge that `model` plays."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from typing import TYPE_CHECKING, Final, Literal
@@ -44,6 +45,19 @@ _NO_MESSAGE: Final = (
 #: With this many words of a summary in a row, chance is excluded: the model repeats its instructions.
 _DUMP: Final = 12
 _FIELD: Final = re.compile(r"^\s*-\s+[\w ]+:\s", re.MULTILINE)
+#: What a model is told about a manner, as the end of "The person".
+_MANNERS: Final = {
+    "terse": "is terse: a few words, no greeting, no please, often no whole sentence; and yet names every fact",
+    "vague": "is vague: the first message names only the matter, such as a trip, and no day, number, place or"
+    " name; these come in later messages, each when it is asked for",
+    "digresses": "digresses: most messages have, beside what matters, one idle remark about the day, another"
+    " one each time, without a wish, a number or a name that has to do with the task",
+    "changes-mind": "changes their mind: the first message has one wrong value for one fact, such as the day"
+    " after; the second message changes it to the right one and names both; all other facts are right",
+    "corrects": "corrects themselves: the first message has a slip of the tongue in one fact, such as the day"
+    " after, and puts it right in the same sentence; all other facts are right",
+    "impatient": "is impatient: short messages that push for the result, without rudeness or threats",
+}
 _GOODBYE: Final = re.compile(
     r"\b(?:thanks|thank you|bye|goodbye|that'?s all|have a (?:good|nice|great))\b", re.IGNORECASE
 )
@@ -57,10 +71,12 @@ class ModelUserAgent:
     accepts every turn.
 
     With `thinks`, the model writes its reasoning or the user's state before each message (paper, section
-    4.1).
+    4.1). A `manner` is a name of `_MANNERS`.
     """
 
-    def __init__(self, model: Model, meter: Meter, prompts: Prompts, *, thinks: Thinks = "plain") -> None:
+    def __init__(
+        self, model: Model, meter: Meter, prompts: Prompts, *, thinks: Thinks = "plain", manner: str = ""
+    ) -> None:
         self._model, self._meter, self._prompts = model, meter, prompts
         self._paper = prompts.protocol == "paper"
         #: The prompts for the text beside a message. A plain user agent has none.
@@ -68,6 +84,11 @@ class ModelUserAgent:
         digest = prompts.digest("user", "user_person", "user_opening", "user_next", *self._beside)
         words = (*(("paper",) if self._paper else ()), *((thinks,) if self._beside else ()))
         self.identity = " ".join((model.name, *words, "prompt", digest, f"t={_TEMPERATURE}"))
+        #: The text about the manner. Without a manner, a model is told nothing of any.
+        self._manner = prompts.fill("user_manner", manner=_MANNERS[manner]) if manner else ""
+        if manner:
+            told = hashlib.sha256(self._manner.encode()).hexdigest()[:8]
+            self.identity += f" {told}, manner {manner}"
         self.paid = model.paid
 
     def turn(self, scenario: Scenario, transcript: Sequence[Message]) -> UserTurn:
@@ -92,7 +113,8 @@ class ModelUserAgent:
     def _request(self, scenario: Scenario, transcript: Sequence[Message]) -> Request:
         fill, names = self._prompts.fill, ("user_next" if transcript else "user_opening", *self._beside)
         values = {**values_of(scenario, transcript, facts=not self._paper), "end": END_SIGNAL}
-        ask = "\n\n".join(fill(name, **values) for name in names)
+        first, *beside = (fill(name, **values) for name in names)
+        ask = "\n\n".join((first, *filter(None, (self._manner,)), *beside))
         # The person comes first and then the transcript, which only grows. So each call begins with the whole
         # of the call before it.
         shared = f"{fill('user_person', **values)}\n\n"

@@ -127,7 +127,15 @@ MAX_SHOWN: Final = 1_000
 MAX_STATE_SHOWN: Final = 12_000
 #: The templates of each role's prompts.
 _ROLES: Final[dict[str, tuple[str, ...]]] = {
-    "user": ("user", "user_person", "user_opening", "user_next", "user_reasoning", "user_state"),
+    "user": (
+        "user",
+        "user_person",
+        "user_opening",
+        "user_next",
+        "user_manner",
+        "user_reasoning",
+        "user_state",
+    ),
     "judge": ("judge", *_READINGS),
     "assistant": ("assistant", "assistant_context"),
 }
@@ -138,7 +146,7 @@ _OF_SCENARIO: Final = frozenset(
 #: The placeholders that the templates of each role may hold. An assistant sees what the context allows:
 #: `$summaries` is empty without I.
 PLACEHOLDERS: Final[dict[str, frozenset[str]]] = {
-    "user": _OF_SCENARIO | {"end"},
+    "user": _OF_SCENARIO | {"end", "manner"},
     "judge": _OF_SCENARIO | {"rubrics"},
     "assistant": frozenset({"context", "demographics", "summaries", "situation", "transcript"}),
 }

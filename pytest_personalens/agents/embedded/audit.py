@@ -10,6 +10,7 @@ from pytest_personalens.core.judging.verdict import UserFault
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from pytest_personalens.agents.embedded.reader.findings import Finding
     from pytest_personalens.agents.embedded.reader.statements import Statement
     from pytest_personalens.core.dialogue.dialogue import Dialogue
     from pytest_personalens.core.dialogue.message import Message
@@ -37,6 +38,8 @@ _MOST_WORDS: Final = 14
 _VALUE: Final = re.compile(r"\d|day\b|\b(?:today|tomorrow|tonight|noon|midnight|two|three|four|five|six|seven|eight|nine|ten|twelve|half|fortnight)\b|[a-z,] [A-Z]")  # fmt: skip
 #: A sentence that repeats what it was told, or speaks of something beside.
 _NO_CLAIM: Final = re.compile(r"\b(?:says?|said|thought|you have|unless|already|usual\w*|every|each|ago|old|last|maybe|or)\b", re.IGNORECASE)  # fmt: skip
+#: A user takes a value back.
+_MENDS: Final = re.compile(r"\b(?:no|not|sorry|mean|meant|instead|rather|changed?|after all|wait|correction)\b", re.IGNORECASE)  # fmt: skip
 
 
 def user_faults(scenario: Scenario, dialogue: Dialogue) -> tuple[UserFault, ...]:
@@ -54,7 +57,10 @@ def user_faults(scenario: Scenario, dialogue: Dialogue) -> tuple[UserFault, ...]
 
 
 def _contradictions(scenario: Scenario, messages: Sequence[Message]) -> Iterator[UserFault]:
-    """Yield what the user says against the facts, each fact once."""
+    """Yield what the user says against the facts, each fact once.
+
+    A value that the user takes back is none: the same message or the next one names both.
+    """
     turns = [t for t, m in enumerate(messages) if m.role == "user" and _VALUE.search(m.content)]
     if not scenario.task.facts or not turns:
         return
@@ -63,8 +69,17 @@ def _contradictions(scenario: Scenario, messages: Sequence[Message]) -> Iterator
     from pytest_personalens.agents.embedded.reader.statements import pieces
     from pytest_personalens.agents.embedded.reader.text import mentions, plain
     from pytest_personalens.agents.embedded.reader.values import values
+    from pytest_personalens.datasets.world.values import FORMS, say
 
     facts, told = Facts(scenario), set[str]()
+
+    def is_mended(f: Finding, message: str) -> bool:
+        """True if a message takes a wrong value back: it names both, and says which of them counts."""
+        was, now = ([(v.kind, v.value) for v in values(text, scenario.now)] for text in (f.said, message))
+        named = any(value in now for value in was)
+        said = (say(f.fact.kind, value, form) for value in f.fact.right for form in ("", *FORMS))
+        return named and _MENDS.search(message) is not None and any(mentions(text, message) for text in said)
+
     for turn in turns:
         heard = " ".join(plain(m.content) for m in messages[:turn] if m.role == "assistant")
         said = [
@@ -80,6 +95,8 @@ def _contradictions(scenario: Scenario, messages: Sequence[Message]) -> Iterator
                     or mentions(f.said, scenario.task.intent)
                 )
                 if closed and not known and not _NO_CLAIM.search(text):
+                    if any(is_mended(f, m.content) for m in messages[turn : turn + 3 : 2]):
+                        continue
                     told.add(f.fact.name)
                     match = re.search(re.escape(f.said), text, re.IGNORECASE)
                     wanted = f.fact.says or " or ".join(f.fact.right)

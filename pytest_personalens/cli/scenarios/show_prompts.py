@@ -96,7 +96,7 @@ def _requests(
         return model.requests.pop()
 
     if role == "user":
-        user = agents.user_agent(model, meter)
+        user = agents.user_agent(model, meter, options.manner)
         yield "user: opening", sent(lambda: user.turn(scenario, ()))
         yield "user: every later message", sent(lambda: user.turn(scenario, _TALK))
     elif role == "assistant":

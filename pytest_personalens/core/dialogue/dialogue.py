@@ -122,7 +122,8 @@ class UserAgent(Protocol):
     costs money; the run then asks the agent only if it may spend money.
 
     An agent may have an attribute `keeps_empty`. If it is true, an empty last message stays in the transcript
-    and the assistant answers it, as in the official code.
+    and the assistant answers it, as in the official code. It may have an attribute `manners`, which maps the
+    names of manners to user agents that speak so.
     """
 
     identity: str

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from pytest_personalens.core.suite import Suite
 
 DEFAULT_SEED: Final = "personalens"
+#: The key of a user's manner where items and tables hold it.
+MANNER: Final = "manner"
+#: How a simulated user may say what it says; the facts of its task stay what they are.
+MANNERS: Final = ("terse", "vague", "digresses", "changes-mind", "corrects", "impatient")
 
 OptionGroup = Literal["select", "run", "judge", "gate", "report"]
 #: What an option shapes. In two runs that are parts of one run (resumed, or shards), the options with the
@@ -125,6 +129,7 @@ OPTIONS: Final = (
     Option("user-model", "SPEC", "embedded", some("a model spec"), "Who plays the user: embedded, bedrock:MODEL, openai:MODEL, or PROVIDER:MODEL of a provider added by a plugin", "run", "dialogue"),
     Option("protocol", "NAME", "default", None, "What models are told: default is ours, paper is what the paper's figures give each role, in our words. In personaconv, what the items are and how they are read: fixed (default), or official, as the benchmark's own scripts", "run", "dialogue", on="ini", read_for=lambda text, suite: choice(*suite.protocols)(text)),
     Option("user-agent", "plain|reasoning|state", "plain", choice("plain", "reasoning", "state"), "What a model that plays the user writes before a message: plain, reasoning or state (default: plain)", "run", "dialogue", on="ini"),
+    Option("manner", "|".join((*MANNERS, "all")), "", choice(*MANNERS, "all"), "How the simulated user speaks, over the same facts: terse, vague (tells facts when asked), digresses, changes-mind (corrects a fact in its second message), corrects (in the same message), impatient, or all, which draws one for each scenario (default: in no such manner)", "run", "dialogue", mark=True, on="ini"),
     Option("trials", "K", 1, number(1, 100, kind=int), "Run each scenario K times, each with a record of its own (default: 1)", "run", "sample", type="int"),
     Option("control", "LIST", (), None, "Run the same scenarios again and report the lift: no-context withholds the context, other-user gives another user's, D, I, H or S that part alone; ablation is no-context,D,I,S. In personaconv: P-Conv, P-NonConv, NP-Conv or none; in memory: alone or other-user; in questions: no-history (default) or off", "run", "sample", many=True, type="linelist", read_for=control),
     Option("context", "LETTERS", "DIS", None, "What the assistant may know: any of D (demographics), I (past interactions), H (past sessions, without a summary), S (situation), or none; in personaconv one of P-Conv (default), P-NonConv, NP-Conv and none; in questions H (the history, default) or none", "run", "dialogue", mark=True, on="ini", read_for=lambda text, suite: suite.read_context(text)),

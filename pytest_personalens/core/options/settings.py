@@ -92,6 +92,8 @@ class Settings(NamedTuple):
     #: Criteria of the team's own, by their long names.
     criteria: tuple[str, ...] = ()
     generate_only: bool = False
+    #: The manner of the simulated user, "all" for one drawn by scenario; empty for none.
+    manner: str = ""
 
     @classmethod
     def default(cls, **changed: Any) -> "Settings":

@@ -176,7 +176,7 @@ def check_half(config: pytest.Config, values: dict[str, Any]) -> None:
     """
     refuse_together(config, values)
     if values["dialogues"]:
-        values |= {key: BY_KEY[key].default for key in ("assistant", "user_model", "generate_only")}
+        values |= {key: BY_KEY[key].default for key in ("assistant", "user_model", "generate_only", "manner")}
     if values["generate_only"]:
         values |= {
             "dimensions": (),

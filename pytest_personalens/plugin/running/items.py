@@ -6,6 +6,7 @@ import hashlib
 from types import ModuleType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from pytest_personalens.core.options.options import MANNERS
 from pytest_personalens.core.suite_names import PARAM, STATE
 from pytest_personalens.core.text.node_ids import CaseId, without_case
 from pytest_personalens.plugin.pytest_internals import arguments_of, asks_for_ours, fixtures_of
@@ -39,6 +40,15 @@ class ItemSpec(NamedTuple):
     def given(self) -> str:
         """Return what the assistant may know: in PersonaLens, letters of D, I, S."""
         return self.settings.of_suite.given(self.settings.context, self.control)
+
+    @property
+    def manner(self) -> str:
+        """Return the manner of its simulated user; "all" draws one by scenario and seed."""
+        manner = self.settings.manner
+        if manner != "all":
+            return manner
+        digest = hashlib.sha256(f"{self.settings.seed}\x1f{self.ref.id}".encode("utf-8", "surrogatepass"))
+        return MANNERS[int.from_bytes(digest.digest()[:4], "big") % len(MANNERS)]
 
 
 def cases(refs: Iterable[ScenarioRef], settings: Settings) -> Iterator[ItemSpec]:

@@ -72,6 +72,7 @@ def job_of(item: pytest.Item, run: Run, store: RecordStore, context: Context, co
         else None,
         resumable=run.settings.resume,
         stored=None if run.stored is None else run.stored_dialogue(spec),
+        manner=spec.manner,
     )
 
 

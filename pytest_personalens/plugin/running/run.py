@@ -168,6 +168,8 @@ class Run:
         planned = list(self.cases(sample, settings))
         for letters in sorted({case.given for case in planned}):
             self.participants.refuse_context(letters)
+        for manner in sorted({case.manner for case in planned}):
+            self.participants.refuse_manner(manner)
         return planned
 
     def plan_persona(self, settings: Settings, persona: Persona, test: str) -> list[ItemSpec]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from pytest_personalens.core.options.options import MANNER
 from pytest_personalens.reports.content.markup import Table, short_line
 from pytest_personalens.results.comparison.pairs import gain_of
 from pytest_personalens.results.wording import count, ends_text, p_value, signed
@@ -227,13 +228,16 @@ def slice_tables(results: Results) -> list[Table]:
         rows = tuple((s.name, *_cells(s, [s.figures.get(m.value) for m in measures])) for s in shown)
         hidden = len(every) - len(shown)
         notes = (f"{count(hidden, 'group')} with fewer than {_LEAST} scored items",) if hidden else ()
-        tables.append(Table(name.replace("_", " "), (name, *header), rows, notes))
+        if name == MANNER:  # a user may have several, so these have no gaps
+            rows = tuple((*row[:3], *row[3::2]) for row in rows)
+        named = (*header[:2], *header[2::2]) if name == MANNER else header
+        tables.append(Table(name.replace("_", " "), (name, *named), rows, notes))
     return tables
 
 
 def slices_note(results: Results) -> str:
     """Return what a reader of the gaps must know; empty without slices."""
-    if not results.slices:
+    if all(s.demographic == MANNER for s in results.slices):
         return ""
     found = sum(f.significant for s in results.slices for f in s.figures.values())
     tested = sum(f.gap is not None for s in results.slices for f in s.figures.values())

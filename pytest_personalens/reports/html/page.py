@@ -99,6 +99,7 @@ _MINUS: Final = re.compile(r"(?<![\w.-])-(?=\d)")
 
 
 def write_html(results: Results, path: Path, *, title: str = TITLE) -> None:
+    """Write the results as a page that opens offline, with every dialogue; its folder must exist."""
     write_atomically(path, html_page(results, title=title))
 
 

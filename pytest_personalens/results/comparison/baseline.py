@@ -14,6 +14,7 @@ from pytest_personalens.core.errors import DataError, SpecError, short_repr
 from pytest_personalens.core.files.jsonfile import read_versioned, schema_of
 from pytest_personalens.core.frozen import Frozen
 from pytest_personalens.core.judging.verdict import MeasureField, ReasonCode, ScoreField
+from pytest_personalens.core.options.options import MANNER
 from pytest_personalens.core.options.settings import OFFICIAL_PROMPTS
 from pytest_personalens.core.suite import SuiteField, get_suite
 from pytest_personalens.core.suite_names import FIRST_SUITE
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 BASELINE_SCHEMA: Final = "personalens-baseline/1"
 #: The terms that a mark may change for a test.
 _BY_MARK: Final = ("the judge", "the context", "the limit of turns")
+_MANNER: Final = "the manner of the user"
 _ADVICE: Final = "restore it, or save a new one with --personalens-save-baseline"
 
 
@@ -48,7 +50,7 @@ class ComparisonTerms(Frozen):
 
     def item_setup(self) -> dict[str, str]:
         """Return the part of the terms that a mark can change for a test."""
-        return {what: self.setup[what] for what in _BY_MARK if what in self.setup}
+        return {what: self.setup[what] for what in (*_BY_MARK, _MANNER) if what in self.setup}
 
 
 class Entry(Frozen):
@@ -230,7 +232,7 @@ def _why_partial(results: Results) -> str:
 def terms_of(results: Results) -> ComparisonTerms:
     """Return the terms of a finished run with at least one item: those of most of its items."""
     judges = Counter(sorted(item.evaluation.judge for item in results.own))
-    users = Counter(sorted(item.evaluation.user_agent for item in results.own))
+    users = Counter(sorted(_user_of(item) for item in results.own))
     ((judge, _),), ((user_agent, _),) = judges.most_common(1), users.most_common(1)
     setup = setup_of(judge, user_agent, results.settings)
     return ComparisonTerms(suite=results.suite, dataset=results.dataset, setup=setup)
@@ -239,9 +241,7 @@ def terms_of(results: Results) -> ComparisonTerms:
 def setup_of(judge: str, user_agent: str, settings: Mapping[str, Any]) -> dict[str, str]:
     """Return what shapes scores besides dataset and assistant; `settings` are those of the run, by name."""
     suite = get_suite(settings.get("suite") or FIRST_SUITE)
-    of_items = _setup(
-        suite.judge_of_run(judge), settings.get("context") or "", settings.get("max_turns") or 0
-    )
+    of_items = _setup(suite.judge_of_run(judge), *map(settings.get, ("context", "max_turns", "manner")))
     prompts, protocol = settings.get("prompts") or "", settings.get("protocol") or "default"
     protocol = "official" if prompts.startswith(OFFICIAL_PROMPTS) else protocol
     # The protocol comes first, because another protocol also means other agents.
@@ -250,18 +250,24 @@ def setup_of(judge: str, user_agent: str, settings: Mapping[str, Any]) -> dict[s
 
 def agents_of_run(item: Item, suite: Suite) -> dict[str, str]:
     """Return who judged an item and who spoke in it, by role, without what is the item's own."""
-    judge, user_agent = suite.judge_of_run(item.evaluation.judge), item.evaluation.user_agent
+    judge, user_agent = suite.judge_of_run(item.evaluation.judge), _user_of(item)
     agents = {"the judge": _without_thresholds(judge), "the simulated user": user_agent}
     return {role: identity for role, identity in agents.items() if identity}
 
 
 def setup_of_item(item: Item) -> dict[str, str]:
     """Return the terms of an item of the run itself that a mark can change."""
-    return _setup(item.evaluation.judge, item.given, item.max_turns)
+    return _setup(item.evaluation.judge, item.given, item.max_turns, item.slices.get(MANNER, ""))
 
 
-def _setup(judge: str, context: str, max_turns: int) -> dict[str, str]:
-    return dict(zip(_BY_MARK, (judge, context or "none", str(max_turns or "the benchmark's")), strict=True))
+def _user_of(item: Item) -> str:
+    """Return who spoke as the user, without the manner, which is drawn by scenario or set by a test."""
+    return item.evaluation.user_agent.removesuffix(f", manner {item.slices.get(MANNER)}")
+
+
+def _setup(judge: str, context: str | None, max_turns: int | None, manner: str | None) -> dict[str, str]:
+    terms = dict(zip(_BY_MARK, (judge, context or "none", str(max_turns or "the benchmark's")), strict=True))
+    return terms | ({_MANNER: manner} if manner else {})
 
 
 def mismatch_message(name: str, changed: str) -> str:

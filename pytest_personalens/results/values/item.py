@@ -200,7 +200,7 @@ class Item(Frozen):
     content: str = Field(default="", description="Digest of the scenario's content.")
     test: str = Field(default="", description="The test: file, function and its own parameters.")
     slices: dict[str, str] = Field(
-        default_factory=dict, description="Demographic -> the user's, of those that the run is sliced by."
+        default_factory=dict, description="Demographic that the run is sliced by, or manner -> the user's."
     )
     usd: float | None = Field(default=None, description="US dollars for it, if a model has a known price.")
     earlier: Earlier | None = Field(

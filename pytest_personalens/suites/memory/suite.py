@@ -70,7 +70,7 @@ class Memory(Suite):
     lacks = (
         "max_turns", "adopt_judge", "check_judge", "anchors",
         "prompts", "official_bugs", "user_agent", "lost_to_user", "context", "interactions", "history",
-        "embedding", "nltk_data", "protocol", "dialogues", "generate_only", "slice", "criteria",
+        "embedding", "nltk_data", "protocol", "dialogues", "generate_only", "slice", "manner", "criteria",
         "calibration",
     )  # fmt: skip
 

@@ -129,7 +129,7 @@ class PersonaConv(Suite):
     scenario = Prediction
     defaults: Mapping[str, Any] = {"context": "P-Conv", "protocol": "fixed"}
     lacks = (
-        "slice", "criteria", "calibration",
+        "slice", "manner", "criteria", "calibration",
         "user_model", "judge_model", "judge_votes", "max_turns", "adopt_judge", "check_judge", "anchors",
         "prompts", "official_bugs", "user_agent", "assistant_prompt", "lost_to_user", "dialogues",
         "generate_only",

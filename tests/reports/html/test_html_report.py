@@ -262,6 +262,7 @@ def test_what_a_search_found_is_marked_in_rows_and_transcripts(page: Page, file:
     assert page.console() == []
 
 
+@pytest.mark.slow
 def test_a_transcript_by_keyboard(page: Page, file: Path) -> None:
     page.open(file)
     page.keys("j", "j")
@@ -348,6 +349,7 @@ def test_an_address_of_another_report_says_so(page: Page, file: Path) -> None:
     assert page.text("h1").endswith("Failed")
 
 
+@pytest.mark.slow
 def test_flips_lead_to_their_transcripts(page: Page, file: Path, everything: Results) -> None:
     assert everything.comparison is not None
     page.open(file)
@@ -358,6 +360,7 @@ def test_flips_lead_to_their_transcripts(page: Page, file: Path, everything: Res
     assert "before," in page.text(".readings")
 
 
+@pytest.mark.slow
 def test_long_and_unseen_text(page: Page, tmp_path: Path) -> None:
     results = rich_results(12, hostile=True)
     write_html(results, tmp_path / "r.html")
@@ -396,6 +399,7 @@ return [...document.querySelectorAll('a[href], button, input, select, summary')]
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("opened", [False, True], ids=["report", "transcript"])
 def test_a_finger_finds_every_link_and_button(
@@ -428,6 +432,7 @@ def test_a_phone_shows_verdicts_before_the_chat_and_whole_reasons(
     assert set(page.js(frames)) == {"visible"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [0, 5], ids=["empty", "invalid"])
 def test_a_run_without_scores_is_a_page_too(page: Page, tmp_path: Path, count: int) -> None:
     write_html(rich_results(count, invalid=True, profiles=False), tmp_path / "r.html")

@@ -23,7 +23,7 @@ from pytest_personalens.agents.embedded.user.voice import (
 from pytest_personalens.core.dialogue.dialogue import Dialogue, UserTurn
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from pytest_personalens.agents.embedded.judge.parts import PartReading
     from pytest_personalens.core.dialogue.dialogue import Message
@@ -125,7 +125,7 @@ class NextTurn:
         return len(self.theirs) > _PATIENCE[self.scenario.kind] or same > _SAME_REPLIES or consents
 
     def _objections(self) -> list[str]:
-        """Return what is wrong in the last reply, each matter once: limits, then facts."""
+        """Return what is wrong in the last reply, each matter once: limits, facts, then preferences."""
         broken = [b for b in broken_limits(self.scenario.limits, self._now) if not self._has_said(b.said)]
         lines = [self.speaker.say("limit", o=self._as_said(b.said), v=b.limit.name) for b in broken]
         for fact, was in self._wrong():
@@ -134,6 +134,7 @@ class NextTurn:
             untold = fact.known == "told" and not any(mentions(value, text) for text in self.mine)
             bank = "wrong_open" if fact.known == "open" else "wrong_untold" if untold else "wrong"
             lines.append(self.speaker.say(bank if said in self.last else "wrong_unnamed", v=value, o=said))
+        lines += [self.speaker.say("against", v=v, o=self._as_said(o)) for v, o in self._against()]
         return lines[:_MOST_OBJECTIONS]
 
     def _wrong(self) -> list[tuple[Fact, str]]:
@@ -152,6 +153,22 @@ class NextTurn:
         """True if a message after the opening says the fact and turns something down."""
         value = first_person(voice.spoken(fact))
         return any(_TURNS_DOWN.search(text) and mentions(value, text) for text in self.mine[1:])
+
+    def _against(self) -> Iterator[tuple[str, str]]:
+        """Yield the user's value and the other one, where a reply goes against a preference of the task.
+
+        Where a task has facts, they say what the user insists on.
+        """
+        kept = [s for s in self._now if s.act not in ("asked", "refused", "undone")]
+        for domain, name in () if self.scenario.task.facts else self.scenario.task.relevant:
+            held = self.scenario.preferences.get(domain, {}).get(name, ())
+            row, value = (domain, name, held), voice.preferred(name, held)
+            if not held or "no preference" in held:
+                continue
+            other = next((o for s in kept if (o := self.answers.other(row, s.text))), "")
+            known = self.answers.holds(row, self.last) or self._has_said(value)
+            if other and not known and f"{other}:" not in fold(self.last):
+                yield value, other
 
     def _has_said(self, phrase: str) -> bool:
         return any(mentions(phrase, text) for text in self.mine[1:])

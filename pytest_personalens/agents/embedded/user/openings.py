@@ -34,6 +34,12 @@ def opening(scenario: Scenario, first: int = 0) -> str:
         text = _composed(scenario, wishes[:2], secret, str(attempt))
         if not secret.told_by(text):
             return text
+    return matter(scenario)
+
+
+def matter(scenario: Scenario) -> str:
+    """Return an opening that names only what it is about, and no fact."""
+    secret = _Secret(scenario)
     names = [d.lower() for d in scenario.domains if not secret.told_by(d)]
     return (
         f"Hello, I need help with {' and '.join(names)}."
