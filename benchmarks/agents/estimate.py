@@ -1,4 +1,4 @@
-"""The estimate of a run beside what it took: example_project/by_model, where a model is the user and the judge.
+"""The estimate of a run beside what it took: example_project/by_model, whose user and judge are a model.
 
     python benchmarks/agents/estimate.py
 
