@@ -20,26 +20,34 @@ if TYPE_CHECKING:
     from pytest_personalens.core.scenario import GoalPart, Slot
 
 
-#: Words for the same deed. A goal uses one of them, and an assistant may use another.
-_SAME: Final = tuple(
-    frozenset(map(stem, words.split()))
-    for words in (
-        "book booked reserve reserved buy bought purchase confirm confirmed hold held secured get got yours paid ticket",
-        "set active ring rings wake wakes running on",
-        "send sent out write wrote written posted forwarded delivered texted message messaged told know knows",
-        "save saved keep kept note noted store stored list add added put written",
-        "order ordered way coming arrive",
-        "cancel cancelled remove removed delete deleted off gone up",
-        "move moved change changed shift shifted rebook rebooked reschedule rescheduled put",
-        "play playing plays start started queue queued",
-        "calendar entered entry scheduled event appointment diary entries",
-        "plan planned itinerary draft",
-        "alert alerts notify notification watch",
-        "reminder remind reminds reminded remember",
-    )
-)
+#: Kinds of deeds, each with the verbs that tools and goals have for it.
+_DEEDS: Final[dict[str, frozenset[str]]] = {
+    kind: frozenset(map(stem, verbs.split()))
+    for kind, verbs in {
+        "make": "book booked reserve reserved reservation booking buy bought purchase order ordered create created"
+        " make made add added set schedule scheduled arrange arranged place placed enter entered save saved"
+        " activate enable start subscribe register plan engage engaged hire rent rented borrow borrowed hold held"
+        " write post put running active issue open pay confirm submit",
+        "change": "change changed move moved update updated modify reschedule rescheduled exchange exchanged swap"
+        " rebook rebooked shift shifted switch switched upgrade edit extend postpone replace adjust set",
+        "stop": "cancel cancelled delete deleted remove removed pause paused mute muted silence disable release"
+        " drop end stop skip snooze suspend unsubscribe",
+        "send": "send sent invite invited invitation share shared message mail email notify pass forward text deliver",
+        "play": "play plays playing queue",
+        "return": "return returned refund",
+    }.items()
+}
+#: What may do a deed of a kind: what is to be changed may be made anew, what is to be ended may be changed.
+_DONE_BY: Final = {
+    "make": {"make", "change"},
+    "change": {"change", "make", "return"},
+    "stop": {"stop", "change"},
+    "return": {"return", "make", "change", "stop"},
+    "send": {"send"},
+    "play": {"play", "make"},
+}
 #: Words that stand for a deed and not for what it is done to.
-VERBS: Final = frozenset().union(*_SAME[:8])
+VERBS: Final = frozenset().union(*_DEEDS.values())
 #: Stems of deeds. Alone, they say nothing of what a statement is about.
 DEEDS: Final = (
     frozenset(stem(word) for word in re.sub(r"[^a-z|]", "", DONE.replace("ll?", "ll")).split("|")) | VERBS
@@ -53,21 +61,14 @@ ANY_DEED: Final = frozenset(
 )
 
 
-#: Words for the same thing, beside those for the same deed.
-_SAME_THINGS: Final = (
-    *_SAME[8:],
-    *(frozenset(map(stem, words.split())) for words in ("price cost total fare", "user traveller person")),
-)
+def deeds_of(words: frozenset[str]) -> frozenset[str]:
+    """Return the kinds of deeds that stems of words speak of."""
+    return frozenset(kind for kind, verbs in _DEEDS.items() if words & verbs)
 
 
-def same_things(words: frozenset[str]) -> frozenset[str]:
-    """Return stems with those of other words for the same thing."""
-    return words.union(*(group for group in _SAME_THINGS if group & words))
-
-
-def wider(words: frozenset[str]) -> frozenset[str]:
-    """Return stems with those of other words for the same deed."""
-    return words.union(*(group for group in _SAME if group & words))
+def may_do(wanted: frozenset[str], had: frozenset[str]) -> bool:
+    """True where deeds of the kinds `had` may be one of those that are wanted, or nothing says which is wanted."""
+    return not wanted or not had or any(had & _DONE_BY[kind] for kind in wanted)
 
 
 class Topics:
@@ -78,8 +79,8 @@ class Topics:
         self._reader, self._parts = facts, parts
         raw = [content(p.text).union(*map(content, p.words)) for p in parts]
         #: All words of each part, its deeds with other words for them, and what the deed is done to.
-        self.words = [wider(words) for words in raw]
-        self.deeds = [wider(words & DEEDS) & DEEDS for words in raw]
+        self.deeds = [(words & DEEDS).union(*(_DEEDS[kind] for kind in deeds_of(words))) for words in raw]
+        self.words = [words | deeds for words, deeds in zip(raw, self.deeds, strict=True)]
         self.things = [words - DEEDS for words in raw]
         self._raw = raw
         self._done = [n for n, part in enumerate(parts) if part.kind == "done" and not part.never]
