@@ -106,14 +106,8 @@ class ModelJudge:
         return quoted_verdict(self._model, self._meter, request, dialogue, dimension)
 
     def _texts(self, scenario: Scenario, dialogue: Dialogue, dimension: Measure) -> tuple[str, str, str]:
-        """Return the system text, the shared text and the text of this reading alone.
-
-        All readings of the dialogue have the shared text.
-        """
-        values = {
-            **values_of_judge(scenario, dialogue.messages),
-            "rubrics": self._rubrics,
-        }
+        """Return the system text, the text that all readings of the dialogue share, and that of this one."""
+        values = {**values_of_judge(scenario, dialogue.messages), "rubrics": self._rubrics}
         of_team = dimension.value.startswith(CRITERION)
         name = CRITERION_TEMPLATE if of_team else f"judge_{dimension.value}"
         placed = self._prompts.places(name)
@@ -183,10 +177,7 @@ def again_text(problem: str) -> str:
 
 
 def _material(values: Mapping[str, str], dimension: Measure) -> str:
-    """Return the material of a reading beyond the transcript.
-
-    It is used if the template does not place it.
-    """
+    """Return the material of a reading beyond the transcript, for a template that does not place it."""
     intent = f"What they want:\n{values['intent']}"
     if dimension is Dimension.TASK_COMPLETION:
         return f"What counts as completed:\n{values['goal']}\n\n"
@@ -200,10 +191,7 @@ def _material(values: Mapping[str, str], dimension: Measure) -> str:
 
 
 def answer_schema(dimension: Measure, replies: int) -> dict[str, Any]:
-    """Return the JSON schema of an answer.
-
-    It has evidence, a justification, reasons, and a score that can only be on the scale.
-    """
+    """Return the JSON schema of an answer: evidence, justification, reasons, and a score on the scale."""
     low, high = dimension.scale
     score: dict[str, Any] = {"type": "integer", "enum": list(range(low, high + 1))}
     if dimension.value.startswith(CRITERION):

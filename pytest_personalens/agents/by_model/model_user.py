@@ -92,10 +92,7 @@ class ModelUserAgent:
         self.paid = model.paid
 
     def turn(self, scenario: Scenario, transcript: Sequence[Message]) -> UserTurn:
-        """Return the model's next turn.
-
-        `END_SIGNAL` in its text ends the dialogue, and is removed from the text.
-        """
+        """Return the model's next turn; `END_SIGNAL` ends the dialogue, and is taken out of the text."""
         request = self._request(scenario, transcript)
         text = self._message(request)
         # Before the opening nobody has answered, so there is no dialogue to end. The signal is a mistake of
@@ -124,10 +121,7 @@ class ModelUserAgent:
         return Request(fill("user", **values), shared + ask, _TEMPERATURE, shared=len(shared))
 
     def _message(self, request: Request) -> str:
-        """Return the message of the user.
-
-        If the model thinks first, the message is the text after the last line "Message:".
-        """
+        """Return the message; of a model that thinks first, the text after the last line "Message:"."""
         text = self._meter.complete(self._model, request, "user agent", fault=UserAgentFault).text
         if not self._beside:
             return text
@@ -164,10 +158,7 @@ def bare_message(text: str) -> str:
 
 
 def out_of_role(turn: UserTurn, scenario: Scenario, transcript: Sequence[Message]) -> str:
-    """Return what is wrong with a simulated turn, in the form "did this".
-
-    The text is empty if nothing is wrong.
-    """
+    """Return what is wrong with a simulated turn, in the form "did this"; empty if nothing is."""
     text = turn.content
     said = [fold(m.content) for m in transcript if m.role == "user"]
     if not text:

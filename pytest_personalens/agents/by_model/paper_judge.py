@@ -46,10 +46,7 @@ class PaperJudge:
         self.paid = model.paid
 
     def verdict(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> Verdict:
-        """Return the model's verdict.
-
-        Raise `JudgeFault` if the second answer is unreadable too.
-        """
+        """Return the model's verdict; raise `JudgeFault` if the second answer is unreadable too."""
         values = values_of(scenario, dialogue.messages, facts=False)
         system, prompt = (
             self._prompts.fill(name, **values) for name in ("judge", f"judge_{dimension.value}")

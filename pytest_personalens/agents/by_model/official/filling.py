@@ -1,7 +1,4 @@
-"""Fills the official templates with a scenario and its dialogue.
-
-The result is equal, byte for byte, to that of the official code.
-"""
+"""Fills the official templates with a scenario and its dialogue, byte for byte as the official code does."""
 
 from __future__ import annotations
 
@@ -34,10 +31,7 @@ class OfficialPrompts:
         )
 
     def user(self, scenario: Scenario, transcript: Sequence[tuple[str, str]]) -> tuple[str, str]:
-        """Return the system text and the prompt of the user's next turn.
-
-        `transcript` holds (role, text).
-        """
+        """Return system text and prompt of the user's next turn; `transcript` holds (role, text)."""
         templates = self.templates.single if scenario.kind == "single" else self.templates.multi
         values = self._person(scenario, scenario.demographics)
         if not transcript:
@@ -142,10 +136,7 @@ def letters_of(context: Context) -> str:
 
 
 def refused_pair(letters: str) -> str:
-    """Return the message for two parts of the context.
-
-    The official code has no prompt for them.
-    """
+    """Return the message for two parts of the context, for which the official code has no prompt."""
     return (
         f"personalens_context = {letters}: the official code crashes on two parts of the context (it has"
         " prompts for none, D, I, S and DIS); write personalens_official_bugs = pairs to have them mended"

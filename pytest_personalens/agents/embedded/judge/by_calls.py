@@ -12,7 +12,6 @@ from pytest_personalens.agents.embedded.reader.forms import PERSONS, Day, Time
 from pytest_personalens.agents.embedded.reader.statements import DONE, FIRM
 from pytest_personalens.agents.embedded.reader.text import content, fold, stem, stems
 from pytest_personalens.agents.embedded.reader.values import values
-from pytest_personalens.core.dialogue.state import stored_records
 from pytest_personalens.core.dialogue.tool_calls import Call, call_line, calls_of
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from pytest_personalens.agents.embedded.reader.forms import Value
     from pytest_personalens.agents.embedded.reader.statements import Statement
     from pytest_personalens.core.dialogue.message import Message
-    from pytest_personalens.core.dialogue.state import State, StoredRecord
+    from pytest_personalens.core.dialogue.state import StoredRecord
     from pytest_personalens.core.facts import Clock
     from pytest_personalens.core.scenario import GoalPart
 
@@ -138,11 +137,6 @@ def actions(messages: Sequence[Message]) -> tuple[Action, ...]:
     return tuple(map(_action, calls_of(messages)))
 
 
-def stored(state: State, turn: int) -> tuple[Action, ...]:
-    """Return the things that a system holds, each as the call that would have made it."""
-    return tuple(of_record(record, turn) for record in stored_records(state.data))
-
-
 def plain_values(value: Any) -> Iterator[str]:
     """Yield the values within arguments, as texts."""
     if isinstance(value, dict):
@@ -175,11 +169,7 @@ def _action(call: Call) -> Action:
     )
     # A tool that makes something may send it to others too.
     return Action(
-        call,
-        (name | said) - _GENERAL,
-        deeds | (deeds_of(keys) & {"send"}),
-        looks_up,
-        has_failed(call),
+        call, (name | said) - _GENERAL, deeds | (deeds_of(keys) & {"send"}), looks_up, has_failed(call)
     )
 
 

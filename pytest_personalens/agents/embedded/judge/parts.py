@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.agents.embedded.reader.findings import Facts, is_taste, told_by
+from pytest_personalens.agents.embedded.reader.findings import is_taste, told_by
 from pytest_personalens.agents.embedded.reader.forms import is_day_word
 from pytest_personalens.agents.embedded.reader.statements import DONE
 from pytest_personalens.agents.embedded.reader.text import content, fold, names, stem
 from pytest_personalens.agents.embedded.reader.values import TYPED, said_in
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
-    from pytest_personalens.agents.embedded.reader.facts import FactReading
+    from pytest_personalens.agents.embedded.judge.reading import Reading
     from pytest_personalens.agents.embedded.reader.statements import Act, Statement
     from pytest_personalens.core.judging.verdict import PartState
     from pytest_personalens.core.scenario import GoalPart, Slot
@@ -46,12 +46,11 @@ _DONE_BY: Final = {
     "send": {"send"},
     "play": {"play", "make"},
 }
-#: Words that stand for a deed and not for what it is done to.
-VERBS: Final = frozenset().union(*_DEEDS.values())
+#: Words for what may be done to anything. To send, play or return something says what is meant.
+VERBS: Final = _DEEDS["make"] | _DEEDS["change"] | _DEEDS["stop"]
+_DONE: Final = frozenset(map(stem, re.sub(r"[^a-z|]", "", DONE.replace("ll?", "ll")).split("|")))
 #: Stems of deeds. Alone, they say nothing of what a statement is about.
-DEEDS: Final = (
-    frozenset(stem(word) for word in re.sub(r"[^a-z|]", "", DONE.replace("ll?", "ll")).split("|")) | VERBS
-)
+DEEDS: Final = _DONE.union(*_DEEDS.values())
 #: Deeds of every kind.
 ANY_DEED: Final = frozenset(
     map(
@@ -71,72 +70,6 @@ def may_do(wanted: frozenset[str], had: frozenset[str]) -> bool:
     return not wanted or not had or any(had & _DONE_BY[kind] for kind in wanted)
 
 
-class Topics:
-    """The parts of a task by their words, and how far a statement is about each of them."""
-
-    def __init__(self, parts: Sequence[GoalPart], facts: Facts) -> None:
-        self._facts = {fact.name: fact for fact in facts.all}
-        self._reader, self._parts = facts, parts
-        raw = [content(p.text).union(*map(content, p.words)) for p in parts]
-        #: All words of each part, its deeds with other words for them, and what the deed is done to.
-        self.deeds = [(words & DEEDS).union(*(_DEEDS[kind] for kind in deeds_of(words))) for words in raw]
-        self.words = [words | deeds for words, deeds in zip(raw, self.deeds, strict=True)]
-        self.things = [words - DEEDS for words in raw]
-        self._raw = raw
-        self._done = [n for n, part in enumerate(parts) if part.kind == "done" and not part.never]
-        self._scores: dict[int, list[float]] = {}
-
-    def _score(self, number: int, statement: Statement) -> float:
-        """Return how well a statement fits a part: its words, and the values of its facts."""
-        own = statement.words & (self.things[number] | (self._raw[number] & DEEDS))
-        fit = sum(1.0 / sum(word in raw for raw in self._raw) for word in own)
-        for name in self._parts[number].facts:
-            if (fact := self._facts.get(name)) is None or not fact.right:
-                continue
-            if fact.kind in TYPED:
-                said = any(v.kind == fact.kind and self._reader.fits(v, fact) for v in statement.values)
-            else:
-                said = any(
-                    said_in(right, statement.text, fact.kind, self._reader.synonyms) for right in fact.right
-                )
-            if said:
-                fit += 0.5 / sum(name in part.facts for part in self._parts)
-        return fit
-
-    def scores(self, statement: Statement) -> list[float]:
-        """Return how well a statement fits each part."""
-        key = id(statement)
-        if key not in self._scores:
-            self._scores[key] = [self._score(n, statement) for n in range(len(self._parts))]
-        return self._scores[key]
-
-    def belongs(self, number: int, statement: Statement) -> bool:
-        """True if no part fits a statement better than this one."""
-        scores = self.scores(statement)
-        return scores[number] > 0 and scores[number] >= max(scores) - 0.01
-
-    def names_deed(self, statement: Statement) -> bool:
-        """True if a statement has a word or a value of a part that is to be done."""
-        return any(self.scores(statement)[n] for n in self._done)
-
-    def does(self, number: int, statement: Statement) -> bool:
-        """True if a statement may report the deed of a part."""
-        said = statement.words & DEEDS
-        if said and not said & (self.deeds[number] | ANY_DEED):
-            return False
-        others = [n for n in self._done if n != number]
-        return bool(
-            statement.words & self.things[number].difference(*(self.things[n] for n in others))
-            or statement.words & self.deeds[number].difference(*(self.deeds[n] for n in others))
-        ) or (self.scores(statement)[number] >= 0.25 and self.belongs(number, statement))
-
-    def touches(self, number: int, statement: Statement) -> bool:
-        """True if a statement shares a word with a part."""
-        return bool(statement.words & self.words[number])
-
-
-#: What the user does, and not the assistant: "the user has agreed".
-_OF_USER: Final = re.compile(r"\bthe user has (?:agreed|picked|approved|accepted|chosen)\b")
 _AWAY: Final = re.compile(r"\b(?:not|no|nothing|none|never|without)\b")
 _STATES: Final[dict[Act, PartState]] = {
     "offered": "proposed", "asked": "proposed", "promised": "promised", "handed": "handed-back", "refused": "refused", "undone": "refused",
@@ -171,20 +104,21 @@ class PartReading(NamedTuple):
 class PartReader:
     """Reads the parts of a task in the statements of an assistant."""
 
-    def __init__(
-        self,
-        parts: Sequence[GoalPart],
-        facts: Facts,
-        said: Sequence[Statement],
-        readings: Mapping[str, FactReading],
-        user: Sequence[str],
-    ) -> None:
-        self.topics = Topics(parts, facts)
-        self._parts, self._said, self._readings = parts, said, readings
+    def __init__(self, reading: Reading) -> None:
+        parts, facts, said = reading.parts_of_task, reading.facts, reading.said
+        self._parts, self._reader, self._said, self._readings = parts, facts, said, reading.readings
+        self._user = [reading.scenario.name, *(m.content for m in reading.messages if m.role == "user")]
         self._facts = {f.name: f for f in facts.all}
         self._firm = [s for s in said if s.act in facts.telling]
-        self._user, self._reader = user, facts
-        known = content(" ".join(user))
+        #: All words of each part, its deeds with other words for them, and what the deed is done to.
+        self._raw = [content(p.text).union(*map(content, p.words)) for p in parts]
+        self._deeds = [
+            (words & DEEDS).union(*(_DEEDS[kind] for kind in deeds_of(words))) for words in self._raw
+        ]
+        self._things = [words - DEEDS for words in self._raw]
+        self._done = [n for n, part in enumerate(parts) if part.kind == "done" and not part.never]
+        self._scored: dict[int, list[float]] = {}
+        known = content(" ".join(self._user))
         self._new = [s for s in self._firm if any(not content(name) <= known for name in names_in(s.text))]
         #: False where no statement has a word or a value but those of the user and of the goal.
         heard = known | content(facts.goal) | DEEDS
@@ -194,6 +128,46 @@ class PartReader:
             if s.act not in ("refused", "undone")
         )
 
+    def _score(self, number: int, statement: Statement) -> float:
+        """Return how well a statement fits a part: its words, and the values of its facts."""
+        own = statement.words & (self._things[number] | (self._raw[number] & DEEDS))
+        fit = sum(1.0 / sum(word in raw for raw in self._raw) for word in own)
+        for name in self._parts[number].facts:
+            if (fact := self._facts.get(name)) is None or not fact.right:
+                continue
+            if fact.kind in TYPED:
+                said = any(v.kind == fact.kind and self._reader.fits(v, fact) for v in statement.values)
+            else:
+                said = any(
+                    said_in(right, statement.text, fact.kind, self._reader.synonyms) for right in fact.right
+                )
+            if said:
+                fit += 0.5 / sum(name in part.facts for part in self._parts)
+        return fit
+
+    def _scores(self, statement: Statement) -> list[float]:
+        """Return how well a statement fits each part."""
+        key = id(statement)
+        if key not in self._scored:
+            self._scored[key] = [self._score(n, statement) for n in range(len(self._parts))]
+        return self._scored[key]
+
+    def _belongs(self, number: int, statement: Statement) -> bool:
+        """True if no part fits a statement better than this one."""
+        scores = self._scores(statement)
+        return scores[number] > 0 and scores[number] >= max(scores) - 0.01
+
+    def _does(self, number: int, statement: Statement) -> bool:
+        """True if a statement may report the deed of a part."""
+        said = statement.words & DEEDS
+        if said and not said & (self._deeds[number] | ANY_DEED):
+            return False
+        others = [n for n in self._done if n != number]
+        return bool(
+            statement.words & self._things[number].difference(*(self._things[n] for n in others))
+            or statement.words & self._deeds[number].difference(*(self._deeds[n] for n in others))
+        ) or (self._scores(statement)[number] >= 0.25 and self._belongs(number, statement))
+
     def read(self) -> tuple[PartReading, ...]:
         """Return the reading of each part."""
         return tuple(self._read(n, part) for n, part in enumerate(self._parts))
@@ -201,8 +175,6 @@ class PartReader:
     def _read(self, number: int, part: GoalPart) -> PartReading:
         if part.never:
             return self._never(number, part)
-        if _OF_USER.search(part.text):
-            return PartReading(part, "done")
         named = [self._readings[name] for name in part.facts if name in self._readings]
         closed = [r for r in named if not is_taste(r.fact)]
         # A taste concerns personalization, until the user has named it.
@@ -237,7 +209,7 @@ class PartReader:
         if closed:
             last = max(closed, key=lambda r: r.turn or 0)
             return PartReading(part, "done", last.turn, last.quote)
-        shown = next((s for s in reversed(self._firm) if self.topics.belongs(number, s)), None)
+        shown = next((s for s in reversed(self._firm) if self._belongs(number, s)), None)
         return PartReading(part, "done", *((shown.turn, shown.text) if shown else ()))
 
     def _is_named(self, fact: str) -> bool:
@@ -245,7 +217,7 @@ class PartReader:
         return any(fact in told_by(text, self._reader) for text in self._user)
 
     def _never(self, number: int, part: GoalPart) -> PartReading:
-        words = self.topics.words[number]
+        words = self._raw[number] | self._deeds[number]
         bad = next(
             (
                 s
@@ -258,29 +230,28 @@ class PartReader:
 
     def _deed(self, number: int, part: GoalPart) -> PartReading:
         """Return the last state of a deed: reported, opened again, or never reported."""
-        topics = self.topics
-        found = PartReading(part, "missing", known=bool(topics.words[number]))
+        found, deeds = PartReading(part, "missing", known=bool(self._raw[number])), self._deeds[number]
         heading: Statement | None = None
         opened, spoken = False, -1
         for s in self._said:
             if heading is not None and heading.turn != s.turn:
                 heading = None
-            if s.act == "done" and not (s.words & (DEEDS - topics.deeds[number] - ANY_DEED)):
+            if s.act == "done" and not (s.words & (DEEDS - deeds - ANY_DEED)):
                 heading = s  # "Booked:", and a list of what was booked
-            if s.act == "undone" and spoken == s.turn and not topics.names_deed(s):
+            if s.act == "undone" and spoken == s.turn and not any(self._scores(s)[n] for n in self._done):
                 # "It has not gone out": what was said just before.
                 found, opened = PartReading(part, "refused", s.turn, s.text), True
-            spoken = s.turn if topics.scores(s)[number] else spoken
-            if not topics.does(number, s):
+            spoken = s.turn if self._scores(s)[number] else spoken
+            if not self._does(number, s):
                 continue
-            own = topics.belongs(number, s)
+            own = self._belongs(number, s)
             # A question is settled by a report in a later reply.
             opened = opened and not (found.state == "proposed" and s.turn > (found.turn or 0))
             if s.act == "undone" or (s.act == "refused" and own):
                 found, opened = PartReading(part, "refused", s.turn, s.text), True
             elif s.act in _STATES and own and found.state != "done":
                 found, opened = PartReading(part, _STATES[s.act], s.turn, s.text), True
-            elif s.act == "done" and (not opened or (own and s.words & (topics.deeds[number] | ANY_DEED))):
+            elif s.act == "done" and (not opened or (own and s.words & (deeds | ANY_DEED))):
                 found, opened = PartReading(part, "done", s.turn, s.text), False
             elif s.act == "told" and heading is not None and not opened:
                 found = PartReading(part, "done", s.turn, s.text)
@@ -306,7 +277,7 @@ class PartReader:
             return None
         if not self._tells:
             return PartReading(part, "missing")
-        if any(self.topics.touches(number, s) for s in firm):
+        if any(s.words & (self._raw[number] | self._deeds[number]) for s in firm):
             return None
         # A name that the user did not say may be what was asked for. What is no name cannot be read at all.
         name = any(f.kind in _NAMED and not f.right for f in open_facts) or bool(

@@ -152,8 +152,7 @@ class Reading:
     @cached_property
     def parts(self) -> tuple[PartReading, ...]:
         """The state of each part by words."""
-        user = [self.scenario.name, *(m.content for m in self.messages if m.role == "user")]
-        return PartReader(self.parts_of_task, self.facts, self.said, self.readings, user).read()
+        return PartReader(self).read()
 
     @cached_property
     def broken(self) -> tuple[Broken, ...]:

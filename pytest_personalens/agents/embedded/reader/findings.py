@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from pytest_personalens.agents.embedded.reader.forms import PERSONS
 from pytest_personalens.agents.embedded.reader.statements import FIRM, TELLS
 from pytest_personalens.agents.embedded.reader.text import content, fold, mentions, plain, stem, stems
 from pytest_personalens.agents.embedded.reader.values import (
-    PERSONS,
     TYPED,
     agrees,
     first_name,
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 #: Facts that are the most that something may take or cost.
 MOST: Final = re.compile(r"\b(?:most|longest|at most|may cost|may be paid|how much time|budget|limit)\b")
-#: What has its place before something, such as a reminder.
-_BEFORE: Final = re.compile(r"\b(?:before|ahead|remind\w*|warn\w*|notice|early|earlier|nudge\w*)\b")
 _OF_ITSELF: Final = re.compile(r"\W*(?:by the way,? )?(?:our|this (?:chat|conversation|service))\b")
 #: Units of length, which counts of people and things do not count.
 _UNITS: Final = frozenset(map(stem, ("night", "day", "week", "month", "hour", "minute", "year")))
@@ -120,10 +118,6 @@ class Facts:
     def about(self, value: Value) -> list[Fact]:
         """Return the facts that a value may be about, by its kind and by what it counts."""
         facts = [f for f in self.all if f.kind == value.kind]
-        if value.kind == "duration" and value.thing == "before":
-            return [f for f in facts if _BEFORE.search(f.what)]
-        if value.kind == "duration" and value.thing == "night":
-            return [f for f in facts if any("night" in right for right in f.right)]
         if value.kind != "count":
             return facts
         things = set(value.thing.split())

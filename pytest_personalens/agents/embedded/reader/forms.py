@@ -254,7 +254,6 @@ _LENGTH: Final = re.compile(
     rf"|\b(?P<one>an?|one) (?P<unit>minute|hour|day|week|month|year)\b(?P<half> and a half)?"
     rf"|(?<![:.\d])\b(?P<number>\d+(?:[.,]5)?|{NUMBER_WORD})(?P<more> and a half)?[ -]?(?P<units>{UNIT})\b(?P<last>(?:,? and)? ?(?P<minutes>\d+) ?(?:m|mins?|minutes?)?\b)?(?! ?(?:later|ago)\b)"
 )
-_OFFSET: Final = re.compile(r" (?:before\b|ahead\b|earlier\b|in advance|prior)")
 #: Before a single day or week that is a length: "for a week", and not "three times a week".
 _LASTS: Final = re.compile(
     r"(?:\b(?:for|in|of|within|about|over|takes?|lasts?|least|most|after|every|than|is|runs?|to|by)|:) $|^$"
@@ -316,8 +315,6 @@ def lengths(folded: str) -> Iterator[Value]:
             many = float(digits) if digits[0].isdigit() else float(number(digits))
             rest = float(m["minutes"]) if m["minutes"] and of == "hour" else 0.0
             minutes = (many + (0.5 if m["more"] else 0.0)) * UNITS[of] + rest
-        # "Two hours before" is no length.
-        of = "before" if _OFFSET.match(folded, m.end()) else of
         yield Value("duration", minutes, m.start(), m.end(), m[0], of)
 
 

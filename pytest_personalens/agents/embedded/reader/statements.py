@@ -74,7 +74,6 @@ _READS: Final[dict[Act, re.Pattern[str]]] = {
 #: The acts that leave something open, in the order in which they count where nothing is reported.
 _OPEN: Final[tuple[Act, ...]] = ("asked", "offered", "promised", "handed")
 _QUESTION: Final = re.compile(r"\?\W*$")
-_QUOTE: Final = re.compile(r"[\"“„«][^\"”»“]{12,}[\"”»“]")
 #: Courtesies, which say nothing of a task.
 _COURTESY: Final = re.compile(
     r"^\W*(?:you're (?:very |most )?welcome|my pleasure|a pleasure|any ?time|gladly|enjoy|have a|good (?:night|morning|evening|afternoon)|glad|happy to help|take care|safe travels|sleep well|of course"
@@ -138,7 +137,7 @@ def pieces(text: str) -> list[str]:
 @lru_cache(maxsize=16_384)
 def act_of(text: str) -> Act:
     """Return what a statement does."""
-    folded = _QUOTE.sub(" it ", plain(text)).replace("|", " ").replace("#", " ").replace(">", " ").strip()
+    folded = plain(text).replace("|", " ").replace("#", " ").replace(">", " ").strip()
     if _QUESTION.search(folded):
         return "asked"
     for act in ("undone", "refused"):
