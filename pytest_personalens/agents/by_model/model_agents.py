@@ -41,20 +41,14 @@ class PromptSettings(NamedTuple):
     def refuse_manner(self, manner: str) -> None:
         """Raise `SpecError` for a manner of the user where the protocol has none."""
         if manner and self.named:
-            raise SpecError(
-                f"personalens_manner = {manner}: the prompts of {self.flag} have no manners; leave one of them"
-                " out",
-                code="PL108",
-            )
+            problem = f"personalens_manner = {manner}: the prompts of {self.flag} have no manners"
+            raise SpecError(f"{problem}; leave one of them out", code="PL108")
 
     @property
     def flag(self) -> str:
         """Return the option that selects the protocol."""
-        return (
-            f"-o personalens_prompts={self.prompts}"
-            if self.official
-            else f"-o personalens_protocol={self.protocol}"
-        )
+        key = f"prompts={self.prompts}" if self.official else f"protocol={self.protocol}"
+        return f"-o personalens_{key}"
 
 
 class ModelAgents:

@@ -121,9 +121,8 @@ class ModelJudge:
             ask = f"{self._prompts.fill(name, **values)}\n\n{ask}"
         if of_team or dimension in _ON_DEEDS:
             ask = state_text(dialogue.state) + ask
-        shared = (
-            "" if "transcript" in placed | self._prompts.places("judge") else values["transcript"] + "\n\n"
-        )
+        is_placed = "transcript" in placed | self._prompts.places("judge")
+        shared = "" if is_placed else values["transcript"] + "\n\n"
         return self._prompts.fill("judge", **values), shared, ask
 
 
@@ -200,24 +199,18 @@ def answer_schema(dimension: Measure, replies: int) -> dict[str, Any]:
         score = {"type": "boolean"}
     if dimension is Dimension.PERSONALIZATION_TURNS:
         score = {"type": "array", "items": score, "minItems": replies, "maxItems": replies}
-    quote = {
-        "type": "object",
-        "properties": {"turn": {"type": "integer"}, "quote": {"type": "string"}},
-        "required": ["turn", "quote"],
-    }
+    quote = _object(turn={"type": "integer"}, quote={"type": "string"})
     properties: dict[str, Any] = {
         "evidence": {"type": "array", "items": quote, "maxItems": 4},
         "justification": {"type": "string"},
     }
     if dimension in CODES:
-        properties["reasons"] = {"type": "array", "items": _reason_schema(dimension), "maxItems": 12}
-    properties["score"] = score
-    return {"type": "object", "properties": properties, "required": list(properties)}
+        about = ("part",) if dimension is Dimension.TASK_COMPLETION else ("domain", "type", "value")
+        code, turn = {"type": "string", "enum": list(CODES[dimension])}, {"type": ["integer", "null"]}
+        reason = _object(code=code, **{name: {"type": "string"} for name in about}, turn=turn)
+        properties["reasons"] = {"type": "array", "items": reason, "maxItems": 12}
+    return _object(**properties, score=score)
 
 
-def _reason_schema(dimension: Measure) -> dict[str, Any]:
-    about = ("part",) if dimension is Dimension.TASK_COMPLETION else ("domain", "type", "value")
-    properties: dict[str, Any] = {"code": {"type": "string", "enum": list(CODES[dimension])}}
-    properties |= {name: {"type": "string"} for name in about}
-    properties["turn"] = {"type": ["integer", "null"]}
+def _object(**properties: Any) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": list(properties)}

@@ -56,7 +56,7 @@ class PaperJudge:
         for _ in range(2):
             request = Request(system, prompt + again, self._temperature, 4000)
             answer = self._meter.complete(
-                self._model, request, f"judge {dimension.short}", fault=JudgeFault, partial=True
+                self._model, request, dimension.purpose, fault=JudgeFault, partial=True
             )
             try:
                 verdict = read_sections(answer.text, dimension, replies)

@@ -44,19 +44,13 @@ _WRONG: Final = 3
 
 def with_knowledge(scenario: Scenario) -> str:
     """Return the intent, and what the user knows of it as values; the intent alone without facts."""
-    if not scenario.task.facts:
+    if not (facts := scenario.task.facts):
         return scenario.task.intent
     lines = [scenario.task.intent, "", "What you know, and nobody else can know better:", *_moment(scenario)]
-    lines += [
-        f"- {fact.what}: {fact.says} ({_HOW_KNOWN[fact.known]})"
-        for fact in scenario.task.facts
-        if fact.known in _HOW_KNOWN and fact.says
-    ]
-    lines += [
-        f"- {fact.what}: the assistant may choose" + (f", {fact.says}" if fact.says else "")
-        for fact in scenario.task.facts
-        if fact.known == "open"
-    ]
+    told = (f for f in facts if f.known in _HOW_KNOWN and f.says)
+    lines += [f"- {f.what}: {f.says} ({_HOW_KNOWN[f.known]})" for f in told]
+    open_ = ((f.what, f", {f.says}" if f.says else "") for f in facts if f.known == "open")
+    lines += [f"- {what}: the assistant may choose{says}" for what, says in open_]
     for thing in scenario.task.things:
         lines.append(f"- you have {thing.record}")
         if thing.other:
@@ -66,13 +60,8 @@ def with_knowledge(scenario: Scenario) -> str:
 
 def fact_sources(scenario: Scenario) -> list[str]:
     """Return a line for each fact of the task: its value, and how the assistant can know it."""
-    return [
-        *_moment(scenario),
-        *(
-            f"- {fact.what}: {fact.says or 'any value will do'} ({_SOURCE[fact.known]})"
-            for fact in scenario.task.facts
-        ),
-    ]
+    facts = ((f.what, f.says or "any value will do", _SOURCE[f.known]) for f in scenario.task.facts)
+    return [*_moment(scenario), *(f"- {what}: {says} ({source})" for what, says, source in facts)]
 
 
 def with_values(scenario: Scenario) -> str:
@@ -263,7 +252,9 @@ def values_of(scenario: Scenario, messages: Sequence[Message], *, facts: bool) -
     }
     if facts:
         values = {name: framed(name, text) for name, text in values.items()}
-    return {**values, "transcript": transcript_text(messages) + calls_note(messages)}
+    # What is said of tool calls, where the assistant tells them.
+    note = f"\n\n{_note('calls')}" if any(m.acts for m in messages) else ""
+    return {**values, "transcript": transcript_text(messages) + note}
 
 
 def values_of_judge(scenario: Scenario, messages: Sequence[Message]) -> dict[str, str]:
@@ -318,11 +309,6 @@ def transcript_text(messages: Sequence[Message]) -> str:
         return _UNSAFE.sub(_escaped, text) + "\n"
 
     return f"<transcript>\n{''.join(line(n, m) for n, m in enumerate(messages))}</transcript>"
-
-
-def calls_note(messages: Sequence[Message]) -> str:
-    """What a judge is told of tool calls, where the assistant tells them; else nothing."""
-    return f"\n\n{_note('calls')}" if any(m.acts for m in messages) else ""
 
 
 def state_text(state: State | None) -> str:
@@ -390,6 +376,5 @@ def _list_items(values: Mapping[str, str]) -> list[str]:
 
 
 def _summaries(by_domain: Mapping[str, str]) -> str:
-    return "\n\n".join(
-        f"Past conversations about {domain}:\n{text.strip()}" for domain, text in by_domain.items()
-    )
+    texts = (f"Past conversations about {domain}:\n{text.strip()}" for domain, text in by_domain.items())
+    return "\n\n".join(texts)

@@ -164,7 +164,7 @@ def _whole(value: Any) -> int | None:
         return None
     if isinstance(value, str) and (found := re.fullmatch(r"\s*(?:turn\s*)?(\d+)\s*", value, re.IGNORECASE)):
         return int(found[1])
-    return int(value) if isinstance(value, (int, float)) and value == int(value) else None
+    return int(value) if isinstance(value, int | float) and value == int(value) else None
 
 
 def _score_word(value: Any, dimension: Measure) -> str:
@@ -220,27 +220,20 @@ def read_lines(text: str, dimension: Measure, turns: int, replies: int = 0) -> V
     if len(scores) != 1:
         shown = f": {', '.join(map(repr, scores[:3]))}" if scores else ""
         raise ValueError(f"expected one line 'Score: ...', found {len(scores)}{shown}")
-    by_turn = dimension is Dimension.PERSONALIZATION_TURNS
-    given = _TAG.sub("", scores[0]).strip(_AROUND)
-    words = [plain_score(word, dimension) for word in (given.split(",") if by_turn else [given])]
-    why = _WHY.search(text)
-    if why is None:
+    if (why := _WHY.search(text)) is None:
         raise ValueError("expected a line 'Justification: ...'")
-    evidence = [
-        Evidence(turn=int(t), quote=q.strip().strip("'\""))
-        for t, q in _EVIDENCE.findall(text)
-        if int(t) < turns
-    ]
-    reasons = [
-        _reason(_reason_fields(code, about, turn, dimension), dimension, turns)
-        for code, about, turn in _REASON.findall(text)
-    ]
-    return verdict_of(words, dimension, why[1].strip().strip("*_`"), evidence, reasons, replies)
+    data = {
+        "score": _TAG.sub("", scores[0]).strip(_AROUND),
+        "justification": why[1].strip().strip("*_`"),
+        "evidence": [{"turn": t, "quote": q.strip().strip("'\"")} for t, q in _EVIDENCE.findall(text)],
+        "reasons": [_reason_fields(*fields, dimension) for fields in _REASON.findall(text)],
+    }
+    return _of_form(data, dimension, turns, replies)
 
 
 def _reason_fields(code: str, about: str, turn: str, dimension: Measure) -> dict[str, Any]:
     """Return the fields of a line ``Reason: code | about | turn``; about: a part, or "Domain, type: value"."""
-    fields: dict[str, Any] = {"code": code.lower(), "turn": int(turn) if turn else None}
+    fields = {"code": code.lower(), "turn": turn}
     if dimension is Dimension.TASK_COMPLETION:
         return fields | {"part": about}
     place, _, value = about.partition(":")

@@ -82,9 +82,7 @@ def _contradictions(scenario: Scenario, messages: Sequence[Message]) -> Iterator
 
     for turn in turns:
         heard = " ".join(plain(m.content) for m in messages[:turn] if m.role == "assistant")
-        said = [
-            (p, facts.findings(p, values(p, scenario.now), deed=True)) for p in pieces(messages[turn].content)
-        ]
+        said = [(p, facts.findings(p, deed=True)) for p in pieces(messages[turn].content)]
         right = {f.fact.name for _, found in said for f in found if f.right}
         for text, found in said:
             for f in found:

@@ -92,8 +92,7 @@ def _verdict(text: str, dimension: Dimension, *, strict: bool) -> Verdict:
     match = (_LOOSE_VERDICT if strict else _VERDICT).search(text)
     if match is None and strict:
         raise ValueError("expected 'VERDICT: True' or 'VERDICT: False'")
-    why = _EXPLANATION.search(text)
-    explanation = why[1].strip() if why else text.strip()
+    explanation = (why[1] if (why := _EXPLANATION.search(text)) else text).strip()
     return Verdict(
         dimension=dimension,
         score=int(match is not None and match[1].lower() == "true"),
@@ -116,9 +115,8 @@ class OfficialUserAgent:
     def turn(self, scenario: Scenario, transcript: Sequence[Message]) -> UserTurn:
         """Return the model's next turn."""
         system, prompt = self._prompts.user(scenario, _pairs(transcript))
-        text = self._meter.complete(
-            self._model, Request(system, prompt, _USER_TEMPERATURE), "user agent", fault=UserAgentFault
-        ).text
+        request = Request(system, prompt, _USER_TEMPERATURE)
+        text = self._meter.complete(self._model, request, "user agent", fault=UserAgentFault).text
         if not transcript and "opening-signal" not in self._prompts.mended:
             return UserTurn(text)
         return UserTurn(text.replace(END_SIGNAL, "").strip(), bool(transcript) and END_SIGNAL in text)
@@ -143,14 +141,13 @@ class OfficialJudge:
 
     def verdict(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> Verdict:
         """Return the verdict; where the bug is mended, ask once more after an unreadable answer."""
-        request = Request(
-            "", self._prompts.judge(scenario, _judged(dialogue.messages), dimension), self._temperature, 4000
-        )
+        prompt = self._prompts.judge(scenario, _judged(dialogue.messages), dimension)
+        request = Request("", prompt, self._temperature, 4000)
         replies = sum(m.role == "assistant" for m in dialogue.messages)
         mended, problem = self._prompts.mended, ""
         for _ in range(2 if ("verdict" if dimension.scale.high == 1 else "score") in mended else 1):
             answer = self._meter.complete(
-                self._model, request, f"judge {dimension.short}", fault=JudgeFault, partial=True
+                self._model, request, dimension.purpose, fault=JudgeFault, partial=True
             )
             try:
                 return read_official(answer.text, dimension, replies, mended)

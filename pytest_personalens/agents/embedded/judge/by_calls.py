@@ -323,7 +323,7 @@ class Calls:
         if key not in self._said:
             found: list[Finding] = []
             for line in action.text.split("\n"):
-                found += self._reading.facts.findings(line, values(line, self._now), deed=True)
+                found += self._reading.facts.findings(line, deed=True)
             self._said[key] = tuple(found)
         return self._said[key]
 

@@ -91,7 +91,7 @@ def things_in(state: State, facts: Facts, turn: int) -> list[Thing]:
                 of_leaf = (
                     _by_table(leaf.value, text, names, facts, unlike)
                     if names
-                    else facts.findings(line, values(line, facts.now), deed=True)
+                    else facts.findings(line, deed=True)
                 )
                 shown = _in_words(leaf.value, text)
                 findings += (StoredFinding(leaf, shown, one.fact, one.said, one.right) for one in of_leaf)

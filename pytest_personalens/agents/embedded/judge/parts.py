@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.agents.embedded.reader.findings import is_taste, told_by
+from pytest_personalens.agents.embedded.reader.findings import is_taste
 from pytest_personalens.agents.embedded.reader.forms import is_day_word
 from pytest_personalens.agents.embedded.reader.statements import DONE
 from pytest_personalens.agents.embedded.reader.text import content, fold, names, stem
@@ -24,10 +24,11 @@ if TYPE_CHECKING:
 _DEEDS: Final[dict[str, frozenset[str]]] = {
     kind: frozenset(map(stem, verbs.split()))
     for kind, verbs in {
-        "make": "book booked reserve reserved reservation booking buy bought purchase order ordered create created"
-        " make made add added set schedule scheduled arrange arranged place placed enter entered save saved"
-        " activate enable start subscribe register plan engage engaged hire rent rented borrow borrowed hold held"
-        " write post put running active issue open pay confirm submit",
+        "get": "book booked reserve reserved reservation booking buy bought purchase order ordered"
+        " engage engaged hire rent rented borrow borrowed hold held pay",
+        "make": "create created make made add added set schedule scheduled arrange arranged place placed enter"
+        " entered save saved activate enable start subscribe register plan write post put running active issue"
+        " open confirm submit",
         "change": "change changed move moved update updated modify reschedule rescheduled exchange exchanged swap"
         " rebook rebooked shift shifted switch switched upgrade edit extend postpone replace adjust set",
         "stop": "cancel cancelled delete deleted remove removed pause paused mute muted silence disable release"
@@ -39,15 +40,16 @@ _DEEDS: Final[dict[str, frozenset[str]]] = {
 }
 #: What may do a deed of a kind: what is to be changed may be made anew, what is to be ended may be changed.
 _DONE_BY: Final = {
-    "make": {"make", "change"},
-    "change": {"change", "make", "return"},
+    "get": {"get", "make", "change"},
+    "make": {"get", "make", "change"},
+    "change": {"get", "make", "change", "return"},
     "stop": {"stop", "change"},
-    "return": {"return", "make", "change", "stop"},
+    "return": {"get", "make", "change", "return", "stop"},
     "send": {"send"},
-    "play": {"play", "make"},
+    "play": {"get", "make", "play"},
 }
 #: Words for what may be done to anything. To send, play or return something says what is meant.
-VERBS: Final = _DEEDS["make"] | _DEEDS["change"] | _DEEDS["stop"]
+VERBS: Final = frozenset().union(*(_DEEDS[kind] for kind in ("get", "make", "change", "stop")))
 _DONE: Final = frozenset(map(stem, re.sub(r"[^a-z|]", "", DONE.replace("ll?", "ll")).split("|")))
 #: Stems of deeds. Alone, they say nothing of what a statement is about.
 DEEDS: Final = _DONE.union(*_DEEDS.values())
@@ -214,7 +216,7 @@ class PartReader:
 
     def _is_named(self, fact: str) -> bool:
         """True if the user has said the right value of a fact."""
-        return any(fact in told_by(text, self._reader) for text in self._user)
+        return any(fact in self._reader.told_by(text) for text in self._user)
 
     def _never(self, number: int, part: GoalPart) -> PartReading:
         words = self._raw[number] | self._deeds[number]
