@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
 #: A shorter value is a size or a letter, and is found as it is written.
 _SHORTEST: Final = 3
-#: The share of a name's words by which it is said.
-_MOST: Final = 0.6
 _TITLES: Final = frozenset(
     "the your my aunt auntie uncle cousin mrs mr ms dr father mother grandma grandpa don dona".split()  # noqa: SIM905
 )
@@ -54,8 +52,7 @@ def says(value: str, text: str, kind: FactKind = "text") -> bool:
     if kind == "person":
         first = first_name(value)
         return bool(first) and bool(re.search(rf"\b{re.escape(first)}\b", fold(text)))
-    words = content(value)
-    return len(words) > 1 and len(words & content(text)) / len(words) >= _MOST
+    return False
 
 
 def said_in(value: str, text: str, kind: FactKind, synonyms: Mapping[str, Sequence[str]]) -> str:
