@@ -37,7 +37,7 @@ def header_of(run: Run) -> str:
         f"seed {s.seed!r}",
         suite.about(s),
         f"{s.trials} trials" if s.trials > 1 else "",
-        f"controls {', '.join(map(suite.arm_word, s.control))}" if s.control else "",
+        f"controls {', '.join(map(suite.control_word, s.control))}" if s.control else "",
         f"assistant {s.assistant}" if s.assistant else "",
         run.state.history,
     ]
@@ -135,7 +135,7 @@ def _unused_replies(run: Run, results: Results) -> str:
     replies = run.participants.stored_replies
     if replies is None or results.left_out or run.settings.shard is not None:
         return ""
-    ids = {str(CaseId(i.evaluation.scenario, i.arm, i.trial)) for i in results.items}
+    ids = {str(CaseId(i.evaluation.scenario, i.control, i.trial)) for i in results.items}
     if not (unused := sorted(set(replies.items) - ids)):
         return ""
     outputs = count(len(unused), "output")
