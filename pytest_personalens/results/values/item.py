@@ -196,7 +196,7 @@ class Item(Frozen):
     record_file: str = Field(default="", description="Where its record is, from the root folder.")
     trial: int = Field(default=1, ge=1, description="Which run of its scenario this is, from 1.")
     control: str = Field(
-        alias="control", default="", description="Empty for the run itself; else the name of a control."
+        alias="arm", default="", description="Empty for the run itself; else the name of a control."
     )
     given: str = Field(default="", description="What the assistant could know: letters of D, I, S.")
     given_user: str = Field(default="", description="Whose context that was, where it was another user's.")

@@ -147,7 +147,7 @@ class Results(Frozen):
     """All results of one run.
 
     They hold no clock times, so that equal runs give equal files. Every figure covers all trials of the run
-    itself. `controls` holds the figures of its controls.
+    itself. `arms` holds the figures of its controls.
     """
 
     model_config = ConfigDict(populate_by_name=True)
@@ -219,7 +219,7 @@ class Results(Frozen):
     )
     trials: Trials | None = Field(default=None, description="Where each scenario was run several times.")
     controls: tuple[ControlFigures, ...] = Field(
-        alias="controls", default=(), description="The controls of the run, where it had any."
+        alias="arms", default=(), description="The controls of the run, where it had any."
     )
     comparison: Comparison | None = Field(default=None, description="With the baseline, where one was given.")
     gates: tuple[Gate, ...] = ()

@@ -53,7 +53,7 @@ def lower(data: dict[str, Any]) -> None:
         (lambda d: d["kinds"][0]["figures"].pop("task_completion"), "kinds."),
         (lambda d: d["turns"].update(value=1.0), "turns.value: stored is 1.0, but "),
         (lambda d: d["trials"]["pass_k"].__setitem__(1, 1.0), "trials.pass_k.1: stored is 1.0, but "),
-        (lambda d: d["arms"][0]["lift"][1].update(change=3.0), "controls.none.lift.personalization.change: stored is 3.0, but "),
+        (lambda d: d["arms"][0]["lift"][1].update(change=3.0), "arms.none.lift.personalization.change: stored is 3.0, but "),
         (lambda d: d["usage"].update({"judge p": {"calls": 7}}), "usage.judge p"),
         (lambda d: d["comparison"]["differences"][1].update(change=1.5), "comparison.p.change: stored is 1.5, but "),
         (lambda d: gate(d, "p").update(value=3.9), "gates.p.value: stored is 3.9, but "),

@@ -215,7 +215,7 @@ def test_one_run_gives_one_result_however_it_is_run(
         "overall",
         "kinds",
         "domains",
-        "controls",
+        "arms",
         "gates",
         "excluded",
         "drawn_from",
