@@ -364,7 +364,7 @@ class Suite:
 
     def measures_of(self, scenario: BaseScenario, names: Collection[str]) -> tuple[Measure, ...]:
         """Return those of the measures by their long names that the scenario has a score on."""
-        named = {m.value: m for m in self.measures if m.is_read_in(scenario.kind)}
+        named = {m.value: m for m in self.measures if not m.kinds or scenario.kind in m.kinds}
         return tuple(named[name] for name in names if name in named and scenario.is_read_on(name))
 
     def headings(self) -> dict[str, str]:

@@ -87,7 +87,6 @@ class Participants:
         self._suite.prepare(self._settings, recipe.root)
         self.loop = EventLoop()
         self.running = RunningUsers()
-        self.pace = Pace(recipe.side_by_side, several=lambda: self.running.most > 1)
         self.budget, self._is_worker = budget, is_worker
         #: The reason why paid results cannot be saved, once that has happened.
         self._unkept: RecordError | None = None
@@ -109,12 +108,18 @@ class Participants:
         self._judges = self._open_judges(self._settings.judge_model, "--personalens-judge-model")
         #: Replies of another run that play the assistant.
         self.stored_replies: StoredReplies | None = None
-        self._assistant = self._open_assistant()
-        roles = {"user agent": self._user_agent, "assistant": self._assistant} | {
+        #: The callable that an option names as the assistant, or a model; None if the fixture provides it.
+        self.named = self._open_assistant()
+        roles = {"user agent": self._user_agent, "assistant": self.named} | {
             f"judge {name}".strip(): judge for name, judge in self._judges.items()
         }
         self._played: dict[str, Model] = {role: who for role, who in roles.items() if isinstance(who, Model)}
         refuse_prompts_for_nobody(recipe, self._played)
+        #: True if dialogues run one after the other, because nobody has allowed anything else.
+        self.in_turn = self._settings.parallel is None and not self._may_be_asked_at_once
+        self.running.several = not self.in_turn or self._settings.executor is not None
+        most = recipe.side_by_side if self.running.several else 1
+        self.pace = Pace(most, several=lambda: self.running.most > 1)
         #: Kind of a scenario -> the identities of its user agent and judge.
         self._identities: dict[tuple[str, str], tuple[str, str]] = {}
 
@@ -159,7 +164,7 @@ class Participants:
             user_agent = self.user_of(models["user agent"], meter, manner)
         if tape is not None:
             user_agent = UserOnTape(user_agent, tape, by_model="user agent" in models)
-        assistant = self._assistant
+        assistant = self.named
         if "assistant" in models:
             assistant, played = None, self.played(models["assistant"], meter, context, kind)
         elif self.stored_replies is not None:
@@ -170,13 +175,8 @@ class Participants:
             service = ServiceAssistant(self.called.service, meter, context)
         return Agents(user_agent, judge, assistant, played, meter, service)
 
-    @property
-    def named(self) -> Any:
-        """The callable that an option names as the assistant, or a model; None if the fixture provides it."""
-        return self._assistant
-
     def without_prompts(self, kind: str, manner: str = "") -> tuple[str, str] | None:
-        """Return the identities of user agent and judge for items of a kind; None where a model plays.
+        """Return the identities of user agent and judge for items of a kind; None where a model has a role.
 
         None also where further votes depend on thresholds, or where the assistant is no callable.
         """
@@ -264,15 +264,15 @@ class Participants:
             model, meter, setting=settings.assistant_prompt, context=context
         )
 
-    @property
+    @cached_property
     def paid(self) -> bool:
         """True if any agent that an option names costs money."""
         return any(
-            getattr(who, "paid", False) for who in (self._user_agent, *self._judges.values(), self._assistant)
+            getattr(who, "paid", False) for who in (self._user_agent, *self._judges.values(), self.named)
         )
 
     @property
-    def may_be_asked_at_once(self) -> bool:
+    def _may_be_asked_at_once(self) -> bool:
         """True if models or a service are asked, and no other agent of a plugin but one that says it may."""
         named = [self._user_agent, *self._judges.values()]
         called = bool(self._played) or self.called.service is not None
@@ -287,7 +287,7 @@ class Participants:
         """
         if self.stored_replies is not None or self.called.service is not None:
             return True
-        return isinstance(self._assistant, Model) or is_async(self._assistant or assistant)
+        return isinstance(self.named, Model) or is_async(self.named or assistant)
 
     @property
     def service(self) -> str:

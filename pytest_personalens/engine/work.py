@@ -71,14 +71,9 @@ def work(
         if not special and (identities := participants.without_prompts(kind, manner)) is not None:
             alone = guard(participants.named or assistant, job.context)
             if (replayed := replay(job, identities, alone, replies)) is not None:
-                assert job.record is not None
                 describe(replayed)
-                return JobResult(
-                    watch.timing(replayed),
-                    job.record.rows,
-                    seconds=time.perf_counter() - started,
-                    mixed=mine.mixed,
-                )
+                seconds = time.perf_counter() - started
+                return JobResult(watch.timing(replayed), seconds=seconds, mixed=mine.mixed)
         tape = tape_of(job, participants, calls)
         agents = participants.agents(
             job.context, job.thresholds, job.scenario.kind, job.case, tape, job.manner

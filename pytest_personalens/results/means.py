@@ -87,7 +87,6 @@ def pair_means(before: Mapping[Key, TrialScores], after: Mapping[Key, TrialScore
 
 
 def mean(scores: Sequence[Exact]) -> Fraction:
-    """Return the exact mean of at least one score."""
     return Fraction(sum(scores)) / len(scores)
 
 

@@ -130,7 +130,6 @@ def group(name: str, items: Sequence[Item], suite: Suite, *, whole: bool = False
 
 
 def by_kind(items: Sequence[Item], suite: Suite) -> tuple[Group, ...]:
-    """Return the figures of the items of each kind that occurs."""
     present = {i.evaluation.kind for i in items}
     kinds = [kind for kind in suite.kinds if kind in present]
     return tuple(group(k, [i for i in items if i.evaluation.kind == k], suite) for k in kinds)

@@ -40,6 +40,7 @@ def test_every_embedded_scenario_loads_and_is_whole(every_scenario: Every) -> No
         assert all(name in scenario.preferences[d] for d, name in scenario.task.relevant)
 
 
+@pytest.mark.slow
 def test_situations_follow_the_routine_and_do_not_change(every_scenario: Every) -> None:
     again = EmbeddedDataset()
     for number, (ref, scenario) in enumerate(every_scenario.items()):
@@ -108,6 +109,7 @@ def test_the_package_holds_what_the_files_say() -> None:
     assert not wrong, f"the files of data/ have changed: run `make data` ({', '.join(wrong)})"
 
 
+@pytest.mark.slow
 def test_the_package_and_the_files_that_people_edit_give_the_same(every_scenario: Every) -> None:
     folder = EmbeddedDataset(ROOT / "data")
     refs = [ref for user in folder.users() for ref in folder.refs(user)]

@@ -138,6 +138,7 @@ def test_the_embedded_data_holds_what_it_promises(embedded: Quality) -> None:
     assert embedded.deeds_on_facts == 1.0
 
 
+@pytest.mark.slow
 def test_the_embedded_tasks_split_over_the_domains_as_in_the_benchmark(embedded: Quality) -> None:
     single = {row.domain: row.single_tasks for row in embedded.domains}
     five = {"Books", "Finance", "Flights", "Media", "Shopping", "Sports"}

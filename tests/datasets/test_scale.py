@@ -223,6 +223,7 @@ def test_progress_is_shown_on_a_terminal_only(
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.slow
 def test_everything_is_collected(repo: Repository, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     arguments = ("--collect-only", "-q", f"--personalens-data={data}", "--personalens-sample")
     everything = [line for line in repo.run(*arguments, "1000").outlines if "[" in line]

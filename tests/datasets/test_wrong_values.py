@@ -89,6 +89,7 @@ def every_field(
     return told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("write", "name", "least"),
     [
@@ -109,6 +110,7 @@ def test_every_field_of_the_embedded_layout(
     assert every_field(root, file, toml, tree, values) > least * len(list(places(tree)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["profile", "tasks", "tasks_md"])
 def test_every_field_of_the_official_layout(tmp_path: Path, name: str) -> None:
     write_official(tmp_path)

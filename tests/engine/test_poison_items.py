@@ -69,6 +69,7 @@ def test_the_dialogue_that_ends_its_worker_is_booked(told: Repository, workers: 
 DISTS = ("loadscope", "loadfile", "loadgroup", "worksteal")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("numbers", "words"),
     [

@@ -22,6 +22,7 @@ AT_THE_END = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("other", ["gw0", "gw1"])
 @pytest.mark.parametrize("gate", [(), ("--personalens-gate=tcr >= 0.5",), ("--personalens-gate=none",)])
 def test_a_worker_that_dies_after_its_last_item(told: Repository, gate: tuple[str, ...], other: str) -> None:

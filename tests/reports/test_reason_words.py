@@ -130,7 +130,7 @@ BOT = f"""
 
 def test_a_control_tells_whose_values_were_used(empty_repo: Repository) -> None:
     empty_repo.write(conftest=BOT)
-    words = ("--personalens-sample=12", "--personalens-control=other-user", "--personalens-gate=none")
+    words = ("--personalens-sample=20", "--personalens-control=other-user", "--personalens-gate=none")
     assert empty_repo.run(*words, "--personalens-report=r.json", "--personalens-report=r.html").ret == 0
     against = [
         (one["arm"], one["given_user"], reason)
@@ -162,6 +162,7 @@ def test_the_sentence_of_a_judge_has_the_same_words() -> None:
     one = results.items[0]
     told = one.evaluation.model_copy(update={"verdicts": (verdict, PARTS)})
     shown = payload(results.model_copy(update={"items": (one.model_copy(update={"evaluation": told}),)}))
+    assert list(shown.dialogues["items"])
     assert {words, asked} <= set(shown.dialogues["texts"]())
 
 
@@ -172,7 +173,7 @@ def test_the_goal_is_a_list_of_parts() -> None:
         "✗ its day: not as wanted (its day: Tuesday, wanted Wednesday) (turn 1)",
     ]
     tables = payload(MOVED).dialogues
-    (parts,) = [v["goalParts"] for v in tables["items"][0]["verdicts"] if "goalParts" in v]
+    (parts,) = [v["goalParts"] for v in next(tables["items"])["verdicts"] if "goalParts" in v]
     assert [done for done, _, _ in parts] == [1, 0, 0]
 
 

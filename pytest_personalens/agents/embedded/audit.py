@@ -150,15 +150,14 @@ def _ending(scenario: Scenario, dialogue: Dialogue) -> Iterator[UserFault]:
     if not (silent or _is_content(end)):
         return
     # A replay rarely gets here, and these imports would slow it down.
-    from pytest_personalens.agents.embedded.judge.parts import read_parts
-    from pytest_personalens.agents.embedded.reader.facts import read_facts
+    from pytest_personalens.agents.embedded.judge.reading import Reading
     from pytest_personalens.agents.embedded.reader.findings import is_taste
-    from pytest_personalens.agents.embedded.reader.statements import statements
 
-    until = messages[: last + 1]
-    now = [s for s in statements(until, scenario.now) if s.turn == last]
+    until = Reading(scenario, dialogue.model_copy(update={"messages": messages[: last + 1]}))
+    now = [s for s in until.said if s.turn == last]
     turn = last if silent else last + 1
-    deeds = [p for p in read_parts(scenario, until) if p.part.kind == "done" and not p.part.never]
+    parts = until.parts if scenario.task.parts else ()
+    deeds = [p for p in parts if p.part.kind == "done" and not p.part.never]
     open_ = all(p.state not in ("done", "wrong") for p in deeds)
     offered = (
         ""
@@ -175,7 +174,7 @@ def _ending(scenario: Scenario, dialogue: Dialogue) -> Iterator[UserFault]:
         text = f'thanks the assistant, which says that it is not done: "{undone}"'
         yield UserFault(code="thanked-early", turn=turn, quote=end, text=text)
     elif _THANKS.search(end):
-        for reading in read_facts(scenario, until).values():
+        for reading in until.readings.values():
             exact = reading.fact.kind != "duration" and not is_taste(reading.fact)
             if reading.state == "contradicted" and reading.turn == last and exact:
                 wanted = reading.fact.says or " or ".join(reading.fact.right)

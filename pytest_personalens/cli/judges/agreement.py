@@ -55,7 +55,7 @@ def judge_labels(options: argparse.Namespace, conclude: Callable[[Agreement], No
     from pytest_personalens.core.judging.dimensions import dimensions
     from pytest_personalens.core.judging.usage import read_prices
     from pytest_personalens.judge_quality import labelled_readings, measure, read_labels
-    from pytest_personalens.judge_quality.agreement.idle import (
+    from pytest_personalens.judge_quality.agreement.measure import (
         Moved,
         idle_lines,
         idle_readings,
@@ -149,6 +149,10 @@ def open_judge(
     if spec == "embedded":
         return lambda tape: EmbeddedJudge()
     module, colon, attribute = spec.partition(":")
+    if "," in spec or "=" in module:
+        raise SpecError(
+            f"--judge-model: expected one judge, not one for each reading: {spec!r}", code="PL101"
+        )
     if not colon:
         raise SpecError(
             f"--judge-model: expected embedded, bedrock:MODEL, openai:MODEL or module:attribute, not {spec!r}"

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.judging.evaluation import Evaluation
     from pytest_personalens.core.judging.verdict import Verdict
-    from pytest_personalens.reports.tables.runs import PaperTable
+    from pytest_personalens.reports.content.markup import Table
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
 
@@ -157,7 +157,7 @@ def check_table_options(options: argparse.Namespace) -> bool:
     return table is not None or figure is not None
 
 
-def make_tables(options: argparse.Namespace, results: Sequence[tuple[Path, Results]]) -> list[PaperTable]:
+def make_tables(options: argparse.Namespace, results: Sequence[tuple[Path, Results]]) -> list[Table]:
     """Return the tables that the command line asks for."""
     runs = stored_runs(results)
     if options.figure is not None:

@@ -22,7 +22,7 @@ NEEDS_MODEL: Final = (
 ANSWERS: Final = {"yes": 1, "no": 0, "cannot tell": 0}
 _MOST_WORDS: Final = 100
 _LONGEST_NAME: Final = 24
-_NAMED: Final = re.compile(r"([a-z][a-z0-9_-]{0,31}):\s+(.*)", re.DOTALL)
+_NAMED: Final = re.compile(r"([a-z][a-z0-9_-]{0,31}):(?:\s+|$)(.*)", re.DOTALL)
 
 
 def name_of(text: str) -> str:

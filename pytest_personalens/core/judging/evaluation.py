@@ -243,9 +243,9 @@ class Evaluation(Sparse):
     @property
     def lost_to_user(self) -> UserFault | None:
         """The first fault of the user that may have cost the task, if the task is not completed."""
-        if self.task_completed is not False:
+        if not self.user_faults or self.task_completed is not False:
             return None
-        return next((fault for fault in self.user_faults or () if fault.code != HARMLESS), None)
+        return next((fault for fault in self.user_faults if fault.code != HARMLESS), None)
 
 
 def evaluate(

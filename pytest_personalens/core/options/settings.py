@@ -3,6 +3,7 @@
 # This module does not postpone annotations, because pydantic reads the types here for the settings in a
 # results file.
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from pytest_personalens.core.options.gate import VALID_FLOOR, GateExpression
@@ -154,9 +155,7 @@ class Settings(NamedTuple):
 
     @property
     def of_suite(self) -> "Suite":
-        from pytest_personalens.core.suite import get_suite
-
-        return get_suite(self.suite).with_criteria(self.criteria)
+        return _suite_of(self.suite, self.criteria)
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -171,5 +170,13 @@ class Settings(NamedTuple):
     @property
     def thresholds(self) -> dict[str, int | float]:
         """Worst score with which an item passes, by measure that the run reads; some have defaults."""
-        defaults = {measure.value: score for measure, score in self.of_suite.thresholds.items()}
-        return {d: s for d, s in {**defaults, **dict(self.threshold)}.items() if d in self.readings}
+        readings, of_suite = self.readings, self.of_suite.thresholds
+        every = {measure.value: score for measure, score in of_suite.items()} | dict(self.threshold)
+        return {d: s for d, s in every.items() if d in readings}
+
+
+@lru_cache(maxsize=64)
+def _suite_of(name: str, criteria: tuple[str, ...]) -> "Suite":
+    from pytest_personalens.core.suite import get_suite
+
+    return get_suite(name).with_criteria(criteria)

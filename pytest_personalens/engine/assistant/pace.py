@@ -78,12 +78,14 @@ class Pace:
         self, most: int, *, several: Callable[[], bool], sleep: Callable[[float], None] = time.sleep
     ) -> None:
         self.limiter = Limiter(start=most, most=most)
-        self._several, self._sleep = several, sleep
+        self._most, self._several, self._sleep = most, several, sleep
 
     def paced(
         self, assistant: Callable[[AssistantMessages], object]
     ) -> Callable[[AssistantMessages], object]:
         """Return the assistant as one whose calls wait for a free place, and are made again if refused."""
+        if self._most == 1:
+            return assistant
 
         def call(messages: AssistantMessages) -> object:
             for attempt in range(ATTEMPTS):

@@ -151,6 +151,8 @@ class RunningUsers:
     """The users whose dialogues run in this process at the moment; thread-safe."""
 
     def __init__(self) -> None:
+        #: False where dialogues only run one after the other.
+        self.several = True
         self._running: list[RunningUser] = []
         self._lock = threading.Lock()
         #: The most dialogues that ran at the same time so far.
@@ -178,6 +180,8 @@ class RunningUsers:
 
         A reply that mixes two users up is a `UsersMixed`.
         """
+        if not self.several:
+            return assistant
 
         def call(messages: AssistantMessages) -> object:
             reply = assistant(messages)

@@ -130,7 +130,11 @@ class Record:
         self.scenario, self.content = str(data["scenario"]), str(data["content"])
         self.user_agent, self.judge = str(data["user_agent"]), str(data["judge"])
         self.assistant = str(data.get("assistant", ""))
-        self.rows = tuple(map(read_row, data["calls"]))
+
+    @cached_property
+    def rows(self) -> tuple[Row, ...]:
+        """The answers that the evaluation rests on."""
+        return tuple(map(read_row, self.data["calls"]))
 
     @cached_property
     def dialogue(self) -> Dialogue:
@@ -236,11 +240,12 @@ def read_record(text: str, where: str) -> Record:
         data = json.loads(text)
         if not isinstance(data, dict):
             raise ValueError("expected an object")
-        _refuse_foreign(data, where)
+        if data.get("record") != RECORD_VERSION:
+            _refuse_foreign(data, where)
         record = Record(data, where)
         if data.get("integrity") == integrity_of(data):
             return record
-        _ = record.dialogue, record.verdicts
+        _ = record.dialogue, record.verdicts, record.rows
     except ForeignRecord:
         raise
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
@@ -253,8 +258,6 @@ def read_record(text: str, where: str) -> Record:
 
 def _refuse_foreign(data: Mapping[str, Any], where: str) -> None:
     version = data.get("record")
-    if version == RECORD_VERSION:
-        return
     if version == 1:
         raise OtherVersion(
             f"{where}: the record is of version 0.2, and does not say what was asked; turn the records into"

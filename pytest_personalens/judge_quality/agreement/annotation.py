@@ -34,7 +34,6 @@ class Candidate(NamedTuple):
 
 
 def candidates_of(runs: Sequence[Results]) -> dict[_Stratum, list[Candidate]]:
-    """Return the scored dialogues of the runs themselves, by run, kind of task, TC and P."""
     by_stratum: defaultdict[_Stratum, list[Candidate]] = defaultdict(list)
     for number, results in enumerate(runs):
         for item in results.own:

@@ -118,7 +118,7 @@ def read_labels(path: Path) -> list[Labelled]:
             entry = _Entry.model_validate(line.value())
         except ValidationError as error:
             field, problem = first_problem(error)
-            raise DataError(path, problem, field=f"{where}: {field}") from None
+            raise DataError(path, problem, field=f"{where}: {field}".removesuffix(": ")) from None
         if entry.id in by_id:
             raise DataError(path, f"the id {entry.id!r} stands there twice", field=f"{where}: id")
         by_id[entry.id] = _labelled(entry, path, where)

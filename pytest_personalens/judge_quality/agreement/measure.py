@@ -1,4 +1,4 @@
-"""Measures the agreement of a judge with annotators, and of the annotators with each other."""
+"""Measures how far a judge agrees with annotators, they with each other, and what an idle sentence moves."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ import random
 from collections import Counter, defaultdict
 from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
 from pytest_personalens.core.errors import JudgeFault, NotJudged
-from pytest_personalens.core.judging.verdict import READINGS, Dimension
+from pytest_personalens.core.judging.verdict import READINGS, Dimension, Verdict
 from pytest_personalens.core.runtime import Threads
+from pytest_personalens.datasets.base import pick
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
     from pytest_personalens.core.judging.verdict import Judge
     from pytest_personalens.judge_quality.agreement.labels import Labelled
@@ -151,21 +152,12 @@ def measure(
     """Return the agreement of `judge` with the labels; a reading that fails counts nowhere."""
     faults: dict[str, str] = {}
     verdicts: dict[tuple[str, Dimension], tuple[int, str]] = {}
-    pool = Threads(at_once if getattr(judge, "parallel", False) else 1)
-    try:
-        under_way = [
-            (i, d, pool.submit(judge.verdict, i.scenario, i.dialogue, d))
-            for i, d in labelled_readings(labelled, dimensions)
-        ]
-        for item, dimension, reading in under_way:
-            try:
-                verdict = reading.result()
-                verdicts[item.id, dimension] = verdict.score, verdict.justification
-            except (JudgeFault, NotJudged) as fault:
-                faults[item.id] = f"{dimension.short}: {fault}"
-            progress(len({i for i, _ in verdicts} | set(faults)))
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+    for item, dimension, found in _verdicts(labelled_readings(labelled, dimensions), judge, at_once):
+        if isinstance(found, Verdict):
+            verdicts[item.id, dimension] = int(found.score), found.justification
+        else:
+            faults[item.id] = f"{dimension.short}: {found}"
+        progress(len({i for i, _ in verdicts} | set(faults)))
     return Agreement(
         judge=judge.identity,
         dialogues=len(labelled),
@@ -179,10 +171,25 @@ def measure(
     )
 
 
+def _verdicts(
+    readings: Sequence[tuple[Labelled, Dimension]], judge: Judge, at_once: int
+) -> Iterator[tuple[Labelled, Dimension, Verdict | JudgeFault | NotJudged]]:
+    """Yield each reading with its verdict, or with why the judge gave none, in their order."""
+    pool = Threads(at_once if getattr(judge, "parallel", False) else 1)
+    try:
+        under_way = [(i, d, pool.submit(judge.verdict, i.scenario, i.dialogue, d)) for i, d in readings]
+        for item, dimension, reading in under_way:
+            try:
+                yield item, dimension, reading.result()
+            except (JudgeFault, NotJudged) as fault:
+                yield item, dimension, fault
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
 def labelled_readings(
     labelled: Sequence[Labelled], dimensions: Sequence[Dimension]
 ) -> list[tuple[Labelled, Dimension]]:
-    """Return the readings that have labels to compare with."""
     return [
         (item, dimension)
         for item in labelled
@@ -264,3 +271,61 @@ def _kappa(grouped_pairs: Sequence[tuple[Hashable, tuple[int, int]]], *, interva
         weighted=weighted(pairs),
         weighted_interval=interval(groups, weighted) if intervals else None,
     )
+
+
+#: Sentences that say nothing about any task: footers and courtesies.
+_SENTENCES: Final = (
+    "Our office is open from nine to five.",
+    "You can change your settings at any time.",
+    "Thank you for being with us.",
+    "This conversation may be recorded for quality.",
+    "Is there anything else I can do for you?",
+    "Have a lovely day!",
+    "Rate this chat from one to five stars.",
+    "Terms and conditions apply.",
+    "We answer most messages within two minutes.",
+    "I am always happy to help.",
+    "Tip: type menu to see what I can do.",
+    "Your privacy matters to us.",
+)
+
+
+class Moved(NamedTuple):
+    """Of `readings` that the judge gave with and without an idle sentence, those that differ."""
+
+    dimension: Dimension
+    readings: int
+    moved: int
+
+
+def idle_readings(
+    readings: Sequence[tuple[Labelled, Dimension]],
+) -> Iterator[tuple[Labelled, Dimension]]:
+    """Yield the readings of the same dialogues with one idle sentence behind each reply, drawn by the id."""
+    for item, dimension in readings:
+        sentence = pick(_SENTENCES, item.id)
+        messages = tuple(
+            m.model_copy(update={"content": f"{m.content} {sentence}"}) if m.role == "assistant" else m
+            for m in item.dialogue.messages
+        )
+        dialogue = item.dialogue.model_copy(update={"messages": messages})
+        yield item.model_copy(update={"dialogue": dialogue}), dimension
+
+
+def moved_by_idle(
+    readings: Sequence[tuple[Labelled, Dimension]], judge: Judge, *, at_once: int = 1
+) -> list[Moved]:
+    pairs: dict[Dimension, list[bool]] = {}
+    before, after = (_verdicts(some, judge, at_once) for some in (readings, [*idle_readings(readings)]))
+    for (_, dimension, then), (_, _, now) in zip(list(before), after, strict=True):
+        if isinstance(then, Verdict) and isinstance(now, Verdict):
+            pairs.setdefault(dimension, []).append(then.score != now.score)
+    return [Moved(dimension, len(differ), sum(differ)) for dimension, differ in pairs.items()]
+
+
+def idle_lines(moved: Sequence[Moved]) -> Iterator[str]:
+    yield ""
+    yield "Verdicts that move with an idle sentence behind each reply"
+    for one in moved:
+        share = f"{one.moved / one.readings:.1%}"
+        yield f"{one.dimension.short:16}{one.moved:6} of {one.readings:<6}{share:>7}"

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytest_personalens.judge_quality.agreement.measure import Agreement, Kappa, Reading
-    from pytest_personalens.reports.tables.runs import PaperTable
+    from pytest_personalens.reports.content.markup import Table
 
 
 def lines(agreement: Agreement, *, most: int = 5) -> Iterator[str]:
@@ -36,14 +36,13 @@ def lines(agreement: Agreement, *, most: int = 5) -> Iterator[str]:
         yield f"not judged: {names[0]}{more}: {why}"
 
 
-def _table_5(agreement: Agreement) -> PaperTable:
+def _table_5(agreement: Agreement) -> Table:
     return agreement_table(
         (r.dimension.short, r.annotators_mean, r.majority.plain, r.fleiss) for r in agreement.readings
     )
 
 
 def confusion(reading: Reading) -> Iterator[str]:
-    """Yield the confusion matrix of a reading."""
     low, high = reading.dimension.scale
     scale = range(low, high + 1)
     yield f"{reading.dimension.short}: rows are the majority, columns the judge"
@@ -68,7 +67,6 @@ def _reading(reading: Reading, most: int) -> Iterator[str]:
 
 
 def markdown(agreement: Agreement) -> str:
-    """Return the figures as a Markdown table."""
     rows = [
         f"Judge: `{agreement.judge}`, {agreement.dialogues} dialogues over {agreement.scenarios} scenarios.",
         "",

@@ -62,12 +62,10 @@ class AdoptedJudge(Frozen):
         return self
 
     def text(self) -> str:
-        """Return the content of the file, with sorted keys."""
         return to_json(self)
 
 
 def read_adopted(path: Path) -> AdoptedJudge:
-    """Return the adopted judge of a file; `DataError` says in one line what is wrong with it."""
     if not path.exists():
         raise DataError(
             path,

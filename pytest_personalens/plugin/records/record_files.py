@@ -110,12 +110,11 @@ class RecordStore:
         case: str,
         mode: Literal["none", "live", "new", "all"],
     ) -> None:
-        self.scenario, self._case, self._root = scenario, case, item.config.rootpath
-        self.path = record_path(item)
+        self.scenario, self.case, self._root = scenario, case, item.config.rootpath
+        self.path = Path(RecordExtension.get_location(test_location=PyTestLocation(item), index=0))
         # syrupy's own options are only for the team's snapshots. A user who accepts those has not agreed to
         # pay for dialogues, and the other way round.
         self.writes, self._all = mode in ("new", "all"), mode == "all"
-        self._text: bytes | None = None
         #: The record in the file.
         self.stored: Record | None = None
 
@@ -127,15 +126,14 @@ class RecordStore:
         """
         where = str(self.path)
         try:
-            self._text = _read(self.path, self._root)
-            if self._text is not None:
-                record, suite = read_record(self._text.decode("utf-8", "replace"), where), self.scenario.suite
+            if (text := self._read()) is not None:
+                record, suite = read_record(text.decode("utf-8", "replace"), where), self.scenario.suite
                 if record.suite != suite:
                     raise RecordError(
                         f"{where}: the record is of the suite {record.suite!r}, this run of {suite!r};"
                         f" {ADVICE}"
                     )
-                if record.case != self._case:
+                if record.case != self.case:
                     raise RecordError(f"{where}: the record belongs to scenario {record.case!r}; {ADVICE}")
                 self.stored = record
         except ForeignRecord:
@@ -163,8 +161,22 @@ class RecordStore:
 
     def record_of(self, done: JobResult) -> Record:
         """Return the record of a result, with what the one in the file knows of the same dialogue."""
-        record = record_of(done.evaluation, self.scenario, self._case, done.rows, str(self.path))
+        if self.stored is not None and not done.rows:
+            return self.stored  # only the assistant was asked
+        record = record_of(done.evaluation, self.scenario, self.case, done.rows, str(self.path))
         return record if self.stored is None else record.keeping(self.stored)
+
+    def _read(self) -> bytes | None:
+        """Return the content of the record's file, if there is one; `RecordError` for a folder and such."""
+        try:
+            return read_own(self.path, self._root)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise ForeignRecord(
+                f"{self.path}: the record cannot be read: {error.strerror}; remove it, or restore it from"
+                " version control"
+            ) from None
 
     def _write(self, text: str, *, durable: bool) -> None:
         try:
@@ -174,24 +186,6 @@ class RecordStore:
                 f"{self.path}: the record cannot be written: {error.strerror or error}; make it writable and"
                 " run again, what was bought is kept"
             ) from None
-
-
-def _read(path: Path, root: Path) -> bytes | None:
-    """Return the content of a record's file, if there is one; `RecordError` for a folder and such."""
-    try:
-        return read_own(path, root)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except OSError as error:
-        raise ForeignRecord(
-            f"{path}: the record cannot be read: {error.strerror}; remove it, or restore it from version"
-            " control"
-        ) from None
-
-
-def record_path(item: pytest.Item) -> Path:
-    """Return the path of the item's record."""
-    return Path(RecordExtension.get_location(test_location=PyTestLocation(item), index=0))
 
 
 def write_record(path: Path, text: str, root: Path | str, *, durable: bool = True) -> None:

@@ -128,7 +128,8 @@ class Controller:
             for name, text in report.user_properties:
                 if name == REFUSED:
                     raise pytest.UsageError(text)
-        self._printed.colour(report)
+        if report.failed:
+            self._printed.colour(report)
         self._reported.add(report)
         for name, text in report.user_properties if report.failed and report.when == "call" else ():
             if name == STOPPED:

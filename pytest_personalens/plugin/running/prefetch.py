@@ -21,10 +21,11 @@ from pytest_personalens.engine.pool import Engine
 from pytest_personalens.engine.work import work
 from pytest_personalens.models.tape import unkept
 from pytest_personalens.plugin.pytest_internals import fixtures_of, without_capture
-from pytest_personalens.plugin.running.items import is_scenario_item, spec_of
+from pytest_personalens.plugin.records.record_files import RecordStore
+from pytest_personalens.plugin.running.items import dialogue_of, is_scenario_item, spec_of
 from pytest_personalens.plugin.running.keys import is_worker
 from pytest_personalens.plugin.running.persona import STRATUM
-from pytest_personalens.plugin.running.prepare import calls_of, context_of, job_of, past_of, store_of
+from pytest_personalens.plugin.running.prepare import calls_of, job_of, past_of
 from pytest_personalens.plugin.running.xdist import share_of
 
 if TYPE_CHECKING:
@@ -120,8 +121,8 @@ class Prefetcher:
         for other in self._after(item):
             with suppress(PersonalensError):  # the item itself reports the problem at its turn
                 scenario = self._run.scenario(spec_of(other))
-                store = store_of(other, self._run, scenario)
-                context = context_of(other, self._run, scenario)
+                store = RecordStore(other, scenario, spec_of(other).id, self._run.settings.record)
+                context = self._run.context(spec_of(other), scenario, dialogue_of(other))
                 past = past_of(other, self._run, context, memory)
                 started = job_of(other, self._run, store, context)
                 self._submit(other, started, calls_of(other, self._run), assistant, state, past, memory_store)
@@ -259,10 +260,8 @@ def _keep(participants: Participants, calls: CaseCalls | None, done: JobResult) 
         participants.stop_buying(unkept(calls, error))
 
 
-def prefetcher_of(item: pytest.Item, run: Run) -> Prefetcher | None:
-    """Return the prefetcher of this process, or None if items run one by one."""
-    if not run.side_by_side:
-        return None
+def prefetcher_of(item: pytest.Item, run: Run) -> Prefetcher:
+    """Return the prefetcher of this process."""
     stash = item.session.stash
     if PREFETCHER not in stash:
         stash[PREFETCHER] = Prefetcher(item.session, run)

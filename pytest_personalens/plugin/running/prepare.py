@@ -11,8 +11,7 @@ from pytest_personalens.engine.assistant.memory import UserPast
 from pytest_personalens.engine.job import Job
 from pytest_personalens.engine.records.record import OtherRecords
 from pytest_personalens.models.tape import TapeRules
-from pytest_personalens.plugin.records.record_files import RecordStore
-from pytest_personalens.plugin.running.items import dialogue_of, spec_of
+from pytest_personalens.plugin.running.items import spec_of
 from pytest_personalens.reports.content.findings import ITEM_OPTIONS, selection
 
 if TYPE_CHECKING:
@@ -20,9 +19,10 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from pytest_personalens.core.scenario import BaseScenario, Context
+    from pytest_personalens.core.scenario import Context
     from pytest_personalens.engine.assistant.memory import Memory
     from pytest_personalens.models.call_log import CaseCalls
+    from pytest_personalens.plugin.records.record_files import RecordStore
     from pytest_personalens.plugin.running.run import Run
 
 #: Options that a command for writing records leaves out, because it must not accept the team's snapshots too.
@@ -30,21 +30,11 @@ _SNAPSHOTS = ("--snapshot-update", "--snapshot-update-new-only")
 _RECORD = "--personalens-record"
 
 
-def context_of(item: pytest.Item, run: Run, scenario: BaseScenario, *, attempt: int = 1) -> Context:
-    """Return what the assistant of the item may know; `attempt` counts how often the item was set up."""
-    return run.context(spec_of(item), scenario, dialogue_of(item, attempt))
-
-
 def past_of(item: pytest.Item, run: Run, context: Context, memory: Memory | None) -> UserPast | None:
     """Return the past of the item's user, for the memory of the assistant, if it has one."""
     if memory is None or not context.sessions:
         return None
     return UserPast(memory, context.user, lambda: run.past(spec_of(item), context))
-
-
-def store_of(item: pytest.Item, run: Run, scenario: BaseScenario) -> RecordStore:
-    """Return the record of the item."""
-    return RecordStore(item, scenario, spec_of(item).id, run.settings.record)
 
 
 def calls_of(item: pytest.Item, run: Run) -> CaseCalls | None:
@@ -55,7 +45,8 @@ def calls_of(item: pytest.Item, run: Run) -> CaseCalls | None:
 
 def job_of(item: pytest.Item, run: Run, store: RecordStore, context: Context, content: str = "") -> Job:
     """Return the job of the item, or raise `RecordError` if its record cannot be used."""
-    settings, scenario, case = spec_of(item).settings, store.scenario, spec_of(item).id
+    spec, scenario, case = spec_of(item), store.scenario, store.case
+    settings = spec.settings
     anew = settings.record == "all"
     return Job(
         scenario=scenario,
@@ -80,8 +71,8 @@ def job_of(item: pytest.Item, run: Run, store: RecordStore, context: Context, co
         if run.participants.paid and not anew
         else None,
         resumable=run.settings.resume,
-        stored=run.stored_dialogue(spec_of(item)),
-        manner=spec_of(item).manner,
+        stored=None if run.stored is None else run.stored_dialogue(spec),
+        manner=spec.manner,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -294,8 +295,10 @@ class Run:
 
     def other_scenario(self, case: ItemSpec) -> BaseScenario | None:
         """Return the other user's scenario that a control needs, if any; `SpecError` if nobody has one."""
-        swaps = self.suite.arm(case.control).swaps
-        return self.dataset.load(self._other_users.of(case.ref)) if swaps else None
+        if not case.control or not self.suite.arm(case.control).swaps:
+            return None
+        other: BaseScenario = self.dataset.load(self._other_users.of(case.ref))
+        return other
 
     def drawn(self) -> Drawn:
         """Return the counts of the draws of this process's tests, over all shards."""
@@ -325,14 +328,14 @@ class Run:
         """True if this run logs what it is told, so that it is not bought again, or can be continued from."""
         return self.settings.resume or (self.participants.paid and self.settings.may_spend)
 
-    @property
+    @cached_property
     def at_once(self) -> int:
         """The most dialogues that run side by side in this process; 1 if they run one after the other."""
-        if self.settings.parallel is None and not self.participants.may_be_asked_at_once:
+        if self.participants.in_turn:
             return 1
         return self.settings.at_once(processes_of(self.config))
 
-    @property
+    @cached_property
     def side_by_side(self) -> bool:
         """True if dialogues may run before their item's turn, in threads or on a cluster."""
         return self.cluster is not None or self.at_once > 1

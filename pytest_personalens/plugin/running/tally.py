@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable
+
+#: Seconds up to which a dialogue waited for nothing.
+_QUICK: Final = 0.02
 
 
 class Drawn(NamedTuple):
@@ -59,12 +61,15 @@ class Tally:
     waited: float = 0.0
     waited_for: str = ""
     side_by_side: int = 1
+    #: The computing time of the process so far, when it was last taken.
+    computed: float = field(default_factory=time.process_time)
 
-    @contextmanager
-    def waiting(self, lacking: str) -> Iterator[None]:
-        """Add the time of the body that is no computing; `lacking` names what lets it run beside others."""
-        started, computed = time.perf_counter(), time.process_time()
-        yield
-        if lacking:
-            self.waited += time.perf_counter() - started - (time.process_time() - computed)
-            self.waited_for = lacking
+    def wait(self, seconds: float, lacking: Callable[[], str]) -> None:
+        """Add the time of a dialogue that is no computing; `lacking` names what lets it run beside others.
+
+        A quick one waited for nothing. What was computed between two that count is taken from the second.
+        """
+        if seconds > _QUICK and (what := lacking()):
+            before, self.computed = self.computed, time.process_time()
+            self.waited += max(0.0, seconds - (self.computed - before))
+            self.waited_for = what

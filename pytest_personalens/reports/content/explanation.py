@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from pytest_personalens.core.judging.verdict import Reason, ReasonCode, Verdict
     from pytest_personalens.core.scenario import BaseScenario
     from pytest_personalens.core.suite import Suite
-    from pytest_personalens.results.reasons.explanation import Exchange, Explanation, MeanChange, WorstCase
+    from pytest_personalens.results.reasons.explanation import Exchange, Explanation, WorstCase
     from pytest_personalens.results.reasons.reasons import CountedCode, ReasonCount
+    from pytest_personalens.results.values.figures import PairedChange
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
 
@@ -277,9 +278,9 @@ def _outcome(explained: Explanation, measure: Measure, suite: Suite) -> str:
     return f"{title} is {measured}, {wanted}"
 
 
-def _people(moved: MeanChange, suite: Suite) -> str:
-    whose = "user" if moved.users == moved.scenarios else suite.item
-    return f"worse for {moved.worse} of {count(moved.scenarios, whose)}, better for {moved.better or 'none'}"
+def _people(moved: PairedChange, suite: Suite) -> str:
+    whose = "user" if moved.users == moved.pairs else suite.item
+    return f"worse for {moved.worse} of {count(moved.pairs, whose)}, better for {moved.better or 'none'}"
 
 
 def reasons_of(explained: Explanation) -> str:
@@ -355,7 +356,6 @@ def excerpts(case: WorstCase, scenario: BaseScenario | None, room: int) -> Itera
 
 
 def common_length(text: str, other: str) -> int:
-    """Return how many characters two texts have in common at their beginning."""
     pairs = enumerate(zip(text, other, strict=False))
     return next((n for n, (a, b) in pairs if a != b), min(len(text), len(other)))
 
@@ -429,7 +429,6 @@ def failure_row(item: Item, results: Results, record: str) -> str:
 
 
 def short_verdicts(item: Item) -> list[Verdict]:
-    """Return the verdicts below their thresholds."""
     low = {shortfall.dimension for shortfall in item.shortfalls}
     return [verdict for verdict in item.evaluation.verdicts if verdict.dimension in low]
 

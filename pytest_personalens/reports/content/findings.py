@@ -216,12 +216,10 @@ class Findings(NamedTuple):
 
     @property
     def cases(self) -> list[WorstCase]:
-        """The dialogues that cost most, over all failed gates."""
         return [case for explained in self.failed_gates for case in explained.cases]
 
 
 def findings_of(results: Results) -> Findings:
-    """What the reports say of this run."""
     every = explanations(results)
     losses = [explained for explained in every if not explained.same_as]
     unscored = any(explained.gate.kind == "valid" for explained in losses)
@@ -241,12 +239,10 @@ def findings_of(results: Results) -> Findings:
 
 
 def capital(text: str) -> str:
-    """The text with a capital at its beginning."""
     return text[:1].upper() + text[1:]
 
 
 def unscored_text(results: Results, cause: str) -> str:
-    """``not scored: 10, the assistant failed``."""
     kept = "; what was bought is kept, and a further run goes on from there" if cause == "budget" else ""
     return f"not scored: {results.uncounted[cause]}, {CAUSES[cause]}{kept}"  # type: ignore[index]
 
@@ -375,7 +371,6 @@ def _notes(results: Results) -> Iterator[tuple[str, Sentence]]:
 
 
 def tasks_read_as_failed(results: Results) -> bool:
-    """True if the judge read a task of the run itself as not completed."""
     return any(s.dimension == Dimension.TASK_COMPLETION for item in results.own for s in item.shortfalls)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.options.options import MANNER
-from pytest_personalens.reports.content.markup import name_column
+from pytest_personalens.reports.content.markup import Table, short_line
 from pytest_personalens.results.comparison.pairs import gain_of
 from pytest_personalens.results.wording import count, ends_text, p_value, signed
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _NAME: Final = 28
 _VALUE: Final = 10
+#: Letters of the name of a domain.
+_LONGEST: Final = 40
 _LIFT: Final = 17
 #: The two ends of a 95 % interval; None where there is none.
 Ends = tuple[float | None, float | None]
@@ -100,23 +102,14 @@ def _lift(cell: Cell) -> str:
     return f"{signed(cell.lift)} (p {p})" if p.startswith("<") else f"{signed(cell.lift)} (p = {p})"
 
 
-def domain_figures(results: Results) -> tuple[list[str], list[tuple[str, list[str]]]]:
-    """Return the headings of the main figures, and for each domain its name and these figures as texts.
-
-    Each figure is of one kind of item, and ``0.82 (15)`` is one with the number of items that it is over.
-    """
+def domain_table(results: Results) -> Table:
+    """Return the main figures of each domain, each with the number of items that it is over."""
     shown = [m for m in results.of_suite.main if m.value in results.overall.figures]
-    rows = [(g.name, [_over_items(g.figures.get(m.value)) for m in shown]) for g in results.domains]
-    return [m.names.heading for m in shown], rows
-
-
-def domain_lines(results: Results) -> Iterator[str]:
-    """Yield the main figures of each domain."""
-    header, rows = domain_figures(results)
-    names, first = name_column((name for name, _ in rows), _NAME - 2)
-    yield f"{'by domain (items)':{first + 2}}" + "".join(f"{heading:>16}" for heading in header)
-    for name, (_, figures) in zip(names, rows, strict=True):
-        yield f"  {name:{first}}" + "".join(f"{figure:>16}" for figure in figures)
+    rows = [
+        (f"  {short_line(g.name, _LONGEST)}", *(_over_items(g.figures.get(m.value)) for m in shown))
+        for g in results.domains
+    ]
+    return Table("By domain", ("by domain (items)", *(m.names.heading for m in shown)), tuple(rows))
 
 
 def distance_of(results: Results) -> Distance | None:
@@ -145,12 +138,10 @@ def _over_items(figure: Figure | None) -> str:
 
 
 def label_of(metric: Metric) -> str:
-    """Return the name of a figure in a table, with its better end if that is the low one."""
     return f"{metric.label} (lower is better)" if is_low_better(metric) else metric.label
 
 
 def is_low_better(metric: Metric) -> bool:
-    """True for an error, whose low end is the better one."""
     return (metric.better if metric.measure is None else metric.measure.better) == "low"
 
 
@@ -226,17 +217,8 @@ _LEAST: Final = 3
 _NONE: Final = "-"
 
 
-class SliceTable(NamedTuple):
-    """The groups of one demographic, as texts: a header, a row for each group, and what is left out."""
-
-    demographic: str
-    header: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    left_out: str
-
-
-def slice_tables(results: Results) -> list[SliceTable]:
-    """Return a table for each demographic that the run is sliced by."""
+def slice_tables(results: Results) -> list[Table]:
+    """Return a table of groups for each demographic that the run is sliced by."""
     measures = [m for m in results.of_suite.main if any(m.value in s.figures for s in results.slices)]
     header = ("users", "scored", *(name for m in measures for name in (m.names.mean, "gap (p)")))
     tables = []
@@ -245,11 +227,11 @@ def slice_tables(results: Results) -> list[SliceTable]:
         shown = [s for s in every if s.scored >= _LEAST] or every
         rows = tuple((s.name, *_cells(s, [s.figures.get(m.value) for m in measures])) for s in shown)
         hidden = len(every) - len(shown)
-        left = f"{count(hidden, 'group')} with fewer than {_LEAST} scored items" if hidden else ""
+        notes = (f"{count(hidden, 'group')} with fewer than {_LEAST} scored items",) if hidden else ()
         if name == MANNER:  # a user may have several, so these have no gaps
             rows = tuple((*row[:3], *row[3::2]) for row in rows)
         named = (*header[:2], *header[2::2]) if name == MANNER else header
-        tables.append(SliceTable(name, (name, *named), rows, left))
+        tables.append(Table(name.replace("_", " "), (name, *named), rows, notes))
     return tables
 
 
@@ -264,20 +246,6 @@ def slices_note(results: Results) -> str:
     verdict = f"{found} of {count(tested, 'gap')} {'is' if found == 1 else 'are'} significant (*)"
     how = "over the tasks that both have; the error rate of 5 % is that of all gaps together (Holm)"
     return f"gap: a group against the other users, {how}; {verdict}"
-
-
-def slice_lines(results: Results) -> Iterator[str]:
-    """Yield the tables as lines of text, with the note."""
-    for table in slice_tables(results):
-        wide = [max(map(len, column)) for column in zip(table.header, *table.rows, strict=True)]
-        for first, *cells in (table.header, *table.rows):
-            numbers = (f"{cell:>{width}}" for cell, width in zip(cells, wide[1:], strict=True))
-            yield "  ".join((f"{first:{wide[0]}}", *numbers))
-        if table.left_out:
-            yield table.left_out
-        yield ""
-    if note := slices_note(results):
-        yield note
 
 
 def _cells(group: Slice, figures: list[SliceFigure | None]) -> Iterator[str]:

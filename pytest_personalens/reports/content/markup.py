@@ -6,7 +6,7 @@ Nothing in it becomes a link, a mention, an image, a tag or a table cell.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.text.safe_text import harmless
 from pytest_personalens.results.wording import ends_text
@@ -70,6 +70,35 @@ def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, word
     """
     rule = [("---" if n < words else "--:") for n in range(len(header))]
     return [f"| {' | '.join(cells)} |" for cells in (header, rule, *rows)]
+
+
+class Table(NamedTuple):
+    """A table whose first column names the rows. `notes` are sentences to print below it."""
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...] = ()
+
+    def lines(self) -> list[str]:
+        """Return the header and the rows in columns, each as wide as its longest cell."""
+        cells = [self.header, *self.rows]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        lines = (
+            "  ".join(f"{cell:{'>' if n else '<'}{widths[n]}}" for n, cell in enumerate(row)) for row in cells
+        )
+        return [harmless(line).rstrip() for line in lines]
+
+    def text(self) -> str:
+        """Return the table with its title and its notes."""
+        below = ["", *map(harmless, self.notes)] if self.notes else []
+        return "\n".join([harmless(self.title), "", *self.lines(), *below]) + "\n"
+
+    def markdown(self) -> str:
+        """Return the table as Markdown for a page. All texts in it are escaped."""
+        lines = markdown_table([*map(escape, self.header)], [[*map(escape, row)] for row in self.rows])
+        below = ["", *(f"- {escape(note, 600)}" for note in self.notes)] if self.notes else []
+        return "\n".join([f"### {escape(self.title)}", "", *lines, *below]) + "\n"
 
 
 def figure(value: float | None, places: int = 2, *, signed: bool = False) -> str:

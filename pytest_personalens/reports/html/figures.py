@@ -88,7 +88,6 @@ def tile_measures(results: Results) -> list[Measure]:
 
 
 def tile_of(results: Results, dimension: Measure, value: Estimate) -> dict[str, Any]:
-    """The big figure of a dimension: its estimate, the floor of its gate, and its place on the scale."""
     metric, name = results.of_suite.metric_of(dimension), dimension.names.mean
     floor = next((g.limit for g in results.gates if g.kind == "floor" and g.name == metric), None)
     about = [dimension.names.mean_of] if dimension.names.mean_of != name else []

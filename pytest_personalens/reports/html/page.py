@@ -38,14 +38,12 @@ if TYPE_CHECKING:
 
     import jinja2
 
-    from pytest_personalens.results.values.figures import Gate
     from pytest_personalens.results.values.results import Results
 
 _FOLDERS = {"css": "styles", "js": "scripts", "jinja": "pages"}
 
 
 def read_template(name: str) -> str:
-    """Return the text of a style, a script or a page."""
     folder = _FOLDERS[name.rpartition(".")[2]]
     return (files(__package__) / "templates" / folder / name).read_text(encoding="utf-8")
 
@@ -97,19 +95,11 @@ LEGENDS: Final[Mapping[Dimension, tuple[tuple[str, str], ...]]] = {
         ("4", "also foresees what nobody asked for"),
     ),
 }
-_NUMBER: Final = r"-?[\d.]+"
-#: What a gate's message adds to the columns beside it, in which value, interval and limit stand, as in
-#: ``mean personalization 1.07 (1.00 to 1.36) < 2.30 over 30 scenarios``, and
-#: ``P 2.67 -> 1.07 (-1.60, 95 % -1.88 to -1.12, one-sided p < 0.001) over 30 scenarios: a significant drop``.
-_MEASURED: Final = re.compile(rf"(?P<what>.+?) {_NUMBER} \([^()]*\) (?:[<>]=?) {_NUMBER} (?P<rest>over .+)")
-_COMPARED: Final = re.compile(
-    rf"(?P<what>.+? {_NUMBER} -> {_NUMBER}) \([^()]*?(?P<p>, one-sided p [^(),]+)?\) (?P<rest>over .+)"
-)
 _MINUS: Final = re.compile(r"(?<![\w.-])-(?=\d)")
 
 
 def write_html(results: Results, path: Path, *, title: str = TITLE) -> None:
-    """Write the page to `path`, whose folder exists."""
+    """Write the results as a page that opens offline, with every dialogue; its folder must exist."""
     write_atomically(path, html_page(results, title=title))
 
 
@@ -122,10 +112,9 @@ def html_page(results: Results, *, title: str = TITLE) -> str:
         interval=figures.interval_text,
         chance=wording.p_value,
         decision=wording.decision,
-        remark=gate_remark,
         typeset=typeset,
         whole=lambda number: f"{number:+d}".replace("-", "\N{MINUS SIGN}"),
-        outcome=lambda gate: _outcome(wording.gate_outcome(gate, results)),
+        outcome=lambda gate: wording.gate_outcome(gate, results),
     )
     with no_collection():
         shown = payload(results)
@@ -148,7 +137,6 @@ def html_page(results: Results, *, title: str = TITLE) -> str:
 
 
 def _figures(results: Results) -> dict[str, Any]:
-    """What the template is given: values to print, and the places of the marks of charts."""
     suite, findings = results.of_suite, findings_of(results)
     dimensions = [d for d in shown_dimensions(results) if d.value in results.overall.figures]
     rows = figures.group_rows(results, dimensions)
@@ -201,27 +189,12 @@ def _dense(names: Iterable[str]) -> str:
     return "\n".join(line for line in lines if line and not line.startswith("//"))
 
 
-def _outcome(text: str) -> str:
-    """Return the outcome of a gate without capitals, which the page needs not to have it seen."""
-    return text.replace("FAILED", "failed").replace("INCONCLUSIVE", "inconclusive")
-
-
 def _figure(value: float | None) -> str:
     return "\N{EN DASH}" if value is None else f"{value:.2f}"
 
 
 def _signed(value: float | None) -> str:
     return "\N{EN DASH}" if value is None else wording.signed(value).replace("-", "\N{MINUS SIGN}")
-
-
-def gate_remark(gate: Gate) -> str:
-    """Return the message of a gate without what its row says already; all of a message of another form."""
-    form = {"floor": _MEASURED, "lift": _MEASURED, "regression": _COMPARED}.get(gate.kind)
-    found = None if form is None else form.fullmatch(gate.message)
-    if found is None or gate.value is None:
-        return typeset(gate.message)
-    parts = found.groupdict()
-    return typeset(f"{parts['what']}{parts.get('p') or ''}, {parts['rest']}")
 
 
 def typeset(text: str) -> str:

@@ -6,6 +6,7 @@ import base64
 import json
 import zlib
 from collections.abc import Iterator
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -70,8 +71,8 @@ def script_json(value: object) -> str:
 def pack(fields: Mapping[str, Any]) -> str:
     """The fields as JSON, packed by zlib, in base64: it costs hardly any time until it is unpacked.
 
-    What an iterator of names and values gives is made one after the other: all at once, the scenarios of a
-    large run take much memory. A callable is called when its field is packed.
+    What an iterator (a map of values, or one of names and values) gives is made one by one: the dialogues of
+    a large run take much memory. A callable is called when its field is packed.
     """
     packed = zlib.compressobj(6)
     parts = [packed.compress(text.encode("utf-8", "replace")) for text in _parts(fields)]
@@ -84,10 +85,11 @@ def _parts(fields: Mapping[str, Any]) -> Iterator[str]:
         yield f"{begin}{_dense(name)}:"
         begin = ","
         if isinstance(value, Iterator):
-            yield "{"
-            for number, (key, one) in enumerate(value):
-                yield f"{',' if number else ''}{_dense(key)}:{_dense(one)}"
-            yield "}"
+            opens, closes = "[]" if isinstance(value, map) else "{}"
+            for one in value:
+                yield opens + (_dense(one) if closes == "]" else f"{_dense(one[0])}:{_dense(one[1])}")
+                opens = ","
+            yield closes if opens == "," else opens + closes
         else:
             yield _dense(value() if callable(value) else value)
     yield "}"
@@ -108,7 +110,6 @@ class Payload(NamedTuple):
 
 
 def payload(results: Results) -> Payload:
-    """The dialogues of a run, and what became of their scores."""
     flips: dict[str, list[list[object]]] = {}
     for flip in results.comparison.flips if results.comparison is not None else ():
         for nodeid in flip.nodeids:
@@ -116,7 +117,7 @@ def payload(results: Results) -> Payload:
     dimensions, suite = shown_dimensions(results), results.of_suite
     keys: dict[tuple[str, ...], int] = {}
     row_text, text = _Pool(), _Pool()
-    rows, dialogues = [], []
+    rows = []
     for item in results.items:
         own = {
             "key": keys.setdefault(item.key, len(keys)),
@@ -125,9 +126,8 @@ def payload(results: Results) -> Payload:
         }
         scenario = results.scenarios.get(item.evaluation.scenario)
         rows.append(_without_empty({**_row(item, scenario, suite, dimensions, row_text), **own}))
-        dialogues.append(_without_empty({**_dialogue(item, scenario, text), **_request(item, results)}))
-    given = {code for item in results.items for code, _ in reasons_given(item)}
-    codes = given & {code for costs in COSTS.values() for code in costs}
+    costly = {code for costs in COSTS.values() for code in costs}
+    codes = costly & {code for item in results.items for code, _ in reasons_given(item)}
     return Payload(
         {
             "dimensions": [[d.value, d.names.score, d.names.title, *_steps(d)] for d in dimensions],
@@ -144,7 +144,7 @@ def payload(results: Results) -> Payload:
             "texts": list(row_text.numbers),
         },
         {
-            "items": dialogues,
+            "items": map(partial(_dialogue, results, text), results.items),
             "scenarios": ((name, _scenario(s, text)) for name, s in results.scenarios.items()),
             "texts": lambda: list(text.numbers),
         },
@@ -164,7 +164,6 @@ def _settings(results: Results) -> dict[str, Any]:
 
 
 def shown_dimensions(results: Results) -> list[Measure]:
-    """Return the dimensions on which any item has a verdict."""
     judged = {v.dimension for i in results.items for v in i.evaluation.verdicts}
     return [d for d in results.of_suite.measures if d in judged]
 
@@ -252,10 +251,10 @@ def _wants(scenario: BaseScenario | None) -> str:
     return "" if scenario is None else scenario.wish
 
 
-def _dialogue(item: Item, scenario: BaseScenario | None, text: _Pool) -> dict[str, Any]:
-    e, earlier = item.evaluation, item.earlier
+def _dialogue(results: Results, text: _Pool, item: Item) -> dict[str, Any]:
+    e, earlier, scenario = item.evaluation, item.earlier, results.scenarios.get(item.evaluation.scenario)
     said = () if earlier is None else earlier.messages
-    return {
+    told = {
         "shortfalls": [[s.dimension.value, str(s)] for s in item.shortfalls],
         "record": item.record if item.record != "none" else "",
         "file": item.record_file,
@@ -293,18 +292,15 @@ def _dialogue(item: Item, scenario: BaseScenario | None, text: _Pool) -> dict[st
             )
             for v in e.verdicts
         ],
+        "had": results.of_suite.given_words(results.settings, item.given),
     }
+    return _without_empty(told)
 
 
 def _beginnings(messages: Sequence[Message], text: _Pool) -> dict[int, int]:
     """Return the turns at which a session begins, each with its name."""
     names = ["", *(m.session for m in messages)]
     return {turn: text(now) for turn, (before, now) in enumerate(pairwise(names)) if now != before}
-
-
-def _request(item: Item, results: Results) -> dict[str, Any]:
-    """Return what the assistant had, in words."""
-    return {"had": results.of_suite.given_words(results.settings, item.given)}
 
 
 def _message(message: Message, text: _Pool) -> list[Any]:

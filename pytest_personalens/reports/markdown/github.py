@@ -256,7 +256,6 @@ def _token(environment: Mapping[str, str], name: str, source: str) -> str:
 
 
 def _find(thread: Thread, marker: str) -> int | None:
-    """The number of the oldest comment that begins with the marker."""
     for page in range(1, _MOST_PAGES + 1):
         query = f"?per_page={_PAGE}&page={page}&sort=asc"
         comments = _ask(thread, "GET", thread.comments + query)

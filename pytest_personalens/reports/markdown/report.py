@@ -222,9 +222,9 @@ def _sections(results: Results, link: str) -> Iterator[Section]:
 def _slices(results: Results) -> Iterator[Section]:
     for table in slice_tables(results):
         rows = [tuple(map(escape, row)) for row in table.rows]
-        more = ("", f"And {table.left_out}.") if table.left_out else ()
-        title = f"Users by {escape(table.demographic.replace('_', ' '))}: {len(rows)} groups"
-        yield table_section(title, table.header, rows, "groups of users", after=more, fold=True)
+        after = tuple(line for note in table.notes for line in ("", f"And {note}."))
+        title = f"Users by {escape(table.title)}: {len(rows)} groups"
+        yield table_section(title, table.header, rows, "groups of users", after=after, fold=True)
     if note := slices_note(results):
         yield Section(("", f"{escape(capital(note), 400)}."), what="how groups of users are compared")
 

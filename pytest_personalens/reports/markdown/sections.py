@@ -9,7 +9,7 @@ from urllib.parse import quote
 from pytest_personalens.reports.content.kind_tables import (
     by_distance,
     distance_of,
-    domain_figures,
+    domain_table,
     kind_tables,
     label_of,
     source_lines,
@@ -74,7 +74,6 @@ def _flip(flip: Flip, link: str, *, recorded: bool) -> tuple[str, ...]:
 
 
 def lift_section(results: Results) -> Section:
-    """How much better the run is than each control."""
     suite = results.of_suite
     rows = [
         (escape(suite.arm_word(control.name)), lift.dimension.names.heading, *_sides(lift, *lift.gain))
@@ -103,7 +102,6 @@ def record_link(file: str, link: str) -> str:
 
 
 def kind_sections(results: Results) -> Iterator[Section]:
-    """A table for each kind, and one of the main figures by domain."""
     tables = kind_tables(results)
     for table in tables:
         notes = [*table.notes, *(source_lines(results) if table is tables[-1] else ())]
@@ -118,11 +116,11 @@ def kind_sections(results: Results) -> Iterator[Section]:
             rows.append(cells)
         header = ("", escape(table.settings[0]), *controls)
         yield table_section(f"### {table.title}", header, rows, f"rows of {table.title}", after=after)
-    headings, domains = domain_figures(results)
-    if domains:
+    domains = domain_table(results)
+    if domains.rows:
         title = "By domain, with the items of each"
-        cells_of = [(escape(name), *figures) for name, figures in domains]
-        yield table_section(f"### {title}", ("", *headings), cells_of, f"rows of {title}")
+        cells_of = [(escape(name), *figures) for name, *figures in domains.rows]
+        yield table_section(f"### {title}", ("", *domains.header[1:]), cells_of, f"rows of {title}")
 
 
 def distance_section(results: Results) -> Iterator[Section]:

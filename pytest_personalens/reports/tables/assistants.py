@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.scenario import DOMAINS
-from pytest_personalens.reports.content.markup import figure
+from pytest_personalens.reports.content.markup import Table, figure
 from pytest_personalens.reports.tables.runs import (
     PAPER,
     PAPER_NOTE,
     Column,
     MeansRow,
-    PaperTable,
     StoredRun,
     columns_of,
     differences,
@@ -39,14 +38,14 @@ _FIRST_DOMAINS: Final = DOMAINS[:10]
 _COUNTED: Final = "# Gen. counts at most # Poss. values, as the paper does; observed counts all."
 
 
-def data_table(number: int, data: Quality) -> PaperTable:
+def data_table(number: int, data: Quality) -> Table:
     """Return one of the tables 1, 6, 7, 8 and 9. Tables 6 and 7 come as one."""
     if number == 1:
         return _domains(data)
     return _people(data) if number in (6, 7) else _types(number, data)
 
 
-def _domains(data: Quality) -> PaperTable:
+def _domains(data: Quality) -> Table:
     """Return Table 1. A multi-domain task or dialogue counts in each of its domains."""
     paper, none = paper_rows(1), {"tasks": "-", "dialogues": "-"}
     rows = []
@@ -59,10 +58,10 @@ def _domains(data: Quality) -> PaperTable:
     )
     title = paper_title("Table 1", f"the domains of {data.dataset}")
     header = ("domain", "tasks", "paper", "dialogues", "paper")
-    return PaperTable(title, header, tuple(rows), (note, *paper_notes(1)))
+    return Table(title, header, tuple(rows), (note, *paper_notes(1)))
 
 
-def _people(data: Quality) -> PaperTable:
+def _people(data: Quality) -> Table:
     rows = [
         (
             f"{s.attribute.replace('_', ' ')}: {s.category}",
@@ -75,10 +74,10 @@ def _people(data: Quality) -> PaperTable:
     ]
     title = paper_title("Tables 6 and 7", f"the people of {data.dataset}")
     note = "Regions are those of birth. For ethnicity, the figures of the paper are not in this package."
-    return PaperTable(title, ("", "users", "share", "paper"), tuple(rows), (note,))
+    return Table(title, ("", "users", "share", "paper"), tuple(rows), (note,))
 
 
-def _types(number: int, data: Quality) -> PaperTable:
+def _types(number: int, data: Quality) -> Table:
     """Return Table 8 or 9.
 
     For each preference type, they give whether its values come from a list, how many values are possible, how
@@ -108,7 +107,7 @@ def _types(number: int, data: Quality) -> PaperTable:
         notes.append(f"# Poss. is not known: {': '.join(filter(None, why))}.")
     header = ("domain: preference type", "Is Categorical", "# Poss.", "# Gen.", "observed", "evenness")
     title = paper_title(f"Table {number}", f"the preference types of {data.dataset}")
-    return PaperTable(title, header, tuple(rows), tuple(notes))
+    return Table(title, header, tuple(rows), tuple(notes))
 
 
 _NOTES: Final = (
@@ -118,7 +117,7 @@ _NOTES: Final = (
 )
 
 
-def agreement_table(readings: Iterable[tuple[str, float | None, float | None, float | None]]) -> PaperTable:
+def agreement_table(readings: Iterable[tuple[str, float | None, float | None, float | None]]) -> Table:
     """Return Table 5 for readings by their short names.
 
     Each has the mean of the kappas with each annotator, which the paper gives; the kappa with the majority,
@@ -130,9 +129,7 @@ def agreement_table(readings: Iterable[tuple[str, float | None, float | None, fl
     for name, *kappas in readings:
         own = ["-" if kappa is None else f"{kappa:.3f}" for kappa in kappas]
         rows.append((name, *own, *paper.get(name, {"judge": "-", "people": "-"}).values()))
-    return PaperTable(
-        paper_title("Table 5", "how far the judge agrees with people"), header, tuple(rows), _NOTES
-    )
+    return Table(paper_title("Table 5", "how far the judge agrees with people"), header, tuple(rows), _NOTES)
 
 
 _OF_ASSISTANT: Final = columns_of(
@@ -157,7 +154,7 @@ class OtherRow(NamedTuple):
     figures: Mapping[str, float | None]
 
 
-def assistant_tables(runs: Sequence[StoredRun], beside: Sequence[OtherRow] = ()) -> list[PaperTable]:
+def assistant_tables(runs: Sequence[StoredRun], beside: Sequence[OtherRow] = ()) -> list[Table]:
     """Return Table 3, and for several runs their differences.
 
     The table has a row for each run, the rows of `beside`, and the paper's rows. The columns are the task
@@ -170,7 +167,7 @@ def assistant_tables(runs: Sequence[StoredRun], beside: Sequence[OtherRow] = ())
     return _tables(runs, 3, "assistants beside each other", _OF_ASSISTANT, notes, given)
 
 
-def user_tables(runs: Sequence[StoredRun]) -> list[PaperTable]:
+def user_tables(runs: Sequence[StoredRun]) -> list[Table]:
     """Return Table 12: naturalness and coherence of the user agent, with a row for each run.
 
     The paper has these scores only for single-domain tasks.
@@ -186,13 +183,13 @@ def _tables(
     columns: Sequence[Column],
     notes: Sequence[str],
     given: Sequence[tuple[str, ...]],
-) -> list[PaperTable]:
+) -> list[Table]:
     rows = [MeansRow(run.name, run.results.own) for run in runs]
     paper = [
         (f"{PAPER}{name}", *(row.get(c.key, "-") for c in columns))
         for name, row in paper_rows(number).items()
     ]
-    main = PaperTable(
+    main = Table(
         paper_title(f"Table {number}", what),
         ("", *(column.heading for column in columns)),
         (*(row.cells(columns) for row in rows), *given, *paper),
@@ -285,7 +282,7 @@ def _contexts_of(results: Results) -> list[_ContextItems]:
     return sorted(settings, key=lambda setting: setting.order)
 
 
-def context_tables(runs: Sequence[StoredRun]) -> list[PaperTable]:
+def context_tables(runs: Sequence[StoredRun]) -> list[Table]:
     """Return Table 4: a row for each setting of the runs and their controls, and the paper's rows.
 
     A second table has the lift of each setting over Base. Raise `SpecError` for runs of several assistants,
@@ -312,7 +309,7 @@ def context_tables(runs: Sequence[StoredRun]) -> list[PaperTable]:
     settings = sorted((setting for _, setting in by_name.values()), key=lambda setting: setting.order)
     rows = {setting.as_in_paper: MeansRow(setting.as_in_paper, setting.items) for setting in settings}
     paper = [(f"{PAPER}{name}", *(row[c.key] for c in _COLUMNS)) for name, row in paper_rows(4).items()]
-    main = PaperTable(
+    main = Table(
         paper_title("Table 4", "what each part of the context is worth"),
         ("", *(column.heading for column in _COLUMNS)),
         (*(row.cells(_COLUMNS) for row in rows.values()), *paper),

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.datasets.quality import measures
-from pytest_personalens.reports.content.markup import figure
+from pytest_personalens.reports.content.markup import Table, figure
 from pytest_personalens.reports.tables.runs import (
     PAPER,
     SHORT,
-    PaperTable,
     mean_of,
     notes_of,
     paper_notes,
@@ -38,7 +37,7 @@ _AMOUNT: Final = (
 _TOKEN: Final = re.compile(r"\w+(?:['\u2019]\w+)*|[^\w\s]")
 
 
-def length_tables(runs: Sequence[StoredRun]) -> list[PaperTable]:
+def length_tables(runs: Sequence[StoredRun]) -> list[Table]:
     """Return Table 13: dialogues, turns for each dialogue and tokens for each turn, by kind."""
     heads = {"dialogues": "dialogues", "turns": "turns a dialogue", "tokens": "tokens a turn"}
     columns = {f"{s.lower()}_{what}": f"{s} {head}" for s in SHORT.values() for what, head in heads.items()}
@@ -53,7 +52,7 @@ def length_tables(runs: Sequence[StoredRun]) -> list[PaperTable]:
         *paper_notes(13),
     )
     title = paper_title("Table 13", "how long the dialogues are")
-    return [PaperTable(title, ("", *columns.values()), tuple(rows), notes)]
+    return [Table(title, ("", *columns.values()), tuple(rows), notes)]
 
 
 def _lengths(dialogues: Sequence[Dialogue]) -> tuple[str, str, str]:
@@ -66,7 +65,7 @@ def _lengths(dialogues: Sequence[Dialogue]) -> tuple[str, str, str]:
     return (f"{len(dialogues):,}", f"{turns / len(dialogues):.2f}", f"{tokens / turns:.2f}")
 
 
-def diversity_tables(runs: Sequence[StoredRun]) -> list[PaperTable]:
+def diversity_tables(runs: Sequence[StoredRun]) -> list[Table]:
     """Return Table 10: Dist-1, Dist-2, Ent-4 and Self-BLEU of the dialogues, as in the paper's A.4.
 
     The measures depend on the amount of text. Every row is therefore computed over the same number of words:
@@ -85,7 +84,7 @@ def diversity_tables(runs: Sequence[StoredRun]) -> list[PaperTable]:
     each = "all messages of a dialogue one text. Higher is more diverse, but for Self-BLEU."
     notes = (f"Rows of runs: over {limit:,} words each, {each}", _AMOUNT)
     header = ("", "dialogues", "Dist-1", "Dist-2", "Ent-4", "Self-BLEU")
-    return [PaperTable(paper_title("Table 10", "how diverse the dialogues are"), header, tuple(rows), notes)]
+    return [Table(paper_title("Table 10", "how diverse the dialogues are"), header, tuple(rows), notes)]
 
 
 def _measures(texts: Mapping[str, str], limit: int) -> tuple[str, ...]:
@@ -120,7 +119,7 @@ _BY_DOMAIN: Final = {"TCR %": Dimension.TASK_COMPLETION, "P": Dimension.PERSONAL
 _MOST_TURNS: Final = 10
 
 
-def domain_tables(runs: Sequence[StoredRun], kinds: Kinds) -> list[PaperTable]:
+def domain_tables(runs: Sequence[StoredRun], kinds: Kinds) -> list[Table]:
     """Return Figure 4: scenarios, task completion rate and personalization by domain, a row for each run."""
     several = len(runs) > 1
     domains = sorted({d for run in runs for item in run.results.own for d in item.evaluation.domains})
@@ -139,7 +138,7 @@ def domain_tables(runs: Sequence[StoredRun], kinds: Kinds) -> list[PaperTable]:
     )
     title = paper_title("Figure 4", f"by domain, {_SAID[kinds]}")
     shown = tuple(row for row in rows if row[1] != "0")
-    return [PaperTable(title, ("domain", "scenarios", *_BY_DOMAIN), shown, notes)]
+    return [Table(title, ("domain", "scenarios", *_BY_DOMAIN), shown, notes)]
 
 
 def _of_items(items: Sequence[Item], kinds: Kinds) -> Iterator[str]:
@@ -152,7 +151,7 @@ def _of_items(items: Sequence[Item], kinds: Kinds) -> Iterator[str]:
         yield figure(mean_of(among, dimension)) + (f" ({read:,})" if 0 < read < scenarios else "")
 
 
-def turn_tables(runs: Sequence[StoredRun], kinds: Kinds) -> list[PaperTable]:
+def turn_tables(runs: Sequence[StoredRun], kinds: Kinds) -> list[Table]:
     """Return Figure 5 for each run: mean personalization after each reply, by kind and domain.
 
     The reply after the user's end is left out, because it answers a goodbye. The figure needs the reading
@@ -161,7 +160,7 @@ def turn_tables(runs: Sequence[StoredRun], kinds: Kinds) -> list[PaperTable]:
     return [_turns(run, kinds, f", {run.name}" if len(runs) > 1 else "") for run in runs]
 
 
-def _turns(run: StoredRun, kinds: Kinds, name: str) -> PaperTable:
+def _turns(run: StoredRun, kinds: Kinds, name: str) -> Table:
     items = [item for item in run.results.own if _among(item, kinds)]
     rows: dict[str, list[tuple[float, int]]] = {}
     for kind, short in SHORT.items():
@@ -186,7 +185,7 @@ def _turns(run: StoredRun, kinds: Kinds, name: str) -> PaperTable:
     ]
     header = ("", *(f"turn {number}" for number in range(1, shown + 1)))
     what = f"personalization turn by turn{name}"
-    return PaperTable(paper_title("Figure 5", what), header, tuple(cells), tuple(notes))
+    return Table(paper_title("Figure 5", what), header, tuple(cells), tuple(notes))
 
 
 def _by_turn(items: Sequence[Item]) -> list[tuple[float, int]]:

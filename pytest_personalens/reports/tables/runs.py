@@ -1,4 +1,4 @@
-"""Tables with text in their cells, and stored runs and their means as rows of them."""
+"""Stored runs and their means as rows of tables, and the figures that the paper prints."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.core.judging.verdict import Dimension
-from pytest_personalens.core.text.safe_text import harmless
-from pytest_personalens.reports.content.markup import escape, figure, interval_text, markdown_table
+from pytest_personalens.reports.content.markup import Table, figure, interval_text
 from pytest_personalens.results.comparison.compare import setup_differences
-from pytest_personalens.results.comparison.pairs import adjust_contrasts, contrast
+from pytest_personalens.results.comparison.pairs import contrast
 from pytest_personalens.results.means import scenario_means, scores_of
+from pytest_personalens.results.stats.paired import adjust_holm
 from pytest_personalens.results.wording import p_value
 
 if TYPE_CHECKING:
@@ -23,36 +23,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_personalens.core.scenario import Kind
-    from pytest_personalens.results.comparison.pairs import Contrast
+    from pytest_personalens.results.values.figures import PairedChange
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
 
 #: The beginning of the names of the paper's rows.
 PAPER: Final = "paper: "
-
-
-class PaperTable(NamedTuple):
-    """A table whose first column names the rows. `notes` are sentences to print below it."""
-
-    title: str
-    header: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    notes: tuple[str, ...] = ()
-
-    def text(self) -> str:
-        cells = [self.header, *self.rows]
-        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        lines = [
-            "  ".join(f"{cell:{'>' if n else '<'}{widths[n]}}" for n, cell in enumerate(row)) for row in cells
-        ]
-        below = ["", *self.notes] if self.notes else []
-        return "\n".join([harmless(line).rstrip() for line in (self.title, "", *lines, *below)]) + "\n"
-
-    def markdown(self) -> str:
-        """Return the table as Markdown for a page. All texts in it are escaped."""
-        lines = markdown_table([*map(escape, self.header)], [[*map(escape, row)] for row in self.rows])
-        below = ["", *(f"- {escape(note, 600)}" for note in self.notes)] if self.notes else []
-        return "\n".join([f"### {escape(self.title)}", "", *lines, *below]) + "\n"
 
 
 def paper_title(number: str, what: str) -> str:
@@ -125,7 +101,6 @@ class Column(NamedTuple):
         return [item for item in items if item.evaluation.kind == self.kind]
 
     def mean(self, items: Sequence[Item]) -> float | None:
-        """Return `mean_of` over the items of the kind."""
         return mean_of(self.of(items), self.dimension)
 
 
@@ -157,12 +132,12 @@ class MeansRow(NamedTuple):
 
 def differences(
     rows: Sequence[MeansRow], base: MeansRow, columns: Sequence[Column], title: str
-) -> PaperTable | None:
+) -> Table | None:
     """Return the difference of each of `rows` from `base` in each of `columns`; None if nothing compares.
 
     The p-values are corrected over all of them.
     """
-    compared: list[tuple[str, Column, Contrast]] = []
+    compared: list[tuple[str, Column, PairedChange]] = []
     for row in rows:
         for column in columns:
             one = contrast(column.of(base.items), column.of(row.items), column.dimension)
@@ -170,7 +145,7 @@ def differences(
                 compared.append((row.name, column, one))
     if not compared:
         return None
-    tested = adjust_contrasts([one for _, _, one in compared])
+    adjusted = adjust_holm([one.p for _, _, one in compared])
     note = (
         "p: two-sided, of the paired randomization test over the users of the scenarios that both scored."
         f" p (Holm): corrected for the {len(compared)} tests of this table; what is below 0.05 there is more"
@@ -178,17 +153,17 @@ def differences(
     )
     header = ("", "score", "difference", "95 %", "p", "p (Holm)", "scenarios")
     cells = [
-        (name, column.heading, *_cells(column, one))
-        for (name, column, _), one in zip(compared, tested, strict=True)
+        (name, column.heading, *_cells(column, one, p))
+        for (name, column, one), p in zip(compared, adjusted, strict=True)
     ]
-    return PaperTable(title, header, tuple(cells), (note,))
+    return Table(title, header, tuple(cells), (note,))
 
 
-def _cells(column: Column, one: Contrast) -> tuple[str, ...]:
+def _cells(column: Column, one: PairedChange, adjusted: float) -> tuple[str, ...]:
     few = one.pairs < _LEAST_PAIRS
     low, high = (None if end is None or few else column.scaled(end) for end in (one.low, one.high))
     change = (figure(column.scaled(one.change), signed=True), interval_text(low, high, signed=True))
-    return (*change, p_value(one.p), p_value(one.adjusted), f"{one.pairs:,}")
+    return (*change, p_value(one.p), p_value(adjusted), f"{one.pairs:,}")
 
 
 class StoredRun(NamedTuple):

@@ -15,7 +15,7 @@ from pytest_personalens.reports.content.findings import (
     findings_of,
     tasks_read_as_failed,
 )
-from pytest_personalens.reports.content.kind_tables import slice_lines
+from pytest_personalens.reports.content.kind_tables import slice_tables, slices_note
 from pytest_personalens.reports.content.markup import figure, name_column, short_line
 from pytest_personalens.results.gates.since_baseline import latency_change_text
 from pytest_personalens.results.reasons.reasons import broken_limits, costs_of
@@ -217,7 +217,8 @@ def summary_lines(
             if results.settings.get("judge_model") == _EMBEDDED and results.dataset.startswith(_EMBEDDED):
                 yield from ((line, ()) for line in [results.of_suite.bearings] if line)
     plain = [
-        *(slice_lines(results) if results.slices else []),
+        *(line for table in slice_tables(results) for line in (*table.lines(), *table.notes, "")),
+        *([note] if (note := slices_note(results)) else []),
         *([] if short and not results.slices else [""]),
         *outcome_lines(results, verbose=verbose, listed=not short),
         *_notes(results, findings, verbose=verbose, records=records, short=short, width=width or _WIDTH),
@@ -275,7 +276,7 @@ def _gates_tell_all(results: Results) -> bool:
 
 def _kinds(results: Results, *, domains: bool, short: bool, verbose: bool) -> Iterator[str]:
     from pytest_personalens.reports.content.kind_tables import (
-        domain_lines,
+        domain_table,
         kind_tables,
         source_lines,
         table_lines,
@@ -283,7 +284,7 @@ def _kinds(results: Results, *, domains: bool, short: bool, verbose: bool) -> It
 
     yield from table_lines(kind_tables(results))
     if domains and results.domains and (not short or len(results.domains) <= _MOST_IN_SHORT):
-        yield from domain_lines(results)
+        yield from domain_table(results).lines()
     yield from source_lines(results)
 
 

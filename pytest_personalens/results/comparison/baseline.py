@@ -142,7 +142,6 @@ class Baseline(Frozen):
         return [e.scenario for key, e in sorted(both.items()) if contents[key] != e.content], len(both)
 
     def text(self) -> str:
-        """Return the content of the file; a diff shows the lines of the scenarios that changed."""
         data: dict[str, Any] = self.model_dump(mode="json", by_alias=True)
         entries, dialogues = data.pop("entries"), data.pop("dialogues")
         for name in ("provenance", "side_by_side"):

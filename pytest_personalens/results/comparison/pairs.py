@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from pytest_personalens.core.judging.evaluation import total
 from pytest_personalens.results.means import answers_of, by_user, pair_means, scores_of, user_sums
 from pytest_personalens.results.stats.intervals import mean_interval, pass_hat, spread
-from pytest_personalens.results.stats.paired import adjust_holm, flip_interval, sign_flip
+from pytest_personalens.results.stats.paired import flip_interval, sign_flip
 from pytest_personalens.results.stats.resampling import bootstrap_of_sums, swap_of_sums
 from pytest_personalens.results.summary import by_kind, group
 from pytest_personalens.results.values.figures import Arm, PairedChange, Trials
@@ -74,24 +74,8 @@ def gains(changes: Sequence[Sequence[Fraction]], dimension: Measure) -> list[lis
     return [[dimension.sign * change for change in of_user] for of_user in changes]
 
 
-class Contrast(NamedTuple):
-    """The difference between two sets of items: the mean `change` over `pairs` scenarios of `users`.
-
-    `low` to `high` is the 95 % interval of the change, or None. `p` is two-sided. `adjusted` is `p` after
-    Holm's correction over all tests that are made together, 0 to 1.
-    """
-
-    pairs: int
-    users: int
-    change: float
-    low: float | None
-    high: float | None
-    p: float
-    adjusted: float
-
-
-def contrast(base: Sequence[Item], other: Sequence[Item], dimension: Measure) -> Contrast | None:
-    """Return the contrast of `other` with `base` before the correction; None without a score in both.
+def contrast(base: Sequence[Item], other: Sequence[Item], dimension: Measure) -> PairedChange | None:
+    """Return the change from `base` to `other` with a two-sided p; None without a score in both.
 
     A scenario that changed in the dataset between the two runs counts as another scenario. The test flips
     signs with equal probability, so that a high sum is as likely as an equally low one. The two-sided p is
@@ -110,13 +94,7 @@ def contrast(base: Sequence[Item], other: Sequence[Item], dimension: Measure) ->
     if dropped:
         change, low, high = -change, None if high is None else -high, None if low is None else -low
     p = min(1.0, 2 * result.p)
-    return Contrast(result.pairs, result.users, change, low, high, p, p)
-
-
-def adjust_contrasts(contrasts: Sequence[Contrast]) -> list[Contrast]:
-    """Return the same contrasts in the same order, with p-values corrected for all of them."""
-    adjusted = adjust_holm([one.p for one in contrasts])
-    return [one._replace(adjusted=p) for one, p in zip(contrasts, adjusted, strict=True)]
+    return result.model_copy(update={"change": change, "low": low, "high": high, "p": p})
 
 
 def _by_test(items: Sequence[Item], dimension: Measure) -> dict[Key, TrialScores]:

@@ -16,6 +16,7 @@ from pytest_personalens.results.reasons.reasons import (
     score_before,
     verdict_on,
 )
+from pytest_personalens.results.values.figures import PairedChange
 from pytest_personalens.results.values.item import members
 
 if TYPE_CHECKING:
@@ -97,7 +98,6 @@ def _rank(case: WorstCase, lead: CountedCode | None) -> tuple[object, ...]:
 
 
 def _share(verdict: Verdict) -> float:
-    """Return how far a score lies from the worst end of its scale; 0 for a scale without ends."""
     measure, span = verdict.dimension, verdict.dimension.span
     return abs(verdict.score - measure.worst) / span if span and measure.worst is not None else 0.0
 
@@ -152,17 +152,6 @@ def _parting(before: Sequence[Message], now: Sequence[Message]) -> int | None:
 _CASES: Final = 2
 
 
-class MeanChange(NamedTuple):
-    """The mean of some scenarios before and now, and how many of them fell and rose."""
-
-    before: float
-    after: float
-    scenarios: int
-    users: int
-    worse: int
-    better: int
-
-
 class Explanation(NamedTuple):
     """Why a gate failed.
 
@@ -175,7 +164,7 @@ class Explanation(NamedTuple):
     gate: Gate
     group: str
     measure: Measure | None
-    moved: MeanChange | None
+    moved: PairedChange | None
     since: str
     reasons: tuple[ReasonCount, ...] = ()
     sentences: tuple[tuple[str, int], ...] = ()
@@ -238,7 +227,7 @@ def _explained(results: Results, gate: Gate, group: str, measure: Measure | None
         for d in results.comparison.differences:
             # Where it has not regressed, too few failed it, whichever way they went.
             if (d.dimension, d.kind) == (measure, group) and d.regressed:
-                moved = MeanChange(d.before, d.after, d.pairs, d.users, d.worse, d.better)
+                moved = d
     return Explanation(gate, group, measure, moved, since)
 
 
@@ -252,7 +241,7 @@ def _reading(gate: Gate, results: Results) -> tuple[str, Measure | None]:
     return group, None if gate.kind == "valid" else measure_of(expression, results.of_suite)
 
 
-def _mean_change(items: Sequence[Item], measure: Measure) -> MeanChange | None:
+def _mean_change(items: Sequence[Item], measure: Measure) -> PairedChange | None:
     """Return how the means of all scored scenarios moved; None where it is not known of every dialogue."""
     scores: defaultdict[tuple[str, str], list[tuple[Score, Score]]] = defaultdict(list)
     for item in items:
@@ -264,11 +253,14 @@ def _mean_change(items: Sequence[Item], measure: Measure) -> MeanChange | None:
     if not scores:
         return None
     pairs = [(fmean(b for b, _ in trials), fmean(a for _, a in trials)) for trials in scores.values()]
-    return MeanChange(
-        fmean(before for before, _ in pairs),
-        fmean(after for _, after in pairs),
-        len(pairs),
-        len({user for user, _ in scores}),
-        sum(measure.is_worse(after, before) for before, after in pairs),
-        sum(measure.is_worse(before, after) for before, after in pairs),
+    means = [fmean(side) for side in zip(*pairs, strict=True)]
+    return PairedChange(
+        dimension=measure,
+        pairs=len(pairs),
+        users=len({user for user, _ in scores}),
+        before=means[0],
+        after=means[1],
+        change=means[1] - means[0],
+        worse=sum(measure.is_worse(after, before) for before, after in pairs),
+        better=sum(measure.is_worse(before, after) for before, after in pairs),
     )

@@ -39,7 +39,6 @@ def earlier_of(item: Item) -> Earlier | None:
 
 
 def score_before(item: Item, measure: Measure) -> Score | None:
-    """Return the item's score before this run, if it is known."""
     earlier = earlier_of(item)
     return None if earlier is None else earlier.scores.get(measure)
 
@@ -191,7 +190,6 @@ def _in_lower_half(score: Score, measure: Measure) -> bool:
 
 
 def counted_codes(verdict: Verdict) -> set[CountedCode]:
-    """Return the codes of a reading's reasons, each once."""
     return _counted((reason.code for reason in verdict.reasons), verdict.dimension, verdict.score)
 
 

@@ -180,7 +180,6 @@ def mean_interval(
 
 
 def check_level(level: float) -> None:
-    """Raise ValueError unless `level` lies between 0 and 1."""
     if not 0 < level < 1:
         raise ValueError(f"expected a level between 0 and 1, found {level}")
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, NonNegativeInt, model_validator
 
 from pytest_personalens.core.errors import SpecError, short_repr
 from pytest_personalens.core.files.jsonfile import read_versioned
@@ -15,6 +15,7 @@ from pytest_personalens.results.stats.correction import Found
 if TYPE_CHECKING:
     from pathlib import Path
 
+_Pair = Annotated[str, Field(pattern="^[1-4] -> [1-4]$")]
 CALIBRATION_SCHEMA: Final = "personalens-calibration/1"
 
 
@@ -31,15 +32,16 @@ class Calibration(Frozen):
     judge: str
     dialogues: int = Field(ge=1)
     completed: int = Field(ge=1)
-    seen_completed: int = Field(ge=0)
+    seen_completed: NonNegativeInt
     failed: int = Field(ge=1)
-    seen_failed: int = Field(ge=0)
-    personalization: dict[str, int] = Field(default_factory=dict)
+    seen_failed: NonNegativeInt
+    personalization: dict[_Pair, NonNegativeInt] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _parts_of_wholes(self) -> Calibration:
-        if self.seen_completed > self.completed or self.seen_failed > self.failed:
-            raise ValueError("seen_completed and seen_failed are at most completed and failed")
+        seen = self.seen_completed <= self.completed and self.seen_failed <= self.failed
+        if not seen or self.completed + self.failed > self.dialogues:
+            raise ValueError("what was seen is at most completed and failed, and these at most dialogues")
         return self
 
     @property
@@ -57,13 +59,8 @@ def read_calibration(path: Path, judge: str) -> Calibration:
     Raise `DataError` for a file that cannot be used, and `SpecError` for that of another judge, prompts or
     protocol.
     """
-    found = read_versioned(
-        path,
-        Calibration,
-        CALIBRATION_SCHEMA,
-        what="a calibration",
-        advice="write it with personalens calibrate",
-    )
+    advice = "write it with personalens calibrate"
+    found = read_versioned(path, Calibration, CALIBRATION_SCHEMA, what="a calibration", advice=advice)
     own = _judge_of_completion(judge)
     if found.judge != own:
         raise SpecError(

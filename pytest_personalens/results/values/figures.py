@@ -214,7 +214,6 @@ class Flip(Frozen):
 
     @property
     def fell(self) -> bool:
-        """True for a change for the worse."""
         return self.dimension.is_worse(self.after, self.before)
 
 
@@ -277,7 +276,6 @@ class Comparison(Frozen):
 
     @property
     def tested(self) -> bool:
-        """True if the changes were tested for significance."""
         return self.level > 0
 
 

@@ -38,7 +38,6 @@ def quantile(times: Iterable[float], share: float) -> float | None:
 
 
 def times_of(items: Iterable[Item]) -> list[float]:
-    """Return the seconds of all replies that were timed."""
     return [time for item in items for time in item.evaluation.latencies if time is not None]
 
 
@@ -220,7 +219,6 @@ class Item(Frozen):
 
     @property
     def scenario_key(self) -> tuple[str, str]:
-        """User and task."""
         return (self.evaluation.user, self.evaluation.task)
 
 

@@ -270,7 +270,6 @@ class Results(Frozen):
 
     @property
     def of_suite(self) -> Suite:
-        """The suite that was run."""
         return get_suite(self.suite).with_criteria(self.criteria)
 
     @property
@@ -324,7 +323,6 @@ def write_json(results: Results, path: Path) -> None:
 
 
 def json_schema() -> dict[str, Any]:
-    """Return the published JSON schema of the results file."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": RESULTS_SCHEMA,

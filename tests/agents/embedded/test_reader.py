@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_personalens.agents.embedded.reader.facts import read_facts
+from pytest_personalens.agents.embedded.judge.reading import Reading
 from pytest_personalens.agents.embedded.reader.statements import Act, act_of
 from pytest_personalens.agents.embedded.reader.values import agrees, values
 from pytest_personalens.core.facts import Clock, Fact, FactKind
@@ -100,4 +100,4 @@ def test_the_last_statement_about_a_fact_counts(replies: list[str], state: str) 
     task = DINNER.task.model_copy(update={"facts": (day,), "parts": parts, "things": ()})
     scenario = DINNER.model_copy(update={"task": task, "now": NOW})
     turns = [text for reply in replies for text in ("Is it booked for Friday 5 June?", reply)]
-    assert read_facts(scenario, dialogue(*turns).messages)["day"].state == state
+    assert Reading(scenario, dialogue(*turns)).readings["day"].state == state

@@ -125,6 +125,7 @@ def test_who_changed(
     assert next(g for g in results(adopted)["gates"] if g["name"] == "judge")["passed"] is not judge_changed
 
 
+@pytest.mark.slow
 def test_the_baseline_is_the_same_however_many_workers(adopted: Repository) -> None:
     alone = (adopted.path / "judge.json").read_bytes()
     (adopted.path / "judge.json").unlink()

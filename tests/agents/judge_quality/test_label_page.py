@@ -46,6 +46,7 @@ def test_the_page_says_nothing_of_the_judge_and_is_made_again_alike(made: Path) 
     assert made.read_text(encoding="utf-8") == text
 
 
+@pytest.mark.slow
 def test_a_person_labels_by_keys_goes_on_later_and_saves_what_the_commands_read(
     made: Path, page: Page, capsys: pytest.CaptureFixture[str]
 ) -> None:

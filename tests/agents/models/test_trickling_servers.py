@@ -44,6 +44,7 @@ def trickle(request: pytest.FixtureRequest) -> Iterator[str]:
     server.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("trickle", WAYS, indirect=True)
 @pytest.mark.parametrize("provider", ["openai", "bedrock"])
 def test_a_call_has_a_time_limit_as_a_whole(

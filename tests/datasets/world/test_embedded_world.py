@@ -43,6 +43,7 @@ def test_no_scenario_contradicts_itself(scenarios: list[Scenario]) -> None:
     assert [(s.id, problem) for s in scenarios for problem in contradictions(s)] == []
 
 
+@pytest.mark.slow
 def test_every_scenario_has_a_moment_in_the_zone_of_its_user(scenarios: list[Scenario]) -> None:
     for scenario in scenarios:
         assert scenario.now is not None

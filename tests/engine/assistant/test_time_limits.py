@@ -32,6 +32,7 @@ WAYS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_an_assistant_that_overrides_its_time_limit(told: Repository, way: str) -> None:
     told.write(conftest=TOLD_ALONE + BOT.replace("{before}", WAYS[way]))

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -211,7 +212,9 @@ def test_ctrl_c_says_that_nothing_is_lost(empty_repo: Repository, writer: Endpoi
         return author(call)
 
     writer.answer = answer
-    with subprocess.Popen(BUILD, stderr=subprocess.PIPE, text=True) as running:
+    # A shell has its jobs in the background ignore the signal, and so would the command.
+    heeds = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    with subprocess.Popen(BUILD, stderr=subprocess.PIPE, text=True, preexec_fn=heeds) as running:
         assert asked.wait(60)
         running.send_signal(signal.SIGINT)
         told = running.communicate()[1]
@@ -266,6 +269,7 @@ def test_an_estimate_calls_nobody(empty_repo: Repository, writer: Endpoint) -> N
     assert len(writer.calls) == PIECES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mark", "text", "reason"),
     [

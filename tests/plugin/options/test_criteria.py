@@ -118,6 +118,7 @@ BAD = [
     ("'names the price'", "expected a list of texts, such as ['names the price'], not 'names the price'"),
     ("[]", "expected a list of texts, such as ['names the price'], not []"),
     ("['']", "criterion 1: expected a text with words, not ''"),
+    ("['kind:']", "criterion 1: kind has a name and no text"),
     ("['a: b', 7]", "criterion 2: expected a text with words, not 7"),
     ("['a: b', 'c:  b ']", "criterion 2: 'b' stands there twice; leave one out"),
     ("['a: b', 'a: c']", "criterion 2: a: another criterion has that name"),

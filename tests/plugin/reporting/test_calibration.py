@@ -84,6 +84,7 @@ def test_the_calibration_of_another_judge_and_what_is_none_are_refused(repo: Rep
     for content, told in (
         (FILE | {"judge": "openai:m prompt 1"}, "judge.json is of the judge 'openai:m prompt 1', and task completion is read*"),
         (FILE | {"seen_failed": 61}, "judge.json: *at most*"),
+        (FILE | {"personalization": {"9 -> 1": 3}}, "judge.json: personalization.9 -> 1*"),
         (FILE | {"schema": "other"}, "judge.json: not a calibration of this version*"),
     ):  # fmt: skip
         (repo.path / "judge.json").write_text(json.dumps(content))

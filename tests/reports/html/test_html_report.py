@@ -20,7 +20,7 @@ import pytest
 
 from pytest_personalens.cli.runs.report import main
 from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
-from pytest_personalens.reports.html.page import gate_remark, html_page, write_html
+from pytest_personalens.reports.html.page import html_page, write_html
 from pytest_personalens.results.values.figures import Gate
 from pytest_personalens.results.values.results import Results, write_json
 from tests.support.browser import Page, axe_source
@@ -262,6 +262,7 @@ def test_what_a_search_found_is_marked_in_rows_and_transcripts(page: Page, file:
     assert page.console() == []
 
 
+@pytest.mark.slow
 def test_a_transcript_by_keyboard(page: Page, file: Path) -> None:
     page.open(file)
     page.keys("j", "j")
@@ -342,27 +343,13 @@ def test_tabs_count_what_stands_behind_them(page: Page, tmp_path: Path) -> None:
         assert page.js("return location.hash") == f"#status={tab}"
 
 
-def test_a_gate_says_why_without_the_columns_beside_it() -> None:
-    results = rich_results(30, compared=True)
-    assert {g.kind for g in results.gates} == {"floor", "regression", "valid"}
-    for gate in results.gates:
-        remark = gate_remark(gate)
-        assert "->" not in remark
-        assert not re.search(r"\((?!not).*to|95 %", remark), remark
-        if gate.kind == "floor":
-            assert not re.search(rf"{gate.value:.2f}|[<>≤≥]", remark), remark
-    compared = next(g for g in results.gates if g.name == "regression: p")
-    assert re.fullmatch(r"P \d.\d\d → \d.\d\d, one-sided p .+, over \d+ scenarios: .+", gate_remark(compared))
-    other = compared.model_copy(update={"message": "judged then -> not now, >= 1 of -0.20 to gpt-4"})
-    assert gate_remark(other) == "judged then → not now, ≥ 1 of \N{MINUS SIGN}0.20 to gpt-4"
-
-
 def test_an_address_of_another_report_says_so(page: Page, file: Path) -> None:
     page.open(file, "#item=test_x.py::test_gone")
     assert page.text("#missing") == "The dialogue that this address names is not in this report."
     assert page.text("h1").endswith("Failed")
 
 
+@pytest.mark.slow
 def test_flips_lead_to_their_transcripts(page: Page, file: Path, everything: Results) -> None:
     assert everything.comparison is not None
     page.open(file)
@@ -373,6 +360,7 @@ def test_flips_lead_to_their_transcripts(page: Page, file: Path, everything: Res
     assert "before," in page.text(".readings")
 
 
+@pytest.mark.slow
 def test_long_and_unseen_text(page: Page, tmp_path: Path) -> None:
     results = rich_results(12, hostile=True)
     write_html(results, tmp_path / "r.html")
@@ -411,6 +399,7 @@ return [...document.querySelectorAll('a[href], button, input, select, summary')]
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("opened", [False, True], ids=["report", "transcript"])
 def test_a_finger_finds_every_link_and_button(
@@ -443,6 +432,7 @@ def test_a_phone_shows_verdicts_before_the_chat_and_whole_reasons(
     assert set(page.js(frames)) == {"visible"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [0, 5], ids=["empty", "invalid"])
 def test_a_run_without_scores_is_a_page_too(page: Page, tmp_path: Path, count: int) -> None:
     write_html(rich_results(count, invalid=True, profiles=False), tmp_path / "r.html")

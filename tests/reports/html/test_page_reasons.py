@@ -66,6 +66,7 @@ def test_reasons_are_added_up_and_lead_to_their_dialogues(page: Page, file: Path
     assert page.console() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("width", "hidden"), [(390, False), (1280, True)])
 def test_a_table_that_is_too_wide_says_that_there_is_more(
     page: Page, file: Path, width: int, hidden: bool
@@ -121,6 +122,7 @@ def test_then_and_now_part_where_the_dialogues_do(page: Page, file: Path, compar
         assert folded == [False] * (first > 2), "it opens where the dialogues part"
 
 
+@pytest.mark.slow
 def test_runs_that_cannot_be_compared_stand_side_by_side_all_the_same(
     page: Page, repo: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -139,6 +141,7 @@ def test_runs_that_cannot_be_compared_stand_side_by_side_all_the_same(
     assert page.texts(".now .bubble")[0].startswith("Gladly. Which seat")
 
 
+@pytest.mark.slow
 def test_trials_share_a_row_and_each_can_be_opened(page: Page, tmp_path: Path) -> None:
     results = rich_results(12, trials=3)
     write_html(results, tmp_path / "r.html")
@@ -207,6 +210,7 @@ def test_what_was_tested_is_said_where_it_is_known() -> None:
     assert '<p class="tested">' not in html_page(rich_results(3))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [

@@ -147,6 +147,7 @@ def test_a_drop_spread_over_the_scenarios_of_more_users_is_found_sooner() -> Non
 # What is promised holds.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sample", ["20 users, 3 each", "10 users, 10 each"])
 def test_intervals_hold_for_users_with_several_scenarios(sample: str) -> None:
     by_user, independent, _ = held(ASSISTANTS[0], SAMPLES[sample], runs=400)

@@ -32,6 +32,7 @@ SIDE = ("-o", "personalens_parallel=8")
 BASE = ("--personalens-baseline", "b.json")
 
 
+@pytest.mark.slow
 def test_a_slower_assistant_is_red_by_its_gates_at_equal_conditions(
     repo: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:

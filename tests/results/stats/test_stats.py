@@ -273,6 +273,7 @@ def power_of(
     return found / pairs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("noise", "scenarios", "margin"),
     [

@@ -56,6 +56,7 @@ def test_the_ways_of_two_sums_are_those_counted_one_by_one(pairs: Pairs, sign: i
     assert found.p == pytest.approx(one_by_one(pairs, f1, sign), abs=1e-12)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.lists(ERRORS, min_size=1, max_size=7), st.sampled_from([1, -1]))
 def test_the_ways_of_one_sum_are_those_counted_one_by_one(pairs: Pairs, sign: int) -> None:

@@ -339,9 +339,8 @@ def test_the_page_shows_sessions_one_below_another(one_arc: Repository, page: Pa
 def test_the_page_shows_scores_by_the_days_between_told_and_asked(bots: Repository, page: Page) -> None:
     bots.inline(*SUITE, CONTROL, "alone", "--personalens-report", "r.html", GATE, "memory >= 0")
     page.open(bots.path / "r.html")
-    assert "What the earlier sessions are worth" in page.texts("#controls h3")
-    charts = [text for text in page.texts("#figures figure") if "days between told and asked" in text]
-    assert len(charts) == 1
-    places = [charts[0].find(name) for name in ("up to 7", "8 to 30", "31 to 90", "over 90")]
+    tables = [text for text in page.texts("#figures figure") if "days between told and asked" in text]
+    assert len(tables) == 1
+    places = [tables[0].find(name) for name in ("up to 7", "8 to 30", "31 to 90", "over 90")]
     assert places == sorted(places)
     assert places[0] > 0

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pytest_personalens.agents.embedded.judge.parts import PartReading
     from pytest_personalens.agents.embedded.judge.reading import Reading
     from pytest_personalens.agents.embedded.reader.findings import Finding
+    from pytest_personalens.agents.embedded.reader.forms import Value
     from pytest_personalens.agents.embedded.reader.statements import Statement
     from pytest_personalens.core.dialogue.message import Message
     from pytest_personalens.core.dialogue.state import State, StoredRecord
@@ -240,75 +241,46 @@ _NAME: Final = re.compile(r"[A-ZÀ-Þ].{2,}")
 _LARGEST_COUNT: Final = 1_000
 
 
-class Held(NamedTuple):
-    """The hours, weekdays, days of the month and counts that a text or a call names."""
-
-    times: Collection[Time]
-    weekdays: Collection[int]
-    days: Collection[int]
-    counts: Collection[int]
-
-    @classmethod
-    def of_text(cls, text: str, now: Clock | None) -> Held:
-        """Return those of a text."""
-        found = values(text, now)
-        dates = [v.value for v in found if isinstance(v.value, Day)]
-        counts = [
-            v.value
-            for v in found
-            if v.kind == "count" and isinstance(v.value, int) and set(v.thing.split()) & _COUNTED
-        ]
-        return cls(
-            [v.value for v in found if isinstance(v.value, Time)],
-            {d.weekday for d in dates if d.weekday is not None},
-            {d.number for d in dates if d.number is not None},
-            counts,
-        )
-
-    @classmethod
-    def of_call(cls, action: Action, now: Clock | None) -> Held:
-        """Return those of the arguments of a call."""
-        arguments = action.call.arguments
-        held = [cls.of_text(text, now) for text in plain_values(dict(arguments))]
-        return cls(
-            [time for one in held for time in one.times],
-            {day for one in held for day in one.weekdays},
-            {day for one in held for day in one.days},
-            {
-                value
-                for name, value in arguments.items()
-                if name.lower() in _OF_COUNTS and isinstance(value, int) and 0 < value < _LARGEST_COUNT
-            },
-        )
-
-    def only(self, kinds: Collection[str]) -> Held:
-        """Return those of some kinds of detail, as parts name them: time, day, count."""
-        day = "day" in kinds
-        return Held(
-            self.times if "time" in kinds else (),
-            self.weekdays if day else (),
-            self.days if day else (),
-            self.counts if "count" in kinds else (),
-        )
-
-    def clash(self, other: Held) -> bool:
-        """True where both name a value of a kind and no two of them are the same."""
-        hours = self.times and other.times and not _same_time(self.times, other.times)
-        rest: list[tuple[Collection[Any], Collection[Any]]] = list(zip(self[1:], other[1:], strict=True))
-        return bool(hours) or any(a and b and not set(a) & set(b) for a, b in rest)
-
-    def agrees(self, other: Held) -> bool:
-        """True where both name the same value of some kind."""
-        rest: list[tuple[Collection[Any], Collection[Any]]] = list(zip(self[1:], other[1:], strict=True))
-        return _same_time(self.times, other.times) or any(set(a) & set(b) for a, b in rest)
+#: Hours, weekdays, days of the month and counts, each with its kind.
+Held = frozenset[tuple[str, int]]
 
 
-def _same_time(some: Collection[Time], others: Collection[Time]) -> bool:
-    return any(
-        a.minutes == b.minutes or ((a.either or b.either) and a.minutes % 720 == b.minutes % 720)
-        for a in some
-        for b in others
-    )
+def held_in(text: str, now: Clock | None, kinds: Collection[str] = ("time", "day", "count")) -> Held:
+    """Return what a text names of some kinds of detail, as parts call them: time, day, count."""
+    return frozenset(pair for v in values(text, now) for pair in _pairs(v) if _DETAIL_OF[pair[0]] in kinds)
+
+
+_DETAIL_OF: Final = {"time": "time", "weekday": "day", "number": "day", "count": "count"}
+
+
+def _pairs(v: Value) -> Iterator[tuple[str, int]]:
+    if isinstance(v.value, Time):
+        yield "time", v.value.minutes
+        if v.value.either:
+            yield "time", (v.value.minutes + 720) % 1440
+    elif isinstance(v.value, Day):
+        parts = (("weekday", v.value.weekday), ("number", v.value.number))
+        yield from ((name, part) for name, part in parts if part is not None)
+    elif v.kind == "count" and isinstance(v.value, int) and set(v.thing.split()) & _COUNTED:
+        yield "count", v.value
+
+
+def held_by(action: Action, now: Clock | None) -> Held:
+    """Return what the arguments of a call name; a bare number is a count by the name of its argument."""
+    arguments = action.call.arguments
+    return frozenset(
+        pair for text in plain_values(dict(arguments)) for pair in held_in(text, now, ("time", "day"))
+    ) | {
+        ("count", value)
+        for name, value in arguments.items()
+        if name.lower() in _OF_COUNTS and isinstance(value, int) and 0 < value < _LARGEST_COUNT
+    }
+
+
+def clash(some: Held, others: Held) -> bool:
+    """True where both name a value of a kind and no two of them are the same."""
+    both = {kind for kind, _ in some} & {kind for kind, _ in others}
+    return bool(both - {kind for kind, _ in some & others})
 
 
 def named_things(action: Action) -> list[str]:
@@ -414,18 +386,16 @@ class Calls:
         """True where a call has another count, day or hour than the part names or than the assistant says that
         it did with it, or is about something else than it says.
         """
-        held = Held.of_call(action, self._now)
+        held = held_by(action, self._now)
         # A sentence of a goal may hold a number that is none of its details.
         kinds = part.slots if self._reading.scenario.task.parts else ("day", "count")
-        if Held.of_text(part.text, self._now).only(kinds).clash(held):
+        if clash(held_in(part.text, self._now, kinds), held):
             return True
         claims = [
             s for s in self._reading.said if s.turn == action.call.turn and (s.act in FIRM or _says_done(s))
         ]
         said = " . ".join(s.text for s in claims)
-        return bool(said) and (
-            Held.of_text(said, self._now).clash(held) or self._about_another(action, claims)
-        )
+        return bool(said) and (clash(held_in(said, self._now), held) or self._about_another(action, claims))
 
     def _about_another(self, action: Action, claims: Sequence[Statement]) -> bool:
         """True where a call names a thing that nobody spoke of, and the claims name only other things."""
@@ -460,13 +430,12 @@ class Calls:
         made = [a for a in self.actions if a.did and (self._has_state or a.call.turn <= s.turn)]
         meant = [a for a in made if may_do(deeds, a.deeds)]
         about = [a for a in meant if a.words & same_things(s.words)] or [a for a in meant if a.deeds]
-        said = Held.of_text(s.text, self._now)
-        fitting = [a for a in about if not self._about_another(a, [s])]
-        right = [a for a in fitting if not said.clash(Held.of_call(a, self._now))]
+        said = held_in(s.text, self._now)
+        fitting = {id(a): held_by(a, self._now) for a in about if not self._about_another(a, [s])}
+        right = [held for held in fitting.values() if not clash(said, held)]
         # Where one call has other values, only a call with one of those that are said stands behind it.
-        return bool(right) and (
-            len(right) == len(fitting) or any(said.agrees(Held.of_call(a, self._now)) for a in right)
-        )
+        agreeing = any(said & held for held in right)
+        return bool(right) and (len(right) == len(fitting) or agreeing)
 
 
 def _says_done(s: Statement) -> bool:

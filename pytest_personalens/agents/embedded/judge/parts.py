@@ -5,21 +5,19 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.agents.embedded.reader.facts import read_statements
 from pytest_personalens.agents.embedded.reader.findings import Facts, is_taste, told_by
 from pytest_personalens.agents.embedded.reader.forms import is_day_word
-from pytest_personalens.agents.embedded.reader.statements import DONE, statements
+from pytest_personalens.agents.embedded.reader.statements import DONE
 from pytest_personalens.agents.embedded.reader.text import content, fold, names, stem
 from pytest_personalens.agents.embedded.reader.values import TYPED, said_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from pytest_personalens.agents.embedded.reader.facts import FactReading
     from pytest_personalens.agents.embedded.reader.statements import Act, Statement
-    from pytest_personalens.core.dialogue.message import Message
     from pytest_personalens.core.judging.verdict import PartState
-    from pytest_personalens.core.scenario import GoalPart, Scenario, Slot
+    from pytest_personalens.core.scenario import GoalPart, Slot
 
 
 #: Words for the same deed. A goal uses one of them, and an assistant may use another.
@@ -136,10 +134,6 @@ class Topics:
         return bool(statement.words & self.words[number])
 
 
-#: A report of all deeds at once.
-_WHOLE: Final = re.compile(
-    r"\b(?:both|all (?:of (?:it|them)|three|four|set|done|booked)|(?<!kept )everything(?! you))\b|^\W*(?:all )?(?:done|sorted|fixed|changed)\b"
-)
 #: What the user does, and not the assistant: "the user has agreed".
 _OF_USER: Final = re.compile(r"\bthe user has (?:agreed|picked|approved|accepted|chosen)\b")
 _AWAY: Final = re.compile(r"\b(?:not|no|nothing|none|never|without)\b")
@@ -148,42 +142,8 @@ _STATES: Final[dict[Act, PartState]] = {
 }  # fmt: skip
 
 
-def _kinds(*kinds: str) -> Callable[[Statement], bool]:
-    return lambda s: any(v.kind in kinds for v in s.values)
-
-
-def _has(pattern: str) -> Callable[[Statement], bool]:
-    search = re.compile(pattern).search
-    return lambda s: bool(search(fold(s.text)))
-
-
-def _either(*tests: Callable[[Statement], bool]) -> Callable[[Statement], bool]:
-    return lambda s: any(test(s) for test in tests)
-
-
-#: What shows a detail that may have any value.
-_SLOTS: Final[Mapping[Slot, Callable[[Statement], bool]]] = {
-    "price": _either(
-        _kinds("money"),
-        _has(
-            r"\b(?:free|no (?:extra |additional )?(?:cost|charge|fee)|nothing (?:extra|more|to pay)|same price|costs? nothing|at no)\b"
-        ),
-    ),
-    "time": _kinds("time"),
-    "day": _either(
-        _kinds("date"), _has(r"\b(?:every ?day|daily|weekdays?|weekends?|mondays?|each (?:day|morning))\b")
-    ),
-    "length": lambda s: (
-        _kinds("duration")(s) or len({v.value for v in s.values if v.kind in ("time", "date")}) > 1
-    ),
-    "count": _kinds("count"),
-    "number": _either(_kinds("count"), _has(r"\d")),
-    "seat": _has(
-        r"\b(?:seats?|row|window|aisle|coach|carriage|berth|cabin|table|terrace|stalls|balcony|corner|floor|room|single|double|twin|suite|standing|section|\d{1,2}[a-f])\b"
-    ),
-}
-#: The detail that a fact without a value asks for, by its kind.
-_SLOT_OF: Final[Mapping[str, Slot]] = {
+#: The details that may have any value and that a typed value shows, by its kind.
+_SLOTS: Final[Mapping[str, Slot]] = {
     "money": "price",
     "time": "time",
     "date": "day",
@@ -207,14 +167,6 @@ class PartReading(NamedTuple):
     known: bool = True
 
 
-def read_parts(scenario: Scenario, messages: Sequence[Message]) -> tuple[PartReading, ...]:
-    """Return the reading of each part of a task by the assistant's words, by the end of the messages."""
-    facts, said = Facts(scenario), statements(messages, scenario.now)
-    readings = read_statements(facts, messages, said)
-    user = [scenario.name, *(m.content for m in messages if m.role == "user")]
-    return PartReader(scenario.task.parts, facts, said, readings, user).read()
-
-
 class PartReader:
     """Reads the parts of a task in the statements of an assistant."""
 
@@ -227,13 +179,8 @@ class PartReader:
         user: Sequence[str],
     ) -> None:
         self.topics = Topics(parts, facts)
-        self._parts, self._facts, self._said, self._readings = (
-            parts,
-            {f.name: f for f in facts.all},
-            said,
-            readings,
-        )
-        self._whole = {id(s) for s in said if _WHOLE.search(fold(s.text))}
+        self._parts, self._said, self._readings = parts, said, readings
+        self._facts = {f.name: f for f in facts.all}
         self._firm = [s for s in said if s.act in facts.telling]
         self._user, self._reader = user, facts
         known = content(" ".join(user))
@@ -245,7 +192,6 @@ class PartReader:
             for s in said
             if s.act not in ("refused", "undone")
         )
-        self._lists = {s.turn for s in said if sum(t.turn == s.turn and _is_option(t) for t in said) > 1}
 
     def read(self) -> tuple[PartReading, ...]:
         """Return the reading of each part."""
@@ -324,7 +270,7 @@ class PartReader:
                 # "It has not gone out": what was said just before.
                 found, opened = PartReading(part, "refused", s.turn, s.text), True
             spoken = s.turn if topics.scores(s)[number] else spoken
-            if not self._may_do(number, s):
+            if not topics.does(number, s):
                 continue
             own = topics.belongs(number, s)
             # A question is settled by a report in a later reply.
@@ -335,16 +281,9 @@ class PartReader:
                 found, opened = PartReading(part, _STATES[s.act], s.turn, s.text), True
             elif s.act == "done" and (not opened or (own and s.words & (topics.deeds[number] | ANY_DEED))):
                 found, opened = PartReading(part, "done", s.turn, s.text), False
-            elif s.act == "told" and heading is not None and s.turn not in self._lists and not opened:
+            elif s.act == "told" and heading is not None and not opened:
                 found = PartReading(part, "done", s.turn, s.text)
         return found
-
-    def _may_do(self, number: int, s: Statement) -> bool:
-        if id(s) not in self._whole:
-            return self.topics.does(number, s)
-        before = (t for t in self._firm if t.turn <= s.turn and t is not s)
-        about = self.topics.things[number] | self.topics.deeds[number]
-        return s.turn not in self._lists and any(t.words & about for t in before)
 
     def _untold(self, number: int, part: GoalPart, *, closed: bool) -> PartReading | None:
         """Return the part as missing if a detail of it that may have any value is not told; None if all is."""
@@ -354,10 +293,9 @@ class PartReader:
         open_facts = [
             f for name in part.facts if (f := self._facts.get(name)) and (not f.right or is_taste(f))
         ]
-        wanted = set(part.slots) & _SLOTS.keys() | {
-            _SLOT_OF[f.kind] for f in open_facts if f.kind in _SLOT_OF and not f.right
-        }
-        lacking = sorted(slot for slot in wanted if not any(map(_SLOTS[slot], firm)))
+        wanted = {kind for kind, slot in _SLOTS.items() if slot in part.slots}
+        wanted |= {f.kind for f in open_facts if f.kind in _SLOTS and not f.right}
+        lacking = sorted(_SLOTS[kind] for kind in wanted - {v.kind for s in firm for v in s.values})
         if lacking:
             return PartReading(part, "missing", details=tuple(f"the {slot}: not said" for slot in lacking))
         if closed or wanted:
@@ -383,10 +321,3 @@ def names_in(text: str) -> frozenset[str]:
     text = text.replace(": ", " ")
     found = names(f"x {text}" if re.match(r"[^\W\d_]+,? (?:[A-ZÀ-Þ]|\d)", text) else text)
     return frozenset(name for name in found if not is_day_word(name))
-
-
-def _is_option(s: Statement) -> bool:
-    """True for a line of a list of offers, each with its price or hour."""
-    return bool(re.match(r"\W*(?:\*\*|option|\d|\|)", s.text)) and any(
-        v.kind in ("money", "time") for v in s.values
-    )

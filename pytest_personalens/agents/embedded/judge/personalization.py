@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from pytest_personalens.agents.embedded.judge.completion import broken_reasons
 from pytest_personalens.agents.embedded.judge.intrusions import intrusions
 from pytest_personalens.agents.embedded.reader.findings import is_taste, told_by
 from pytest_personalens.agents.embedded.reader.text import content, mentions, plain
@@ -14,13 +15,10 @@ from pytest_personalens.core.judging.verdict import MOST_EVIDENCE, Dimension, Ev
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_personalens.agents.embedded.judge.intrusions import Intrusion
     from pytest_personalens.agents.embedded.judge.reading import Reading
-    from pytest_personalens.agents.embedded.reader.facts import FactReading
     from pytest_personalens.agents.embedded.reader.findings import Facts
     from pytest_personalens.agents.embedded.reader.statements import Statement
     from pytest_personalens.core.dialogue.dialogue import Dialogue
-    from pytest_personalens.core.dialogue.message import Message
     from pytest_personalens.core.judging.verdict import PreferenceCode
     from pytest_personalens.core.scenario import Scenario
 
@@ -78,29 +76,21 @@ class Use(NamedTuple):
     quote: str = ""
 
 
-def uses(
-    scenario: Scenario, messages: Sequence[Message], said: Sequence[Statement], facts: Facts
-) -> list[Use]:
+def uses(reading: Reading) -> list[Use]:
     """Return the use of each preference that matters to the task, or of all if the task names none."""
+    scenario = reading.scenario
     every = [(domain, kind) for domain in scenario.domains for kind in scenario.preferences.get(domain, {})]
-    user = [(n, m.content) for n, m in enumerate(messages) if m.role == "user"]
-    last = max((s.turn for s in said), default=len(messages) - 1)
-    return [
-        _use(scenario, domain, kind, user, said, facts, last)
+    found = [
+        _use(reading, domain, kind)
         for domain, kind in scenario.task.relevant or every
         if scenario.preferences.get(domain, {}).get(kind)
     ]
+    return _with_calls(reading, found)
 
 
-def _use(
-    scenario: Scenario,
-    domain: str,
-    kind: str,
-    user: Sequence[tuple[int, str]],
-    said: Sequence[Statement],
-    facts: Facts,
-    last: int,
-) -> Use:
+def _use(reading: Reading, domain: str, kind: str) -> Use:
+    scenario, said, facts = reading.scenario, reading.said, reading.facts
+    user = [(n, m.content) for n, m in enumerate(reading.messages) if m.role == "user"]
     values = scenario.preferences[domain][kind]
 
     def says(text: str) -> str:
@@ -124,6 +114,7 @@ def _use(
             other = next((v for v in types[kind].values if v in others and mentions(v, s.text)), "")
             if other and not mentions(other, before):
                 return Use("contradicts", domain, kind, other, s.turn, s.text)
+        last = max((s.turn for s in said), default=len(reading.messages) - 1)
         return Use("ignores", domain, kind, values[0], last)
     turn, value = stated
     # What the task leaves to the user to tell corrects nothing.
@@ -141,20 +132,13 @@ def _asks(s: Statement, facts: Facts) -> bool:
     return s.act == "asked" and bool(s.values or s.words & facts.topic or _WHICH.search(plain(s.text)))
 
 
-def counted(
-    scenario: Scenario,
-    messages: Sequence[Message],
-    said: Sequence[Statement],
-    facts: Facts,
-    found: Sequence[Use],
-    readings: Mapping[str, FactReading],
-) -> dict[str, float]:
+def counted(reading: Reading, found: Sequence[Use]) -> dict[str, float]:
     """Return the twelve things by the names of `POINTS`."""
-    codes, total = [use.code for use in found], max(1, len(found))
-    asked = "asks-known" in codes or _asks_past(scenario, messages, said, facts)
-    shown, named, reason = _past(scenario, messages, said)
-    tastes = [r for r in readings.values() if is_taste(r.fact)]
-    questions = sum(s.turn <= 1 and _asks(s, facts) for s in said)
+    messages, codes, total = reading.messages, [use.code for use in found], max(1, len(found))
+    asked = "asks-known" in codes or _asks_past(reading)
+    shown, named, reason = _past(reading)
+    tastes = [r for r in reading.readings.values() if is_taste(r.fact)]
+    questions = sum(s.turn <= 1 and _asks(s, reading.facts) for s in reading.said)
     return dict(
         zip(
             POINTS,
@@ -181,52 +165,41 @@ def counted(
     )
 
 
-def _asks_past(
-    scenario: Scenario, messages: Sequence[Message], said: Sequence[Statement], facts: Facts
-) -> bool:
+def _asks_past(reading: Reading) -> bool:
     """True if the user has to answer a question with a fact that the history tells, such as the reference of a booking."""
+    messages, facts = reading.messages, reading.facts
     known = {fact.name for fact in facts.all if fact.known == "history"}
-    questions = {s.turn for s in said if _asks(s, facts)}
+    questions = {s.turn for s in reading.said if _asks(s, facts)}
     for turn, message in enumerate(messages):
         if turn - 1 in questions and (told := known & told_by(message.content, facts).keys()):
-            before = (scenario.task.intent, *(m.content for m in messages[:turn]))
+            before = (reading.scenario.task.intent, *(m.content for m in messages[:turn]))
             if not all(any(name in told_by(text, facts) for text in before) for name in told):
                 return True
     return False
 
 
-def _past(
-    scenario: Scenario, messages: Sequence[Message], said: Sequence[Statement]
-) -> tuple[int, int, bool]:
+def _past(reading: Reading) -> tuple[int, int, bool]:
     """Return how many details of the past are used, how many are only named, and if one of them is a reason.
 
     A detail is a name, a number or a long word of the past that neither the task nor the user said before.
     """
-    history = " ".join(
-        (
-            *scenario.summaries.values(),
-            *(v for types in scenario.preferences.values() for values in types.values() for v in values),
-        )
-    )
+    scenario, said = reading.scenario, reading.said
+    held = (v for types in scenario.preferences.values() for values in types.values() for v in values)
+    history = " ".join((*scenario.summaries.values(), *held))
     rare = frozenset().union(
         *map(content, _NAME.findall(history)), (w for w in content(history) if w.isdigit() or len(w) > _LONG)
     )
     rare -= content(scenario.name) | content(scenario.task.goal) | content(scenario.task.intent)
-    heard: frozenset[str] = frozenset()
-    spoken: dict[int, frozenset[str]] = {}
-    for turn, message in enumerate(messages):
-        if message.role == "user":
-            heard |= content(message.content)
-        spoken[turn] = heard
-    details: set[str] = set()
-    for s in said:
-        details |= (s.words & rare) - spoken[s.turn]
-    acting = [
-        s
+    user = [(turn, content(m.content)) for turn, m in enumerate(reading.messages) if m.role == "user"]
+    details = {
+        word for s in said for word in (s.words & rare).difference(*(w for turn, w in user if turn < s.turn))
+    }
+    shown = {
+        word
         for s in said
         if s.act in ("done", "offered") or (s.act == "told" and not _NAMES_ONLY.search(plain(s.text)))
-    ]
-    shown = {word for s in acting for word in s.words & details}
+        for word in s.words & details
+    }
     reason = any(s.words & details and _BECAUSE.search(plain(s.text)) for s in said)
     return len(shown), len(details - shown), reason
 
@@ -238,13 +211,13 @@ def score(numbers: Mapping[str, float]) -> int:
 
 def verdict(reading: Reading) -> Verdict:
     """Return the verdict on personalization; an assistant that breaks a limit of the user has the lowest score."""
-    found = _with_calls(reading, uses(reading.scenario, reading.messages, reading.said, reading.facts))
-    numbers = counted(
-        reading.scenario, reading.messages, reading.said, reading.facts, found, reading.readings
-    )
+    found = uses(reading)
+    numbers = counted(reading, found)
     points = 1 if reading.broken else score(numbers)
     if too_much := intrusions(reading):
-        points = min(points, _most_with_intrusions(reading, too_much))
+        # An assistant that intrudes has at most 3, and what it says too much earns nothing.
+        less = reading.without(i.statement for i in too_much if i.statement.act != "done")
+        points = min(points, 3, score(counted(less, uses(less))))
     found.sort(key=lambda use: _ORDER.index(use.code))
     evidence = [
         Evidence.of(b.statement.turn, b.statement.text, f"breaks {b.limit.name}: {b.said}")
@@ -253,12 +226,7 @@ def verdict(reading: Reading) -> Verdict:
     evidence += [
         Evidence.of(u.turn, u.quote, f"{_NOTES[u.code]}: {u.type}, {u.value}") for u in found if u.quote
     ]
-    reasons = [
-        Reason(
-            code="limit-broken", type=b.limit.name, value=b.said, turn=b.statement.turn, detail=b.limit.text
-        )
-        for b in reading.broken
-    ]
+    reasons = [*broken_reasons(reading)]
     reasons += [Reason(code=u.code, domain=u.domain, type=u.type, value=u.value, turn=u.turn) for u in found]
     return Verdict(
         dimension=Dimension.PERSONALIZATION,
@@ -267,15 +235,6 @@ def verdict(reading: Reading) -> Verdict:
         evidence=tuple(evidence[:MOST_EVIDENCE]),
         reasons=tuple(reasons),
     )
-
-
-def _most_with_intrusions(reading: Reading, too_much: Sequence[Intrusion]) -> int:
-    """Return the highest score of an assistant that intrudes: 3, and none that what it says too much earns."""
-    saying = {id(i.statement) for i in too_much if i.statement.act != "done"}
-    said = [s for s in reading.said if id(s) not in saying]
-    scenario, messages, facts = reading.scenario, reading.messages, reading.facts
-    found = _with_calls(reading, uses(scenario, messages, said, facts))
-    return min(3, score(counted(scenario, messages, said, facts, found, reading.readings)))
 
 
 def _why(reading: Reading, points: int, found: Sequence[Use], numbers: Mapping[str, float]) -> str:

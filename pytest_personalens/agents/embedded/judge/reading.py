@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -16,7 +17,7 @@ from pytest_personalens.core.errors import JudgeFault
 from pytest_personalens.core.scenario import GoalPart
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from pytest_personalens.core.dialogue.dialogue import Dialogue
     from pytest_personalens.core.dialogue.message import Message
@@ -116,9 +117,15 @@ class Reading:
 
     def __init__(self, scenario: Scenario, dialogue: Dialogue) -> None:
         self.scenario, self.dialogue = scenario, dialogue
-        self.messages = dialogue.messages
-        self.facts = Facts(scenario)
+        self.messages, self.facts = dialogue.messages, Facts(scenario)
         self.said: tuple[Statement, ...] = self.facts.relevant(statements(self.messages, scenario.now))
+
+    def without(self, said: Iterable[Statement]) -> Reading:
+        """Return the reading as if some statements had not been made; what is known of the facts stays."""
+        left, fewer = {id(s) for s in said}, copy(self)
+        fewer.said = tuple(s for s in self.said if id(s) not in left)
+        fewer.readings = self.readings
+        return fewer
 
     def is_of(self, scenario: Scenario, dialogue: Dialogue) -> bool:
         """True if the reading is of this scenario and a dialogue with these messages, end and state."""

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from pytest_personalens.agents.embedded.reader.findings import Facts, Finding
-from pytest_personalens.agents.embedded.reader.statements import Statement, pieces, statements
+from pytest_personalens.agents.embedded.reader.statements import Statement, pieces
 from pytest_personalens.agents.embedded.reader.text import content, fold
 from pytest_personalens.agents.embedded.reader.values import TYPED, said_in, values
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from pytest_personalens.agents.embedded.reader.forms import Value
     from pytest_personalens.core.dialogue.message import Message
     from pytest_personalens.core.facts import Fact
-    from pytest_personalens.core.scenario import Scenario
 
 FactState = Literal["affirmed", "contradicted", "not said"]
 #: A reply that says yes to what the user asks.
@@ -38,20 +37,15 @@ class FactReading(NamedTuple):
     quote: str = ""
 
 
-def read_facts(scenario: Scenario, messages: Sequence[Message]) -> dict[str, FactReading]:
+def read_statements(
+    facts: Facts, messages: Sequence[Message], said: Sequence[Statement]
+) -> dict[str, FactReading]:
     """Return the reading of each closed fact that a part of the task names, by the end of the messages.
 
     A fact is affirmed by a statement of the assistant that reports a deed or tells how things are. Questions,
     offers, promises and refusals affirm nothing. The last statement counts. A fact of which every value is
     needed is affirmed if each of them is said.
     """
-    return read_statements(Facts(scenario), messages, statements(messages, scenario.now))
-
-
-def read_statements(
-    facts: Facts, messages: Sequence[Message], said: Sequence[Statement]
-) -> dict[str, FactReading]:
-    """Return the readings of the facts, as `read_facts` does, where the statements are known."""
     first = next((m.content for m in messages if m.role == "user"), "")
     of_user = values(first, facts.now)
     readings = {fact.name: FactReading(fact, "not said") for fact in facts.wanted}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.agents.embedded.reader.statements import FIRM, TELLS
@@ -29,19 +28,6 @@ if TYPE_CHECKING:
     from pytest_personalens.core.facts import Fact
     from pytest_personalens.core.scenario import Scenario
 
-#: A value that is put aside: the old one, one of another matter, one that is turned down.
-_PUT_ASIDE: Final = re.compile(
-    r"\b(?:untouched|unchanged|not touched|left alone|none touches|stays? (?:as|exactly|just|where)|remains?|before:?|old)\b[^.;!?]{0,40}"
-    r"|\b(?:not|instead of|rather than|never|except|other than|(?:it|that|this|which) (?:was|were|had)|the old|used to|no longer|replaces?|replacing|originally|previous(?:ly)?|you said|you asked|you wanted)\b[^,.;!?:]{0,40}"
-)
-_ASIDE_BEFORE: Final = re.compile(
-    r"[^,.;!?|]{0,60}\b(?:untouched|unchanged|not touched|left alone|as (?:it|they) (?:was|were)|stays as)\b"
-)
-#: Clauses about something beside the deed: how it is paid, until when it can be changed.
-_BESIDE: Final = re.compile(
-    r"\b(?:until|expires?|refund\w*|cancel\w*|posted|ships?|shipped|since|due|paid|charged|because|reminder|reminds?|rain\w*|forecast|also|extra|spare|other|as of|usual"
-    r"|lasts?|walk|opens?|closes?|ends?|check(?:-| )?(?:in|out)|back|home|arriv\w*|deliver\w*|minutes? (?:before|earlier|later|after)|away|at the latest|before|by)\b"
-)
 #: Facts that are the most that something may take or cost.
 MOST: Final = re.compile(r"\b(?:most|longest|at most|may cost|may be paid|how much time|budget|limit)\b")
 #: What has its place before something, such as a reminder.
@@ -66,17 +52,6 @@ class Finding(NamedTuple):
     said: str
     right: bool
     sure: bool = True
-
-
-@lru_cache(maxsize=8192)
-def _without_aside(folded: str) -> str:
-    if "touch" in folded or "change" in folded or "alone" in folded or "as " in folded:
-        folded = _ASIDE_BEFORE.sub(_blank, folded)
-    return _PUT_ASIDE.sub(_blank, folded)
-
-
-def _blank(match: re.Match[str]) -> str:
-    return " " * len(match[0])
 
 
 def is_taste(fact: Fact) -> bool:
@@ -116,16 +91,14 @@ class Facts:
         `found` are its typed values. The values `of_user` are no mistakes of an assistant. `deed` is true for
         a report of a deed, whose values are those of the deed.
         """
-        folded = plain(text)
-        kept = _without_aside(folded)
-        return (*self._typed(folded, kept, found, of_user, deed), *self._named(text, kept))
+        return (*self._typed(found, of_user, deed), *self._named(text))
 
     def relevant(self, said: Sequence[Statement]) -> tuple[Statement, ...]:
         """Return the statements without those on the assistant's own house: "Our shop is closed on Sundays"."""
         return tuple(
             s
             for s in said
-            if s.act != "told" or s.words & self.about_task or not _OF_ITSELF.match(plain(s.text))
+            if s.act not in FIRM or s.words & self.about_task or not _OF_ITSELF.match(plain(s.text))
         )
 
     def fits(self, value: Value, fact: Fact) -> bool:
@@ -159,56 +132,31 @@ class Facts:
             return [f for f in facts if things & set(stems(f.what))]
         return [f for f in facts if things & self._things[f.name]]
 
-    def _typed(
-        self, folded: str, kept: str, found: Sequence[Value], of_user: Sequence[Value], deed: bool
-    ) -> Iterator[Finding]:
-        rights: dict[str, Finding] = {}
-        for value in found:
-            fitting = [fact for fact in self.about(value) if self.fits(value, fact)]
-            # The exact value of one fact says nothing of another that may lie in a range.
-            for fact in [f for f in fitting if not any(RANGE in r for r in f.right)] or fitting:
-                finding = Finding(fact, value.said, right=True, sure=not _loose(value, fact))
-                if finding.sure or fact.name not in rights:
-                    rights[fact.name] = finding
-        wrong = list(
-            self._wrong(folded, kept, found, of_user, deed, {name for name, f in rights.items() if f.sure})
-        )
-        against = {f.fact.name for f in wrong}
-        yield from (f for name, f in rights.items() if f.sure or name not in against)
-        yield from wrong
-
-    def _wrong(
-        self,
-        folded: str,
-        kept: str,
-        found: Sequence[Value],
-        of_user: Sequence[Value],
-        deed: bool,
-        rights: set[str],
-    ) -> Iterator[Finding]:
+    def _typed(self, found: Sequence[Value], of_user: Sequence[Value], deed: bool) -> Iterator[Finding]:
+        rights: dict[str, str] = {}
+        others: list[tuple[Value, list[Fact]]] = []
         for value in found:
             about = self.about(value)
-            if kept[value.start : value.end].isspace() or value.thing in ("other", "free"):
-                continue
-            if any(not f.right or self.fits(value, f) for f in about) or any(
-                value.same(one) for one in of_user
-            ):
-                continue
-            clause = kept[max(kept.rfind(mark, 0, value.start) for mark in ",;.!?") + 1 : value.start]
-            beside = value.kind in ("time", "date") and bool(_BESIDE.search(clause))
+            fitting = [fact for fact in about if self.fits(value, fact)]
+            # The exact value of one fact says nothing of another that may lie in a range.
+            for fact in [f for f in fitting if not any(RANGE in r for r in f.right)] or fitting:
+                rights.setdefault(fact.name, value.said)
+                yield Finding(fact, rights[fact.name], right=True)
+            open_ = fitting or value.thing in ("other", "free") or any(not f.right for f in about)
+            if not (open_ or any(value.same(one) for one in of_user)):
+                others.append((value, about))
+        for value, about in others:
             only = sum(f.kind == value.kind for f in self.wanted) == 1
             for fact in about:
-                listed = any(agrees(fact.kind, wrong, value) for wrong in fact.wrong)
                 if fact.name not in self.named or fact.name in rights or within_limit(value, fact):
                     continue
-                if value.kind == "duration" and not (listed or _of_a_size(value, fact)):
-                    continue
-                unclear = beside and (not listed or value.vague)
-                if (unclear and value.vague) or not (listed or only or deed):
-                    continue
-                yield Finding(fact, value.said, right=False, sure=(listed or only) and not unclear and deed)
+                listed = any(agrees(fact.kind, wrong, value) for wrong in fact.wrong)
+                if (listed or only or deed) and (
+                    listed or value.kind != "duration" or _of_a_size(value, fact)
+                ):
+                    yield Finding(fact, value.said, right=False, sure=(listed or only) and deed)
 
-    def _named(self, text: str, kept: str) -> Iterator[Finding]:
+    def _named(self, text: str) -> Iterator[Finding]:
         rights: set[str] = set()
         said: list[str] = []
         others = [f for f in self.all if f.kind not in TYPED]
@@ -219,38 +167,20 @@ class Facts:
                     said.append(right)
                     yield Finding(fact, way if way != right else right, right=True)
         named = " ".join(said)
-        same = text if kept == plain(text) else kept  # the same words are not read twice
+        folded = plain(text)
         for fact in others:
             if fact.name in rights or fact.name not in self.named:
                 continue
             for wrong in fact.wrong:
-                here = mentions(wrong, same) if len(wrong) > _SHORTEST else says(wrong, text, fact.kind)
-                if (
-                    here
-                    and not mentions(wrong, named)
-                    and not (fact.kind == "place" and is_start(wrong, kept))
-                ):
+                here = mentions(wrong, text) if len(wrong) > _SHORTEST else says(wrong, text, fact.kind)
+                left = fact.kind == "place" and is_start(wrong, folded)
+                if here and not left and not mentions(wrong, named):
                     yield Finding(fact, wrong, right=False)
                     break
-                if (
-                    fact.kind == "person"
-                    and (first := first_name(wrong))
-                    and re.search(rf"\b{re.escape(first)}\b", kept)
-                ):
+                first = first_name(wrong) if fact.kind == "person" else ""
+                if first and re.search(rf"\b{re.escape(first)}\b", folded):
                     yield Finding(fact, first, right=False, sure=False)
                     break
-
-
-def _loose(value: Value, fact: Fact) -> bool:
-    """True if a day that is right may be another: a weekday of a long range, or "tonight" beside a date."""
-    if value.kind != "date":
-        return False
-    if re.match(r"to(?:day|night|morrow)", value.said):
-        return True
-    return value.vague and all(
-        RANGE in r and ordinal("date", range_ends(r)[1]) - ordinal("date", range_ends(r)[0]) >= 6
-        for r in fact.right
-    )
 
 
 def synonyms_of(scenario: Scenario) -> dict[str, tuple[str, ...]]:

@@ -95,24 +95,7 @@ DOLLARS: Final = re.compile(r"(?:us)?\$|usd|.*(?:usd|dollars?|\$|bucks)$")
 PERSONS: Final = frozenset(
     map(
         stem,
-        [
-            "people",
-            "person",
-            "guest",
-            "adult",
-            "passenger",
-            "diner",
-            "traveller",
-            "seat",
-            "ticket",
-            "spot",
-            "fare",
-            "pax",
-            "cover",
-            "head",
-            "chair",
-            "member",
-        ],
+        "people person guest adult passenger diner traveller seat ticket spot fare pax cover head chair member".split(),  # noqa: SIM905
     )
 )
 
@@ -184,7 +167,6 @@ _BARE_END: Final = rf"(?= ?[,;!?)]| ?\.(?!\d)|$| -|\n| (?:on|and|or|every|each|t
 _TIME: Final = re.compile(
     rf"(?:\b|(?<=\dt))(?P<h1>\d{{1,2}})(?P<mark>[:.h])(?P<m1>[0-5]\d)(?:[:]\d\d)?(?!\d|[.,:]\d| ?%){_HALF}?"
     rf"|\b(?P<h2>\d{{1,2}}|{NUMBER_WORD}){_HALF.replace('half', 'half2')}"
-    r"|\b(?P<h3>[01]\d|2[0-3])(?P<m3>[0-5]\d) ?(?:h|hrs|hours)\b"
     rf"|\b(?:(?P<past>half|quarter|{NUMBER_WORD}(?: minutes)?|(?:5|10|20|25) minutes|(?<=at )(?:5|10|20|25)|(?<=by )(?:5|10|20|25)) (?P<way>past|to) (?P<h4>{_ONE_TO_TWELVE})\b(?![:.]\d){_HALF.replace('half', 'half4')}?"
     rf"|half (?P<h5>{_ONE_TO_TWELVE})\b{_BARE_END}"
     rf"|(?P<h6>one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)[ -](?P<m6>(?:oh[ -])?five|ten|fifteen|(?:twenty|thirty|forty|fifty)(?:[ -]five)?)\b(?! (?:minutes|people|percent)){_HALF.replace('half', 'half6')}?"
@@ -244,8 +226,6 @@ def _times(m: re.Match[str]) -> Iterator[Time]:
     elif m["h2"]:
         if number(m["h2"]) <= 24:
             yield _clock(number(m["h2"]), 0, m["half2"])
-    elif m["h3"]:
-        yield Time(60 * int(m["h3"]) + int(m["m3"]))
     elif m["past"]:
         step = _MINUTES.get(m["past"]) or number(m["past"].removesuffix(" minutes"))
         yield _clock(number(m["h4"]), step if m["way"] == "past" else -step, m["half4"])

@@ -75,12 +75,6 @@ _READS: Final[dict[Act, re.Pattern[str]]] = {
 _OPEN: Final[tuple[Act, ...]] = ("asked", "offered", "promised", "handed")
 _QUESTION: Final = re.compile(r"\?\W*$")
 _QUOTE: Final = re.compile(r"[\"“„«][^\"”»“]{12,}[\"”»“]")
-_CONDITION: Final = re.compile(
-    r"\b(?:if|when|once|until|unless|whether|as soon as|in case|most people)\b[^,.;:]*$"
-)
-_DEED_FIRST: Final = re.compile(
-    r"^\W*(?:done|booked|ordered|sent|all set|all done|moved|changed|fixed)\b[^?]*$"
-)
 #: Courtesies, which say nothing of a task.
 _COURTESY: Final = re.compile(
     r"^\W*(?:you're (?:very |most )?welcome|my pleasure|a pleasure|any ?time|gladly|enjoy|have a|good (?:night|morning|evening|afternoon)|glad|happy to help|take care|safe travels|sleep well|of course"
@@ -145,18 +139,13 @@ def pieces(text: str) -> list[str]:
 def act_of(text: str) -> Act:
     """Return what a statement does."""
     folded = _QUOTE.sub(" it ", plain(text)).replace("|", " ").replace("#", " ").replace(">", " ").strip()
-    if _DEED_FIRST.match(folded):
-        return "done"
     if _QUESTION.search(folded):
         return "asked"
     for act in ("undone", "refused"):
         if _READS[act].search(folded):
             return act
-    done = _READS["done"].search(folded)
-    if done and _CONDITION.search(folded[: done.start()]):
-        done = None
     others = {act: m.start() for act in _OPEN if (m := _READS[act].search(folded))}
-    if done:
+    if done := _READS["done"].search(folded):
         first = min(others, key=lambda act: others[act], default=None)
         return "done" if first is None or done.start() < others[first] else first
     return next(iter(others), "told")

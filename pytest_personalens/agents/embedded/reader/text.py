@@ -14,19 +14,10 @@ _MARKUP: Final = re.compile(r"\*\*|__|`|~~")
 _ENDINGS: Final = (("'s", ""), ("ies", "y"), ("sses", "ss"), ("ing", ""), ("ed", ""), ("es", ""), ("s", ""), ("ly", ""))  # fmt: skip
 _NAME: Final = re.compile(r"(?<![.!?:\"“*#>|\n]\s)(?<!^)(?<![.!?:\"“*#>|\n])\b([A-ZÀ-ÝŁŚŽČŠ][\w'’\-À-ÿ]+)")
 
-_PLAIN: Final = str.maketrans(
-    {
-        "\u2019": "'",
-        "\u2018": "'",
-        "\u2013": "-",
-        "\u2014": " - ",
-        "\u2026": "...",
-        "\u201c": '"',
-        "\u201d": '"',
-        "\xa0": " ",
-        "\u202f": " ",
-    }
-)
+_PLAIN: Final = str.maketrans("\u2019\u2018\u2013\u201c\u201d\xa0\u202f", "''-\"\"  ") | {
+    0x2014: " - ",
+    0x2026: "...",
+}
 
 #: Accents, and characters that are not seen.
 _INVISIBLE: Final = re.compile(

@@ -6,11 +6,9 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.agents.embedded.judge.parts import PartReader, PartReading
-from pytest_personalens.agents.embedded.judge.reading import broken_limits
-from pytest_personalens.agents.embedded.reader.facts import FactReading, read_statements
+from pytest_personalens.agents.embedded.judge.reading import Reading, broken_limits
 from pytest_personalens.agents.embedded.reader.findings import MOST, is_taste
-from pytest_personalens.agents.embedded.reader.statements import FIRM, Statement, statements
+from pytest_personalens.agents.embedded.reader.statements import FIRM, Statement
 from pytest_personalens.agents.embedded.reader.text import fold, mentions, plain
 from pytest_personalens.agents.embedded.user import voice
 from pytest_personalens.agents.embedded.user.answers import Answer, Answers, options, questions
@@ -22,11 +20,12 @@ from pytest_personalens.agents.embedded.user.voice import (
     manner,
     phrases_for,
 )
-from pytest_personalens.core.dialogue.dialogue import UserTurn
+from pytest_personalens.core.dialogue.dialogue import Dialogue, UserTurn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from pytest_personalens.agents.embedded.judge.parts import PartReading
     from pytest_personalens.core.dialogue.dialogue import Message
     from pytest_personalens.core.facts import Fact
     from pytest_personalens.core.scenario import GoalPart, Scenario
@@ -43,13 +42,7 @@ class EmbeddedUserAgent:
 
     def turn(self, scenario: Scenario, transcript: Sequence[Message]) -> UserTurn:
         """Return the next turn of the user."""
-        # A replay needs no turn, and these imports would slow it down.
-        if not transcript:
-            from pytest_personalens.agents.embedded.user.openings import opening
-
-            return UserTurn(opening(scenario))
-
-        return NextTurn(scenario, transcript).turn()
+        return NextTurn(scenario, transcript).turn() if transcript else UserTurn(opening(scenario))
 
 
 #: The replies that a user waits for: in all, with the same words, and in a row that only want a yes.
@@ -61,8 +54,6 @@ _WH: Final = re.compile(r"(?:what|which|who|whom|whose|when|where|how|if|whether
 _TURNS_DOWN: Final = re.compile(r"\b(?:not|no|wrong|mistake|change|instead|isn't|doesn't|rather)\b|\?")
 #: A question that still wants something, and not only to hear that all is well.
 _OFFERS: Final = re.compile(r"\b(?:shall|should|can|may|could|(?:want|like) me|confirm\w*|proceed|ahead|yes)\b")  # fmt: skip
-#: What is no matter of taste where a task says it.
-_MEASURED: Final = re.compile(r"days|time|season|duration|group size|price", re.IGNORECASE)
 _BEFORE_KIND: Final = {"tell_date": "on ", "tell_time": "at "}
 #: What the user says to a state of the task, once.
 _TO_STATE: Final = {"handed-back": "insist", "refused": "other_way"}
@@ -74,12 +65,13 @@ class NextTurn:
 
     def __init__(self, scenario: Scenario, transcript: Sequence[Message]) -> None:
         self.scenario, self.messages = scenario, transcript
+        self.reading = Reading(scenario, Dialogue(messages=tuple(transcript)))
         self.mine = [m.content for m in transcript if m.role == "user"]
         self.theirs = [m.content for m in transcript if m.role == "assistant"]
         self.last = self.theirs[-1] if self.theirs else ""
         key = f"{scenario.id}\x1f{len(transcript)}\x1f{self.last}"
         self.speaker = Speaker(key, manner(scenario), self.mine)
-        self.answers = Answers(scenario, key)
+        self.answers = Answers(self.reading.facts, scenario, key)
 
     def turn(self) -> UserTurn:
         """Return the turn; a user who has nothing new to say leaves."""
@@ -95,13 +87,9 @@ class NextTurn:
             return UserTurn(left[0] if left else "", done=True, served=False)
 
     @cached_property
-    def _said(self) -> tuple[Statement, ...]:
-        return self.answers.facts.relevant(statements(self.messages, self.scenario.now))
-
-    @cached_property
     def _now(self) -> list[Statement]:
         """The statements of the last reply."""
-        return [s for s in self._said if s.turn == len(self.messages) - 1]
+        return [s for s in self.reading.said if s.turn == len(self.messages) - 1]
 
     @cached_property
     def _listing(self) -> str:
@@ -113,29 +101,19 @@ class NextTurn:
         return any(s.act in FIRM for s in self._now)
 
     @cached_property
-    def _facts(self) -> dict[str, FactReading]:
-        return read_statements(self.answers.facts, self.messages, self._said)
-
-    @cached_property
-    def _parts(self) -> tuple[PartReading, ...]:
-        known = [self.scenario.name, *self.mine]
-        parts = self.scenario.task.parts
-        return PartReader(parts, self.answers.facts, self._said, self._facts, known).read()
-
-    @cached_property
     def _open(self) -> list[PartReading]:
         """The parts of the task that do not stand."""
-        return [p for p in self._parts if p.state != "done"]
+        return [p for p in self.reading.parts if p.state != "done"] if self.scenario.task.parts else []
 
     @cached_property
     def _is_served(self) -> bool:
         """True if every part stands; one that words cannot show stands once it was asked for and answered."""
         if broken_limits(self.scenario.limits, self._now):
             return False
-        if not self._parts:
+        if not self.scenario.task.parts:
             return self._tells
         unclear = [p for p in self._open if not p.known and self._was_asked(p.part) and self._tells]
-        shown = any(p.turn is not None for p in self._parts if p.state == "done")
+        shown = any(p.turn is not None for p in self.reading.parts if p.state == "done")
         return len(unclear) == len(self._open) and (shown or not unclear)
 
     @cached_property
@@ -161,13 +139,13 @@ class NextTurn:
 
     def _wrong(self) -> list[tuple[Fact, str]]:
         """Return the facts that the last reply has wrong, in what it reports, tells, offers or would confirm."""
-        now = [r for r in self._facts.values() if r.turn == len(self.messages) - 1]
+        now = [r for r in self.reading.readings.values() if r.turn == len(self.messages) - 1]
         right = {r.fact.name for r in now if r.state == "affirmed"}
         found = {r.fact.name: (r.fact, r.said) for r in now if r.state == "contradicted"}
         asked = {q.text for q in questions(self.last) if q.wants != "consent"}
         open_ = [s for s in self._now if s.act in ("offered", "promised", "asked") and s.text not in asked]
         for fact, was in (row for s in open_ for row in self.answers.corrections(s.text)):
-            if fact.name in self.answers.facts.named:
+            if fact.name in self.reading.facts.named:
                 found.setdefault(fact.name, (fact, was))
         return [row for name, row in found.items() if name not in right and not self._objected(row[0])]
 
@@ -177,14 +155,15 @@ class NextTurn:
         return any(_TURNS_DOWN.search(text) and mentions(value, text) for text in self.mine[1:])
 
     def _against(self) -> Iterator[tuple[str, str]]:
-        """Yield the user's value and the other one, where a reply goes against a preference of the task."""
-        facts = self.scenario.task.facts
-        by_facts = {v for f in facts for v in f.right} | {"no preference"}
+        """Yield the user's value and the other one, where a reply goes against a preference of the task.
+
+        Where a task has facts, they say what the user insists on.
+        """
         kept = [s for s in self._now if s.act not in ("asked", "refused", "undone")]
-        for domain, name in self.scenario.task.relevant:
+        for domain, name in () if self.scenario.task.facts else self.scenario.task.relevant:
             held = self.scenario.preferences.get(domain, {}).get(name, ())
             row, value = (domain, name, held), voice.preferred(name, held)
-            if not held or by_facts & set(held) or (facts and _MEASURED.search(name)):
+            if not held or "no preference" in held:
                 continue
             other = next((o for s in kept if (o := self.answers.other(row, s.text))), "")
             known = self.answers.holds(row, self.last) or self._has_said(value)
@@ -210,7 +189,7 @@ class NextTurn:
         if lines or corrected:
             return lines
         consents = [q for q in asked if q.wants == "consent"]
-        if self._proposes or any(not self._is_served or _OFFERS.search(plain(q.text)) for q in consents):
+        if any(not self._is_served or _OFFERS.search(plain(q.text)) for q in consents):
             return [self.speaker.say("yes")]
         if any(q.wants == "start" for q in asked):
             texts = (opening(self.scenario, len(self.mine) + n) for n in range(_TRIES))
@@ -226,13 +205,6 @@ class NextTurn:
         bank, value, _ = told[0]
         again = bank not in ("option", "instead") and any(mentions(value, text) for text in self.mine)
         return self.speaker.say("again" if again else bank, v=value, o=value)
-
-    @property
-    def _proposes(self) -> bool:
-        """True if the last reply has proposals, reports nothing and asks nothing."""
-        acts = {s.act for s in self._now}
-        idle = not (acts & {"done", "refused", "undone"} or questions(self.last) or self._is_served)
-        return "offered" in acts and idle
 
     def _request(self) -> str:
         """Return a request for what was not affirmed; empty if all of it stands or was asked for."""
@@ -257,7 +229,11 @@ class NextTurn:
         told = reading.turn is not None or (reading.part.kind == "told" and self._tells)
         if reading.state != "missing" or not (told or self._was_asked(reading.part)):
             return ""
-        open_ = [r.fact for n in reading.part.facts if (r := self._facts.get(n)) and r.state == "not said"]
+        open_ = [
+            r.fact
+            for n in reading.part.facts
+            if (r := self.reading.readings.get(n)) and r.state == "not said"
+        ]
         closed = [f for f in open_ if f.known != "open" and not (is_taste(f) or MOST.search(f.what))]
         return " and ".join(map(self._named, closed[:_MOST_ASKED]))
 

@@ -6,7 +6,6 @@ import re
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from pytest_personalens.agents.embedded.reader.findings import Facts
 from pytest_personalens.agents.embedded.reader.statements import pieces
 from pytest_personalens.agents.embedded.reader.text import content, mentions, plain, stem, stems
 from pytest_personalens.agents.embedded.reader.values import said_in, values
@@ -17,6 +16,7 @@ from pytest_personalens.datasets.world.values import ordinal, range_ends
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from pytest_personalens.agents.embedded.reader.findings import Facts
     from pytest_personalens.core.facts import Fact
     from pytest_personalens.core.scenario import Scenario
 
@@ -199,9 +199,8 @@ _ORDINALS: Final = ("first", "second", "third", "fourth", "fifth", "sixth")
 class Answers:
     """What the user of a scenario answers; `key` draws where it has no wish."""
 
-    def __init__(self, scenario: Scenario, key: str) -> None:
-        self.scenario, self.key = scenario, key
-        self.facts = Facts(scenario)
+    def __init__(self, facts: Facts, scenario: Scenario, key: str) -> None:
+        self.facts, self.scenario, self.key = facts, scenario, key
 
     @cached_property
     def _held(self) -> list[Held]:

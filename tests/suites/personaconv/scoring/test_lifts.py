@@ -121,6 +121,7 @@ def test_of_errors_all_ways_are_counted(answers: Answers, name: str) -> None:
     assert same(found(METRICS[name], "impact", answers), one_by_one(name, answers))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["f1", "mcc", "rmse", "skill"])
 def test_an_interval_begins_above_zero_exactly_if_its_p_is_small(name: str) -> None:
     chance, small = random.Random(name), 0
