@@ -17,6 +17,7 @@ from pytest_personalens.suites.memory.words import (
     believed_way,
     first_way,
     hint,
+    is_first,
     known_way,
     owned_way,
     private_words,
@@ -213,7 +214,10 @@ def _finder(scenario: Arc, dialogue: Dialogue) -> Find:
     if scenario.kind == "belief":
         # Who tells the truth may name the belief to correct it.
         told = all(place for _, place in _places(scenario, dialogue, scenario.right, true_way))
-        return believed_way if told else used_way
+        if not told:
+            return used_way
+        text = "\n".join(m.content for _, m in _last(scenario, dialogue.messages) if m.role == "assistant")
+        return partial(believed_way, truth_first=is_first(scenario.right, scenario.wrong, text))
     if scenario.kind == "whose":
         earlier = [text for session in scenario.sessions[:-1] for text in session.says]
         return lambda value, text: owned_way(value, earlier, text)

@@ -91,9 +91,15 @@ _CORRECTS: Final = re.compile(
     r"|confus\w*|actually|belie(?:f|ves?)|(?:people|many) (?:think|say)|not quite|in fact|rumou?r|forget"
     r"|ignore|leave|whereas|while|unlike|before)\b"
 )
+#: In a sentence that goes by a false belief although the truth was named before: "70 to 80", "fine at 80".
+_GOES_BY: Final = re.compile(
+    r"\b(?:then|also|or|too|fine|still|safe\w*|(?:can|may|might|could) be|at least|just in case|rather|better"
+    r"|instead|as (?:you|well)|depend\w*|go with|stick (?:with|to))\b"
+)
 #: A hint at what is known of the user, or at what is kept back, without its name.
 _HINTS: Final = re.compile(
-    r"\b(?:you know (?:how|why|what|which)|needn't tell you|as far as you(?:'re| are) concerned|more (?:right"
+    r"\b(?:you know (?:how|why|what|which)|needn't tell you|don't need me to tell|better not ask"
+    r"|as far as you(?:'re| are) concerned|more (?:right"
     r"|reason) than most|(?:people|someone|somebody|those) like you|in your (?:case|situation|condition"
     r"|position)|you of all|of all people|lips are sealed|all (?:that )?i'm saying|say(?:ing)? (?:nothing|no"
     r" more)|leave (?:it at that|that (?:story|part|bit))|talk about (?:that|it|the rest|the other)\b[^.]*"
@@ -137,9 +143,24 @@ def true_way(value: Value, text: str) -> str | None:
     return used_way(value, text) and known_way(value, text)
 
 
-def believed_way(value: Value, text: str) -> str | None:
-    """Return the words by which a sentence goes by a false belief, or None if it names that to correct it."""
-    return None if _CORRECTS.search(fold(text)) else used_way(value, text)
+def believed_way(value: Value, text: str, *, truth_first: bool) -> str | None:
+    """Return the words by which a sentence goes by a false belief, or None if it names that to correct it.
+
+    Where the truth was told first, it goes by the belief only if it leaves room for both.
+    """
+    folded = fold(text)
+    if _CORRECTS.search(folded) or (truth_first and not _GOES_BY.search(folded)):
+        return None
+    return used_way(value, text)
+
+
+def is_first(values: Iterable[Value], others: Iterable[Value], text: str) -> bool:
+    """True if the text names one of the values before it names any of the others."""
+    begins = [
+        min((len(before) for v in group for before, _, _ in _places(v, text)), default=len(text))
+        for group in (values, others)
+    ]
+    return begins[0] < begins[1]
 
 
 def owned_way(value: Value, told: Iterable[str], text: str) -> str | None:
