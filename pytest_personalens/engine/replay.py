@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pytest_personalens.core.frozen import clean
-from pytest_personalens.core.judging.evaluation import Evaluation
+from pytest_personalens.core.judging.evaluation import evaluation_of
 from pytest_personalens.core.suite import get_suite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from pytest_personalens.core.dialogue.message import AssistantMessages
+    from pytest_personalens.core.judging.evaluation import Evaluation
     from pytest_personalens.engine.job import Job
 
 
@@ -59,18 +60,7 @@ def replay(
             if not isinstance(said, str) or clean(said).strip() != message["content"]:
                 return None
         history.append(message)
-    return Evaluation(
-        scenario=scenario.id,
-        user=scenario.user,
-        task=scenario.task_id,
-        kind=scenario.kind,
-        domains=scenario.domains,
-        dataset=scenario.dataset,
-        user_agent=record.user_agent,
-        judge=record.judge,
-        dialogue=dialogue,
-        **read,
-    )
+    return evaluation_of(scenario, *identities, dialogue=dialogue, **read)
 
 
 def _read_by(job: Job, data: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -29,32 +29,34 @@ from pytest_personalens.reports.terminal.summary import usage_table
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from pytest_personalens.datasets.embedded.building.chats import Chat
     from pytest_personalens.datasets.embedded.building.pieces import Answer
 
 #: Where the pieces lie in the folder of --out.
 PIECES: Final = ".pieces"
 #: The exit status after Ctrl-C, the same as in shells.
 _INTERRUPTED: Final = 130
-#: Characters of a prompt for each token, and the tokens of an answer by step: assumptions of an estimate.
-_CHARS: Final = 4.6
-_ANSWER: Final = {
-    "task": 700,
-    "person": 150,
-    "preferences": 150,
-    "history": 500,
-    "judge": 40,
-    "chat": 200,
-    "incident": 150,
+#: What an estimate assumes: the tokens of a prompt and of an answer by step, and characters of a dialogue for
+#: each token. The prompts are those of the example's plan, which the tests compare.
+_TOKENS: Final = {
+    "task": (530, 700),
+    "person": (380, 150),
+    "preferences": (370, 150),
+    "history": (380, 500),
+    "judge": (370, 40),
+    "chat": (330, 200),
+    "incident": (500, 150),
 }
+_CHARS: Final = 4.6
 _TEMPERATURE, _MOST_TOKENS = 0.7, 4000
 
 
 class Asking:
-    """The models of a command, and the pieces that they make; `steps` is the number of pieces."""
+    """The models of a command, and the pieces that they make; `steps` is the number of pieces by step."""
 
-    def __init__(self, options: argparse.Namespace, steps: int) -> None:
+    def __init__(self, options: argparse.Namespace, steps: Mapping[str, int]) -> None:
         self._options, self._steps, self._done = options, steps, 0
         self._prices, self._caps = read_prices(options.price), dict(options.budget)
         self._judged: str = getattr(options, "judge_model", None) or ""
@@ -64,7 +66,6 @@ class Asking:
                 raise SpecError(f"--budget: no price is known for {spec}; give it with --price", code="PL304")
         self.folder, self.pool = options.out / PIECES, Threads(options.concurrency)
         self._meter = Meter(prices=self._prices)
-        self.planned = Pieces(self.folder)
 
     @contextmanager
     def pieces(self) -> Iterator[Pieces]:
@@ -110,14 +111,23 @@ class Asking:
             return [f"the consistency judge cannot be read: {judging.given_up['judge'][0]}"]
         return [f"{c['first']} and {c['second']}: {c.get('why', 'a conflict')}" for c in found["conflicts"]]
 
-    def print_estimate(self) -> None:
-        """Print the calls and tokens of the pieces that are `planned`, and their cost."""
+    def print_estimate(self, chats: Sequence[Chat] = ()) -> None:
+        """Print the calls and tokens of all pieces, none of them made before, and their cost.
+
+        `chats` are the dialogues that the prompts hold, each in one of them.
+        """
         print("an estimate, every answer usable at once; a refused answer costs one more call:")
-        usage: dict[str, Usage] = {}
-        for step, length in self.planned.planned:
-            for purpose in (step, *(["judge"] if self._judged and step != "task" else [])):
-                call = Usage(calls=1, input_tokens=round(length / _CHARS), output_tokens=_ANSWER[purpose])
-                usage[purpose] = usage.get(purpose, Usage()) + call
+        steps = dict(self._steps)
+        if self._judged:
+            steps["judge"] = sum(calls for step, calls in steps.items() if step != "task")
+        held = round(sum(len(text) for chat in chats for _, text in chat.turns) / _CHARS)
+        usage = {
+            step: Usage(calls=calls, input_tokens=calls * sent, output_tokens=calls * answered)
+            for step, calls in steps.items()
+            for sent, answered in (_TOKENS[step],)
+        }
+        for step in usage if held else ():
+            usage[step] += Usage(input_tokens=held)
         self._print_usage(usage, sys.stdout)
 
     def _pieces(self, spec: str, made: Any) -> Pieces:
@@ -138,8 +148,9 @@ class Asking:
     def _count(self) -> None:
         self._done += 1
         if sys.stderr.isatty():
-            end = "\n" if self._done == self._steps else ""
-            print(f"\r{self._done} of {self._steps} pieces", end=end, file=sys.stderr, flush=True)
+            steps = sum(self._steps.values())
+            end = "\n" if self._done == steps else ""
+            print(f"\r{self._done} of {steps} pieces", end=end, file=sys.stderr, flush=True)
 
     def _print_usage(self, usage: Mapping[str, Usage], stream: Any) -> None:
         costs: dict[str, float] = {}

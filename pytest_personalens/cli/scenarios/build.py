@@ -56,10 +56,14 @@ def main(options: argparse.Namespace) -> int:
         draw_demographics(*draw, usual=MARGINALS, odd=odd_attribute), draw_interests(*draw), strict=True
     )
     people = [Person(number, *each) for number, each in enumerate(who, 1)]
-    tasks = len(plan.multi) + sum(len(domain.tasks) for domain in plan.domains)
-    asking = Asking(options, tasks + sum(2 + len(person.domains) for person in people))
+    steps = {
+        "task": len(plan.multi) + sum(len(domain.tasks) for domain in plan.domains),
+        "person": len(people),
+        "preferences": len(people),
+        "history": sum(len(person.domains) for person in people),
+    }
+    asking = Asking(options, steps)
     if options.estimate:
-        Builder(plan, people, asking.planned, check=lambda files: [], pool=asking.pool).make()
         asking.print_estimate()
         return 0
     scratch = asking.folder / "check"

@@ -67,10 +67,9 @@ def _by_model(options: argparse.Namespace, draft: dict[str, Any], chats: list[Ch
     from pytest_personalens.suites.memory.from_chat import fill_by_model
 
     options.concurrency = 1  # there is one piece
-    asking = Asking(options, 1)
+    asking = Asking(options, {"incident": 1})
     if options.estimate:
-        fill_by_model(draft, chats, asking.planned)
-        asking.print_estimate()
+        asking.print_estimate(chats)
         return None
     with asking.pieces() as pieces:
         filled = fill_by_model(draft, chats, pieces)

@@ -44,11 +44,9 @@ def main(options: argparse.Namespace) -> int:
         for chat in chats:
             write(chat, skeleton(chat))
     else:
-        asking = Asking(options, len(chats))
+        asking = Asking(options, {"chat": len(chats)})
         if options.estimate:
-            for chat in chats:
-                draft_by_model(chat, asking.planned, mask)
-            asking.print_estimate()
+            asking.print_estimate(chats)
             return 0
         with asking.pieces() as pieces:
             made = [(chat, asking.pool.submit(draft_by_model, chat, pieces, mask)) for chat in chats]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 from pydantic import Field
 
@@ -311,6 +311,12 @@ def empty_evaluation(
     scenario: BaseScenario, user_agent: str = "", judge: str = "", *, cause: Cause = "", detail: str = ""
 ) -> Evaluation:
     """Return an evaluation without a dialogue; `cause` says why it stays without a score, if it does."""
+    dialogue = Dialogue(end="fault")
+    return evaluation_of(scenario, user_agent, judge, dialogue=dialogue, cause=cause, detail=detail)
+
+
+def evaluation_of(scenario: BaseScenario, user_agent: str, judge: str, **fields: Any) -> Evaluation:
+    """Return an evaluation of the scenario by agents of these identities; the other `fields` are checked."""
     return Evaluation(
         scenario=scenario.id,
         user=scenario.user,
@@ -320,9 +326,7 @@ def empty_evaluation(
         dataset=scenario.dataset,
         user_agent=user_agent,
         judge=judge,
-        dialogue=Dialogue(end="fault"),
-        cause=cause,
-        detail=detail,
+        **fields,
     )
 
 

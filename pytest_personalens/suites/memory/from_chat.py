@@ -97,8 +97,7 @@ def fill_by_model(draft: dict[str, Any], chats: Sequence[Chat], pieces: Pieces) 
         sessions=[session["says"] for session in arc["sessions"]],
         dialogue="\n".join(f"{role}: {text}" for role, text in chats[-1].turns),
     )
-    stub = {"domain": DOMAINS[0], "right": [], "wrong": []}
-    answer = pieces.make(arc["id"], "incident", prompt, problems, stub)
+    answer = pieces.make(arc["id"], "incident", prompt, problems)
     return None if answer is None else _filled(draft, answer)
 
 

@@ -110,7 +110,7 @@ def test_gates_of_the_configuration_are_shown_and_do_not_count(
     assert "gate[" not in (told.path / "junit.xml").read_text(encoding="utf-8")
     page = (told.path / "page.html").read_text(encoding="utf-8")
     assert "its gates are shown and do not count." in page
-    assert "failed (report only)" in page
+    assert "FAILED (report only)" in page
     stored = told.command("report", "r.json", "--report", "-")
     stored.stdout.fnmatch_lines([f"## * personalens {SAID} (it would fail: TCR * → *, P * → *)"])
 

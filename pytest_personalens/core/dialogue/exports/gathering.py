@@ -45,15 +45,14 @@ def read_values(file: Path) -> list[Value]:
     """
     _check_text(file)
     lines = read_json_lines(file)
-    values = []
+    values: list[Value] = []
     for line in lines:
         try:
             values.append(Value(line.where, line.number, line.value()))
         except DataError as problem:
-            if line is lines[0] and len(lines) > 1:
-                whole = _whole(file)
-                if whole is not None:
-                    return whole
+            if line is lines[0] and len(lines) > 1 and (whole := _whole(file)) is not None:
+                values = whole
+                break
             values.append(Value(line.where, line.number, None, problem))
     if len(values) == 1 and _is_list_of_dialogues(values[0].value):
         return _listed(values[0].value)
@@ -70,10 +69,7 @@ def _whole(file: Path) -> list[Value] | None:
             values.append(Value(f"value {len(values) + 1}", len(values) + 1, value))
     except (ValueError, RecursionError):
         return None
-    if len(values) == 1:
-        (value,) = (one.value for one in values)
-        return _listed(value) if _is_list_of_dialogues(value) else [Value("line 1", 1, value)]
-    return values
+    return [values[0]._replace(where="line 1")] if len(values) == 1 else values
 
 
 def _is_list_of_dialogues(value: object) -> bool:

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.text.safe_text import slug
-from pytest_personalens.datasets.embedded.building.files import File, Person, lay_out, some_values, stand_in
+from pytest_personalens.datasets.embedded.building.files import File, Person, lay_out, stand_in
 from pytest_personalens.datasets.embedded.building.pieces import prompt_text
 from pytest_personalens.datasets.embedded.building.plan import offered_values
 from pytest_personalens.datasets.world.entries import HistoryEntry
@@ -21,10 +21,6 @@ if TYPE_CHECKING:
 
 #: How many histories are made side by side at most. What a history must not repeat depends on it.
 _HISTORIES_AT_ONCE: Final = 16
-#: The least that a history holds, for an estimate.
-_SHORTEST_HISTORY: Final = {
-    "dealings": [{"date": "2025-01-01", "asked": "-", "answered": "-", "chose": "-", "noted": "On {date}."}]
-}
 
 
 class Builder:
@@ -125,7 +121,7 @@ class Builder:
             brief=brief.brief,
         )
         key = f"task-{slug(name)}-{number}"
-        answer = self._pieces.make(key, "task", prompt, problems, stub={})
+        answer = self._pieces.make(key, "task", prompt, problems)
         return None if answer is None else {**answer, **fixed}
 
     def _make_person(self, person: Person) -> None:
@@ -143,8 +139,7 @@ class Builder:
             domains={name: self._plan.domain(name).description for name in person.domains},
             taken=self._names(person.demographics["birth_country"]),
         )
-        stub = {**stand_in(self._plan, {}).about, "name": f"Person Number{person.number}"}
-        about = self._pieces.make(person.key, "person", prompt, problems, stub)
+        about = self._pieces.make(person.key, "person", prompt, problems)
         if about is not None:
             person.about = about
             self._make_preferences(person)
@@ -172,8 +167,7 @@ class Builder:
             return found or self._judge(person.profile(), {"preferences": trial.preferences})
 
         prompt = prompt_text("preferences", about=self._plan.about, person=person.profile(), types=wanted)
-        stub = {name: some_values(self._plan.domain(name)) for name in person.domains}
-        answer = self._pieces.make(f"{person.key}-preferences", "preferences", prompt, problems, stub)
+        answer = self._pieces.make(f"{person.key}-preferences", "preferences", prompt, problems)
         if answer is not None:
             person.preferences = {name: answer[name] for name in person.domains}
 
@@ -199,7 +193,7 @@ class Builder:
             devices=person.about["routine"]["devices"],
         )
         key = f"{person.key}-{slug(name)}"
-        answer = self._pieces.make(key, "history", prompt, problems, stub=_SHORTEST_HISTORY)
+        answer = self._pieces.make(key, "history", prompt, problems)
         if answer is not None:
             person.histories[name] = answer
 

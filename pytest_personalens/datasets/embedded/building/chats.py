@@ -173,7 +173,7 @@ def draft_by_model(chat: Chat, pieces: Pieces, mask: Callable[[str], str]) -> di
         ]
 
     prompt = prompt_text("chat", dialogue="\n".join(f"{role}: {text}" for role, text in chat.turns))
-    answer = pieces.make(f"chat-{chat.number:04}", "chat", prompt, problems, dict.fromkeys(_TEXTS, ""))
+    answer = pieces.make(f"chat-{chat.number:04}", "chat", prompt, problems)
     if answer is None:
         return None
     return {**{n: mask(answer[n]) for n in _TEXTS}, "known": [mask(text) for text in answer.get("known", ())]}

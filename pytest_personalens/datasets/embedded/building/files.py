@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_personalens.datasets.embedded.building.pieces import Answer
-    from pytest_personalens.datasets.embedded.building.plan import Plan, PlannedDomain
+    from pytest_personalens.datasets.embedded.building.plan import Plan
 
 #: A sentence that stands for a history that is not made yet.
 _STUB_HISTORY: Final = "What {} tells the assistant about {} is kept there for the next time."
@@ -97,17 +97,17 @@ def user_ids(people: Sequence[Person]) -> list[str]:
     return ids
 
 
-def some_values(domain: PlannedDomain) -> dict[str, Any]:
-    """Return a value for each preference type of a domain, for a person who is only a stand-in."""
-    held = {name: spec.values[0] if spec.values else "something" for name, spec in domain.preferences.items()}
-    return {name: [value] if domain.preferences[name].multiple else value for name, value in held.items()}
-
-
 def stand_in(plan: Plan, demographics: dict[str, str], about: Answer | None = None) -> Person:
     """Return a person with some values in every domain of the plan."""
     routine = {"home": "a house", "work": "an office", "out": "a park", "devices": ["Smartphone"]}
     person = Person(
         0, demographics, [d.name for d in plan.domains], about or {"name": "Nobody", "routine": routine}
     )
-    person.preferences = {domain.name: some_values(domain) for domain in plan.domains}
+    for domain in plan.domains:
+        held = {
+            name: spec.values[0] if spec.values else "something" for name, spec in domain.preferences.items()
+        }
+        person.preferences[domain.name] = {
+            name: [value] if domain.preferences[name].multiple else value for name, value in held.items()
+        }
     return person

@@ -42,32 +42,27 @@ class Pieces:
     """The pieces of a dataset in `folder`, a JSON file each, made by calls of `ask` (step, prompt) -> text.
 
     A piece that is there is not asked for again while its prompt is the same. An answer with problems is
-    asked for again with the reasons, `attempts` times in all; then `given_up` has the reasons. Without `ask`
-    the pieces are only planned: `planned` has the step and the length of each prompt that would be sent.
-    `made` is called after each piece. Safe for threads, as long as no two ask for the same piece.
+    asked for again with the reasons, `attempts` times in all; then `given_up` has the reasons. `made` is
+    called after each piece. Safe for threads, as long as no two ask for the same piece.
     """
 
     def __init__(
         self,
         folder: Path,
-        ask: Callable[[str, str], str] | None = None,
+        ask: Callable[[str, str], str],
         *,
-        model: str = "",
-        attempts: int = 0,
+        model: str,
+        attempts: int,
         made: Callable[[], None] = lambda: None,
     ) -> None:
         self._folder, self._ask, self._model, self._attempts, self._made = folder, ask, model, attempts, made
         self.given_up: dict[str, list[str]] = {}
         self.origins: dict[str, str] = {}
-        self.planned: list[tuple[str, int]] = []
 
-    def make(self, key: str, step: str, prompt: str, check: Check, stub: Answer) -> Answer | None:
-        """Return the answer that passes the check, or None if no attempt did; `stub` is one for a plan."""
+    def make(self, key: str, step: str, prompt: str, check: Check) -> Answer | None:
+        """Return the answer that passes the check, or None if no attempt did."""
         file, digest = self._folder / f"{key}.json", prompt_digest(prompt)
         piece = _stored(file, digest)
-        if piece is None and self._ask is None:
-            self.planned.append((step, len(SYSTEM) + len(prompt)))
-            return stub
         if piece is None:
             piece = {"step": step, "model": self._model, "prompt": digest}
             piece["answer"] = self.ask(key, step, prompt, check)
@@ -82,7 +77,6 @@ class Pieces:
         """Do the same without a file."""
         problems: Sequence[str] = ()
         for _ in range(self._attempts):
-            assert self._ask is not None
             again = prompt_text("again", problems="\n".join(f"- {p}" for p in problems[:_MOST_TOLD]))
             text = self._ask(step, f"{prompt}\n\n{again}" if problems else prompt)
             begin, end = text.find("{"), text.rfind("}") + 1  # there may be words around it
