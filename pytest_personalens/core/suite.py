@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from copy import copy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
 from pydantic import AfterValidator, ConfigDict
 
@@ -89,19 +89,6 @@ class DataCheck:
     findings: Sequence[Finding]
     rules: int
     report: Mapping[str, Any]
-
-
-class StoredReplies(Protocol):
-    """Replies of an earlier run, by the id of their item."""
-
-    @property
-    def items(self) -> Collection[str]:
-        """The ids of the items with a reply."""
-        ...
-
-    def of_item(self, item: str) -> Callable[[Any], object]:
-        """Return the assistant of an item; it raises `AssistantFault` if there is no reply."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -238,10 +225,6 @@ class Suite:
 
     def user_played(self, model: Any, meter: Any) -> UserAgent | None:
         """Return the user that a model plays, or None if it plays as in the first suite."""
-        return None
-
-    def stored_replies(self, spec: str, root: str) -> StoredReplies | None:
-        """Return the replies that a value of the option assistant names which only this suite has."""
         return None
 
     def audit(self, scenario: Any, dialogue: Dialogue) -> tuple[UserFault, ...]:

@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from pytest_personalens.core.judging.usage import Price
     from pytest_personalens.core.judging.verdict import Judge
     from pytest_personalens.core.options.settings import Settings
-    from pytest_personalens.core.suite import StoredReplies
     from pytest_personalens.models.meter import Budget
     from pytest_personalens.models.services.open import ServiceAssistant
     from pytest_personalens.models.tape import Tape
@@ -106,8 +105,6 @@ class Participants:
             )
         #: The judge of each reading that has one of its own, and that of all others by an empty name.
         self._judges = self._open_judges(self._settings.judge_model, "--personalens-judge-model")
-        #: Replies of another run that play the assistant.
-        self.stored_replies: StoredReplies | None = None
         #: The callable that an option names as the assistant, or a model; None if the fixture provides it.
         self.named = self._open_assistant()
         roles = {"user agent": self._user_agent, "assistant": self.named} | {
@@ -133,14 +130,13 @@ class Participants:
         context: Context,
         thresholds: Mapping[str, int | float],
         kind: str = "",
-        case: str = "",
         tape: Tape | None = None,
         manner: str = "",
     ) -> Agents:
         """Return agents for one evaluation of an item of `kind`, whose answers are on the `tape`.
 
         `context` is what an assistant of this package may know. `thresholds` decide if there are further
-        votes. `case` is the id of the item's case, and `manner` that of its simulated user.
+        votes. `manner` is that of its simulated user.
         """
         settings = self._settings._replace(kind=kind, manner=manner)
         meter = Meter(budget=self.budget, prices=self._prices, total=self.total, before=self.go_on, tape=tape)
@@ -167,8 +163,6 @@ class Participants:
         assistant = self.named
         if "assistant" in models:
             assistant, played = None, self.played(models["assistant"], meter, context, kind)
-        elif self.stored_replies is not None:
-            assistant = self.stored_replies.of_item(case)
         elif self.called.service is not None:
             from pytest_personalens.models.services.open import ServiceAssistant
 
@@ -180,7 +174,7 @@ class Participants:
 
         None also where further votes depend on thresholds, or where the assistant is no callable.
         """
-        asked = self._played or self.called.service or self.stored_replies or self._settings.judge_votes > 1
+        asked = self._played or self.called.service or self._settings.judge_votes > 1
         if asked:
             return None
         if (key := (kind, manner)) not in self._identities:
@@ -285,7 +279,7 @@ class Participants:
         Only a sync callable may not: it may hold its user in one place. It runs so if its team says that it
         may.
         """
-        if self.stored_replies is not None or self.called.service is not None:
+        if self.called.service is not None:
             return True
         return isinstance(self.named, Model) or is_async(self.named or assistant)
 
@@ -354,9 +348,6 @@ class Participants:
 
             Template(request)  # a bad one is told whoever the assistant is
         if not spec:
-            return None
-        self.stored_replies = self._suite.stored_replies(spec, self.recipe.root)
-        if self.stored_replies is not None:
             return None
         model = self.called.model(spec, "--personalens-assistant")
         if model is not None or self.called.open_service(spec):

@@ -75,7 +75,7 @@ def work(
                 seconds = time.perf_counter() - started
                 return JobResult(watch.timing(replayed), seconds=seconds, mixed=mine.mixed)
         tape = tape_of(job, participants, calls)
-        agents = participants.agents(job.context, job.thresholds, kind, job.case, tape, manner)
+        agents = participants.agents(job.context, job.thresholds, kind, tape, manner)
         take = state and state.taker(
             job.context, timeout=job.turn_timeout, loop=participants.loop, before=participants.go_on
         )

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.errors import PersonalensError, error_text, short_repr
 from pytest_personalens.core.judging.measure import get_measure
-from pytest_personalens.core.text.node_ids import CaseId
 from pytest_personalens.core.text.redaction import redact
 from pytest_personalens.core.text.safe_text import harmless, one_line
 from pytest_personalens.plugin.failures import columns
@@ -90,8 +89,6 @@ def write_summary(
         _write_section(reporter, results, written, red)
     if run.settings.control and results.items and not drawn.knows:
         reporter.write_line(_WITHHOLDS_NOTHING, yellow=True)
-    if line := _unused_replies(run, results):
-        reporter.write_line(f"personalens: {line}", yellow=True)
     if (run.settings.adopt_judge or run.settings.check_judge) and results.drift is None:
         done = "adopted" if run.settings.adopt_judge else "checked"
         reporter.write_line(f"the judge was not {done}: the run was stopped")
@@ -128,18 +125,6 @@ def _offer(drawn: Drawn) -> str:
     return (
         f"{waited}; personalens_parallel = true runs them side by side, if your assistant keeps users apart"
     )
-
-
-def _unused_replies(run: Run, results: Results) -> str:
-    """Return one line on stored replies that fit no item of a whole run."""
-    replies = run.participants.stored_replies
-    if replies is None or results.left_out or run.settings.shard is not None:
-        return ""
-    ids = {str(CaseId(i.evaluation.scenario, i.arm, i.trial)) for i in results.items}
-    if not (unused := sorted(set(replies.items) - ids)):
-        return ""
-    outputs = count(len(unused), "output")
-    return f"{run.settings.assistant}: {outputs} of no item of this run, such as {unused[0]!r}"
 
 
 def _unused_records(config: pytest.Config, results: Results) -> str:

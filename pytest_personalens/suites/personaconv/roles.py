@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.core.dialogue.dialogue import UserTurn
 from pytest_personalens.core.dialogue.message import Cut
-from pytest_personalens.core.errors import AssistantFault, DataError
-from pytest_personalens.core.files.json_lines import read_json_lines
-from pytest_personalens.core.files.json_stream import read_object
+from pytest_personalens.core.errors import AssistantFault
 from pytest_personalens.core.judging.evaluation import Answer
 from pytest_personalens.core.judging.verdict import Verdict
 from pytest_personalens.models import Model, Request
@@ -22,7 +20,6 @@ from pytest_personalens.suites.personaconv.values import digest_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
     from pytest_personalens.core.dialogue.dialogue import Dialogue
     from pytest_personalens.core.dialogue.message import Message
@@ -141,11 +138,6 @@ _ANSWERS: Final[dict[str, dict[str, Any]]] = {
 }
 #: The parameters of the official scripts: temperature, and the limit of tokens (for Claude, if it differs).
 _OFFICIAL: Final = {"sentiment": (0.0, 10, 10), "impact": (0.0, 25, 7), "next-text": (0.7, 256, 256)}
-#: The beginning of a value of --personalens-assistant that names a file of outputs.
-OUTPUTS_PREFIX: Final = "outputs:"
-_EXPECTED: Final = (
-    'expected a line of JSON for each item, such as {"id": "impact-1f0c9a7e-u-nilu", "output": "12"}'
-)
 
 
 class ModelPredictor:
@@ -186,43 +178,3 @@ class ModelPredictor:
         reply = answer.text if answer.data is None else json.dumps(answer.data, ensure_ascii=False)
         # The limits of the official scripts cut most texts, which is how those are meant.
         return Cut(reply, answer.cut) if answer.cut and not self._official else reply
-
-
-class StoredOutputs:
-    """The outputs of a file, by the id of their item.
-
-    Raise `DataError` for a file that cannot be read, and for a row that is wrong or there twice.
-    """
-
-    def __init__(self, file: Path) -> None:
-        self._outputs = dict[str, Any]()
-        for line in read_json_lines(file):
-            row = read_object(line.text)
-            if row is None or not isinstance(row.get("id"), str) or "output" not in row:
-                raise DataError(file, _EXPECTED, field=line.where)
-            if row["id"] in self._outputs:
-                raise DataError(
-                    file,
-                    f"the item {row['id']!r} is there twice; leave one out",
-                    field=line.where,
-                    code="PL108",
-                )
-            self._outputs[row["id"]] = row["output"]
-        if not self._outputs:
-            raise DataError(file, f"holds no output; {_EXPECTED}")
-
-    @property
-    def items(self) -> frozenset[str]:
-        """Return the ids of the items with an output."""
-        return frozenset(self._outputs)
-
-    def of_item(self, item: str) -> Callable[[object], object]:
-        """Return an assistant that says the output of an item."""
-
-        def reply(messages: object) -> object:
-            if item not in self._outputs:
-                raise AssistantFault("no output")
-            output = self._outputs[item]
-            return str(output) if isinstance(output, int | float) else output
-
-        return reply

@@ -200,13 +200,6 @@ class PersonaConv(Suite):
         official = settings.protocol == "official"
         return ModelPredictor(model, meter, context, kind=settings.kind, official=official)
 
-    def stored_replies(self, spec: str, root: str) -> Any:
-        from pytest_personalens.suites.personaconv.roles import OUTPUTS_PREFIX, StoredOutputs
-
-        if not spec.startswith(OUTPUTS_PREFIX):
-            return None
-        return StoredOutputs(_path(root, spec.removeprefix(OUTPUTS_PREFIX)))
-
     def read_context(self, text: str) -> str:
         setting = _ARMS.get(text.strip().lower())
         if setting is None:

@@ -134,7 +134,7 @@ def test_each_failed_gate_shows_its_worst_arc_and_its_reasons_by_what_went_wrong
     for kind in failing:
         assert re.search(rf"^{kind}-\S+ \(.+\): memory 0", shown[f"{kind}: memory"], re.MULTILINE), kind
     # What is farthest from its limit is shown with what was said; of the others there is a line.
-    assert {name for name, text in shown.items() if "    + now  " in text} == {"apart: memory", "p"}
+    assert {name for name, text in shown.items() if "    + now  " in text} == {"apart: memory", "memory"}
     assert re.search(r"^whose-\S+ \(.+\): memory 0: says \w+$", shown["whose: memory"], re.MULTILINE)
     (reasons,) = re.findall(r"^dialogues by reason: (.+)$", shown["revise: memory"], re.MULTILINE)
     counted = re.fullmatch(r"does not say what it was told (\d+), says what it must not (\d+)", reasons)

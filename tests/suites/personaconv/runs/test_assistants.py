@@ -1,4 +1,4 @@
-"""Assistants and records of the suite: models, stored outputs, and what lies on disk."""
+"""Assistants and records of the suite: models, and what lies on disk."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from tests.suites.personaconv.arguments import (
     SUITE,
     check_refused,
     evaluations,
-    item_ids,
 )
 from tests.support.repository import Repository, records
 from tests.support.servers.endpoint import Endpoint, Reply
@@ -57,7 +56,7 @@ def test_a_model_is_bound_to_a_schema_and_its_record_holds_no_post(
 
 
 @pytest.mark.slow
-def test_a_changed_scorer_scores_stored_replies_anew_without_a_call(
+def test_a_changed_scorer_scores_recorded_replies_anew_without_a_call(
     empty_repo: Repository, endpoint: Endpoint
 ) -> None:
     endpoint.answer = lambda call: Reply(data={"answer": "Thank you for that."})
@@ -149,48 +148,6 @@ def test_records_of_the_other_suite_are_refused_with_both_names(
     assert "the record is of the suite 'personalens', this run of 'personaconv'" in " ".join(
         line.removeprefix("E").strip() for line in result.stdout.lines
     )
-
-
-@pytest.mark.slow
-def test_stored_outputs_play_the_assistant(empty_repo: Repository) -> None:
-    run = (*SUITE, "4", *SCORES, CONTROL, "none")
-    cases = item_ids(empty_repo, "4", *SCORES, CONTROL, "none")
-    rows = [
-        {"id": case, "output": {"answer": "positive"} if case.startswith("sentiment") else 12}
-        for case in cases[:-1]
-    ]
-    rows.append({"id": "impact-00000000-u-nobody", "output": "3"})
-    (empty_repo.path / "said.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    stored = ("--personalens-assistant", "outputs:said.jsonl")
-    result = empty_repo.inline(*run, *stored, GATE, "accuracy >= 0.5, parsed >= 1", *REPORT)
-    text = result.stdout.str()
-    assert "1 output of no item of this run, such as 'impact-00000000-u-nobody'" in text
-    assert [e["detail"] for e in evaluations(empty_repo) if e["cause"]] == ["no output"]
-    assert {
-        e["dialogue"]["messages"][-1]["content"]
-        for e in evaluations(empty_repo)
-        if e["kind"] == "impact" and not e["cause"]
-    } == {"12"}
-    empty_repo.run(*run, *stored, "-n", "2", "--personalens-report", "workers.json")
-    assert [e["detail"] for e in evaluations(empty_repo) if e["cause"]] == ["no output"]
-
-
-@pytest.mark.parametrize(
-    ("content", "problem"),
-    [
-        (None, "cannot be read: No such file or directory"),
-        (b"", "holds no output; expected a line of JSON for each item*"),
-        (b'{"id": "a", "output": 1}\nno json\n', "line 2: expected a line of JSON for each item, such as *"),
-        (b'{"id": "a"}\n', "line 1: expected a line of JSON for each item, such as *"),
-        (b'{"id": "a", "output": 1}\n{"id": "a", "output": 2}', "line 2: the item 'a' is there twice; leave one out"),
-        (b"\xff\xfe", "cannot be read: *"),
-    ],
-)  # fmt: skip
-def test_a_file_of_outputs_that_is_none(empty_repo: Repository, content: bytes | None, problem: str) -> None:
-    if content is not None:
-        (empty_repo.path / "said.jsonl").write_bytes(content)
-    problem = f"personalens: *said.jsonl: {problem}"
-    check_refused(empty_repo, problem, *SUITE, "2", "--personalens-assistant", "outputs:said.jsonl")
 
 
 def test_an_embedding_has_its_own_column(empty_repo: Repository) -> None:

@@ -183,7 +183,6 @@ def test_a_threshold_asks_for_more(threads: Repository) -> None:
         (("-o", "personalens_nltk_data=nowhere"), "*nowhere: has no corpora/wordnet in it, and no data.noun; put NLTK's package wordnet*"),
         (("--personalens-data", "~nobody-at-all/x"), "personalens: '~nobody-at-all/x': Could not determine home directory*"),
         (("--personalens-data", "x" * 300), "personalens: *xxx*: *"),
-        (("--personalens-assistant", "outputs:~nobody-at-all/x"), "personalens: '~nobody-at-all/x': Could not determine *"),
         (("-o", "personalens_nltk_data=~nobody-at-all/x"), "personalens: '~nobody-at-all/x': Could not determine *"),
         (("-o", "personalens_embedding=sentence-transformers:~nobody-at-all/x"), "personalens: embedding: '~nobody-at-all/x': *"),
         (("-o", "personalens_embedding=sentence-transformers:" + "x" * 300), "personalens: embedding: *xxx*: *"),
