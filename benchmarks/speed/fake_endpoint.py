@@ -284,9 +284,12 @@ class Running(NamedTuple):
             return json.load(response)  # type: ignore[no-any-return]
 
     def environment(self) -> dict[str, str]:
-        """This process's environment, with what points boto3 and openai at the server."""
+        """This process's environment, with what points boto3 and openai at the server.
+
+        Python may keep bytecode, as that of an installed package: else each run would compile it anew.
+        """
         return {
-            **os.environ,
+            **{name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"},
             "AWS_ENDPOINT_URL_BEDROCK_RUNTIME": self.url, "AWS_ACCESS_KEY_ID": "test",
             "AWS_SECRET_ACCESS_KEY": "test",
             "AWS_REGION": "us-east-1", "AWS_DEFAULT_REGION": "us-east-1", "AWS_EC2_METADATA_DISABLED": "true",

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pytest_personalens.agents.embedded.judge import EmbeddedJudge
-    from pytest_personalens.agents.embedded.user.agent import EmbeddedUserAgent
+    from pytest_personalens.agents.embedded.user import EmbeddedUserAgent
 
 __all__ = ["EmbeddedJudge", "EmbeddedUserAgent"]
 
 
 def __getattr__(name: str) -> Any:
-    place = {"EmbeddedJudge": "judge", "EmbeddedUserAgent": "user.agent"}.get(name)
+    place = {"EmbeddedJudge": "judge", "EmbeddedUserAgent": "user"}.get(name)
     if place is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.embedded.{place}"), name)

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.embedded.reader.text import mentions, sentences
-from pytest_personalens.agents.embedded.user.agent import EmbeddedUserAgent
+from pytest_personalens.agents.embedded.user import EmbeddedUserAgent
 from pytest_personalens.agents.embedded.user.answers import questions
 from pytest_personalens.agents.embedded.user.openings import matter, opening
 from pytest_personalens.agents.embedded.user.voice import drawn_number, is_range, phrases_for, upper_first

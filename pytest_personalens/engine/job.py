@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.agents.by_model.model_agents import PromptSettings
-from pytest_personalens.agents.by_model.official.agents import mended_bugs
 from pytest_personalens.core.dialogue.dialogue import Dialogue
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.judging.evaluation import Cause, Evaluation, empty_evaluation
@@ -47,7 +46,10 @@ class ParticipantSpecs(NamedTuple):
 def refuse_prompts_for_nobody(specs: ParticipantSpecs, played: Collection[str]) -> None:
     """Raise `SpecError` for prompts that no model is given; `played` are the roles that models play."""
     prompts = specs.prompts
-    mended_bugs(prompts.official_bugs)
+    if prompts.official_bugs != "reproduce":  # a run without models needs nothing of theirs
+        from pytest_personalens.agents.by_model.official.agents import mended_bugs
+
+        mended_bugs(prompts.official_bugs)
     if prompts.named and not played:
         raise SpecError(
             f"{prompts.flag}: it shapes what models are told, and no model plays a role in this run; "

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 from pytest_personalens.agents.checked import AgentRole, offered
 from pytest_personalens.core.errors import PersonalensError, SpecError, error_text
 from pytest_personalens.engine.job import JobResult
-from pytest_personalens.models.open import open_model
-from pytest_personalens.models.retry import Limiter, Reliable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,6 +16,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.engine.job import ParticipantSpecs
     from pytest_personalens.models import Model
+    from pytest_personalens.models.retry import Limiter, Reliable
 
 
 #: The interval in seconds at which a waiting item checks for its result.
@@ -107,6 +106,8 @@ class CalledModels:
         if spec not in self._models:
             model = offered("model", lambda: self._added("model", spec), flag)
             if model is None:
+                from pytest_personalens.models.open import open_model
+
                 parameters = dict(self._recipe.parameters)
                 model = open_model(spec, parameters, connections=self._most_calls, folder=self._folder)
             if model is None:
@@ -155,5 +156,7 @@ class CalledModels:
         return [*self._models.values(), *([self.service] if self.service is not None else [])]
 
     def _reliable(self, model: Model) -> Reliable:
+        from pytest_personalens.models.retry import Limiter, Reliable
+
         limiter = Limiter(start=2 * self._recipe.side_by_side, most=self._most_calls)
         return Reliable(model, limiter=limiter, before=self._before)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.embedded.judge.judge import EmbeddedJudge
 from pytest_personalens.agents.embedded.reader.text import content
-from pytest_personalens.agents.embedded.user.agent import EmbeddedUserAgent
+from pytest_personalens.agents.embedded.user import EmbeddedUserAgent
 from pytest_personalens.core.dialogue.dialogue import UserTurn
 from pytest_personalens.core.judging.measure import Measure, MeasureNames
 from pytest_personalens.core.judging.verdict import Dimension, Evidence, Reason, Verdict

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from pytest_personalens.suites.memory.arcs import KINDS
-
 from tests.suites.memory.arcs import ARC, CONTROL, DATA, GATE, LISTENER, REPORT, SUITE
 from tests.support.repository import Repository, records
 from tests.support.servers.endpoint import Endpoint, Reply

@@ -1,4 +1,4 @@
-"""The embedded user agent: decides by rules what the user says next, the same on every machine."""
+"""What the embedded user says next, decided by rules, the same on every machine."""
 
 from __future__ import annotations
 
@@ -29,20 +29,6 @@ if TYPE_CHECKING:
     from pytest_personalens.core.dialogue.dialogue import Message
     from pytest_personalens.core.facts import Fact
     from pytest_personalens.core.scenario import GoalPart, Scenario
-
-
-class EmbeddedUserAgent:
-    """A user agent that plays a profile by rules; `UserTurn.served` says if it got what it came for.
-
-    Each turn depends only on the scenario and the transcript. Their digest draws the wording.
-    """
-
-    identity = "embedded-user 8"
-    paid = False
-
-    def turn(self, scenario: Scenario, transcript: Sequence[Message]) -> UserTurn:
-        """Return the next turn of the user."""
-        return NextTurn(scenario, transcript).turn() if transcript else UserTurn(opening(scenario))
 
 
 #: The replies that a user waits for: in all, with the same words, and in a row that only want a yes.
