@@ -120,6 +120,7 @@ benchmarks: $(VENV)/dev ## speed, as ratios measured side by side in one run; wh
 	$(BIN)/python benchmarks/agents/judge.py
 	$(BIN)/python benchmarks/agents/user_agent.py
 	$(BIN)/python benchmarks/agents/tokens.py $(wildcard ../shared/official)
+	$(BIN)/python benchmarks/agents/estimate.py
 	$(BIN)/python benchmarks/plan/full_benchmark.py --check
 	$(BIN)/python benchmarks/speed/concurrency.py
 	$(BIN)/python benchmarks/speed/predictions.py

@@ -11,7 +11,6 @@ from pytest_personalens.core.errors import ModelError, PersonalensError, SpecErr
 from pytest_personalens.core.judging.usage import Usage, price_of, read_prices
 from pytest_personalens.core.text.safe_text import one_line
 from pytest_personalens.models.base import Request
-from pytest_personalens.models.meter import Meter
 from pytest_personalens.models.open import open_model
 from pytest_personalens.models.retry import Reliable
 
@@ -35,8 +34,8 @@ _ASK: Final = (
 #: this many characters.
 _LINES, _CHARS_A_TOKEN = 240, 8
 _LONG: Final = "\n".join(f"Line {n}: the table by the window is free." for n in range(_LINES))
-#: The run whose cost is told: scenarios, and those of them that are played through without a model.
-_RUN, _PLAYED, _ROUNDS = 30, 5, 4
+#: The scenarios of the run whose cost is told.
+_RUN: Final = 30
 _LEARNT: Final = {
     "max_tokens": "it refuses max_tokens, and gets max_completion_tokens",
     "max_completion_tokens": "it refuses every limit of tokens, and gets none",
@@ -76,7 +75,7 @@ def _examined(role: str, model: Reliable, prices: Mapping[str, object]) -> bool:
         return False
     finally:
         model.close()
-    used = _usage_of_a_run(role, model.name)
+    used = _usage_of_a_run(role)
     price = price_of(model.name, prices)  # type: ignore[arg-type]
     cost = f"${price.of(used):.2f}" if price is not None else "its price is not known; give it with --price"
     print(
@@ -128,34 +127,13 @@ def _prompt_text(answer: Answer) -> str:
     return f"{sent} and {tokens:,} tokens read: nothing was cut"
 
 
-def _usage_of_a_run(role: str, name: str) -> Usage:
-    """Return about what a run costs, from the real prompts of a few scenarios, without a call."""
-    from pytest_personalens.agents.by_model.model_agents import ModelAgents
-    from pytest_personalens.agents.by_model.model_assistant import (
-        ASSISTANT,
-        CHARS,
-        Placeholder,
-        output_tokens,
-    )
-    from pytest_personalens.core.dialogue.dialogue import converse
-    from pytest_personalens.core.judging.verdict import Dimension
-    from pytest_personalens.datasets.embedded.embedded import EmbeddedDataset
+def _usage_of_a_run(role: str) -> Usage:
+    """Return about what the role's calls of a run take, in dialogues of the paper's length."""
+    from pytest_personalens.agents.by_model.expected_usage import ASSISTANT, ROUNDS, USER, expected_call
 
-    data, meter, others = EmbeddedDataset(), Meter(), Meter()
-    agents = ModelAgents()
-    user = agents.user_agent(Placeholder(name, "user agent"), meter if role == "user" else others)
-    judge = agents.judge(Placeholder(name, "judge"), meter)
-    said = "word " * round(ASSISTANT * CHARS / 5)
-    for person in data.users()[:_PLAYED]:
-        scenario = data.load(data.refs(person)[0])
-        dialogue = converse(scenario, lambda messages: said, user, max_turns=_ROUNDS).dialogue
-        for dimension in (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION) if role == "judge" else ():
-            judge.verdict(scenario, dialogue, dimension)
-    out = {purpose: used.calls * output_tokens(purpose) for purpose, used in meter.usage.items()}
-    total = sum(meter.usage.values(), Usage())
-    share = _RUN / _PLAYED
-    return Usage(
-        calls=round(total.calls * share),
-        input_tokens=round(total.input_tokens * share),
-        output_tokens=round(sum(out.values()) * share),
-    )
+    rounds, said = ROUNDS["single"], USER + ASSISTANT
+    if role == "judge":
+        calls = [expected_call(f"judge {reading}", rounds * said) for reading in ("tc", "p")]
+    else:
+        calls = [expected_call("user agent", n * said) for n in range(rounds)]
+    return sum(calls * _RUN, Usage())

@@ -53,9 +53,8 @@ class PaidJudge:
 
     def print_estimate(self, readings: Sequence[tuple[Labelled, Dimension]]) -> None:
         """Print the calls, tokens and dollars that the readings would take, with the real prompts."""
-        from pytest_personalens.agents.by_model.model_agents import ModelAgents
-        from pytest_personalens.agents.by_model.model_assistant import Placeholder, output_tokens
-        from pytest_personalens.models.meter import Meter
+        from pytest_personalens.agents.by_model.expected_usage import expected_call, tokens_in
+        from pytest_personalens.core.judging.usage import Usage
 
         if self._model is None:
             print(
@@ -63,21 +62,18 @@ class PaidJudge:
                 " here knows"
             )
             return
-        meter = Meter()
-        placeholder = Placeholder(self._model.name, "judge", whole=bool(self._prompts.named))
-        judge = ModelAgents(self._prompts).judge(placeholder, meter)
-        for item, dimension in readings:
-            judge.verdict(item.scenario, item.dialogue, dimension)
-        if not meter.usage:
+        if not readings:
             print("every reading is recorded: it costs nothing")
             return
+        usage: dict[str, Usage] = {}
+        for item, dimension in readings:
+            reads = tokens_in(message.content for message in item.dialogue.messages)
+            call = expected_call(
+                dimension.purpose, reads, protocol=self._prompts.named or "default", kind=item.scenario.kind
+            )
+            usage[dimension.purpose] = usage.get(dimension.purpose, Usage()) + call
         print("an estimate, nothing read from a provider's cache:")
-        self.print_usage(
-            {
-                purpose: usage.model_copy(update={"output_tokens": output_tokens(purpose) * usage.calls})
-                for purpose, usage in meter.usage.items()
-            }
-        )
+        self.print_usage(dict(sorted(usage.items())))
 
     def print_usage(self, usage: Mapping[str, Usage]) -> None:
         """Print the usage as a table, with its cost if the price is known."""

@@ -1,131 +1,104 @@
-"""Estimates the cost of a sample from the real prompts, with transcripts of the lengths in the paper."""
+"""Estimates the cost of a sample: its calls, with the tokens of each by a table and by the item's texts."""
 
 from __future__ import annotations
 
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
 
-from pytest_personalens.agents.by_model.model_assistant import (
+from pytest_personalens.agents.by_model.expected_usage import (
     ASSISTANT,
-    CHARS,
-    THOUGHTS,
+    ROUNDS,
     USER,
-    Placeholder,
-    output_tokens,
+    expected_call,
+    tokens_in,
 )
-from pytest_personalens.core.dialogue.dialogue import UserAgent, UserTurn
-from pytest_personalens.core.errors import UserAgentFault
+from pytest_personalens.core.dialogue.dialogue import converse
+from pytest_personalens.core.judging.criteria import ALL_CRITERIA
 from pytest_personalens.core.judging.dimensions import dimensions
-from pytest_personalens.core.judging.evaluation import empty_evaluation, evaluate, judge_dialogue
-from pytest_personalens.core.judging.measure import Measure
+from pytest_personalens.core.judging.measure import CRITERION
 from pytest_personalens.core.judging.usage import Usage
-from pytest_personalens.core.judging.verdict import Verdict
-from pytest_personalens.models import Model
-from pytest_personalens.models.meter import Meter
+from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.reports.terminal.summary import usage_table
 from pytest_personalens.results.summary import price_for, role_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     import pytest
 
-    from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
+    from pytest_personalens.core.dialogue.dialogue import Dialogue
+    from pytest_personalens.core.judging.measure import Measure
     from pytest_personalens.core.scenario import BaseScenario
+    from pytest_personalens.plugin.running.items import ItemSpec
     from pytest_personalens.plugin.running.run import Run
 
-#: Rounds of a dialogue. The paper has 4.74 and 5.64 (Table 2).
-ROUNDS: Final = {"single": 5, "multi": 6}
+
+class _Estimate:
+    """Adds up the expected calls of a run by purpose, as if nothing was recorded and nothing cached."""
+
+    def __init__(self, run: Run) -> None:
+        self._run, self.usage = run, dict[str, Usage]()
+        self._models = run.participants.models()
+        first = run.suite.name == FIRST_SUITE
+        self._protocol = run.settings.protocol_in_force if first else ""
+        self._thinks = run.settings.user_agent != "plain"
+
+    def add_case(self, case: ItemSpec) -> None:
+        """Add the calls of an item: each message reads those before it, and each reading all of them."""
+        run, scenario = self._run, self._run.scenario(case)
+        stored = run.stored_dialogue(case)
+        messages = _lengths(stored.dialogue) if stored is not None else self._played(scenario)
+        if stored is None:
+            context = run.context(case, scenario) if "assistant" in self._models else None
+            known = tokens_in([context.text()]) if context is not None else 0
+            for place, (role, _) in enumerate(messages):
+                before = sum(length for _, length in messages[:place])
+                if role in self._models:
+                    self._add(role, before + (known if role == "assistant" else 0), scenario.kind)
+        wanted = run.suite.measures_of(scenario, run.settings.readings)
+        self.add_readings(wanted, sum(length for _, length in messages), scenario.kind)
+
+    def add_readings(self, wanted: Iterable[Measure], reads: int, kind: str, prefix: str = "") -> None:
+        """Add a call for each reading that a model gives of a dialogue with that many tokens."""
+        for measure in wanted:
+            own = f"judge {ALL_CRITERIA if measure.value.startswith(CRITERION) else measure.short}"
+            if own in self._models or ("judge" in self._models and measure not in self._run.suite.free):
+                self._add(f"{prefix}{measure.purpose}", reads, kind)
+
+    def _played(self, scenario: BaseScenario) -> list[tuple[str, int]]:
+        """Return the roles and tokens of the messages of a dialogue: of the paper's length, or as written."""
+        run = self._run
+        if run.suite.has_turns and not run.suite.remembers:
+            most = run.settings.max_turns or ROUNDS[scenario.kind]
+            said = [("user agent", USER), ("assistant", ASSISTANT)] * ROUNDS[scenario.kind]
+            return said[: 2 * most + 1] if most < ROUNDS[scenario.kind] else said
+        filler = "word " * ASSISTANT
+        return _lengths(converse(scenario, lambda _: filler, run.suite.asker(run.settings)).dialogue)
+
+    def _add(self, purpose: str, reads: int, kind: str) -> None:
+        thinks = self._thinks and purpose == "user agent"
+        call = expected_call(purpose, reads, protocol=self._protocol, kind=kind, thinks=thinks)
+        self.usage[purpose] = self.usage.get(purpose, Usage()) + call
 
 
-class _User:
-    """Says filler text for the expected number of rounds, or what is written in the scenario.
-
-    A model that plays the user builds its prompts; what it says is not used.
-    """
-
-    identity, paid = "estimate", False
-
-    def __init__(self, played: UserAgent | None, written: UserAgent | None) -> None:
-        self._played, self._written = played, written
-
-    def turn(self, scenario: BaseScenario, transcript: Sequence[Message]) -> UserTurn:
-        said = len(transcript) // 2
-        if self._played is not None:
-            with suppress(UserAgentFault):  # filler does not say what is written
-                self._played.turn(scenario, transcript)
-        if self._written is not None:
-            return self._written.turn(scenario, transcript)
-        text = f"{said} " + "word " * round(USER * CHARS / 5)
-        return UserTurn(text, done=said >= ROUNDS[scenario.kind] - 1)
-
-
-class _Judge:
-    identity, paid = "estimate", False
-
-    def verdict(self, scenario: BaseScenario, dialogue: Dialogue, dimension: Measure) -> Verdict:
-        return Verdict(dimension=dimension, score=dimension.on_grid(dimension.low or 0), justification="so")
+def _lengths(dialogue: Dialogue) -> list[tuple[str, int]]:
+    roles = {"user": "user agent", "assistant": "assistant"}
+    return [(roles[message.role], tokens_in([message.content])) for message in dialogue.messages]
 
 
 def estimate_cost(run: Run) -> dict[str, Usage]:
-    """Return calls and tokens by purpose, for the sample of the run with all trials and controls.
-
-    The estimate assumes that nothing is recorded and nothing is cached.
-    """
-    settings, total = run.settings, dict[str, Usage]()
-    whole = settings.protocol_in_force != "default"
-    models: dict[str, Model] = {
-        role: Placeholder(model.name, role, whole=whole) for role, model in run.participants.models().items()
-    }
-    beside = THOUGHTS if settings.user_agent != "plain" else 0
+    """Return the expected calls and tokens by purpose, for the sample with all trials and controls."""
+    settings, estimate = run.settings, _Estimate(run)
     for case in run.cases(run.sample(settings), settings):
-        scenario, meter = run.scenario(case), Meter()
-        user = run.participants.user_of(models["user agent"], meter) if "user agent" in models else None
-        judge = run.participants.judge_of(run.settings._replace(dimensions=()), _judges(models), meter)
-        asker = _User(user, None if _plays_rounds(run) else run.suite.asker(settings))
-        filler = "word " * round(ASSISTANT * CHARS / 5)
-        assistant: Any = lambda messages, filler=filler: filler  # noqa: E731
-        if "assistant" in models:
-            context = run.context(case, scenario)
-            assistant = run.participants.played(models["assistant"], meter, context, scenario.kind)
-        wanted = run.suite.measures_of(scenario, settings.readings)
-        if (stored := run.stored_dialogue(case)) is not None:
-            start = empty_evaluation(scenario).model_copy(update={"dialogue": stored.dialogue})
-            judge_dialogue(start, scenario, judge, wanted)
-        else:
-            evaluate(scenario, assistant, asker, judge, dimensions=wanted)
-        for purpose, used in meter.usage.items():
-            tokens = output_tokens(purpose) + (beside if purpose == "user agent" else 0)
-            expected = used.model_copy(update={"output_tokens": tokens * used.calls})
-            total[purpose] = total.get(purpose, Usage()) + expected
-    if any(role.startswith("judge") for role in models) and (settings.adopt_judge or settings.check_judge):
-        total |= _estimate_anchors(run, models)
-    return dict(sorted(total.items()))
+        estimate.add_case(case)
+    if settings.adopt_judge or settings.check_judge:
+        from pytest_personalens.judge_quality.drift.anchors import open_anchors
+        from pytest_personalens.plugin.reporting.judge_check import anchors_path
 
-
-def _plays_rounds(run: Run) -> bool:
-    """True if the user's messages depend on the replies, so that a dialogue's length is assumed."""
-    return run.suite.has_turns and not run.suite.remembers
-
-
-def _judges(models: Mapping[str, Model]) -> dict[str, Any]:
-    """Return the judge of each reading, and one that costs nothing where no model is the judge."""
-    roles = {role: model for role, model in models.items() if role.startswith("judge")}
-    return {"": _Judge(), **{role.removeprefix("judge").strip(): model for role, model in roles.items()}}
-
-
-def _estimate_anchors(run: Run, models: Mapping[str, Model]) -> dict[str, Usage]:
-    from pytest_personalens.judge_quality.drift.anchors import open_anchors, read_anchors
-    from pytest_personalens.plugin.reporting.judge_check import anchors_path
-
-    meter = Meter()
-    judge = run.participants.judge_of(run.settings._replace(dimensions=()), _judges(models), meter)
-    anchors = open_anchors(anchors_path(run.config, run.settings))
-    read_anchors(anchors, judge, dimensions(run.settings.dimensions))
-    return {
-        f"anchor {purpose}": used.model_copy(update={"output_tokens": output_tokens(purpose) * used.calls})
-        for purpose, used in meter.usage.items()
-    }
+        for anchor in open_anchors(anchors_path(run.config, settings)).dialogues:
+            reads = tokens_in(message.content for message in anchor.dialogue.messages)
+            read = dimensions(settings.dimensions)
+            estimate.add_readings(read, reads, anchor.scenario.kind, prefix="anchor ")
+    return dict(sorted(estimate.usage.items()))
 
 
 def print_estimate(run: Run) -> None:
@@ -151,10 +124,11 @@ def print_estimate(run: Run) -> None:
     if unpriced:
         print("without a price; for dollars, configure pytest with yours for a million tokens:")
         print(_price_lines(run.config, unpriced))
-    length = "dialogues of the paper's length" if _plays_rounds(run) else "one reply to each message"
+    plays_rounds = run.suite.has_turns and not run.suite.remembers
+    length = "dialogues of the paper's length" if plays_rounds else "one reply to each message"
     length = "the stored dialogues" if run.stored is not None else length
     print(
-        f"An estimate: these prompts, {length}, nothing recorded yet, nothing read from a cache"
+        f"An estimate: prompts of the usual length, {length}, nothing recorded yet, nothing read from a cache"
         + (f", no further votes ({run.settings.judge_votes} allowed)" if run.settings.judge_votes > 1 else "")
     )
 

@@ -15,7 +15,7 @@ from pytest_personalens.core.errors import JudgeFault
 from pytest_personalens.core.judging.verdict import Verdict
 from pytest_personalens.models import Answer, Model, Request
 from pytest_personalens.suites.questions.embedded_judge import ChoiceReader
-from pytest_personalens.suites.questions.values import CHOICE, PREF
+from pytest_personalens.suites.questions.values import PREF
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,7 +31,7 @@ _LINE: Final = r"^[ \t>*_`#-]*{}[*_`]*[ \t]*[:=\uff1a][ \t]*(.+?)\s*$"
 
 
 class QuestionsModelJudge(ChoiceReader):
-    """A judge that reads a reply with one call; a choice is read without a call."""
+    """A judge that reads a reply with one call; a choice is read without it, by the embedded judge."""
 
     parallel = True
 
@@ -42,8 +42,6 @@ class QuestionsModelJudge(ChoiceReader):
 
     def verdict(self, scenario: Question, dialogue: Dialogue, dimension: Measure) -> Verdict:
         """Return the reading; ask once more if the answer cannot be read, and then raise `JudgeFault`."""
-        if dimension == CHOICE:
-            return self.choice(scenario, dialogue)
         faults: dict[str, str] = _PROMPTS["faults"][dimension.value]
         rules = [_PROMPTS["rules"].get(domain, "") for domain in scenario.domains]
         if scenario.expected.rubric:

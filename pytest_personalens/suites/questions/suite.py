@@ -14,7 +14,7 @@ from pytest_personalens.core.suite import Arm, Distance, Suite
 from pytest_personalens.core.suite_names import DATA_PREFIXES
 from pytest_personalens.suites.questions.data import OWN_DOMAINS, REASONS, open_questions
 from pytest_personalens.suites.questions.embedded_judge import Asker, EmbeddedJudge
-from pytest_personalens.suites.questions.values import ANSWER, KINDS, MEASURES, Question
+from pytest_personalens.suites.questions.values import ANSWER, CHOICE, KINDS, MEASURES, Question
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -66,6 +66,7 @@ class Questions(Suite):
         Distance("tokens since it was said", (4_000, 16_000, 64_000), _distance_in("personamem")),
     )
     thresholds: Mapping[Measure, float] = dict.fromkeys(MEASURES, 1)
+    free = (CHOICE,)
     has_turns = False
     table_by_kind = True
     made_of = "row"

@@ -276,9 +276,7 @@ def test_users_without_a_number_are_not_exported(repo: Repository) -> None:
 def test_an_estimate_counts_the_stored_dialogues(told: Repository) -> None:
     assert told.inline(*PLAY, "-opersonalens_generate_only=true").ret == 0
     estimate = (*JUDGE[:2], "--personalens-judge-model=openai:x", "--personalens-estimate", "test_bot.py")
-    told.inline(*estimate).stdout.fnmatch_lines(
-        ["judge p * 3 *", "An estimate: these prompts, the stored dialogues*"]
-    )
+    told.inline(*estimate).stdout.fnmatch_lines(["judge p * 3 *", "An estimate: *, the stored dialogues*"])
 
 
 @pytest.mark.slow
