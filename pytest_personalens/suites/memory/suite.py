@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 
 #: Raise it if an arc of data/suites/memory changes.
-_VERSION: Final = "1.2"
+_VERSION: Final = "1.3"
 _ALONE: Final = "alone"
 
 
 def _days_since_told(arc: Arc) -> int | None:
     """Return the days from the last session in which a value of the test was told to the test."""
-    values = arc.right or arc.wrong
+    values = arc.wrong if arc.kind == "belief" else arc.right or arc.wrong
     days = [
         dt.date.fromisoformat(session.date)
         for session in arc.sessions
