@@ -242,7 +242,9 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
         if ITEM_KEY in item.stash:
             result = item.stash[ITEM_KEY]
             controller = item.config.pluginmanager.get_plugin("personalens-controller")
-            if controller is None or not controller.enter(report.nodeid, result):
+            if controller is not None and controller.process == os.getpid():
+                controller.reported.items[report.nodeid] = result
+            else:
                 # The value is a JSON string. execnet carries no richer object, and xdist takes its failure
                 # for success.
                 report.user_properties.append((PROPERTY, result.model_dump_json()))

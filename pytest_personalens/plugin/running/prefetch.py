@@ -116,14 +116,14 @@ class Prefetcher:
         """Return the evaluation of `item`; start it and those of the next items if they do not run yet."""
         self._run.tally.side_by_side = self._engine.size
         if item.nodeid not in self._engine:
-            past = past_of(item, self._run, job.context, memory)
+            past = None if memory is None else past_of(item, self._run, job.context, memory)
             self._submit(item, job, calls, assistant, state, past, memory_store)
         for other in self._after(item):
             with suppress(PersonalensError):  # the item itself reports the problem at its turn
                 scenario = self._run.scenario(spec_of(other))
                 store = RecordStore(other, scenario, spec_of(other).id, self._run.settings.record)
                 context = self._run.context(spec_of(other), scenario, dialogue_of(other))
-                past = past_of(other, self._run, context, memory)
+                past = None if memory is None else past_of(other, self._run, context, memory)
                 started = job_of(other, self._run, store, context)
                 self._submit(other, started, calls_of(other, self._run), assistant, state, past, memory_store)
         participants = self._run.participants

@@ -30,9 +30,9 @@ _SNAPSHOTS = ("--snapshot-update", "--snapshot-update-new-only")
 _RECORD = "--personalens-record"
 
 
-def past_of(item: pytest.Item, run: Run, context: Context, memory: Memory | None) -> UserPast | None:
-    """Return the past of the item's user, for the memory of the assistant, if it has one."""
-    if memory is None or not context.sessions:
+def past_of(item: pytest.Item, run: Run, context: Context, memory: Memory) -> UserPast | None:
+    """Return the past of the item's user for the memory of the assistant; None without past conversations."""
+    if not context.sessions:
         return None
     return UserPast(memory, context.user, lambda: run.past(spec_of(item), context))
 

@@ -158,7 +158,7 @@ class Run:
             for ref in sample.refs if len(sample.refs) <= most else sample.refs[:_TRIED]:
                 self._loaded[ref] = self.dataset.load(ref)
                 self._loaded[ref].groups(settings.slice)
-                if any(self.suite.arm(name).swaps for name in settings.control):
+                if any(self.suite.control(name).swaps for name in settings.control):
                     self._other_users.of(ref)
             self._samples[key] = sample
         return self._samples[key]
@@ -181,7 +181,7 @@ class Run:
             return []
         ref = ref_of(persona, test)
         self.personas[ref[:2]] = scenario_of(persona, ref)
-        controls = tuple(name for name in settings.control if not self.suite.arm(name).swaps)
+        controls = tuple(name for name in settings.control if not self.suite.control(name).swaps)
         return list(cases([ref], settings._replace(control=controls)))
 
     def add_personas(self, personas: Iterable[dict[str, Any]]) -> None:
@@ -215,7 +215,7 @@ class Run:
         In a control, the user has another id, so that an assistant with a memory cannot find the context
         again. Raise `SpecError` if the control needs another user's context and nobody has such a task.
         """
-        other = self.other_scenario(case)
+        other = self.other_scenario(case) if case.control else None
         user = "+".join(filter(None, (scenario.user, case.control, other.user if other else "")))
         if self.suite.remembers:
             # A memory must hold nothing of another item, trial or attempt.
@@ -286,7 +286,8 @@ class Run:
         """Return the whole scenario of an item: a new one for each caller, because tests may change it."""
         ahead = self._loaded.pop(case.ref, None)
         whole = ahead if ahead is not None else self.load(case.ref)
-        return self.suite.situated(case.settings, whole, case.given, self.other_scenario(case))
+        other = self.other_scenario(case) if case.control else None
+        return self.suite.situated(case.settings, whole, case.given, other)
 
     def _of_run(self, scenario: BaseScenario) -> BaseScenario:
         """Return a scenario as the run itself has it, without a control."""
@@ -295,7 +296,7 @@ class Run:
 
     def other_scenario(self, case: ItemSpec) -> BaseScenario | None:
         """Return the other user's scenario that a control needs, if any; `SpecError` if nobody has one."""
-        if not case.control or not self.suite.arm(case.control).swaps:
+        if not self.suite.control(case.control).swaps:
             return None
         other: BaseScenario = self.dataset.load(self._other_users.of(case.ref))
         return other

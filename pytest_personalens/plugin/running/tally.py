@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from typing import Any, Final, NamedTuple
 
 #: Seconds up to which a dialogue waited for nothing.
-_QUICK: Final = 0.02
+QUICK: Final = 0.02
 
 
 class Drawn(NamedTuple):
@@ -64,12 +61,11 @@ class Tally:
     #: The computing time of the process so far, when it was last taken.
     computed: float = field(default_factory=time.process_time)
 
-    def wait(self, seconds: float, lacking: Callable[[], str]) -> None:
+    def wait(self, seconds: float, lacking: str) -> None:
         """Add the time of a dialogue that is no computing; `lacking` names what lets it run beside others.
 
-        A quick one waited for nothing. What was computed between two that count is taken from the second.
+        A `QUICK` one waited for nothing. What was computed between two that count is taken from the second.
         """
-        if seconds > _QUICK and (what := lacking()):
-            before, self.computed = self.computed, time.process_time()
-            self.waited += max(0.0, seconds - (self.computed - before))
-            self.waited_for = what
+        before, self.computed = self.computed, time.process_time()
+        self.waited += max(0.0, seconds - (self.computed - before))
+        self.waited_for = lacking
