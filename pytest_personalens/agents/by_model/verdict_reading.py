@@ -226,7 +226,7 @@ def read_lines(text: str, dimension: Measure, turns: int, replies: int = 0) -> V
         "score": _TAG.sub("", scores[0]).strip(_AROUND),
         "justification": why[1].strip().strip("*_`"),
         "evidence": [{"turn": t, "quote": q.strip().strip("'\"")} for t, q in _EVIDENCE.findall(text)],
-        "reasons": [_reason_fields(*fields, dimension) for fields in _REASON.findall(text)],
+        "reasons": [_reason_fields(c, about, t, dimension) for c, about, t in _REASON.findall(text)],
     }
     return _of_form(data, dimension, turns, replies)
 

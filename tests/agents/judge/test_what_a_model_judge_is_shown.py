@@ -27,7 +27,8 @@ def asked(dialogue: Dialogue, scenario: Scenario, dimension: Dimension = TC, ans
     """What a model is sent for a reading."""
     model = FakeModel(answer)
     judge(model).verdict(scenario, dialogue, dimension)
-    return model.requests[0]
+    request: Request = model.requests[0]
+    return request
 
 
 @pytest.mark.parametrize(

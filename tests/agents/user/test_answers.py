@@ -62,7 +62,7 @@ def test_a_question_that_is_not_for_consent_gets_no_yes() -> None:
 )  # fmt: skip
 def test_a_question_is_answered_by_what_the_user_knows(task: str, reply: str, tells: list[str]) -> None:
     person = any_with(task)
-    known = {fact.name: (fact.says,) for fact in person.task.facts}
+    known: dict[str, tuple[str, ...]] = {fact.name: (fact.says,) for fact in person.task.facts}
     for types in person.preferences.values():
         known |= types
     for name, ways in known.items():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from pytest_personalens.agents import EmbeddedUserAgent
@@ -52,9 +54,13 @@ def test_a_good_user_has_no_fault(texts: tuple[str, ...]) -> None:
     assert not faults(*texts)
 
 
+def _saying(text: str) -> Callable[[object], str]:
+    return lambda _: text
+
+
 def test_the_embedded_user_has_no_fault() -> None:
     replies = ("Done.", "Shall I go ahead?", "How many people?", "I'll do that soon.", "I can't do that.")
     for scenario in drawn(12, "audit"):
         for reply in replies:
-            dialogue = converse(scenario, lambda _, said=reply: said, EmbeddedUserAgent()).dialogue
+            dialogue = converse(scenario, _saying(reply), EmbeddedUserAgent()).dialogue
             assert not user_faults(scenario, dialogue), (scenario.id, reply)

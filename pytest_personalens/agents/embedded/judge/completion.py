@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.embedded.judge.by_calls import Calls, actions, of_record
 from pytest_personalens.agents.embedded.judge.by_state import StoredWork
+from pytest_personalens.agents.embedded.judge.parts import read_parts
 from pytest_personalens.agents.embedded.reader.findings import is_taste
 from pytest_personalens.core.dialogue.state import stored_records
 from pytest_personalens.core.errors import NotJudged
@@ -49,7 +50,7 @@ def task_completion(reading: Reading) -> Verdict:
     assistant tells them; then the words, where the task has facts. Raise `NotJudged` where none of them tells.
     """
     dialogue = reading.dialogue
-    parts, notes = reading.parts, _BY_WORDS
+    parts, notes = read_parts(reading), _BY_WORDS
     if dialogue.state is not None:
         parts, notes = StoredWork(reading, dialogue.state).read(_readable(parts)), _BY_STATE
     elif dialogue.acts:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.agents.embedded.reader.findings import is_taste
@@ -103,7 +104,13 @@ class PartReading(NamedTuple):
     known: bool = True
 
 
-class PartReader:
+@lru_cache(maxsize=4)
+def read_parts(reading: Reading) -> tuple[PartReading, ...]:
+    """Return the state of each part of the task by the assistant's words."""
+    return _PartReader(reading).read()
+
+
+class _PartReader:
     """Reads the parts of a task in the statements of an assistant."""
 
     def __init__(self, reading: Reading) -> None:

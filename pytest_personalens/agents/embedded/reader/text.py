@@ -140,7 +140,9 @@ def _needle(phrase: str) -> tuple[str, frozenset[str]]:
 
 @lru_cache(maxsize=32_768)
 def mentions(phrase: str, text: str) -> bool:
-    """True if a text says a phrase: its words in a row, or all of its two or more content words.
+    """True if a text says a phrase: its words in a row, or most of its content words close together.
+
+    A phrase of two content words must have both.
 
     >>> mentions("window", "A window seat, as always")
     True
@@ -148,5 +150,25 @@ def mentions(phrase: str, text: str) -> bool:
     False
     """
     row, words = _needle(phrase)
-    said = bool(row.strip()) and row in _row(text)
-    return said or (len(words) > 1 and words <= _stem_set(text))
+    if not row.strip():
+        return False
+    if row in _row(text):
+        return True
+    if len(words) < 2:
+        return False
+    present = words & _stem_set(text)
+    if len(words) == 2:
+        return present == words and _span(stems(text), words) <= 5
+    return len(present) / len(words) > 0.66 and _span(stems(text), present) <= 3 * len(words)
+
+
+def _span(hay: tuple[str, ...], words: frozenset[str]) -> int:
+    """Return the length of the narrowest window that holds every word."""
+    last: dict[str, int] = {}
+    best = len(hay)
+    for i, word in enumerate(hay):
+        if word in words:
+            last[word] = i
+            if len(last) == len(words):
+                best = min(best, i - min(last.values()) + 1)
+    return best

@@ -21,7 +21,7 @@ from pytest_personalens.agents.embedded.reader.forms import (
     money,
     times,
 )
-from pytest_personalens.agents.embedded.reader.text import content, fold, mentions, plain
+from pytest_personalens.agents.embedded.reader.text import fold, mentions, plain
 from pytest_personalens.core.facts import RANGE
 from pytest_personalens.datasets.world.values import ordinal
 
