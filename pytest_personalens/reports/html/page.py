@@ -167,7 +167,6 @@ def _figures(results: Results) -> dict[str, Any]:
         "scenarios": len({i.key for i in results.own}),
         "control_names": wording.control_names(suite),
         "turns": turns,
-        "turns_chart": figures.turns_chart(turns),
         "slices": slice_tables(results),
         "slices_note": capital(slices_note(results)),
         "reason_charts": figures.reason_charts(results),
