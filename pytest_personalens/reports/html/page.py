@@ -33,7 +33,7 @@ from pytest_personalens.results import wording
 from pytest_personalens.results.means import by_turn, item_scores
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     import jinja2
@@ -100,11 +100,15 @@ _MINUS: Final = re.compile(r"(?<![\w.-])-(?=\d)")
 
 def write_html(results: Results, path: Path, *, title: str = TITLE) -> None:
     """Write the results as a page that opens offline, with every dialogue; its folder must exist."""
-    write_atomically(path, html_page(results, title=title))
+    write_atomically(path, _parts(results, title))
 
 
 def html_page(results: Results, *, title: str = TITLE) -> str:
     """Return the report as one HTML page, which is equal for equal arguments."""
+    return "".join(_parts(results, title))
+
+
+def _parts(results: Results, title: str) -> Iterator[str]:
     pages = environment()
     pages.filters.update(
         figure=_figure,
@@ -122,7 +126,7 @@ def html_page(results: Results, *, title: str = TITLE) -> str:
         dialogues = pack(shown.dialogues)
         style = _dense(f"{name}.css" for name in _STYLES)
         script = _dense(f"{name}.js" for name in _SCRIPTS)
-        return pages.get_template("page.html.jinja").render(
+        yield from pages.get_template("page.html.jinja").generate(
             title=title,
             style=style,
             script=script,
