@@ -100,15 +100,11 @@ _MINUS: Final = re.compile(r"(?<![\w.-])-(?=\d)")
 
 def write_html(results: Results, path: Path, *, title: str = TITLE) -> None:
     """Write the results as a page that opens offline, with every dialogue; its folder must exist."""
-    write_atomically(path, _parts(results, title))
+    write_atomically(path, html_page(results, title=title))
 
 
-def html_page(results: Results, *, title: str = TITLE) -> str:
-    """Return the report as one HTML page, which is equal for equal arguments."""
-    return "".join(_parts(results, title))
-
-
-def _parts(results: Results, title: str) -> Iterator[str]:
+def html_page(results: Results, *, title: str = TITLE) -> Iterator[str]:
+    """Yield the pieces of the report as one HTML page, which is equal for equal arguments."""
     pages = environment()
     pages.filters.update(
         figure=_figure,
