@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_personalens.core.text.redaction import redact
 from pytest_personalens.core.text.safe_text import shell_line
-from pytest_personalens.engine.assistant.memory import UserPast
+from pytest_personalens.engine.assistant.team_fixtures import UserPast
 from pytest_personalens.engine.job import Job
 from pytest_personalens.engine.records.record import OtherRecords
 from pytest_personalens.models.tape import TapeRules
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pytest
 
     from pytest_personalens.core.scenario import Context
-    from pytest_personalens.engine.assistant.memory import Memory
+    from pytest_personalens.engine.assistant.team_fixtures import Memory
     from pytest_personalens.models.call_log import CaseCalls
     from pytest_personalens.plugin.records.record_files import RecordStore
     from pytest_personalens.plugin.running.run import Run

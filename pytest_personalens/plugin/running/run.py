@@ -16,7 +16,7 @@ from pytest_personalens.core.scenario import Context, ScenarioRef
 from pytest_personalens.core.suite_names import DATA_PREFIXES, FIRST_SUITE
 from pytest_personalens.core.text.parse import ALL, judge_specs
 from pytest_personalens.datasets import CheckedDataset, OtherUsers, Sample, draw
-from pytest_personalens.engine.assistant.memory import Memory
+from pytest_personalens.engine.assistant.team_fixtures import Memory
 from pytest_personalens.engine.participants import Participants
 from pytest_personalens.engine.records.record import refuse_old
 from pytest_personalens.models.specs import read_spec
