@@ -9,7 +9,7 @@ import datetime as dt
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.agents.embedded.reader.forms import Time
+from pytest_personalens.agents.embedded.reader.forms import Time, Value
 from pytest_personalens.agents.embedded.reader.text import STOPWORDS, plain, stem
 from pytest_personalens.agents.embedded.reader.values import values
 from pytest_personalens.core.errors import DataError
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from pytest_personalens.agents.embedded.reader.forms import Value
     from pytest_personalens.datasets.embedded.building.chats import Chat
     from pytest_personalens.datasets.embedded.building.pieces import Answer, Pieces
     from pytest_personalens.suites.memory.arcs import Kind
