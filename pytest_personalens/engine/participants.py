@@ -117,8 +117,8 @@ class Participants:
         self.running.several = not self.in_turn or self._settings.executor is not None
         most = recipe.side_by_side if self.running.several else 1
         self.pace = Pace(most, several=lambda: self.running.most > 1)
-        #: Kind of a scenario -> the identities of its user agent and judge.
-        self._identities: dict[tuple[str, str], tuple[str, str]] = {}
+        #: Kind of a scenario, and manner of the user -> what `without_prompts` returns.
+        self._identities: dict[tuple[str, str], tuple[str, str, str]] = {}
 
     @cached_property
     def model_agents(self) -> ModelAgents:
@@ -169,17 +169,18 @@ class Participants:
             service = ServiceAssistant(self.called.service, meter, context)
         return Agents(user_agent, judge, assistant, played, meter, service)
 
-    def without_prompts(self, kind: str, manner: str = "") -> tuple[str, str] | None:
-        """Return the identities of user agent and judge for items of a kind; None where a model has a role.
+    def without_prompts(self, kind: str, manner: str = "") -> tuple[str, str, str] | None:
+        """Return the identities of user agent, judge and audit for items of a kind.
 
-        None also where further votes depend on thresholds, or where the assistant is no callable.
+        None where a model has a role, where further votes depend on thresholds, or where the assistant is no
+        callable.
         """
         asked = self._played or self.called.service or self._settings.judge_votes > 1
         if asked:
             return None
         if (key := (kind, manner)) not in self._identities:
             agents = self.agents(Context(user=""), {}, kind, manner=manner)
-            self._identities[key] = agents.user_agent.identity, agents.judge.identity
+            self._identities[key] = agents.user_agent.identity, agents.judge.identity, self._suite.auditor
         return self._identities[key]
 
     def refuse_manner(self, manner: str) -> None:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_personalens.core.frozen import clean
 from pytest_personalens.core.judging.evaluation import evaluation_of
-from pytest_personalens.core.suite import get_suite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -18,20 +17,22 @@ if TYPE_CHECKING:
 
 def replay(
     job: Job,
-    identities: tuple[str, str],
+    identities: tuple[str, str, str],
     assistant: Callable[[AssistantMessages], object],
     replies: list[object],
 ) -> Evaluation | None:
     """Return the evaluation in the job's record if the assistant says the same; None if it cannot be used.
 
-    `identities` are those of the user agent and the judge, which get no prompts: all that they see is the
-    scenario and the dialogue. While these are the same, the record holds their answers. In all other cases
-    the dialogue runs with its tape, beginning with the `replies` that this function got, or what was raised.
+    `identities` are those of the user agent, the judge and the audit, which get no prompts: all that they see
+    is the scenario and the dialogue. While these are the same, the record holds their answers. In all other
+    cases the dialogue runs with its tape, beginning with the `replies` that this function got, or what was
+    raised.
     """
     record, scenario, rules = job.record, job.scenario, job.rules
+    *agents, auditor = identities
     if (
         record is None
-        or (record.user_agent, record.judge) != identities
+        or [record.user_agent, record.judge] != agents
         or record.content != (job.content or scenario.digest)
         or not record.data.keys().isdisjoint(("assistant", "cause", "unread"))
         or (rules.anew or rules.writes or job.resumable or job.stored is not None)
@@ -39,7 +40,7 @@ def replay(
         or scenario.unrecorded
     ):
         return None
-    read, dialogue = _read_by(job, record.data), record.data["dialogue"]
+    read, dialogue = _read_by(job, record.data, auditor), record.data["dialogue"]
     messages, limit = dialogue["messages"], job.max_turns or scenario.rounds
     rounds = len(messages) // 2
     if read is None or dialogue.keys() != {"messages", "end"} or dialogue["end"] == "fault":
@@ -60,17 +61,16 @@ def replay(
             if not isinstance(said, str) or clean(said).strip() != message["content"]:
                 return None
         history.append(message)
-    return evaluation_of(scenario, *identities, dialogue=dialogue, **read)
+    return evaluation_of(scenario, *agents, dialogue=dialogue, **read)
 
 
-def _read_by(job: Job, data: Mapping[str, Any]) -> dict[str, Any] | None:
+def _read_by(job: Job, data: Mapping[str, Any], auditor: str) -> dict[str, Any] | None:
     """Return what judge and audit read in the record, by field; None if something is asked that they did not.
 
     A record may hold calls that nothing rests on any more.
     """
     given, gaps = {v["dimension"]: v for v in data["verdicts"]}, data.get("not_judged", {})
     asked = [measure.value for measure in job.dimensions]
-    auditor = get_suite(job.scenario.suite).auditor
     audits = [call for call in data["calls"] if call["role"] == "user audit"] if auditor else []
     if any(name not in given and name not in gaps for name in asked) or len(audits) != bool(auditor):
         return None

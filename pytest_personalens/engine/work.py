@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import time
+from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -14,7 +16,7 @@ from pytest_personalens.engine.job import JobResult
 from pytest_personalens.engine.records.on_tape import ResumedAssistant, audited, scenario_digest
 from pytest_personalens.engine.records.record import why_stale
 from pytest_personalens.engine.replay import again, replay
-from pytest_personalens.engine.telemetry import dialogue_span
+from pytest_personalens.engine.telemetry import SDK, dialogue_span
 from pytest_personalens.models.tape import Tape
 
 if TYPE_CHECKING:
@@ -49,6 +51,7 @@ def work(
     agent.
     """
     started, raised, watch, replies = time.perf_counter(), list[Exception](), Stopwatch(), list[object]()
+    running = participants.running
 
     def guard(who: Assistant, context: Context, session: str = "") -> Assistant:
         called = guarded(
@@ -60,20 +63,22 @@ def work(
             raised=raised,
             began=watch.piece,
         )
-        return participants.running.watched(participants.pace.paced(watch.timed(called, session)), mine)
+        timed = watch.timed(called, session)
+        return timed if mine is None else running.watched(participants.pace.paced(timed), mine)
 
     with (
-        participants.running.dialogue(job.scenario, job.context, job.case) as mine,
-        dialogue_span(job) as describe,
+        running.dialogue(job.scenario, job.context, job.case) if running.several else nullcontext() as mine,
+        dialogue_span(job) if SDK in sys.modules else nullcontext() as describe,
     ):
         kind, manner = job.scenario.kind, job.manner
         special = (state, past, store, direct) != (None, None, None, None)
         if not special and (identities := participants.without_prompts(kind, manner)) is not None:
             alone = guard(participants.named or assistant, job.context)
             if (replayed := replay(job, identities, alone, replies)) is not None:
-                describe(replayed)
-                seconds = time.perf_counter() - started
-                return JobResult(watch.timing(replayed), seconds=seconds, mixed=mine.mixed)
+                if describe is not None:
+                    describe(replayed)
+                mixed = "" if mine is None else mine.mixed
+                return JobResult(watch.timing(replayed), seconds=time.perf_counter() - started, mixed=mixed)
         tape = tape_of(job, participants, calls)
         agents = participants.agents(job.context, job.thresholds, kind, tape, manner)
         take = state and state.taker(
@@ -96,7 +101,7 @@ def work(
             else:
                 service = agents.service.told(context) if session else agents.service
                 timed = watch.timed(partial(service.reply, timeout=job.turn_timeout), session)
-                under_test = participants.running.watched(timed, mine)
+                under_test = timed if mine is None else running.watched(timed, mine)
             if replies:
                 under_test = again(replies, under_test)
             if past is not None:
@@ -133,7 +138,8 @@ def work(
                 store=None if visit is None else looked,
                 in_session=in_session,
             )
-        describe(evaluation)
+        if describe is not None:
+            describe(evaluation)
     beside: dict[str, object] = {}
     simulated = job.stored is None or job.stored.user_agent
     if evaluation.scored and simulated:
@@ -148,7 +154,7 @@ def work(
         tape.questions,
         time.perf_counter() - started,
         raised[-1] if evaluation.cause == "assistant" and raised else None,
-        mixed=mine.mixed,
+        mixed="" if mine is None else mine.mixed,
     )
 
 

@@ -144,8 +144,7 @@ def pytest_cmdline_main(config: pytest.Config) -> int | pytest.ExitCode | None:
     if config.option.collectonly:
         # xdist starts no worker then, and syrupy, which is here because of this plugin, would wait for them.
         _without_workers(config)
-    settings = config.stash.get(SETTINGS, None)
-    if settings is None or settings.sample is None or not settings.estimate:
+    if not config.getoption("personalens_estimate"):
         return None
 
     @errors_in_one_line()
@@ -236,7 +235,9 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
         if ITEM_KEY in item.stash:
             result = item.stash[ITEM_KEY]
             controller = item.config.pluginmanager.get_plugin("personalens-controller")
-            if controller is None or not controller.enter(report.nodeid, result):
+            if controller is not None and controller.process == os.getpid():
+                controller.reported.items[report.nodeid] = result
+            else:
                 # The value is a JSON string. execnet carries no richer object, and xdist takes its failure
                 # for success.
                 report.user_properties.append((PROPERTY, result.model_dump_json()))

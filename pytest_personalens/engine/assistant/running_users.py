@@ -180,8 +180,6 @@ class RunningUsers:
 
         A reply that mixes two users up is a `UsersMixed`.
         """
-        if not self.several:
-            return assistant
 
         def call(messages: AssistantMessages) -> object:
             reply = assistant(messages)

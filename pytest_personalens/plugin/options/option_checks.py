@@ -101,8 +101,8 @@ def check_alone(config: pytest.Config) -> None:
     """Refuse options without the sample that they need, and paths that pytest takes for tests."""
     keys = ("personalens_sample", "personalens_dialogues")
     sampled = any(config.getoption(key) is not None for key in keys)
-    flags = flags_of(config)
-    given = [o.long for o in OPTIONS if o.long in flags]
+    flags, estimate = flags_of(config), config.getoption("personalens_estimate")
+    given = [o.long for o in OPTIONS if o.long in flags or (o.key == "estimate" and estimate)]
     if given and not sampled and not _in_configuration(config, keys[0]):
         raise input_error(
             f"{given[0]}: give --personalens-sample N too; without it there is no run", code="PL108"

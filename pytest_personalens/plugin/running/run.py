@@ -41,7 +41,7 @@ from pytest_personalens.plugin.running.opening import (
 from pytest_personalens.plugin.running.persona import ref_of, scenario_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from pytest_personalens.agents.checked import AgentRole
     from pytest_personalens.core.dialogue.state import MemoryStore
@@ -67,7 +67,7 @@ _DOMAIN_OF_INI: Final = "; -o personalens_domain= leaves out the domains of the 
 
 
 #: Seconds up to which a dialogue waited for nothing.
-_QUICK: Final = 0.02
+QUICK: Final = 0.02
 
 
 class Drawn(NamedTuple):
@@ -121,15 +121,14 @@ class Tally:
     #: The computing time of the process so far, when it was last taken.
     computed: float = field(default_factory=time.process_time)
 
-    def wait(self, seconds: float, lacking: Callable[[], str]) -> None:
+    def wait(self, seconds: float, lacking: str) -> None:
         """Add the time of a dialogue that is no computing; `lacking` names what lets it run beside others.
 
-        A quick one waited for nothing. What was computed between two that count is taken from the second.
+        A `QUICK` one waited for nothing. What was computed between two that count is taken from the second.
         """
-        if seconds > _QUICK and (what := lacking()):
-            before, self.computed = self.computed, time.process_time()
-            self.waited += max(0.0, seconds - (self.computed - before))
-            self.waited_for = what
+        before, self.computed = self.computed, time.process_time()
+        self.waited += max(0.0, seconds - (self.computed - before))
+        self.waited_for = lacking
 
 
 class Run:
@@ -285,7 +284,7 @@ class Run:
         In a control, the user has another id, so that an assistant with a memory cannot find the context
         again. Raise `SpecError` if the control needs another user's context and nobody has such a task.
         """
-        other = self.other_scenario(case)
+        other = self.other_scenario(case) if case.control else None
         user = "+".join(filter(None, (scenario.user, case.control, other.user if other else "")))
         if self.suite.remembers:
             # A memory must hold nothing of another item, trial or attempt.
@@ -371,7 +370,8 @@ class Run:
         """Return the whole scenario of an item: a new one for each caller, because tests may change it."""
         ahead = self._loaded.pop(case.ref, None)
         whole = ahead if ahead is not None else self.load(case.ref)
-        return self.suite.situated(case.settings, whole, case.given, self.other_scenario(case))
+        other = self.other_scenario(case) if case.control else None
+        return self.suite.situated(case.settings, whole, case.given, other)
 
     def _of_run(self, scenario: BaseScenario) -> BaseScenario:
         """Return a scenario as the run itself has it, without a control."""
@@ -380,7 +380,7 @@ class Run:
 
     def other_scenario(self, case: ItemSpec) -> BaseScenario | None:
         """Return the other user's scenario that a control needs, if any; `SpecError` if nobody has one."""
-        if not case.control or not self.suite.arm(case.control).swaps:
+        if not self.suite.arm(case.control).swaps:
             return None
         other: BaseScenario = self.dataset.load(self._other_users.of(case.ref))
         return other
