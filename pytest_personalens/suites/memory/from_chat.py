@@ -34,7 +34,7 @@ _SESSIONS: Final = 5
 #: Days between two sessions, whose real days a chat does not tell.
 _APART: Final = 7
 #: In these kinds, the forgotten value is what must not be said.
-_UNSAID: Final[tuple[Kind, ...]] = ("forget", "whose", "apart", "restraint")
+_UNSAID: Final[tuple[Kind, ...]] = ("forget", "whose", "apart", "restraint", "belief", "audience")
 _WORD: Final = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 _MASKED: Final = re.compile(r"\[\w+\]")
 
@@ -59,6 +59,8 @@ def draft_arc(chats: Sequence[Chat], file: Path, kind: Kind, person: str, today:
         test[name] = listed if len(listed) == 1 else [open_]
         if kind == "revise":
             test["wrong"] = [f"{TODO} the value that was right before"]
+        elif kind == "belief":
+            test["right"] = [f"{TODO} what is true"]
         elif wrong:
             test["wrong"] = wrong
     return {
