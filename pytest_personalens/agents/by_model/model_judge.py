@@ -20,7 +20,7 @@ from pytest_personalens.core.judging.criteria import ANSWERS, text_of
 from pytest_personalens.core.judging.measure import CRITERION
 from pytest_personalens.core.judging.verdict import Dimension, Verdict, Vote
 from pytest_personalens.models import Answer, Model, Request
-from pytest_personalens.models.http import short
+from pytest_personalens.models.base import short
 from pytest_personalens.models.meter import Meter
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from pytest_personalens.core.options.gate import INCONCLUSIVE_EXIT
 from pytest_personalens.core.options.options import BY_KEY, keys_of
 from pytest_personalens.core.text.parse import ALL, size_text
 from pytest_personalens.core.text.redaction import redact
-from pytest_personalens.engine.assistant.state import origin
+from pytest_personalens.engine.assistant.team_fixtures import origin
 from pytest_personalens.plugin.input_errors import errors_in_one_line, input_error
 from pytest_personalens.plugin.options.option_checks import refuse_an_empty_run
 from pytest_personalens.plugin.pytest_internals import PrintedFailures

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.dialogue.state import MemoryStore
     from pytest_personalens.core.options.settings import Settings
     from pytest_personalens.core.scenario import ScenarioRef
-    from pytest_personalens.engine.assistant.memory import Memory
-    from pytest_personalens.engine.assistant.state import StateSource
+    from pytest_personalens.engine.assistant.team_fixtures import Memory, StateSource
     from pytest_personalens.engine.job import Assistant
 
 #: Packages whose fixtures are no part of a test of an assistant: that of this plugin, and pytest's own.

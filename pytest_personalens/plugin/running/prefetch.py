@@ -14,11 +14,10 @@ from pytest_personalens.core.errors import PersonalensError
 from pytest_personalens.core.judging.evaluation import empty_evaluation
 from pytest_personalens.core.runtime import Threads
 from pytest_personalens.core.suite_names import MEMORY, PARAM, STATE, STORE
-from pytest_personalens.engine.assistant.running_users import UsersMixed
-from pytest_personalens.engine.assistant.state import knows_whose
+from pytest_personalens.engine.assistant.side_by_side import UsersMixed
+from pytest_personalens.engine.assistant.team_fixtures import knows_whose
 from pytest_personalens.engine.job import JobResult
-from pytest_personalens.engine.pool import Engine
-from pytest_personalens.engine.work import work
+from pytest_personalens.engine.work import Engine, work
 from pytest_personalens.models.tape import unkept
 from pytest_personalens.plugin.pytest_internals import fixtures_of, without_capture
 from pytest_personalens.plugin.records.record_files import RecordStore

@@ -18,8 +18,7 @@ from pytest_personalens.core.scenario import Context, ScenarioRef
 from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.core.text.parse import ALL
 from pytest_personalens.datasets import OtherUsers, Sample, draw
-from pytest_personalens.engine.assistant.memory import Memory, UserPast
-from pytest_personalens.engine.assistant.state import StateSource
+from pytest_personalens.engine.assistant.team_fixtures import Memory, StateSource, UserPast
 from pytest_personalens.engine.participants import Participants
 from pytest_personalens.engine.records.record import refuse_old
 from pytest_personalens.plugin.input_errors import input_error
