@@ -1,14 +1,16 @@
 """How far the judge of arcs agrees with labelled replies, by kind: Cohen's kappa.
 
-``python benchmarks/agents/arc_judge.py`` reads ``data/agreement/arcs.tsv``, ``arcs-held.tsv`` and
-``arcs-authors.tsv``. Each line has an arc, the label (1 for a right reply) and the reply to the arc's last
+``python benchmarks/agents/arc_judge.py`` reads ``arcs.tsv``, ``arcs-held.tsv``, ``arcs-authors.tsv``, and for
+belief, audience and the newer arcs of restraint ``arcs-kinds-1.tsv`` and ``arcs-kinds-2.tsv``, all in
+``data/agreement``. Each line has an arc, the label (1 for a right reply) and the reply to the arc's last
 message, and those of the third file also have P where the arc has a task. With ``--show`` it prints what the
-judge reads otherwise in the first file. With ``--judge-model SPEC`` a model reads the replies. That costs a
-call for each line, and no call is recorded.
+judge reads otherwise where its rules were mended. With ``--judge-model SPEC`` a model reads all
+replies. That costs a call for each line, and no call is recorded.
 """
 
 from __future__ import annotations
 
+import hashlib
 import sys
 from collections import defaultdict
 from pathlib import Path
@@ -18,16 +20,27 @@ from pytest_personalens.core.dialogue.message import Message
 from pytest_personalens.core.judging.verdict import Judge
 from pytest_personalens.core.options.settings import Settings
 from pytest_personalens.judge_quality.agreement.measure import cohen
+from pytest_personalens.models import open_model
 from pytest_personalens.models.meter import Meter
-from pytest_personalens.models.open import open_model
 from pytest_personalens.suites.memory.arcs import KINDS, Arc
 from pytest_personalens.suites.memory.by_model import ArcModelJudge
 from pytest_personalens.suites.memory.roles import MEMORY, ArcJudge, P
 from pytest_personalens.suites.memory.suite import SUITE
 
 DATA = Path(__file__).resolve().parents[2] / "data"
-#: The files of labels, with what their columns say.
-FILES = {"arcs": "", "arcs-held": ", held out", "arcs-authors": ", other authors"}
+#: The tables, each with its sets of labels and what their columns say.
+TABLES = (
+    {"arcs": "", "arcs-held": ", held out", "arcs-authors": ", other authors"},
+    {"arcs-kinds-1": ", mended on", "arcs-kinds-2 read": ", mended on later", "arcs-kinds-2": ", held out"},
+)
+#: The sets whose misses the author of the rules read.
+MENDED_ON = ("arcs", "arcs-kinds-1", "arcs-kinds-2 read")
+
+
+def set_of(name: str, arc_id: str) -> str:
+    """Return the set that a line of a file belongs to; one half of the last file was read."""
+    even = int(hashlib.sha256(arc_id.encode()).hexdigest(), 16) % 2 == 0
+    return f"{name} read" if name == "arcs-kinds-2" and even else name
 
 
 def judge() -> Judge:
@@ -56,28 +69,33 @@ def main() -> None:
     arcs = {ref.id: dataset.load(ref) for user in dataset.users() for ref in dataset.refs(user)}
     found: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
     p_pairs = []
-    for name in FILES:
+    for name in dict.fromkeys(name.split()[0] for table in TABLES for name in table):
         for line in (DATA / "agreement" / f"{name}.tsv").read_text(encoding="utf-8").splitlines():
             arc_id, label, text, *p = line.split("\t")
             arc, said = arcs[arc_id], dialogue(arcs[arc_id], text.replace("\\n", "\n"))
             verdict = reader.verdict(arc, said, MEMORY)
+            part = set_of(name, arc_id)
             for kind in (arc.kind, "all"):
-                found[name, kind].append((int(label), int(verdict.score)))
-            if "--show" in sys.argv and name == "arcs" and int(label) != verdict.score:
+                found[part, kind].append((int(label), int(verdict.score)))
+            if "--show" in sys.argv and part in MENDED_ON and int(label) != verdict.score:
                 print(f"{arc_id} {label}, not {verdict.score} ({verdict.justification}): {text}")
             p_pairs += [(int(value), int(reader.verdict(arc, said, P).score)) for value in p]
-    columns = "".join(f" replies{name} | kappa{name} | right{name} |" for name in FILES.values())
-    print(f"| kind |{columns}")
-    print("| --- |" + " ---: |" * 3 * len(FILES))
-    for kind in (*KINDS, "all"):
-        cells = []
-        for pairs in (found[name, kind] for name in FILES):
-            right = sum(label == score for label, score in pairs)
-            cells += [str(len(pairs)), f"{cohen(pairs) or 0:.2f}", str(right)]
-        print(f"| {kind} | {' | '.join(cells)} |")
+    for table in TABLES:
+        columns = "".join(f" replies{name} | kappa{name} | right{name} |" for name in table.values())
+        print(f"| kind |{columns}")
+        print("| --- |" + " ---: |" * 3 * len(table))
+        for kind in (*KINDS, "all"):
+            if not any(found[name, kind] for name in table):
+                continue
+            cells = []
+            for pairs in (found[name, kind] for name in table):
+                right = sum(label == score for label, score in pairs)
+                cells += [str(len(pairs)), f"{cohen(pairs) or 0:.2f}", str(right)]
+            print(f"| {kind} | {' | '.join(cells)} |")
+        print()
     side = sum((label > 2) == (score > 2) for label, score in p_pairs)
     kappa = cohen(p_pairs, quadratic=True) or 0
-    print(f"\nP: {len(p_pairs)} replies, weighted kappa {kappa:.2f}, {side} on the right side of 2.5")
+    print(f"P: {len(p_pairs)} replies, weighted kappa {kappa:.2f}, {side} on the right side of 2.5")
 
 
 if __name__ == "__main__":

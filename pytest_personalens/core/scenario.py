@@ -233,14 +233,15 @@ class Scenario(BaseScenario):
     @model_serializer(mode="wrap")
     def _without_what_is_empty(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
         data: dict[str, Any] = serialize(self)
-        # What a dataset does not have is no part of a scenario's digest.
-        _drop_empty(data, "words", "now", "limits", "sessions", "others", "elsewhere")
         if not self.situation.known:
             data.pop("situation", None)
-        if isinstance(task := data.get("task"), dict):
-            _drop_empty(task, "facts", "things")
-            for part in task.get("parts", ()):
-                _drop_empty(part, "facts")
+        task: dict[str, Any] = data.get("task") or {}
+        # What a dataset does not have is no part of a scenario's digest.
+        parts = ((part, ("facts",)) for part in task.get("parts", ()))
+        for fields, names in ((data, _LEFT_OUT), (task, ("facts", "things")), *parts):
+            for name in names:
+                if not fields.get(name, True):
+                    del fields[name]
         return data
 
     @property
@@ -310,10 +311,8 @@ class Scenario(BaseScenario):
         )
 
 
-def _drop_empty(data: dict[str, Any], *names: str) -> None:
-    for name in names:
-        if not data.get(name, True):
-            del data[name]
+#: Fields of a scenario that are left out where they are empty.
+_LEFT_OUT: Final = ("words", "now", "limits", "sessions", "others", "elsewhere")
 
 
 class Context(Frozen):

@@ -6,7 +6,6 @@ https://github.com/open-telemetry/semantic-conventions-genai
 
 from __future__ import annotations
 
-import sys
 from contextlib import contextmanager
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Final
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
 _NAME: Final = "pytest-personalens"
 #: Loaded in every process that has an SDK set up, by hand or by `opentelemetry-instrument`.
-_SDK: Final = "opentelemetry.sdk"
+SDK: Final = "opentelemetry.sdk"
 _RESULT: Final = "gen_ai.evaluation.result"
 
 
@@ -27,12 +26,9 @@ _RESULT: Final = "gen_ai.evaluation.result"
 def dialogue_span(job: Job) -> Iterator[Callable[[Evaluation], None]]:
     """Yield a function to call with the evaluation, within a span whose children are the assistant's spans.
 
-    Without an SDK in this process, nothing happens and nothing is loaded. Neither span nor events hold what
-    was said, but for the judge's explanations.
+    Only for a process with an `SDK`. Neither span nor events hold what was said, but for the judge's
+    explanations.
     """
-    if _SDK not in sys.modules:
-        yield lambda evaluation: None
-        return
     from opentelemetry import trace
 
     tracer = trace.get_tracer(_NAME, version(_NAME))

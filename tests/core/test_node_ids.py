@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
+from pytest_personalens.core.suite_names import PARAM
 from pytest_personalens.core.text import node_ids
 from pytest_personalens.core.text.node_ids import CaseId
+from pytest_personalens.plugin.running import items
 
 SCENARIO = "books-1-ann"
 CASES = [CaseId(SCENARIO, control, trial) for control in ("", "none", "D", "swapped") for trial in (1, 2, 12)]
@@ -31,10 +36,10 @@ def test_an_item_of_no_scenario_has_no_case() -> None:
 
 
 def test_a_test_is_named_without_the_case_and_with_its_own_parameters() -> None:
-    assert (
-        node_ids.without_case("t.py::test_it[a-books-1-ann+t2-b]", "a-books-1-ann+t2-b", "books-1-ann+t2")
-        == "t.py::test_it[a-b]"
-    )
-    assert (
-        node_ids.without_case("t.py::test_it[books-1-ann]", "books-1-ann", "books-1-ann") == "t.py::test_it"
-    )
+    for case, parameters, named in (
+        ("books-1-ann+t2", "a-books-1-ann+t2-b", "t.py::test_it[a-b]"),
+        ("books-1-ann", "books-1-ann", "t.py::test_it"),
+    ):
+        callspec = SimpleNamespace(id=parameters, params={PARAM: SimpleNamespace(id=case)})
+        item: Any = SimpleNamespace(nodeid=f"t.py::test_it[{parameters}]", callspec=callspec)
+        assert items.test_of(item) == named

@@ -28,7 +28,7 @@ def refuse_links(path: Path, root: Path) -> None:
     A pull request can bring a link; what is read or written there would be a file of somebody else.
     """
     whole = root / path
-    if path.is_symlink() or (root in whole.parents and _goes_through_link(whole.parent, root)):
+    if path.is_symlink() or _goes_through_link(str(whole.parent), str(root)):
         raise OSError(errno.ELOOP, "a symbolic link, which is not followed", str(path))
 
 
@@ -41,12 +41,11 @@ def leads_out(path: Path, root: Path) -> bool:
 
 
 @lru_cache(maxsize=256)
-def _goes_through_link(folder: Path, root: Path) -> bool:
-    while folder not in (root, folder.parent):
-        if folder.is_symlink():
-            return True
-        folder = folder.parent
-    return False
+def _goes_through_link(folder: str, root: str) -> bool:
+    """True for a folder in or below `root` that a link below `root` leads to."""
+    here, top = Path(folder), Path(root)
+    ways = [way for way in (here, *here.parents) if top in way.parents]
+    return any(way.is_symlink() for way in ways)
 
 
 _DRAFT: Final = re.compile(r"(?P<stem>\..+)\.[0-9a-z_]+\.tmp")

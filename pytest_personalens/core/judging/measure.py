@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from pytest_personalens.core.errors import SpecError, short_repr
@@ -140,7 +141,7 @@ class Measure(str):
         if not isinstance(score, (int, float)) or not abs(score) < _TOO_LARGE:  # NaN too
             return False
         within = (self.low is None or score >= self.low) and (self.high is None or score <= self.high)
-        return within and (self.on_grid(score) == score)
+        return within and score == (round(score) if self.grid == 1 else float(_nearest(score, self.grid)))
 
     def check(self, score: Score) -> None:
         """Raise `ValueError` for a score outside the range or off the grid."""
@@ -151,15 +152,20 @@ class Measure(str):
         """Return the nearest score on the grid, as an int if it is whole."""
         if self.grid == 1:
             return round(score)
-        found = float(self.exact(score))
+        found = float(_nearest(score, self.grid))
         return int(found) if found.is_integer() else found
 
     def exact(self, score: Score) -> Exact:
         """Return a score as an exact number; sums of floats would differ in their last bits."""
-        return int(score) if self.grid == 1 else round(Fraction(score) / self.grid) * self.grid
+        return int(score) if self.grid == 1 else _nearest(score, self.grid)
 
     def is_worse(self, score: float, other: float) -> bool:
         return score < other if self.better == "high" else score > other
+
+
+@lru_cache(maxsize=4096)  # few scores of a run differ
+def _nearest(score: Score, grid: Fraction) -> Fraction:
+    return round(Fraction(score) / grid) * grid
 
 
 #: Long name -> the measure with that name. A name means the same measure in all suites.

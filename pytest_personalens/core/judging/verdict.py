@@ -130,8 +130,10 @@ class Verdict(Sparse):
 
     @model_validator(mode="after")
     def _on_scale(self) -> Verdict:
-        for score in (self.score, *self.turns, *(v.score for v in self.votes)):
-            self.dimension.check(score)
+        scores = (self.score, *self.turns, *(v.score for v in self.votes))
+        if not all(map(self.dimension.holds, scores)):
+            for score in scores:
+                self.dimension.check(score)
         return self
 
 

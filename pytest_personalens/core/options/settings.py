@@ -3,7 +3,7 @@
 # This module does not postpone annotations, because pydantic reads the types here for the settings in a
 # results file.
 
-from functools import lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from pytest_personalens.core.options.gate import VALID_FLOOR, GateExpression
@@ -18,8 +18,8 @@ AT_ONCE: Final = 32
 OFFICIAL_PROMPTS: Final = "official:"
 
 
-class Settings(NamedTuple):
-    """The settings of a run or of one test; without a `sample` the plugin does nothing."""
+class _Fields(NamedTuple):
+    """The fields of `Settings`."""
 
     suite: str
     sample: int | None
@@ -95,6 +95,13 @@ class Settings(NamedTuple):
     #: The manner of the simulated user, "all" for one drawn by scenario; empty for none.
     manner: str = ""
 
+
+class Settings(_Fields):
+    """The settings of a run or of one test; without a `sample` the plugin does nothing."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Settings, tuple(self)  # without what every process works out for itself
+
     @classmethod
     def default(cls, **changed: Any) -> "Settings":
         """Return the settings of a run without options, with those that are `changed`."""
@@ -105,7 +112,7 @@ class Settings(NamedTuple):
         """The protocol, which is "official" for the prompts of a checkout."""
         return "official" if (self.prompts or "").startswith(OFFICIAL_PROMPTS) else self.protocol
 
-    @property
+    @cached_property
     def may_spend(self) -> bool:
         return self.record != "none"
 
@@ -116,14 +123,14 @@ class Settings(NamedTuple):
     @property
     def max_calls(self) -> int | None:
         """Cap on model calls, or None."""
-        return next((int(cap) for unit, cap in self.budget if unit == "calls"), None)
+        return min((int(cap) for unit, cap in self.budget if unit == "calls"), default=None)
 
     @property
     def max_usd(self) -> float | None:
         """Cap on the cost of model calls in US dollars, or None."""
-        return next((cap for unit, cap in self.budget if unit == "usd"), None)
+        return min((cap for unit, cap in self.budget if unit == "usd"), default=None)
 
-    @property
+    @cached_property
     def must_share(self) -> bool:
         """True if the team says that its assistant serves several dialogues at once."""
         return self.parallel is True or int(self.parallel or 0) > 1
@@ -139,7 +146,7 @@ class Settings(NamedTuple):
         """True if an option says who answers, so that the fixture does not."""
         return self.assistant is not None or bool(self.dialogues)
 
-    @property
+    @cached_property
     def fails_on(self) -> Literal["item", "gate", "nothing"]:
         """What makes the run fail: gates, if there are any, else low items; nothing if it only reports."""
         return "nothing" if self.report_only else "gate" if self.asks_for_gates else "item"
@@ -153,30 +160,25 @@ class Settings(NamedTuple):
         """Share of items that must be scored, 0 to 1: the limit of the gate ``valid``, or 0.9."""
         return next((gate.limit for gate in self.gate if gate.name == "valid"), VALID_FLOOR)
 
-    @property
+    @cached_property
     def of_suite(self) -> "Suite":
-        return _suite_of(self.suite, self.criteria)
+        from pytest_personalens.core.suite import get_suite
+
+        return get_suite(self.suite).with_criteria(self.criteria)
 
     @property
     def kinds(self) -> tuple[str, ...]:
         """The kinds of the draw; empty for all kinds."""
         return () if self.kind == "all" else tuple(self.kind.split(","))
 
-    @property
+    @cached_property
     def readings(self) -> tuple[str, ...]:
         """The long names of what the judge is asked for: dimensions, and criteria of the team's own."""
         return (*self.dimensions, *self.criteria)
 
-    @property
+    @cached_property
     def thresholds(self) -> dict[str, int | float]:
         """Worst score with which an item passes, by measure that the run reads; some have defaults."""
         readings, of_suite = self.readings, self.of_suite.thresholds
         every = {measure.value: score for measure, score in of_suite.items()} | dict(self.threshold)
         return {d: s for d, s in every.items() if d in readings}
-
-
-@lru_cache(maxsize=64)
-def _suite_of(name: str, criteria: tuple[str, ...]) -> "Suite":
-    from pytest_personalens.core.suite import get_suite
-
-    return get_suite(name).with_criteria(criteria)

@@ -49,13 +49,6 @@ def holds_case(nodeid: str, case: str) -> bool:
     return f"-{case}-" in f"-{_parameters(nodeid)}-"
 
 
-def without_case(nodeid: str, parameters: str, case: str) -> str:
-    """Return the test's node id without the case, the same for every sample, with its other `parameters`."""
-    before, _, after = f"-{parameters}-".partition(f"-{case}-")
-    other_parameters = "-".join(part for part in (before.strip("-"), after.strip("-")) if part)
-    return nodeid[: -len(parameters) - 2] + (f"[{other_parameters}]" if other_parameters else "")
-
-
 def without_parameters(nodeid: str) -> str:
     """Return file and function of the test."""
     return nodeid.partition("[")[0]

@@ -188,14 +188,11 @@ class Stopwatch:
                 found.append(self._times.get((message.session, asked.get(message.session, 0))))
         update = dict(beside or {})
         if found:
-            update["latencies"] = tuple([one and _in_steps(one.reply) for one in found])
+            update["latencies"] = tuple([one and int(one.reply * _STEPS) / _STEPS for one in found])
         if any(one is not None and one.first is not None for one in found):
-            update["first_pieces"] = tuple([one and one.first and _in_steps(one.first) for one in found])
+            first = [one and one.first for one in found]
+            update["first_pieces"] = tuple([time and int(time * _STEPS) / _STEPS for time in first])
         return evaluation.model_copy(update=update) if update else evaluation
-
-
-def _in_steps(seconds: float) -> float:
-    return int(seconds * _STEPS) / _STEPS
 
 
 _BESIDE: Final = ThreadBeside()
@@ -292,9 +289,6 @@ def guarded(
         assistant = functools.partial(assistant, context=context)
     begins_nothing = inspect.iscoroutinefunction(assistant)
 
-    def call_to_the_end(messages: Any) -> Any:
-        return read_stream(assistant(messages), began)
-
     def remaining(started: float) -> float:
         return max(0.001, timeout - (time.monotonic() - started))
 
@@ -303,7 +297,7 @@ def guarded(
         started = time.monotonic()
         try:
             # A call of an async function does not run its code yet.
-            reply = assistant(messages) if begins_nothing else call_within(call_to_the_end, messages, timeout)
+            reply = assistant(messages) if begins_nothing else call_within(assistant, messages, timeout)
             if inspect.isawaitable(reply) or isinstance(reply, AsyncIterable):
                 reply = loop.run(await_reply(reply, began), remaining(started))
             if isinstance(reply, Iterator):

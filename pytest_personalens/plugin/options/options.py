@@ -68,7 +68,7 @@ def read_settings(config: pytest.Config) -> Settings:
             value = read_value(o, value, source, suite, configured=in_file)
         if value is not None and o.key == "control":
             named = {name for names in value for name in names}
-            value = tuple(arm.name for arm in _suite(suite).arms if arm.name in named)
+            value = tuple(control.name for control in _suite(suite).controls if control.name in named)
         if value is None:
             value = o.default
             if suite and values["sample"] is not None:
@@ -84,7 +84,7 @@ def read_settings(config: pytest.Config) -> Settings:
         values["dimensions"], values["not_read"] = split_dimensions(asked, values)
     check_half(config, values)
     settings = Settings(**values)
-    check_settings(config, settings)
+    check_settings(settings)
     return settings
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -126,8 +127,9 @@ class RecordStore:
         """
         where = str(self.path)
         try:
-            if (text := self._read()) is not None:
-                record, suite = read_record(text.decode("utf-8", "replace"), where), self.scenario.suite
+            with suppress(FileNotFoundError, NotADirectoryError):
+                text = read_own(self.path, self._root).decode("utf-8", "replace")
+                record, suite = read_record(text, where), self.scenario.suite
                 if record.suite != suite:
                     raise RecordError(
                         f"{where}: the record is of the suite {record.suite!r}, this run of {suite!r};"
@@ -141,6 +143,11 @@ class RecordStore:
         except RecordError:
             if not self.writes:
                 raise
+        except OSError as error:  # a folder and such
+            raise ForeignRecord(
+                f"{where}: the record cannot be read: {error.strerror}; remove it, or restore it from version"
+                " control"
+            ) from None
         return self.stored
 
     def settle(self, done: JobResult) -> Literal["none", "replayed", "stale", "written"]:
@@ -165,18 +172,6 @@ class RecordStore:
             return self.stored  # only the assistant was asked
         record = record_of(done.evaluation, self.scenario, self.case, done.rows, str(self.path))
         return record if self.stored is None else record.keeping(self.stored)
-
-    def _read(self) -> bytes | None:
-        """Return the content of the record's file, if there is one; `RecordError` for a folder and such."""
-        try:
-            return read_own(self.path, self._root)
-        except (FileNotFoundError, NotADirectoryError):
-            return None
-        except OSError as error:
-            raise ForeignRecord(
-                f"{self.path}: the record cannot be read: {error.strerror}; remove it, or restore it from"
-                " version control"
-            ) from None
 
     def _write(self, text: str, *, durable: bool) -> None:
         try:

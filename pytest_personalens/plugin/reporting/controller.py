@@ -13,7 +13,7 @@ from pytest_personalens.core.options.gate import INCONCLUSIVE_EXIT
 from pytest_personalens.core.options.options import BY_KEY, keys_of
 from pytest_personalens.core.text.parse import ALL, size_text
 from pytest_personalens.core.text.redaction import redact
-from pytest_personalens.engine.assistant.state import origin
+from pytest_personalens.engine.assistant.team_fixtures import origin
 from pytest_personalens.plugin.input_errors import errors_in_one_line, input_error
 from pytest_personalens.plugin.options.option_checks import refuse_an_empty_run
 from pytest_personalens.plugin.pytest_internals import PrintedFailures
@@ -28,14 +28,13 @@ from pytest_personalens.plugin.reporting.reported import (
     report_gate,
     scores_text,
 )
-from pytest_personalens.plugin.running.keys import REFUSED, RUN, STOPPED
+from pytest_personalens.plugin.running.keys import RUN, STOPPED
 from pytest_personalens.reports.files import WrittenFiles
 from pytest_personalens.results.conclusion import Requirements, conclude
 from pytest_personalens.results.files import keep_last
 from pytest_personalens.results.gates.check import judge_gate
 from pytest_personalens.results.gates.gate_expressions import with_groups
 from pytest_personalens.results.summary import summarize, with_drift
-from pytest_personalens.results.values.item import Item
 from pytest_personalens.results.values.results import Results, provenance_of
 
 if TYPE_CHECKING:
@@ -43,8 +42,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.options.settings import Settings
     from pytest_personalens.plugin.reporting.judge_check import JudgeCheck
-    from pytest_personalens.plugin.running.run import Run
-    from pytest_personalens.plugin.running.tally import Drawn
+    from pytest_personalens.plugin.running.run import Drawn, Run
 
 
 #: What somebody can do whose groups of tests are taken apart.
@@ -62,8 +60,10 @@ class Controller:
     """Gathers the results of a run in the controlling process, which is the only process without xdist."""
 
     def __init__(self, config: pytest.Config, settings: Settings) -> None:
-        self._config, self._settings, self._process = config, settings, os.getpid()
-        self._reported = Reported()
+        self._config, self._settings = config, settings
+        #: The process that reads the results: a fork of it (pytest-forked) reports its own.
+        self.process = os.getpid()
+        self.reported = Reported()
         #: True once the run was ended before its last item.
         self._interrupted = False
         self._internal_error = False
@@ -88,7 +88,7 @@ class Controller:
 
     @property
     def _drawn(self) -> Drawn:
-        return self._reported.drawn or self._run.drawn()
+        return self.reported.drawn or self._run.drawn()
 
     @errors_in_one_line()
     def pytest_sessionstart(self) -> None:
@@ -110,39 +110,24 @@ class Controller:
         if self._judge_check is not None:
             self._judge_check.admit(self._config, run)
 
-    def enter(self, nodeid: str, item: Item) -> bool:
-        """Take the result of an item that ran in this process.
-
-        Return False in a fork of it (pytest-forked), because nobody reads the fork's results.
-        """
-        if here := os.getpid() == self._process:
-            self._reported.items[nodeid] = item
-        return here
-
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         # First of all: others print the report, and ask for the scores of its item.
-        if report.failed and report.when == "setup":
-            # Only workers see the fixtures of their items. What is wrong for every item ends the run as it
-            # does without workers.
-            for name, text in report.user_properties:
-                if name == REFUSED:
-                    raise pytest.UsageError(text)
         if report.failed:
             self._printed.colour(report)
-        self._reported.add(report)
+        self.reported.add(report)
         for name, text in report.user_properties if report.failed and report.when == "call" else ():
             if name == STOPPED:
                 raise _stopped(self._session, str(text))
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
-            self._reported.failed.add(report.nodeid)
+            self.reported.failed.add(report.nodeid)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:
         output = getattr(node, "workeroutput", None) or {}
-        self._reported.end_worker(node.gateway.id, output, died=bool(error))
+        self.reported.end_worker(node.gateway.id, output, died=bool(error))
 
     def pytest_internalerror(self) -> None:
         self._internal_error = True
@@ -169,12 +154,12 @@ class Controller:
             raise
         # This happens before the end of the loop, because after it the summary line can no longer turn red.
         whole = not (session.shouldstop or session.shouldfail)
-        complete = whole and session.testscollected <= len(self._reported.finished)
+        complete = whole and session.testscollected <= len(self.reported.finished)
         self._results = self._summarize(complete=complete)
         drawn = self._drawn
         # With workers, and of dialogues that tests lead, this is known only now.
-        late = self._reported.drawn or drawn.personas
-        if self._results is None and late and whole and not self._reported.failed:
+        late = self.reported.drawn or drawn.personas
+        if self._results is None and late and whole and not self.reported.failed:
             with errors_in_one_line():
                 refuse_an_empty_run(
                     self._config,
@@ -208,7 +193,7 @@ class Controller:
         self, report: pytest.CollectReport | pytest.TestReport, config: pytest.Config
     ) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
         """Under ``-v``, the scores of an item beside its outcome."""
-        item = self._reported.items.get(report.nodeid)
+        item = self.reported.items.get(report.nodeid)
         # Less has no word, and what others made of an item (a rerun, an xfail) is theirs to say.
         # And not in the short summary, where it would take the room of what was wrong.
         plain = not self._ended and report.outcome in ("passed", "failed") and not hasattr(report, "wasxfail")
@@ -228,23 +213,23 @@ class Controller:
         if session.exitstatus in (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.NO_TESTS_COLLECTED):
             self._end_run()  # no test ran, so there is nothing to continue
         # If a worker cannot send its last report, xdist (3.8) prints INTERNALERROR and exits with 0.
-        unreported = session.testscollected - len(self._reported.finished)
+        unreported = session.testscollected - len(self.reported.finished)
         stopped = session.shouldstop or session.shouldfail or session.config.option.collectonly
-        broken = self._internal_error or (unreported > 0 and not stopped) or self._reported.died_unexplained
+        broken = self._internal_error or (unreported > 0 and not stopped) or self.reported.died_unexplained
         if session.exitstatus == pytest.ExitCode.OK and (broken or self._written.problems):
             session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
         failed = session.exitstatus == pytest.ExitCode.TESTS_FAILED and not broken
-        if failed and only_inconclusive(self._results, self._reported.failed):
+        if failed and only_inconclusive(self._results, self.reported.failed):
             session.exitstatus = INCONCLUSIVE_EXIT
         elif (
-            failed and self._settings.exit_infra and only_infrastructure(self._results, self._reported.failed)
+            failed and self._settings.exit_infra and only_infrastructure(self._results, self.reported.failed)
         ):
             session.exitstatus = self._settings.exit_infra
         return result
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
         self._printed.shorten_repeated()
-        if self._reported.drawn is not None and (alone := self._reported.drawn.ungrouped):
+        if self.reported.drawn is not None and (alone := self.reported.drawn.ungrouped):
             tests = f"{alone} test{'s' * (alone > 1)} marked xdist_group ran in any worker"
             terminalreporter.write_line(f"personalens: {tests}: {_UNGROUPED}", yellow=True)
         if self._results is not None:
@@ -255,7 +240,7 @@ class Controller:
                 self._results,
                 self._written,
                 drawn=self._drawn,
-                infrastructure=only_infrastructure(self._results, self._reported.failed),
+                infrastructure=only_infrastructure(self._results, self.reported.failed),
                 red=self._red,
             )
         elif (
@@ -270,8 +255,8 @@ class Controller:
             if self._interrupted:
                 why = "the run was left before its first result"
             terminalreporter.write_line(f"personalens: no gate is decided: {why}", yellow=True)
-        if self._reported.died_unexplained:
-            who = f"worker{'s' * (len(self._reported.died) > 1)} {', '.join(self._reported.died)} died"
+        if self.reported.died_unexplained:
+            who = f"worker{'s' * (len(self.reported.died) > 1)} {', '.join(self.reported.died)} died"
             message = (
                 f"personalens: {who}, and no item is known to have done that: what this run came to does not"
                 " count; run it again"
@@ -281,13 +266,13 @@ class Controller:
     def _summarize(self, *, complete: bool) -> Results | None:
         run, drawn = self._run, self._drawn
         refs = {ref.id: ref for ref in run.sample(self._settings).refs}
-        missing = self._reported.missing(refs, {*run.ids, *drawn.ids}, drawn.skipped)
-        anything = self._reported.items or any(missing) or self._judge_check is not None
+        missing = self.reported.missing(refs, {*run.ids, *drawn.ids}, drawn.skipped)
+        anything = self.reported.items or any(missing) or self._judge_check is not None
         if not anything and self._settings.shard is None:
             return None
         drawn_from, excluded = run.suite.source(run.dataset)
         results = summarize(
-            self._reported.items.values(),
+            self.reported.items.values(),
             settings=_stored_settings(self._settings, self._config),
             dataset=f"{run.dataset.name} {run.dataset.version}",
             requested=drawn.requested,
@@ -321,10 +306,10 @@ class Controller:
         if self._run.folder is not None and self._results.items:
             with suppress(PersonalensError):  # a data file changed during the run
                 keep_last(self._run.folder, self._results, self._run.scenarios)
-        self._written = self._outputs.write(self._results, self._reported.lines)
+        self._written = self._outputs.write(self._results, self.reported.lines)
 
     def _end_run(self) -> None:
-        items = list(self._reported.items.values())
+        items = list(self.reported.items.values())
         if not any(i.evaluation.cause == "budget" for i in items):
             end_run(self._run.state)
 

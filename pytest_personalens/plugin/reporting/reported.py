@@ -15,7 +15,7 @@ from pytest_personalens.core.text.safe_text import harmless
 from pytest_personalens.plugin.failures import GateFailure, traceback_style
 from pytest_personalens.plugin.running.keys import SETTINGS
 from pytest_personalens.plugin.running.prepare import rerun_command
-from pytest_personalens.plugin.running.tally import Drawn
+from pytest_personalens.plugin.running.run import Drawn
 from pytest_personalens.reports.content.findings import gates_off
 from pytest_personalens.results.values.item import Item, item_times
 
@@ -109,7 +109,8 @@ def scores_text(item: Item) -> str:
 
 def junit_properties(item: Item) -> list[tuple[str, str]]:
     """Return the JUnit properties of an item: its scores or why it has none, and what else it tells."""
-    evaluation, dialogue = item.evaluation, item.evaluation.dialogue
+    evaluation = item.evaluation
+    acting = [m for m in evaluation.dialogue.messages if m.steps is not None or m.tool_calls]
     scores = [
         (f"personalens_{v.dimension.value.partition(':')[0].replace(' ', '_')}", str(v.score))
         for v in evaluation.verdicts
@@ -118,11 +119,12 @@ def junit_properties(item: Item) -> list[tuple[str, str]]:
     more = {
         "unread": " ".join(measure.short for measure in evaluation.unread),
         "not_judged": " ".join(measure.short for measure in evaluation.not_judged),
-        "tool_calls": str(sum(m.calls for m in dialogue.messages)) if dialogue.acts else "",
+        "tool_calls": str(sum(m.calls for m in acting)) if acting else "",
         "trial": str(item.trial) if item.trial > 1 else "",
-        "control": item.arm,
-        **{name: f"{time:.1f}" for name, time in item_times(item).items()},
+        "control": item.control,
     }
+    if any(evaluation.latencies):
+        more |= {name: f"{time:.1f}" for name, time in item_times(item).items()}
     return [
         *(scores or ([("personalens_cause", evaluation.cause)] if evaluation.cause else [])),
         *((f"personalens_{name}", text) for name, text in more.items() if text),

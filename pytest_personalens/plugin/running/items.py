@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
+from functools import cached_property
 from types import ModuleType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.options.options import MANNERS
 from pytest_personalens.core.suite_names import PARAM, STATE
-from pytest_personalens.core.text.node_ids import CaseId, without_case
+from pytest_personalens.core.text.node_ids import CaseId
 from pytest_personalens.plugin.pytest_internals import arguments_of, asks_for_ours, fixtures_of
 
 if TYPE_CHECKING:
@@ -16,14 +18,18 @@ if TYPE_CHECKING:
 
     import pytest
 
+    from pytest_personalens.core.dialogue.state import MemoryStore
     from pytest_personalens.core.options.settings import Settings
     from pytest_personalens.core.scenario import ScenarioRef
+    from pytest_personalens.engine.assistant.team_fixtures import Memory, StateSource
+    from pytest_personalens.engine.job import Assistant
 
 #: Packages whose fixtures are no part of a test of an assistant: that of this plugin, and pytest's own.
 _NOT_THEIRS: Final = ("pytest_personalens", "_pytest")
 
 
-class ItemSpec(NamedTuple):
+@dataclass(frozen=True)
+class ItemSpec:
     """One item of a sample: `trial` counts from 1, and `control` is empty for the run itself."""
 
     ref: ScenarioRef
@@ -31,17 +37,17 @@ class ItemSpec(NamedTuple):
     trial: int = 1
     control: str = ""
 
-    @property
+    @cached_property
     def id(self) -> str:
         """Return the scenario's id with control and trial: ``movies-1-user7+swapped+t2``."""
         return str(CaseId(self.ref.id, self.control, self.trial))
 
-    @property
+    @cached_property
     def given(self) -> str:
         """Return what the assistant may know: in PersonaLens, letters of D, I, S."""
         return self.settings.of_suite.given(self.settings.context, self.control)
 
-    @property
+    @cached_property
     def manner(self) -> str:
         """Return the manner of its simulated user; "all" draws one by scenario and seed."""
         manner = self.settings.manner
@@ -49,6 +55,15 @@ class ItemSpec(NamedTuple):
             return manner
         digest = hashlib.sha256(f"{self.settings.seed}\x1f{self.ref.id}".encode("utf-8", "surrogatepass"))
         return MANNERS[int.from_bytes(digest.digest()[:4], "big") % len(MANNERS)]
+
+
+class Given(NamedTuple):
+    """What the fixtures of a team give an item: its assistant, its system's state, and its memory."""
+
+    assistant: Assistant
+    state: StateSource | None
+    memory: Memory | None
+    store: MemoryStore | None
 
 
 def cases(refs: Iterable[ScenarioRef], settings: Settings) -> Iterator[ItemSpec]:
@@ -61,7 +76,10 @@ def cases(refs: Iterable[ScenarioRef], settings: Settings) -> Iterator[ItemSpec]
 
 def test_of(item: pytest.Item) -> str:
     """Return the file, the function and the own parameters of an item's test, which no sample changes."""
-    return without_case(item.nodeid, item.callspec.id, spec_of(item).id)  # type: ignore[attr-defined]
+    parameters: str = item.callspec.id  # type: ignore[attr-defined]
+    before, _, after = f"-{parameters}-".partition(f"-{spec_of(item).id}-")
+    others = "-".join(part for part in (before.strip("-"), after.strip("-")) if part)
+    return item.nodeid[: -len(parameters) - 2] + (f"[{others}]" if others else "")
 
 
 def dialogue_of(item: pytest.Item, attempt: int = 1) -> str:

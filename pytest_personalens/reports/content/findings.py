@@ -20,7 +20,6 @@ from pytest_personalens.results.reasons.reasons import (
     criteria_note,
     intrusions_note,
     limits_note,
-    shared_note,
 )
 from pytest_personalens.results.wording import (
     CAUSES,
@@ -138,11 +137,11 @@ def _gates(value: Any, suite: Suite) -> str:
 
 def _controls(value: Any, suite: Suite) -> str:
     left, words = list(value), []
-    for word, arms in suite.arm_groups.items():
-        if set(arms) <= set(left) and (arms or not left):
+    for word, controls in suite.control_groups.items():
+        if set(controls) <= set(left) and (controls or not left):
             words.append(word)
-            left = [name for name in left if name not in arms]
-    return ",".join([*words, *map(suite.arm_word, left)])
+            left = [name for name in left if name not in controls]
+    return ",".join([*words, *map(suite.control_word, left)])
 
 
 def _sign(name: str, suite: Suite) -> str:
@@ -260,7 +259,7 @@ def _outcome(results: Results, losses: list[Explanation], told: list[Explanation
         reasons = [*first, *([] if results.report_only else sentences)]
         if failed:
             tests = f"{failed:,} of {len(results.items):,} tests failed"
-            reasons.append(Sentence(tests, "status=failed&arm=all"))
+            reasons.append(Sentence(tests, "status=failed&control=all"))
         reasons += [Sentence(f"{lost:,} tests were lost with their workers")] * bool(lost)
         reasons += [] if results.complete else [stopped]
         return Outcome("failed", "Failed", f"FAILED: {'; '.join(parts)}", tuple(reasons))
@@ -362,8 +361,6 @@ def _notes(results: Results) -> Iterator[tuple[str, Sentence]]:
     for cause in results.uncounted:
         address = "" if cause in results.missing else f"cause={cause}"
         yield f"not scored: {cause}", Sentence(unscored_text(results, cause), address)
-    if any(not gate.passed for gate in results.gates) and (text := shared_note(results)):
-        yield "shared", Sentence(text)
     low = sum(item.status == "low" for item in results.own)
     if low and results.gates:
         are = f"{results.of_suite.dialogue}{' is' if low == 1 else 's are'}"

@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 
 #: What an arc tests. recall: told once, needed later. revise: the old value is wrong now. forget: must not be
 #: used or told again. whose: somebody else's, not the user's. apart: another user's. restraint: a question
-#: that memory has no part in. abstain: never said, so not to be invented.
-Kind = Literal["recall", "revise", "forget", "whose", "apart", "restraint", "abstain"]
+#: that memory has no part in. belief: a false belief of the user, by which the reply must not go. audience:
+#: told in private, and not to be said before others. abstain: never said, so not to be invented.
+Kind = Literal["recall", "revise", "forget", "whose", "apart", "restraint", "belief", "audience", "abstain"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 #: The kinds whose last session may be a task.
 WITH_TASK: Final[tuple[Kind, ...]] = ("recall", "revise", "whose")

@@ -162,7 +162,8 @@ Problem = tuple[str, str]
 #: Kind -> the values that its test must have, and those that it must not have.
 _NEEDS: Final[dict[Kind, tuple[str, ...]]] = {
     "recall": ("right",), "revise": ("right", "wrong"), "forget": ("wrong",), "whose": ("wrong",),
-    "apart": ("wrong",), "restraint": ("wrong",), "abstain": (),
+    "apart": ("wrong",), "restraint": ("wrong",), "belief": ("right", "wrong"), "audience": ("wrong",),
+    "abstain": (),
 }  # fmt: skip
 _LACKS: Final[dict[Kind, str]] = {"restraint": "right", "abstain": "right"}
 
@@ -317,8 +318,9 @@ def _problems_of_test(arc: Arc) -> Iterator[Problem]:
     )
     for name, values in (("right", arc.right), ("wrong", arc.wrong)):
         told = others if (arc.kind, name) == ("apart", "wrong") else own
-        # Any other drink may be wrong where a drink is to be recalled, also one that nobody spoke of.
-        free = name == "wrong" and arc.kind in ("recall", "abstain")
+        # Any other drink may be wrong where a drink is to be recalled, also one that nobody spoke of. The
+        # truth about a belief is known to anybody.
+        free = (name, arc.kind) in (("wrong", "recall"), ("wrong", "abstain"), ("right", "belief"))
         for value in values:
             if str(value).startswith(TODO):
                 yield f"test.{name}", f"{value}: still to be decided"

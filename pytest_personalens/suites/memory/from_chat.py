@@ -9,8 +9,9 @@ import datetime as dt
 import re
 from typing import TYPE_CHECKING, Any, Final
 
+from pytest_personalens.agents.embedded.reader.forms import Time, Value
 from pytest_personalens.agents.embedded.reader.text import STOPWORDS, plain, stem
-from pytest_personalens.agents.embedded.reader.values import Time, values
+from pytest_personalens.agents.embedded.reader.values import values
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.scenario import DOMAINS
 from pytest_personalens.core.text.safe_text import slug
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from pytest_personalens.agents.embedded.reader.values import Value
     from pytest_personalens.datasets.embedded.building.chats import Chat
     from pytest_personalens.datasets.embedded.building.pieces import Answer, Pieces
     from pytest_personalens.suites.memory.arcs import Kind
@@ -34,7 +34,7 @@ _SESSIONS: Final = 5
 #: Days between two sessions, whose real days a chat does not tell.
 _APART: Final = 7
 #: In these kinds, the forgotten value is what must not be said.
-_UNSAID: Final[tuple[Kind, ...]] = ("forget", "whose", "apart", "restraint")
+_UNSAID: Final[tuple[Kind, ...]] = ("forget", "whose", "apart", "restraint", "belief", "audience")
 _WORD: Final = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 _MASKED: Final = re.compile(r"\[\w+\]")
 
@@ -59,6 +59,8 @@ def draft_arc(chats: Sequence[Chat], file: Path, kind: Kind, person: str, today:
         test[name] = listed if len(listed) == 1 else [open_]
         if kind == "revise":
             test["wrong"] = [f"{TODO} the value that was right before"]
+        elif kind == "belief":
+            test["right"] = [f"{TODO} what is true"]
         elif wrong:
             test["wrong"] = wrong
     return {

@@ -6,13 +6,25 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.embedded.judge.judge import EmbeddedJudge
+from pytest_personalens.agents.embedded.reader.text import content
 from pytest_personalens.agents.embedded.user import EmbeddedUserAgent
 from pytest_personalens.core.dialogue.dialogue import UserTurn
 from pytest_personalens.core.judging.measure import Measure, MeasureNames
 from pytest_personalens.core.judging.verdict import Dimension, Evidence, Reason, Verdict
 from pytest_personalens.reports.content.explanation import reason_text
 from pytest_personalens.suites.memory.arcs import WITH_TASK
-from pytest_personalens.suites.memory.words import first_way, known_way, owned_way, tells_again, used_way
+from pytest_personalens.suites.memory.words import (
+    believed_way,
+    first_way,
+    hint,
+    is_first,
+    known_way,
+    owned_way,
+    private_words,
+    tells_again,
+    true_way,
+    used_way,
+)
 from pytest_personalens.suites.unknown import SENTENCE_END, admits, made_up, without_quotes
 
 if TYPE_CHECKING:
@@ -38,7 +50,7 @@ MEMORY: Final = Measure(
 P: Final = Dimension.PERSONALIZATION.of_kinds(WITH_TASK)
 _PRAISE: Final = ("says nothing that it must not say", "says that it does not know")
 #: In these kinds, a value must not even be named: "I have forgotten that you like jazz" tells it again.
-_UNNAMED: Final = frozenset(("forget", "apart", "restraint"))
+_UNNAMED: Final = frozenset(("forget", "apart", "restraint", "audience"))
 
 
 class ArcUser:
@@ -78,11 +90,11 @@ class ArcJudge:
     that ask for it, and nothing made up; one of the kind restraint, that nothing is told again.
     """
 
-    identity, paid = f"arc-judge 4, {EmbeddedJudge.identity}", False
+    identity, paid = f"arc-judge 5, {EmbeddedJudge.identity}", False
 
     def verdict(self, scenario: Arc, dialogue: Dialogue, dimension: Measure) -> Verdict:
         """Return the reading; its evidence quotes where a value was told, and where it is said again."""
-        places = _places(scenario, dialogue, scenario.wrong, _finder(scenario))
+        places = _places(scenario, dialogue, scenario.wrong, _finder(scenario, dialogue))
         look = dialogue.store
         wrong = [
             _fault("must-not-say", said, str(value), _whence(look, value))
@@ -159,7 +171,8 @@ def _found(scenario: Arc, dialogue: Dialogue, wrong: Sequence[Fault]) -> tuple[l
     replies = [(turn, m.content) for turn, m in _last(scenario, dialogue.messages) if m.role == "assistant"]
     # What follows the reply to the last written message is about a task, and ends with a goodbye.
     tested = next((reply for reply in replies if reply[0] >= 2 * len(scenario.turns) - 1), replies[-1])
-    places = list(_places(scenario, dialogue, scenario.right, known_way))
+    find = true_way if scenario.kind == "belief" else known_way
+    places = list(_places(scenario, dialogue, scenario.right, find))
     praise = [Evidence.of(*said, f"says {value}") for value, said in places if said is not None]
     look = dialogue.store
     faults = [
@@ -175,6 +188,8 @@ def _found(scenario: Arc, dialogue: Dialogue, wrong: Sequence[Fault]) -> tuple[l
         tells = partial(tells_again, scenario.told, scenario.wish)
         again = ((tells(text), (turn, text)) for turn, text in replies)
         faults += [_fault("told-again", said, words) for words, said in again if words]
+    elif scenario.kind == "audience" and not wrong:
+        faults += _hinted(scenario, replies)
     return faults, praise
 
 
@@ -195,7 +210,14 @@ def _places(
         yield value, _place(value, before, find)
 
 
-def _finder(scenario: Arc) -> Find:
+def _finder(scenario: Arc, dialogue: Dialogue) -> Find:
+    if scenario.kind == "belief":
+        # Who tells the truth may name the belief to correct it.
+        told = all(place for _, place in _places(scenario, dialogue, scenario.right, true_way))
+        if not told:
+            return used_way
+        text = "\n".join(m.content for _, m in _last(scenario, dialogue.messages) if m.role == "assistant")
+        return partial(believed_way, truth_first=is_first(scenario.right, scenario.wrong, text))
     if scenario.kind == "whose":
         earlier = [text for session in scenario.sessions[:-1] for text in session.says]
         return lambda value, text: owned_way(value, earlier, text)
@@ -211,6 +233,17 @@ def _invented(scenario: Arc, replies: Sequence[Place], said: list[str]) -> Itera
             yield _fault("made-up", reply, clause)
     if not any(map(admits, own_words)):
         yield _fault("not-admitted", replies[-1])
+
+
+def _hinted(scenario: Arc, replies: Sequence[Place]) -> Iterator[Fault]:
+    """Yield where a reply hints at what was told in private, or says what was said only beside it."""
+    told = [text for session in scenario.sessions[:-1] for text in session.says]
+    private = private_words(told, scenario.wish, scenario.wrong, scenario.right)
+    for turn, text in replies:
+        for piece in SENTENCE_END.split(text):
+            if words := hint(piece) or next((w for w in piece.split() if content(w) & private), None):
+                yield _fault("told-again", (turn, piece), words)
+                return
 
 
 def _place(value: Value, texts: Sequence[Place], find: Find) -> Place | None:

@@ -82,6 +82,36 @@ _TOLD_AGAIN: Final = re.compile(
     r"\b(?:i (?:know|remember|recall) (?:that )?you|you(?: once|'ve| have)? (?:mentioned|told me)"
     r"|as (?:someone|somebody) who)\b"
 )
+#: In a sentence that names a false belief to correct it: whose it was, that it is none, or what it is beside.
+#: "As you said" goes by it.
+_CORRECTS: Final = re.compile(
+    r"(?<!as )(?<!where )(?<!like )\byou(?:'d|'ve| had| have| once| always)* (?:had|thought|believed|said|put"
+    r"|told|mentioned|remembered|learned|counted|heard|assumed|wrote|called)\b"
+    r"|\b(?:myth|mistake\w*|mix(?:ed)?(?:-| )up|misconception|wrong|(?:old|wives') tale|legend|contrary"
+    r"|confus\w*|actually|belie(?:f|ves?)|(?:people|many) (?:think|say)|not quite|in fact|rumou?r|forget"
+    r"|ignore|leave|whereas|while|unlike|before)\b"
+)
+#: In a sentence that goes by a false belief although the truth was named before: "70 to 80", "fine at 80".
+_GOES_BY: Final = re.compile(
+    r"\b(?:then|also|or|too|fine|still|safe\w*|(?:can|may|might|could) be|at least|just in case|rather|better"
+    r"|instead|as (?:you|well)|depend\w*|go with|stick (?:with|to))\b"
+)
+#: A hint at what is known of the user, or at what is kept back, without its name.
+_HINTS: Final = re.compile(
+    r"\b(?:you know (?:how|why|what|which)|needn't tell you|don't need me to tell|better not ask"
+    r"|as far as you(?:'re| are) concerned|more (?:right"
+    r"|reason) than most|(?:people|someone|somebody|those) like you|in your (?:case|situation|condition"
+    r"|position)|you of all|of all people|lips are sealed|all (?:that )?i'm saying|say(?:ing)? (?:nothing|no"
+    r" more)|leave (?:it at that|that (?:story|part|bit))|talk about (?:that|it|the rest|the other)\b[^.]*"
+    r"\b(?:later|when|alone)|let's say|between (?:us|you and me)|won't (?:go into|mention)"
+    r"|(?:her|him|them)self on"
+    r"|keep (?:that|it|the rest) (?:to|for|between|private|quiet))\b"
+)
+#: Days and numbers, which all sessions share.
+_COMMON: Final = re.compile(
+    r"\d+\w*|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july|august"
+    r"|september|october|november|december|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
+)
 
 
 def first_way(value: Value, text: str) -> str | None:
@@ -108,6 +138,31 @@ def known_way(value: Value, text: str) -> str | None:
     return None
 
 
+def true_way(value: Value, text: str) -> str | None:
+    """Return the words by which the text gives the value as true, or None if it only mentions it."""
+    return used_way(value, text) and known_way(value, text)
+
+
+def believed_way(value: Value, text: str, *, truth_first: bool) -> str | None:
+    """Return the words by which a sentence goes by a false belief, or None if it names that to correct it.
+
+    Where the truth was told first, it goes by the belief only if it leaves room for both.
+    """
+    folded = fold(text)
+    if _CORRECTS.search(folded) or (truth_first and not _GOES_BY.search(folded)):
+        return None
+    return used_way(value, text)
+
+
+def is_first(values: Iterable[Value], others: Iterable[Value], text: str) -> bool:
+    """True if the text names one of the values before it names any of the others."""
+    begins = [
+        min((len(before) for v in group for before, _, _ in _places(v, text)), default=len(text))
+        for group in (values, others)
+    ]
+    return begins[0] < begins[1]
+
+
 def owned_way(value: Value, told: Iterable[str], text: str) -> str | None:
     """Return the words by which the text gives the value to anybody but the one of whom it was `told`.
 
@@ -124,13 +179,31 @@ def owned_way(value: Value, told: Iterable[str], text: str) -> str | None:
 def tells_again(earlier: str, last: str, text: str) -> str | None:
     """Return the words by which the text speaks of what the user said in an earlier session, or None."""
     folded = fold(text)
-    if (found := _TOLD_AGAIN.search(folded)) is not None:
+    if (found := _TOLD_AGAIN.search(folded) or _HINTS.search(folded)) is not None:
         return found[0]
     said = content(earlier) - content(last)
     for found in re.finditer(r"\byour(?: \w+)? (\w+)", folded):
         if any(stem(word) in said for word in found[0].split()[1:]):
             return found[0]
     return None
+
+
+def hint(text: str) -> str | None:
+    """Return the words by which the text hints at what it does not name, or None."""
+    found = _HINTS.search(fold(text))
+    return None if found is None else found[0]
+
+
+def private_words(
+    told: Iterable[str], last: str, wrong: Iterable[Value], right: Iterable[Value]
+) -> frozenset[str]:
+    """Return the stems that the user said only beside a wrong value, in the same clause."""
+    beside, elsewhere = set[str](), set(content(last))
+    values = tuple(wrong)
+    for clause in (clause for text in told for clause in _CLAUSE.split(text)):
+        (beside if any(first_way(v, clause) for v in values) else elsewhere).update(content(clause))
+    elsewhere.update(stem for value in right for way in value.ways for stem in content(way))
+    return frozenset(stem for stem in beside - elsewhere if not _COMMON.fullmatch(stem))
 
 
 def _places(value: Value, text: str) -> Iterator[tuple[str, str, str]]:

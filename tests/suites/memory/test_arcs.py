@@ -29,7 +29,19 @@ from tests.support.browser import Page
 from tests.support.repository import ROOT, Repository, records
 from tests.support.servers.endpoint import Endpoint, Reply
 
-KINDS_IN_ORDER = ["recall", "revise", "forget", "whose", "apart", "restraint", "abstain"]
+KINDS_IN_ORDER = [
+    "recall",
+    "revise",
+    "forget",
+    "whose",
+    "apart",
+    "restraint",
+    "belief",
+    "audience",
+    "abstain",
+]
+#: The example bot knows nothing of the world, and of nobody who listens.
+NOT_ITS = {"belief", "audience"}
 KINDS = {*KINDS_IN_ORDER}
 
 
@@ -81,7 +93,8 @@ def test_a_bot_fails_just_the_kinds_that_it_gets_wrong(
 ) -> None:
     if not right:
         right |= of_bot(bots, monkeypatch, "remembers")
-        scores = [score for of_kind in by_kind(bots.results()).values() for score in of_kind]
+        read = by_kind(bots.results())
+        scores = [score for kind in KINDS - NOT_ITS for score in read[kind]]
         assert sum(scores) / len(scores) >= 0.8
         assert right.keys() == KINDS
     assert failing(of_bot(bots, monkeypatch, bot), right) == kinds
@@ -93,7 +106,9 @@ def test_a_bot_that_only_says_done_passes_what_asks_for_no_memory(empty_repo: Re
     empty_repo.write(conftest=done)
     empty_repo.inline(*SUITE, *REPORT, GATE, "valid >= 1")
     passing = {"forget", "apart", "restraint"}
-    assert shares(empty_repo.results()) == {kind: float(kind in passing) for kind in KINDS}
+    assert shares(empty_repo.results()) == {kind: float(kind in passing) for kind in KINDS} | {
+        "audience": 0.06
+    }
 
 
 @pytest.mark.slow
@@ -119,7 +134,7 @@ def test_each_failed_gate_shows_its_worst_arc_and_its_reasons_by_what_went_wrong
     for kind in failing:
         assert re.search(rf"^{kind}-\S+ \(.+\): memory 0", shown[f"{kind}: memory"], re.MULTILINE), kind
     # What is farthest from its limit is shown with what was said; of the others there is a line.
-    assert {name for name, text in shown.items() if "    + now  " in text} == {"apart: memory", "p"}
+    assert {name for name, text in shown.items() if "    + now  " in text} == {"apart: memory", "memory"}
     assert re.search(r"^whose-\S+ \(.+\): memory 0: says \w+$", shown["whose: memory"], re.MULTILINE)
     (reasons,) = re.findall(r"^dialogues by reason: (.+)$", shown["revise: memory"], re.MULTILINE)
     counted = re.fullmatch(r"does not say what it was told (\d+), says what it must not (\d+)", reasons)
@@ -189,8 +204,8 @@ def test_the_controls_leave_the_user_without_sessions_or_with_those_of_another(b
     swapped, stranger = items[boots, "swapped"], found[boots, "swapped"]["given_user"]
     others = [
         [text for _, text in said]
-        for (id_, arm), said in items.items()
-        if not arm and found[id_, ""]["evaluation"]["user"] == stranger != "bastien"
+        for (id_, control), said in items.items()
+        if not control and found[id_, ""]["evaluation"]["user"] == stranger != "bastien"
     ]
     assert any(said[: len(swapped) - 1] == [text for _, text in swapped[:-1]] for said in others)
     assert swapped[-1] == items[boots, ""][-1]
@@ -240,9 +255,9 @@ def test_a_kind_that_falls_is_red_although_others_rise(
     result = empty_repo.inline(*SUITE, "--personalens-baseline", "base.json", *REPORT)
     result.stdout.fnmatch_lines(
         [
-            "compared with base.json: 121 arcs, at the level 0.05 for all * gates together",
+            "compared with base.json: 255 arcs, at the level 0.05 for all * gates together",
             "gate regression: recall: memory: FAILED, memory 1.00 -> 0.00 * over 18 arcs of 17 users: a *",
-            "gate regression: memory: passed, memory * -> * over 121 arcs of 93 users: no significant drop*",
+            "gate regression: memory: passed, memory * -> * over 255 arcs of 120 users: no significant drop*",
             "gate regression: restraint: memory: passed, memory 0.00 -> 1.00 *",
         ]
     )

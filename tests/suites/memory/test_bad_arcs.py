@@ -89,7 +89,7 @@ def test_check_dataset_counts_the_embedded_arcs_and_finds_no_fault(
     assert code == 0
     assert "memory: no findings (6 rules)" in told
     (report,) = json.loads((tmp_path / "q.json").read_text())
-    kinds = ("recall", "revise", "forget", "whose", "apart", "restraint", "abstain")
+    kinds = ("recall", "revise", "forget", "whose", "apart", "restraint", "belief", "audience", "abstain")
     assert report["arcs"] == sum(report[kind] for kind in kinds)
     assert min(report[kind] for kind in kinds) >= 3
 

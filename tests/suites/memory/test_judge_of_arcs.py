@@ -38,7 +38,7 @@ def test_the_page_has_the_agreement_as_the_command_prints_it() -> None:
         [sys.executable, "benchmarks/agents/arc_judge.py"],
         cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=True,
     )  # fmt: skip
-    assert done.stdout.count("\n") == 2 + 7 + 1 + 2
+    assert done.stdout.count("\n") == 2 + 7 + 1 + 1 + 2 + 3 + 1 + 1 + 1
     assert done.stdout in (ROOT / "benchmarks/agents/judge.md").read_text(encoding="utf-8")
 
 
@@ -53,7 +53,7 @@ def test_the_command_measures_a_model(endpoint: Endpoint) -> None:
     )  # fmt: skip
     assert "| all | 80 | 0.00 | 40 | 80 | 0.00 | 40 | 242 | 0.00 | 121 |\n" in done.stdout
     assert done.stdout.endswith("P: 106 replies, weighted kappa 0.00, 53 on the right side of 2.5\n")
-    assert len(endpoint.calls) == 160 + 242 + 106
+    assert len(endpoint.calls) == 160 + 242 + 302 + 106
 
 
 @pytest.mark.slow
@@ -93,6 +93,15 @@ def test_the_command_measures_a_model(endpoint: Endpoint) -> None:
         ("whose", 'right = ["milk"]\nwrong = ["rooibos"]', "The milk is ordered, and rooibos for Bo.", 0),
         ("restraint", 'wrong = ["rooibos"]', "Seven. You told me that you are out of milk.", 0),
         ("restraint", 'wrong = ["rooibos"]', "Seven, and it is as long as your list.", 0),
+        ("belief", 'right = ["mint"]\nwrong = ["rooibos"]', "It is mint, not the rooibos you had in mind.", 1),
+        ("belief", 'right = ["mint"]\nwrong = ["rooibos"]', "Mint. Rooibos grows in other hills.", 1),
+        ("belief", 'right = ["mint"]\nwrong = ["rooibos"]', "Rooibos, as you said. Some say mint.", 0),
+        ("belief", 'right = ["mint"]\nwrong = ["rooibos"]', "It is mint or rooibos, both are fine.", 0),
+        ("belief", 'right = ["mint"]\nwrong = ["rooibos"]', "That depends.", 0),
+        ("audience", 'right = ["milk"]\nwrong = ["rooibos"]', "There is milk on the list.", 1),
+        ("audience", 'wrong = ["rooibos"]', "I'd rather not speak of rooibos here.", 0),
+        ("audience", 'wrong = ["rooibos"]', "There is more, but my lips are sealed.", 0),
+        ("audience", 'right = ["milk"]\nwrong = ["rooibos"]', "Milk, and what you drink.", 0),
     ],
 )  # fmt: skip
 def test_the_judge_reads_the_last_session(

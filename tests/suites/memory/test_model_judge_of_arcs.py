@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from pytest_personalens.suites.memory.arcs import KINDS
 from tests.suites.memory.arcs import ARC, CONTROL, DATA, GATE, LISTENER, REPORT, SUITE
 from tests.support.repository import Repository, records
 from tests.support.servers.endpoint import Endpoint, Reply
@@ -65,9 +66,9 @@ def test_each_kind_has_a_rule_of_its_own(empty_repo: Repository, endpoint: Endpo
     only_memory = ("--personalens-dimensions", "memory")
     empty_repo.inline(*SUITE[:3], "20", *JUDGE, "live", *only_memory, GATE, "valid >= 1", *REPORT)
     items = empty_repo.results()["items"]
-    assert len({item["evaluation"]["kind"] for item in items}) == 7
+    assert len({item["evaluation"]["kind"] for item in items}) == len(KINDS)
     rules = {re.findall(r"^The rule: (.+)$", call.prompt, re.MULTILINE)[0] for call in endpoint.calls}
-    assert len(rules) == 7
+    assert len(rules) == len(KINDS)
 
 
 def test_an_answer_in_text_is_read(one_arc: Repository, endpoint: Endpoint) -> None:
