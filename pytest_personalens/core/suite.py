@@ -92,7 +92,7 @@ class DataCheck:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Arm:
+class Control:
     """A control: the same items with less context or another user's. Options and reports use its `word`."""
 
     name: str
@@ -131,15 +131,15 @@ class Suite:
     metrics: tuple[Metric, ...]
     #: An example of a gate's expression, for messages.
     gate_example: str
-    #: The measure and the arms of the gate ``lift`` without an argument. The first arm that was run counts.
+    #: The measure and the controls of the gate ``lift`` without an argument; the first that was run counts.
     lift: tuple[Measure, tuple[str, ...]] | None = None
-    arms: tuple[Arm, ...] = ()
+    controls: tuple[Control, ...] = ()
     #: What the run itself has, and a control has not.
     own: str = "this user's context"
     #: What the controls lack.
     without: str = "with the context withheld, or another user's"
-    #: Word -> the arms that it stands for together.
-    arm_groups: Mapping[str, tuple[str, ...]] = {}
+    #: Word -> the controls that it stands for together.
+    control_groups: Mapping[str, tuple[str, ...]] = {}
     #: What the bots of the example project reach by the suite's own scorer on its own data, in a sentence.
     bearings: str = ""
     #: The worst score with which an item passes, by measure.
@@ -192,7 +192,7 @@ class Suite:
         return iter(())
 
     def other_user(self, dataset: Any, seed: str, ref: Any) -> Any:
-        """Return another user's scenario, for an arm that swaps; raise `SpecError` if there is none."""
+        """Return another user's scenario, for a control that swaps; raise `SpecError` if there is none."""
         raise SpecError("--personalens-control: this suite gives nobody another user's context", code="PL108")
 
     def check_data(self, spec: str, words: int) -> DataCheck | None:
@@ -237,14 +237,14 @@ class Suite:
         """Return the value of the option context; raise ValueError for another text."""
         return text.strip()
 
-    def given(self, context: str, arm: str) -> str:
-        """Return what the assistant gets in an arm; the run itself has the arm ""."""
-        return arm or context
+    def given(self, context: str, control: str) -> str:
+        """Return what the assistant gets in a control; the run itself has the control ""."""
+        return control or context
 
     def context(
         self, settings: Settings, scenario: BaseScenario, given: str, other: BaseScenario | None
     ) -> Context:
-        """Return what the assistant may know; `other` is another user's scenario if the arm swaps."""
+        """Return what the assistant may know; `other` is another user's scenario if the control swaps."""
         return (other or scenario).context(given)
 
     def situated(
@@ -355,17 +355,17 @@ class Suite:
         columns = {measure.value: measure.names.heading for measure in self.measures}
         return columns | {m.name: m.heading or m.name for m in self.metrics if m.of is not None}
 
-    def arm(self, name: str) -> Arm:
-        """Return the arm with that name; an unknown name is its own word and title."""
-        return next((arm for arm in self.arms if arm.name == name), Arm(name=name, word=name, title=name))
+    def control(self, name: str) -> Control:
+        """Return the control with that name; an unknown name is its own word and title."""
+        return next((c for c in self.controls if c.name == name), Control(name=name, word=name, title=name))
 
-    def arm_word(self, name: str) -> str:
-        return self.arm(name).word
+    def control_word(self, name: str) -> str:
+        return self.control(name).word
 
-    def arms_by_word(self) -> dict[str, tuple[str, ...]]:
-        """Return the arms that each word of the option control asks for."""
-        telling_first = sorted(self.arms, key=lambda arm: arm.word == arm.name)
-        return {arm.word: (arm.name,) for arm in telling_first} | dict(self.arm_groups)
+    def controls_by_word(self) -> dict[str, tuple[str, ...]]:
+        """Return the controls that each word of the option control asks for."""
+        telling_first = sorted(self.controls, key=lambda control: control.word == control.name)
+        return {control.word: (control.name,) for control in telling_first} | dict(self.control_groups)
 
     def with_criteria(self, names: Sequence[str]) -> Suite:
         """Return the suite with criteria of a team's own, by their long names; each is to be met."""

@@ -41,7 +41,7 @@ def conclude(results: Results, requirements: Requirements) -> Results:
     if s.control:
         from pytest_personalens.results.comparison.pairs import controls_of
 
-        update["arms"] = controls_of(results.items, results.of_suite)
+        update["controls"] = controls_of(results.items, results.of_suite)
     results = results.model_copy(update=update)
     # A cap ends a run in order, and its items are skipped. Items that could not be scored are skipped too if
     # nothing may fail the run. If no item is left, the run must not count as a success.

@@ -111,9 +111,10 @@ def read_computed(path: Path) -> Results:
 
 
 def _wrong_figures(stored: Results, computed: Results) -> Iterator[tuple[str, Any, Any]]:
-    for name in (*_FIGURES, "trials", "arms", "comparison", "gates"):
-        sides = (results.model_dump(mode="json", include={name})[name] for results in (stored, computed))
-        yield from _differences(name, *sides)
+    for name in (*_FIGURES, "trials", "controls", "comparison", "gates"):
+        dumps = [one.model_dump(mode="json", by_alias=True, include={name}) for one in (stored, computed)]
+        ((place, was),), ((_, follows),) = (dump.items() for dump in dumps)
+        yield from _differences(place, was, follows)
 
 
 def _wrong_changes(stored: Results) -> Iterator[tuple[str, Any, Any]]:
@@ -133,8 +134,8 @@ def _computed(stored: Results) -> Results:
     # A shard has neither, because both belong to the whole run.
     if stored.trials is not None:
         update["trials"] = trials_of(stored.own, stored.trials.count, stored.of_suite)
-    if stored.arms:
-        update["arms"] = controls_of(stored.items, stored.of_suite)
+    if stored.controls:
+        update["controls"] = controls_of(stored.items, stored.of_suite)
     if (comparison := _compared_again(stored)) is not None:
         update["comparison"] = comparison
     computed = stored.model_copy(update=update)

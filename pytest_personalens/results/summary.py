@@ -53,7 +53,7 @@ def summarize(
     criteria = dict.fromkeys(settings.get("criteria") or ())
     criteria |= dict.fromkeys(m.value for i in ordered for m in i.evaluation.read if m.startswith(CRITERION))
     suite = get_suite(settings.get("suite", FIRST_SUITE)).with_criteria(tuple(criteria))
-    own = [i for i in ordered if not i.arm]
+    own = [i for i in ordered if not i.control]
     scored = [i for i in own if i.evaluation.scored]
     turns = [i.evaluation.dialogue.user_turns for i in scored]
     causes: Counter[Cause] = Counter(i.evaluation.cause for i in own if not i.evaluation.scored)

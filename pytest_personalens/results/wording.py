@@ -261,7 +261,9 @@ def stale_note(results: Results) -> str:
 
 def control_names(suite: Suite) -> dict[str, str]:
     """Return the names of the run itself and of its controls on the page."""
-    return {"": "the run itself"} | {arm.name: arm.title or arm.word for arm in suite.arms}
+    return {"": "the run itself"} | {
+        control.name: control.title or control.word for control in suite.controls
+    }
 
 
 def gate_outcome(gate: Gate, results: Results) -> str:

@@ -16,7 +16,7 @@ from pytest_personalens.core.judging.dimensions import (
 )
 from pytest_personalens.core.judging.evaluation import Metric
 from pytest_personalens.core.scenario import DOMAINS, BaseScenario, Context, Scenario
-from pytest_personalens.core.suite import Arm, Suite
+from pytest_personalens.core.suite import Control, Suite
 from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.core.text.parse import judge_specs, letters
 
@@ -71,15 +71,15 @@ class PersonaLens(Suite):
     )
     gate_example = "tcr >= 0.9 or Movies: p >= 3"
     lift = (_P, ("swapped", "none"))
-    arms = (
-        Arm(name="none", word="no-context", title="no-context"),
-        Arm(name="D", word="D", title="D (demographics)"),
-        Arm(name="I", word="I", title="I (past interactions)"),
-        Arm(name="H", word="H", title="H (past sessions)"),
-        Arm(name="S", word="S", title="S (the situation)"),
-        Arm(name="swapped", word="other-user", title="other-user", swaps=True),
+    controls = (
+        Control(name="none", word="no-context", title="no-context"),
+        Control(name="D", word="D", title="D (demographics)"),
+        Control(name="I", word="I", title="I (past interactions)"),
+        Control(name="H", word="H", title="H (past sessions)"),
+        Control(name="S", word="S", title="S (the situation)"),
+        Control(name="swapped", word="other-user", title="other-user", swaps=True),
     )
-    arm_groups: Mapping[str, tuple[str, ...]] = {"ablation": _ABLATION}
+    control_groups: Mapping[str, tuple[str, ...]] = {"ablation": _ABLATION}
     thresholds: Mapping[Measure, float] = {_TC: 1, _P: 2}
     bearings = "P goes from 1 to 4; the example's bot reaches 3.50, and 1.07 without its memory"
     scenario = Scenario
@@ -123,9 +123,9 @@ class PersonaLens(Suite):
     def read_context(self, text: str) -> str:
         return letters(text)
 
-    def given(self, context: str, arm: str) -> str:
+    def given(self, context: str, control: str) -> str:
         """Return the letters of D, I, H, S that the assistant may know."""
-        return {"": context, "swapped": context, "none": ""}.get(arm, arm)
+        return {"": context, "swapped": context, "none": ""}.get(control, control)
 
     def context(
         self, settings: Settings, scenario: BaseScenario, given: str, other: BaseScenario | None
@@ -176,8 +176,8 @@ class PersonaLens(Suite):
             if not enough:
                 no_more = f"{'+'.join(known)} of the user" if control in "DIHS" else "no more of the user"
                 raise SpecError(
-                    f"{flag} {self.arm_word(control)}: the run itself knows {no_more if known else 'nothing'}"
-                    " (personalens_context); there is nothing to compare",
+                    f"{flag} {self.control_word(control)}: the run itself knows"
+                    f" {no_more if known else 'nothing'} (personalens_context); there is nothing to compare",
                     code="PL108",
                 )
 

@@ -139,10 +139,12 @@ def test_a_control_tells_whose_values_were_used(empty_repo: Repository) -> None:
         for reason in verdict["reasons"]
         if reason["code"] == "contradicts"
     ]
-    told = {(user, reason["detail"]) for arm, user, reason in against if "detail" in reason}
+    told = {(user, reason["detail"]) for control, user, reason in against if "detail" in reason}
     assert len(told) >= 3
     assert all(detail == f"{user}'s" for user, detail in told)
-    assert all(arm for arm, _, reason in against if "detail" in reason), "of the run itself nobody knows"
+    assert all(control for control, _, reason in against if "detail" in reason), (
+        "of the run itself nobody knows"
+    )
     page = (empty_repo.path / "r.html").read_text(encoding="utf-8")
     assert sum(bool(re.search(rf"did [^\"]+: {detail}", page)) for _, detail in told) >= 3
 

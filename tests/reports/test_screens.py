@@ -154,7 +154,7 @@ def test_an_assistant_that_crashes(
 @pytest.mark.parametrize("beside", [False, True], ids=["one run", "beside another"])
 def test_stored_results(repo: Repository, snapshot: SnapshotAssertion, beside: bool) -> None:
     """Trials, controls, a comparison and every kind of loss; and two runs with another context."""
-    made = rich_results(12, trials=2, arms=("none", "swapped"), compared=not beside)
+    made = rich_results(12, trials=2, controls=("none", "swapped"), compared=not beside)
     write_json(made.model_copy(update={"gates": ()} if beside else {}), repo.path / "now.json")
     then = rich_results(10, seed="then")
     other = then.model_copy(update={"settings": {**then.settings, "context": "none"}, "gates": ()})

@@ -37,8 +37,8 @@ from pytest_personalens.reports.terminal.transcript import failure_lines
 from pytest_personalens.results.gates.check import check_again
 from pytest_personalens.results.summary import group, summarize
 from pytest_personalens.results.values.figures import (
-    Arm,
     Comparison,
+    ControlFigures,
     Difference,
     Flip,
     Gate,
@@ -141,7 +141,7 @@ FULL = results(
     [item(1, p=1, tc=0, record_file="tests/__personalens__/test_bot/test_bot[books-1-ann].json"), item(2, p=3), item(3, cause="judge", said="no answer", failed=True)],
     gates=(gate("tcr", False, low=0.2, high=0.8), gate("valid", True)),
     trials=Trials(count=2, pass_k=(0.8, 0.65), spread={"personalization": 0.31}),
-    arms=(Arm(name="none", overall=group("overall", [item(1, p=1)], get_suite("personalens")), lift=(PairedChange(dimension=P, pairs=9, users=9, before=1.5, after=2.25, change=0.75, low=0.25, high=1.25, p=0.004),)),),
+    controls=(ControlFigures(name="none", overall=group("overall", [item(1, p=1)], get_suite("personalens")), lift=(PairedChange(dimension=P, pairs=9, users=9, before=1.5, after=2.25, change=0.75, low=0.25, high=1.25, p=0.004),)),),
     comparison=Comparison(
         baseline="base.json", level=0.05, compared=2,
         differences=(Difference(dimension=P, pairs=2, users=2, before=2.5, after=2.0, change=-0.5, low=-0.9, high=-0.1, p=0.01, detectable=0.4, gated=True, regressed=True),),
@@ -362,7 +362,7 @@ def test_no_report_has_a_line_that_a_runner_takes_for_a_command() -> None:
 def stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     # Of a file that is read again, the figures follow from the items.
-    consistent = {"trials": None, "arms": (), "gates": tuple(check_again(FULL, g) for g in FULL.gates)}
+    consistent = {"trials": None, "controls": (), "gates": tuple(check_again(FULL, g) for g in FULL.gates)}
     write_json(FULL.model_copy(update=consistent), tmp_path / "now.json")
     write_json(results([item(1, p=3), item(2, p=3)]), tmp_path / "before.json")
     return tmp_path

@@ -13,7 +13,7 @@ from pytest_personalens.core.judging.evaluation import Answer, Metric, OfSums, R
 from pytest_personalens.core.judging.measure import Measure, MeasureNames
 from pytest_personalens.core.judging.verdict import Verdict
 from pytest_personalens.core.scenario import BaseScenario, Context, ScenarioRef
-from pytest_personalens.core.suite import Arm, Suite
+from pytest_personalens.core.suite import Control, Suite
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -133,7 +133,7 @@ class SumsSuite(Suite):
     gate_example = "accuracy >= 0.5 or mae <= 3"
     thresholds: Mapping[Measure, float] = {RIGHT: 1}
     has_turns = False
-    arms = (Arm(name="blind", word="blind"),)
+    controls = (Control(name="blind", word="blind"),)
     scenario = Sum
     defaults: Mapping[str, Any] = {"context": "result", "dimensions": ("right", "off")}
     lacks = ("user_model", "judge_model", "max_turns")
@@ -150,8 +150,8 @@ class SumsSuite(Suite):
     def scorer(self, settings: Settings, root: str) -> Judge:
         return Scorer()
 
-    def given(self, context: str, arm: str) -> str:
-        return "" if arm else context
+    def given(self, context: str, control: str) -> str:
+        return "" if control else context
 
     def about(self, settings: Settings) -> str:
         return f"given {settings.context or 'nothing'}"

@@ -49,7 +49,7 @@ class GateExpression(NamedTuple):
     """The worst value of a metric that passes a gate.
 
     `group` is a domain or a kind; an empty `group` means the whole run. The metric ``lift`` may name the
-    metric that it is a lift `of`, and the `arm` that it compares with. ``drop`` and ``gap`` name
+    metric that it is a lift `of`, and the `control` that it compares with. ``drop`` and ``gap`` name
     the metric that drops, or that differs between groups of users, and ``criterion`` the criterion.
     """
 
@@ -58,12 +58,12 @@ class GateExpression(NamedTuple):
     limit: float
     direction: Direction = ">="
     of: str = ""
-    arm: str = ""
+    control: str = ""
 
     @property
     def name(self) -> str:
         """A name such as ``Movies: p``, ``lift(p, other-user)`` or ``drop(p)``."""
-        of = ", ".join(filter(None, (self.of, self.arm)))
+        of = ", ".join(filter(None, (self.of, self.control)))
         metric = f"{self.metric}({of})" if of else self.metric
         return f"{self.group}: {metric}" if self.group else metric
 
@@ -85,7 +85,8 @@ class GateExpression(NamedTuple):
 #: Metrics that every suite has, in addition to its own.
 _COMMON: Final = ("valid", "lift", "drop", "gap", LATENCY_P95, "pass^k")
 _EXPRESSION: Final = re.compile(
-    r"\s*(?:(?P<group>[^:<>=]+):)?\s*(?P<metric>[\w^-]+)\s*(?:\((?P<of>[^(),]*)(?:,(?P<arm>[^(),]*))?\))?"
+    r"\s*(?:(?P<group>[^:<>=]+):)?\s*(?P<metric>[\w^-]+)\s*"
+    r"(?:\((?P<of>[^(),]*)(?:,(?P<control>[^(),]*))?\))?"
     r"\s*(?P<direction>>=|≥|<=|≤|=)\s*(?P<value>-?[\d.]+)\s*(?P<percent>%?)\s*"
 )
 _MUST_NOT: Final = {"drop": "drop", "gap": "differ between groups of users"}
@@ -105,7 +106,9 @@ def read_gate(text: str, suite: Suite) -> GateExpression:
         return _of_criterion(metric, expression, suite)
     if metric in DIFFERENCES:
         return _difference(metric, expression, suite)
-    of, arm = _lift_of(expression["of"], expression["arm"] or "", suite) if expression["of"] else ("", "")
+    of, control = (
+        _lift_of(expression["of"], expression["control"] or "", suite) if expression["of"] else ("", "")
+    )
     if metric == "lift" and not of and suite.lift is None:
         raise ValueError("name a metric and a control: lift(METRIC, CONTROL) >= VALUE")
     value = _value(expression, _way(metric, suite))
@@ -120,14 +123,14 @@ def read_gate(text: str, suite: Suite) -> GateExpression:
     if _DIRECTIONS.get(expression["direction"], way) != way:
         better = "high" if way == ">=" else "low"
         raise ValueError(f"{metric} is better {better}: write {metric} {way} {expression['value']}")
-    return GateExpression((expression["group"] or "").strip(), metric, value, way, of, arm)
+    return GateExpression((expression["group"] or "").strip(), metric, value, way, of, control)
 
 
 def _difference(name: str, expression: re.Match[str], suite: Suite) -> GateExpression:
     """Return the gate on the largest drop that is not excluded, or on the largest gap between users."""
     of = "" if expression["of"] is None else _metric(expression["of"].strip(), suite)
     metric = suite.metric(of)
-    if metric is None or metric.measure is None or expression["arm"] is not None:
+    if metric is None or metric.measure is None or expression["control"] is not None:
         raise ValueError(f"name what must not {_MUST_NOT[name]}: {name}(METRIC) <= VALUE")
     if name == "drop" and metric.measure not in suite.gated:
         raise ValueError(f"{of} is not compared with a baseline")
@@ -156,7 +159,7 @@ def _is_criterion(name: str, suite: Suite) -> bool:
 def _of_criterion(metric: str, expression: re.Match[str], suite: Suite) -> GateExpression:
     """Return the gate on a criterion of the team's own, which a mark may name that is not read yet."""
     name = metric if metric != CRITERION_GATE else name_of(expression["of"] or "")
-    if not name or expression["arm"] is not None:
+    if not name or expression["control"] is not None:
         raise ValueError("name the criterion: criterion(price-first) >= 0.9")
     if _DIRECTIONS.get(expression["direction"], ">=") != ">=":
         raise ValueError(f"a criterion is better met: write criterion({name}) >= {expression['value']}")
@@ -177,8 +180,8 @@ def parse_gate_name(name: str, limit: float, direction: Direction) -> GateExpres
     """Return the gate with that name, the inverse of `GateExpression.name`."""
     group, _, metric = name.rpartition(": ")
     metric, _, rest = metric.partition("(")
-    of, _, arm = rest.removesuffix(")").partition(", ")
-    return GateExpression(group, metric, limit, direction, of, arm)
+    of, _, control = rest.removesuffix(")").partition(", ")
+    return GateExpression(group, metric, limit, direction, of, control)
 
 
 def measure_of(gate: GateExpression, suite: Suite) -> Measure | None:
@@ -197,9 +200,9 @@ def is_metric(name: str, suite: Suite) -> bool:
 
 def control_of(gate: GateExpression, suite: Suite, controls: Collection[str]) -> str | None:
     """Return the control of a lift, if the run has it, else None."""
-    named = [arm.name for arm in suite.arms if arm.word == gate.arm]
-    _, arms = suite.lift or (None, ())
-    return next((name for name in (named if gate.arm else arms) if name in controls), None)
+    named = [one.name for one in suite.controls if one.word == gate.control]
+    _, usual = suite.lift or (None, ())
+    return next((name for name in (named if gate.control else usual) if name in controls), None)
 
 
 def is_gate(gate: GateExpression, suite: Suite) -> bool:
@@ -239,8 +242,8 @@ def _metric(text: str, suite: Suite) -> str:
 
 
 def _lift_of(metric: str, word: str, suite: Suite) -> tuple[str, str]:
-    """Return the metric and the word of the arm in ``lift(METRIC, ARM)``."""
-    of, words = _metric(metric.strip(), suite), {arm.word.lower(): arm.word for arm in suite.arms}
+    """Return the metric and the word of the control in ``lift(METRIC, CONTROL)``."""
+    of, words = _metric(metric.strip(), suite), {one.word.lower(): one.word for one in suite.controls}
     if suite.metric(of) is None:
         raise ValueError(f"no lift can be had of {of}")
     if word.strip().lower() not in words:

@@ -51,8 +51,8 @@ def gate(text: str, suite: Suite) -> GateExpression | None:
 
 def control(text: str, suite: Suite) -> tuple[str, ...]:
     """Return the controls that a word stands for: one, or several that belong together."""
-    by_word = suite.arms_by_word()
-    by_lower_word, word = {name.lower(): arms for name, arms in by_word.items()}, text.strip().lower()
+    by_word = suite.controls_by_word()
+    by_lower_word, word = {name.lower(): names for name, names in by_word.items()}, text.strip().lower()
     if word not in by_lower_word:
         raise ValueError(f"expected one of: {', '.join(by_word)}")
     return by_lower_word[word]

@@ -68,7 +68,7 @@ def read_settings(config: pytest.Config) -> Settings:
             value = read_value(o, value, source, suite, configured=in_file)
         if value is not None and o.key == "control":
             named = {name for names in value for name in names}
-            value = tuple(arm.name for arm in _suite(suite).arms if arm.name in named)
+            value = tuple(control.name for control in _suite(suite).controls if control.name in named)
         if value is None:
             value = o.default
             if suite and values["sample"] is not None:

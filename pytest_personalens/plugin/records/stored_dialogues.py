@@ -157,7 +157,7 @@ def _results(file: Path) -> Iterator[Entry]:
             file,
             f"items.{n}",
             own=results.scenarios.get(e.scenario),
-            control=item.arm,
+            control=item.control,
         )
 
 

@@ -121,7 +121,7 @@ def junit_properties(item: Item) -> list[tuple[str, str]]:
         "not_judged": " ".join(measure.short for measure in evaluation.not_judged),
         "tool_calls": str(sum(m.calls for m in acting)) if acting else "",
         "trial": str(item.trial) if item.trial > 1 else "",
-        "control": item.arm,
+        "control": item.control,
     }
     if any(evaluation.latencies):
         more |= {name: f"{time:.1f}" for name, time in item_times(item).items()}

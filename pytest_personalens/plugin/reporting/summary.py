@@ -36,7 +36,7 @@ def header_of(run: Run) -> str:
         f"seed {s.seed!r}",
         suite.about(s),
         f"{s.trials} trials" if s.trials > 1 else "",
-        f"controls {', '.join(map(suite.arm_word, s.control))}" if s.control else "",
+        f"controls {', '.join(map(suite.control_word, s.control))}" if s.control else "",
         f"assistant {s.assistant}" if s.assistant else "",
         run.state.history,
     ]

@@ -158,7 +158,7 @@ class Run:
             for ref in sample.refs if len(sample.refs) <= most else sample.refs[:_TRIED]:
                 self._loaded[ref] = self.dataset.load(ref)
                 self._loaded[ref].groups(settings.slice)
-                if any(self.suite.arm(name).swaps for name in settings.control):
+                if any(self.suite.control(name).swaps for name in settings.control):
                     self._other_users.of(ref)
             self._samples[key] = sample
         return self._samples[key]
@@ -181,7 +181,7 @@ class Run:
             return []
         ref = ref_of(persona, test)
         self.personas[ref[:2]] = scenario_of(persona, ref)
-        controls = tuple(name for name in settings.control if not self.suite.arm(name).swaps)
+        controls = tuple(name for name in settings.control if not self.suite.control(name).swaps)
         return list(cases([ref], settings._replace(control=controls)))
 
     def add_personas(self, personas: Iterable[dict[str, Any]]) -> None:
@@ -296,7 +296,7 @@ class Run:
 
     def other_scenario(self, case: ItemSpec) -> BaseScenario | None:
         """Return the other user's scenario that a control needs, if any; `SpecError` if nobody has one."""
-        if not self.suite.arm(case.control).swaps:
+        if not self.suite.control(case.control).swaps:
             return None
         other: BaseScenario = self.dataset.load(self._other_users.of(case.ref))
         return other

@@ -391,13 +391,13 @@ def failures(results: Results) -> list[Item]:
     """Return the items that a person should look at, the worst first. Failed items come first, then low items
     that a gate let pass, then items without scores.
     """
-    wrong = [item for item in results.items if item.failed or (not item.arm and item.status != "passed")]
+    wrong = [item for item in results.items if item.failed or (not item.control and item.status != "passed")]
     return sorted(wrong, key=lambda item: (not item.failed, item.status == "uncounted", item.nodeid))
 
 
 def title(item: Item) -> str:
     """Return the scenario, with the trial and the control of the item."""
-    parts = [f"trial {item.trial}"] * (item.trial > 1) + [f"control {item.arm}"] * bool(item.arm)
+    parts = [f"trial {item.trial}"] * (item.trial > 1) + [f"control {item.control}"] * bool(item.control)
     return item.evaluation.scenario + (f" ({', '.join(parts)})" if parts else "")
 
 

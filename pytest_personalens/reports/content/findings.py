@@ -138,11 +138,11 @@ def _gates(value: Any, suite: Suite) -> str:
 
 def _controls(value: Any, suite: Suite) -> str:
     left, words = list(value), []
-    for word, arms in suite.arm_groups.items():
-        if set(arms) <= set(left) and (arms or not left):
+    for word, controls in suite.control_groups.items():
+        if set(controls) <= set(left) and (controls or not left):
             words.append(word)
-            left = [name for name in left if name not in arms]
-    return ",".join([*words, *map(suite.arm_word, left)])
+            left = [name for name in left if name not in controls]
+    return ",".join([*words, *map(suite.control_word, left)])
 
 
 def _sign(name: str, suite: Suite) -> str:
@@ -260,7 +260,7 @@ def _outcome(results: Results, losses: list[Explanation], told: list[Explanation
         reasons = [*first, *([] if results.report_only else sentences)]
         if failed:
             tests = f"{failed:,} of {len(results.items):,} tests failed"
-            reasons.append(Sentence(tests, "status=failed&arm=all"))
+            reasons.append(Sentence(tests, "status=failed&control=all"))
         reasons += [Sentence(f"{lost:,} tests were lost with their workers")] * bool(lost)
         reasons += [] if results.complete else [stopped]
         return Outcome("failed", "Failed", f"FAILED: {'; '.join(parts)}", tuple(reasons))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.judging.evaluation import Metric
     from pytest_personalens.core.suite import Distance
-    from pytest_personalens.results.values.figures import Arm, Figure, Group, Slice, SliceFigure
+    from pytest_personalens.results.values.figures import ControlFigures, Figure, Group, Slice, SliceFigure
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
 
@@ -69,7 +69,7 @@ class KindTable(NamedTuple):
 def kind_tables(results: Results) -> list[KindTable]:
     suite = results.of_suite
     own = suite.given(str(results.settings.get("context", "")), "")
-    names = (own, *(suite.arm_word(arm.name) for arm in results.arms))
+    names = (own, *(suite.control_word(control.name) for control in results.controls))
     tables = []
     for group in results.kinds:
         items = [item for item in results.own if item.evaluation.kind == group.name]
@@ -168,12 +168,12 @@ def _row(results: Results, group: Group, metric: Metric) -> KindRow | None:
     key = metric.measure.value if metric.measure is not None else metric.name
     found, ends = group.figures.get(key), _ends(group.figures.get(key), results.overall, key)
     cells, known = [], found is not None
-    for arm in results.arms:
-        of_kind = next((g for g in arm.kinds if g.name == group.name), None)
+    for control in results.controls:
+        of_kind = next((g for g in control.kinds if g.name == group.name), None)
         figure = None if of_kind is None else of_kind.figures.get(key)
         known = known or figure is not None
         value = None if figure is None else figure.value
-        cells.append(_with_lift(Cell(value, _ends(figure, arm.overall, key)), results, metric, arm))
+        cells.append(_with_lift(Cell(value, _ends(figure, control.overall, key)), results, metric, control))
     return KindRow(metric, None if found is None else found.value, tuple(cells), ends) if known else None
 
 
@@ -185,14 +185,14 @@ def _ends(figure: Figure | None, overall: Group, key: str) -> Ends:
     return whole.low, whole.high
 
 
-def _with_lift(cell: Cell, results: Results, metric: Metric, arm: Arm) -> Cell:
+def _with_lift(cell: Cell, results: Results, metric: Metric, control: ControlFigures) -> Cell:
     if metric.measure is not None:
-        paired = next((one for one in arm.lift if one.dimension == metric.measure), None)
+        paired = next((one for one in control.lift if one.dimension == metric.measure), None)
         if paired is None:
             return cell
         lift, low, high = paired.gain
         return cell._replace(lift=lift, p=paired.p, lift_ends=(low, high))
-    gain = gain_of(metric, [item for item in results.items if item.arm == arm.name], results.own)
+    gain = gain_of(metric, [item for item in results.items if item.control == control.name], results.own)
     if gain is None:
         return cell
     return cell._replace(lift=gain.value, p=gain.p, lift_ends=(gain.low, gain.high))

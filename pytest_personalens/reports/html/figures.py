@@ -56,9 +56,9 @@ def group_rows(results: Results, dimensions: Sequence[Measure]) -> dict[str, lis
     main = [dimensions.index(measure) for measure in suite.main if measure in dimensions]
     domains = _rows(by_domain, dimensions)
     domains.sort(key=lambda row: [row.estimates[n].value or 0.0 for n in reversed(main)])
-    arms = ["", *(arm.name for arm in results.arms)] if results.arms else []
     names = control_names(suite)
-    controls = {capital(names[a]): [i for i in results.items if i.arm == a] for a in arms}
+    found = ["", *(control.name for control in results.controls)] if results.controls else []
+    controls = {capital(names[name]): [i for i in results.items if i.control == name] for name in found}
     return {
         "whole": _rows(groups, dimensions),
         "domains": domains,

@@ -160,7 +160,7 @@ def _settings(results: Results) -> dict[str, Any]:
     if not suite.table_by_kind:
         return {"controls": names}
     own = suite.given(str(results.settings.get("context", "")), "")
-    return {"controls": {**names, "": f"{own}, {names['']}" if own else names[""]}, "armLabel": "Setting"}
+    return {"controls": {**names, "": f"{own}, {names['']}" if own else names[""]}, "controlLabel": "Setting"}
 
 
 def shown_dimensions(results: Results) -> list[Measure]:
@@ -200,7 +200,7 @@ def _row(
         "usd": item.usd,
         "turns": sum(m.role == "user" for m in e.dialogue.messages),
         "trial": item.trial if item.trial != 1 else 0,
-        "arm": item.arm,
+        "control": item.control,
         "cause": cause,
         "detail": detail,
         "lost": FAULTS[e.lost_to_user.code] if e.lost_to_user is not None else "",

@@ -202,7 +202,7 @@ def _sections(results: Results, link: str) -> Iterator[Section]:
         yield from distance_section(results)
     if results.comparison is not None:
         yield from comparison_sections(results.comparison, link, results.of_suite.item)
-    if results.arms:
+    if results.controls:
         yield lift_section(results)
     yield from _slices(results)
     if results.trials is not None:

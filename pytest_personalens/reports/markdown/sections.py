@@ -76,8 +76,8 @@ def _flip(flip: Flip, link: str, *, recorded: bool) -> tuple[str, ...]:
 def lift_section(results: Results) -> Section:
     suite = results.of_suite
     rows = [
-        (escape(suite.arm_word(control.name)), lift.dimension.names.heading, *_sides(lift, *lift.gain))
-        for control in results.arms
+        (escape(suite.control_word(control.name)), lift.dimension.names.heading, *_sides(lift, *lift.gain))
+        for control in results.controls
         for lift in control.lift
     ]
     header = ("control", "score", f"{suite.item}s", "control", "run", "lift", *_BEFORE_AFTER[3:])

@@ -275,9 +275,9 @@ def _contexts_of(results: Results) -> list[_ContextItems]:
     vanilla = bool(s.get("assistant")) and s.get("assistant_prompt") == "vanilla"
     own = "" if vanilla else str(s.get("context", ""))
     settings = [_ContextItems(own, results.own, vanilla=vanilla)]
-    for arm in dict.fromkeys(item.arm for item in results.items if item.arm):
-        swapped, letters = arm == "swapped", {"swapped": own, "none": ""}.get(arm, arm)
-        items = [item for item in results.items if item.arm == arm]
+    for control in dict.fromkeys(item.control for item in results.items if item.control):
+        swapped, letters = control == "swapped", {"swapped": own, "none": ""}.get(control, control)
+        items = [item for item in results.items if item.control == control]
         settings.append(_ContextItems(letters, items, vanilla and not letters and not swapped, swapped))
     return sorted(settings, key=lambda setting: setting.order)
 

@@ -38,7 +38,14 @@ from pytest_personalens.results.wording import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pytest_personalens.results.values.figures import Arm, Comparison, Drift, Flip, PairedChange, Shift
+    from pytest_personalens.results.values.figures import (
+        Comparison,
+        ControlFigures,
+        Drift,
+        Flip,
+        PairedChange,
+        Shift,
+    )
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
 
@@ -55,7 +62,7 @@ def outcome_lines(results: Results, *, verbose: bool, listed: bool = True) -> It
         if trials.spread:
             spread = ", ".join(f"{name.short} {value:.2f}" for name, value in trials.spread.items())
             yield f"standard deviation within one {suite.item}: {spread}"
-    if results.arms:
+    if results.controls:
         yield from _controls(results, verbose=verbose)
     if results.comparison is not None:
         yield from _comparison(results, results.comparison, verbose=verbose, listed=listed)
@@ -63,23 +70,23 @@ def outcome_lines(results: Results, *, verbose: bool, listed: bool = True) -> It
 
 def _controls(results: Results, *, verbose: bool) -> Iterator[str]:
     suite = results.of_suite
-    for arm in results.arms:
-        name = f"control {suite.arm_word(arm.name)}"
-        for lift in arm.lift:
+    for control in results.controls:
+        name = f"control {suite.control_word(control.name)}"
+        for lift in control.lift:
             # A mean over kinds that test opposite things says nothing: some are passed by knowing nothing.
             mixed = suite.kinds_apart and lift.dimension == suite.main[0]
             if lift.dimension in suite.main and not mixed and (verbose or not suite.table_by_kind):
                 yield f"{name}: {_lift(lift, suite.own)}"
         if suite.kinds_apart:
-            yield f"{name}: {suite.main[0].names.mean} by kind: {_by_kind(results, arm)}"
-        if unscored := arm.overall.items - arm.overall.scored:
-            yield f"{name}: {unscored} of {count(arm.overall.items, 'item')} could not be scored"
+            yield f"{name}: {suite.main[0].names.mean} by kind: {_by_kind(results, control)}"
+        if unscored := control.overall.items - control.overall.scored:
+            yield f"{name}: {unscored} of {count(control.overall.items, 'item')} could not be scored"
 
 
-def _by_kind(results: Results, arm: Arm) -> str:
+def _by_kind(results: Results, control: ControlFigures) -> str:
     """Return ``recall 0.00 -> 0.94, revise ...``: the mean of each kind in the control, and in the run."""
     measure = results.of_suite.main[0].value
-    there = {group.name: group.figures[measure].value for group in arm.kinds if measure in group.figures}
+    there = {group.name: group.figures[measure].value for group in control.kinds if measure in group.figures}
     here = {group.name: group.figures[measure].value for group in results.kinds if measure in group.figures}
     both = ((kind, there.get(kind), now) for kind, now in here.items())
     return ", ".join(f"{kind} {a:.2f} -> {b:.2f}" for kind, a, b in both if a is not None and b is not None)

@@ -13,7 +13,7 @@ from pytest_personalens.results.stats.intervals import mean_interval, pass_hat, 
 from pytest_personalens.results.stats.paired import flip_interval, sign_flip
 from pytest_personalens.results.stats.resampling import bootstrap_of_sums, swap_of_sums
 from pytest_personalens.results.summary import by_kind, group
-from pytest_personalens.results.values.figures import Arm, PairedChange, Trials
+from pytest_personalens.results.values.figures import ControlFigures, PairedChange, Trials
 from pytest_personalens.results.values.item import Item
 
 if TYPE_CHECKING:
@@ -104,12 +104,12 @@ def _by_test(items: Sequence[Item], dimension: Measure) -> dict[Key, TrialScores
     return {key[:2] if single else key: trial_scores for key, trial_scores in scores.items()}
 
 
-def controls_of(items: Sequence[Item], suite: Suite) -> tuple[Arm, ...]:
+def controls_of(items: Sequence[Item], suite: Suite) -> tuple[ControlFigures, ...]:
     """Return the controls among `items` in the order of their suite, each compared with the run itself."""
-    own = [i for i in items if not i.arm]
-    members = {arm.name: [i for i in items if i.arm == arm.name] for arm in suite.arms}
+    own = [i for i in items if not i.control]
+    members = {control.name: [i for i in items if i.control == control.name] for control in suite.controls}
     return tuple(
-        Arm(
+        ControlFigures(
             name=name,
             overall=group(name, control, suite, whole=True),
             kinds=by_kind(control, suite),
@@ -151,9 +151,10 @@ def gain_of(metric: Metric, control: Sequence[Item], own: Sequence[Item]) -> Gai
         return None if change is None else Gain(*change.gain, change.pairs, change.users, change.p)
     of, sign = metric.of, 1 if metric.better == "high" else -1
     assert of is not None
-    arms = answers_of(metric, control), answers_of(metric, own)
+    sides = answers_of(metric, control), answers_of(metric, own)
     both = {
-        key: list(zip(arms[0][key], arms[1][key], strict=False)) for key in sorted(arms[0].keys() & arms[1])
+        key: list(zip(sides[0][key], sides[1][key], strict=False))
+        for key in sorted(sides[0].keys() & sides[1])
     }
     users = [[pair for of_scenario in user for pair in of_scenario] for user in by_user(both)]
     before, after = (user_sums(of, [[pair[side] for pair in pairs] for pairs in users]) for side in (0, 1))

@@ -226,8 +226,10 @@ class LiftCheck(Check):
             assert suite.lift is not None  # `read_gate` accepted it for this suite
             metric, what = Metric.mean("lift", suite.lift[0]), suite.lift[0].names.title.lower()
         items = _read_in(metric, members(results.items, floor.group))
-        gain = gain_of(metric, [i for i in items if i.arm == control], [i for i in items if not i.arm])
-        label = f"lift of {what} over the control {suite.arm_word(control or '')}"
+        gain = gain_of(
+            metric, [i for i in items if i.control == control], [i for i in items if not i.control]
+        )
+        label = f"lift of {what} over the control {suite.control_word(control or '')}"
         scenarios = len({i.scenario_key for i in items})
         if gain is not None and gain.pairs >= self.least * scenarios:
             basis = f"{over(gain.pairs, gain.users, suite.item)}, {p_text(gain.p)}"

@@ -58,8 +58,10 @@ def check_expressions(settings: Settings) -> None:
                 f"{where}: there are no groups to compare; add -o personalens_slice=DEMOGRAPHIC", code="PL108"
             )
         if gate.metric == "lift" and control_of(gate, suite, settings.control) is None:
-            _, arms = suite.lift or (None, ())
-            words = " or ".join([gate.arm] if gate.arm else [a.word for a in suite.arms if a.name in arms])
+            _, controls = suite.lift or (None, ())
+            words = " or ".join(
+                [gate.control] if gate.control else [a.word for a in suite.controls if a.name in controls]
+            )
             raise SpecError(f"{where}: {nothing} --personalens-control {words}", code="PL108")
         k = gate.metric.removeprefix("pass^")
         if k != gate.metric and int(k) > settings.trials:

@@ -94,7 +94,7 @@ def attach_earlier(results: Results, baseline: Baseline, *, scores: bool = True)
         earlier = Earlier(source="baseline", messages=messages, **known)
         return item.model_copy(update={"earlier": earlier})
 
-    items = tuple(item if item.arm else attached(item) for item in results.items)
+    items = tuple(item if item.control else attached(item) for item in results.items)
     return results.model_copy(update={"items": items})
 
 

@@ -75,7 +75,7 @@ def swap_of_sums(pairs: Sequence[tuple[Row, Row]], figure: FigureOf, sign: int) 
     """Return the paired randomization test of the gain in a `figure` of sums.
 
     `pairs` holds the sums of each user's answers (before, after). `sign` is 1 if a high figure is good, else
-    -1. If the two arms were alike, the two sides of each user could as well be swapped. p is the share of all
+    -1. If the two runs were alike, the two sides of each user could as well be swapped. p is the share of all
     ways to swap them whose gain is at least as large: of all ways for up to 14 users with different sides,
     else (hits + 1) / (draws + 1) for 20,000 random ways (Phipson and Smyth 2010). It is the same for the same
     users in any order.

@@ -279,10 +279,10 @@ class Comparison(Frozen):
         return self.level > 0
 
 
-class Arm(Frozen):
+class ControlFigures(Frozen):
     """A control: the same scenarios without the context, or with another user's.
 
-    `lift` says how much better the run itself was: before is this arm, after is the run.
+    `lift` says how much better the run itself was: before is this control, after is the run.
     """
 
     name: str

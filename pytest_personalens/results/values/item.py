@@ -7,7 +7,7 @@ from math import ceil
 from statistics import fmean
 from typing import TYPE_CHECKING, Annotated, Final, Literal, NamedTuple
 
-from pydantic import Field, PlainSerializer, PlainValidator, WithJsonSchema
+from pydantic import ConfigDict, Field, PlainSerializer, PlainValidator, WithJsonSchema
 
 from pytest_personalens.core.dialogue.message import Message
 from pytest_personalens.core.frozen import Frozen
@@ -185,6 +185,8 @@ class Item(Frozen):
     its own asserts.
     """
 
+    model_config = ConfigDict(populate_by_name=True)
+
     nodeid: str
     evaluation: Evaluation
     status: Literal["passed", "low", "uncounted"]
@@ -193,7 +195,9 @@ class Item(Frozen):
     record: Literal["none", "replayed", "stale", "written"] = "none"
     record_file: str = Field(default="", description="Where its record is, from the root folder.")
     trial: int = Field(default=1, ge=1, description="Which run of its scenario this is, from 1.")
-    arm: str = Field(default="", description="Empty for the run itself; else the name of a control.")
+    control: str = Field(
+        alias="arm", default="", description="Empty for the run itself; else the name of a control."
+    )
     given: str = Field(default="", description="What the assistant could know: letters of D, I, S.")
     given_user: str = Field(default="", description="Whose context that was, where it was another user's.")
     max_turns: int = Field(default=0, description="The limit of turns; 0 for the benchmark's.")
@@ -209,7 +213,7 @@ class Item(Frozen):
 
     @property
     def key(self) -> tuple[str, ...]:
-        """User, task and test, which all trials and arms of a scenario in a test share, in every run."""
+        """User, task and test, which all trials and controls of a scenario in a test share, in every run."""
         return (self.evaluation.user, self.evaluation.task, self.test or without_parameters(self.nodeid))
 
     @property

@@ -22,8 +22,8 @@ from pytest_personalens.core.suite import Suite, SuiteField, get_suite
 from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.results.values.calibration import Calibration
 from pytest_personalens.results.values.figures import (
-    Arm,
     Comparison,
+    ControlFigures,
     Drift,
     Gate,
     Group,
@@ -218,7 +218,9 @@ class Results(Frozen):
         default_factory=dict, description="Purpose -> US dollars, if it has a price."
     )
     trials: Trials | None = Field(default=None, description="Where each scenario was run several times.")
-    arms: tuple[Arm, ...] = Field(default=(), description="The controls of the run, where it had any.")
+    controls: tuple[ControlFigures, ...] = Field(
+        alias="arms", default=(), description="The controls of the run, where it had any."
+    )
     comparison: Comparison | None = Field(default=None, description="With the baseline, where one was given.")
     gates: tuple[Gate, ...] = ()
     drift: Drift | None = Field(default=None, description="What adopting or checking the judge came to.")
@@ -275,7 +277,7 @@ class Results(Frozen):
     @property
     def own(self) -> tuple[Item, ...]:
         """The items of the run itself, without its controls."""
-        return tuple(i for i in self.items if not i.arm)
+        return tuple(i for i in self.items if not i.control)
 
     @property
     def expected(self) -> int:

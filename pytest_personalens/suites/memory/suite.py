@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.judging.evaluation import Metric
 from pytest_personalens.core.scenario import DOMAINS
-from pytest_personalens.core.suite import Arm, Distance, Suite
+from pytest_personalens.core.suite import Control, Distance, Suite
 from pytest_personalens.suites.memory.arcs import KINDS, Arc
 from pytest_personalens.suites.memory.roles import MEMORY, ArcJudge, ArcUser, P
 from pytest_personalens.suites.memory.words import first_way
@@ -53,9 +53,9 @@ class Memory(Suite):
     metrics = (Metric.mean("memory", MEMORY), Metric.mean("p", P))
     gate_example = "memory >= 0.8 or revise: memory >= 0.8"
     lift = (MEMORY, (_ALONE, "swapped"))
-    arms = (
-        Arm(name=_ALONE, word=_ALONE, title="the last session alone"),
-        Arm(name="swapped", word="other-user", title="after another user's sessions", swaps=True),
+    controls = (
+        Control(name=_ALONE, word=_ALONE, title="the last session alone"),
+        Control(name="swapped", word="other-user", title="after another user's sessions", swaps=True),
     )
     own = "the user's own sessions"
     without = "without the earlier sessions, or after another user's"

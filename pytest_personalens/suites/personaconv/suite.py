@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.suite import Arm, Suite
+from pytest_personalens.core.suite import Control, Suite
 from pytest_personalens.suites.personaconv.roles import Asker, Scorer, run_identity
 from pytest_personalens.suites.personaconv.scoring.metrics import (
     CHARS,
@@ -72,8 +72,8 @@ def _best_trials(items: Sequence[Item]) -> Iterator[str]:
         yield f"best of {most}: {title} {kept:.2f}{without}"
 
 
-#: Name of an arm in ids and files -> its setting.
-_ARMS: Final = {setting.lower(): setting for setting in SETTINGS}
+#: Name of a control in ids and files -> its setting.
+_CONTROLS: Final = {setting.lower(): setting for setting in SETTINGS}
 _FIXED: Final = ("P-Conv", "P-NonConv", "none")
 
 
@@ -120,7 +120,7 @@ class PersonaConv(Suite):
     main = (CORRECT, LOG_ERROR, ROUGE1)
     metrics = METRICS
     gate_example = "accuracy >= 0.7 or Gaming: mae <= 60"
-    arms = tuple(Arm(name=name, word=setting, title=setting) for name, setting in _ARMS.items())
+    controls = tuple(Control(name=name, word=setting, title=setting) for name, setting in _CONTROLS.items())
     thresholds: Mapping[Measure, float] = {CORRECT: 1}
     has_turns = False
     table_by_kind = True
@@ -141,7 +141,7 @@ class PersonaConv(Suite):
         from pytest_personalens.suites.personaconv.protocols.open import open_posts
 
         embedded = spec == "embedded"
-        of_run = dict.fromkeys(self.given(settings.context, arm) for arm in ("", *settings.control))
+        of_run = dict.fromkeys(self.given(settings.context, control) for control in ("", *settings.control))
         # A mark may ask for a setting that the run does not have, and these cost nothing more.
         wanted = (*of_run, *(_FIXED if settings.protocol == "fixed" else ()))
         return open_posts(
@@ -201,13 +201,13 @@ class PersonaConv(Suite):
         return ModelPredictor(model, meter, context, kind=settings.kind, official=official)
 
     def read_context(self, text: str) -> str:
-        setting = _ARMS.get(text.strip().lower())
+        setting = _CONTROLS.get(text.strip().lower())
         if setting is None:
             raise ValueError(f"expected one of: {', '.join(SETTINGS)}")
         return setting
 
-    def given(self, context: str, arm: str) -> str:
-        return _ARMS.get(arm, arm) or context
+    def given(self, context: str, control: str) -> str:
+        return _CONTROLS.get(control, control) or context
 
     def situated(
         self, settings: Settings, scenario: BaseScenario, given: str, other: BaseScenario | None
@@ -234,10 +234,10 @@ class PersonaConv(Suite):
         return lacking
 
     def check(self, settings: Settings) -> None:
-        for arm in settings.control:
-            if self.given("", arm) == settings.context:
+        for control in settings.control:
+            if self.given("", control) == settings.context:
                 raise SpecError(
-                    f"--personalens-control {self.given('', arm)}: the run itself has this setting"
+                    f"--personalens-control {self.given('', control)}: the run itself has this setting"
                     " (personalens_context); there is nothing to compare",
                     code="PL108",
                 )

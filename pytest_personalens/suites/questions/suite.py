@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pytest_personalens.agents.embedded.reader.text import fold
 from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.judging.evaluation import Metric
-from pytest_personalens.core.suite import Arm, Distance, Suite
+from pytest_personalens.core.suite import Control, Distance, Suite
 from pytest_personalens.core.suite_names import DATA_PREFIXES
 from pytest_personalens.suites.questions.data import OWN_DOMAINS, REASONS, open_questions
 from pytest_personalens.suites.questions.embedded_judge import Asker, EmbeddedJudge
@@ -55,8 +55,8 @@ class Questions(Suite):
     metrics = tuple(Metric.mean(measure.value, measure) for measure in MEASURES)
     gate_example = "answer >= 0.8 or latest: answer >= 0.7"
     lift = (ANSWER, (_NONE,))
-    arms = (Arm(name=_NONE, word="no-history", title="no-history"),)
-    arm_groups: Mapping[str, tuple[str, ...]] = {"off": ()}
+    controls = (Control(name=_NONE, word="no-history", title="no-history"),)
+    control_groups: Mapping[str, tuple[str, ...]] = {"off": ()}
     own = "the history"
     without = "without the history"
     distances = (

@@ -23,7 +23,7 @@ TC, P = Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION
 @pytest.fixture
 def stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    write_json(rich_results(150, arms=("none",)), tmp_path / "results.json")
+    write_json(rich_results(150, controls=("none",)), tmp_path / "results.json")
     write_json(rich_results(60, seed="another"), tmp_path / "others.json")
     return tmp_path
 

@@ -91,9 +91,9 @@ def test_all_predictions_have_the_figures_of_the_readme(tmp_path: Path) -> None:
         figures = {m: results["overall"]["figures"][m]["value"] for m in MEASURES}
         assert figures["correct"] >= 0.7
         assert row(users, "P-Conv", [f"{value:.2f}" for value in figures.values()]) in readme
-        for arm in results["arms"]:
-            lifts = {each["dimension"]: each for each in arm["lift"]}
-            setting = arm["name"].replace("np-conv", "NP-Conv").replace("p-nonconv", "P-NonConv")
+        for control in results["arms"]:
+            lifts = {each["dimension"]: each for each in control["lift"]}
+            setting = control["name"].replace("np-conv", "NP-Conv").replace("p-nonconv", "P-NonConv")
             told = [f"{lifts[m]['before']:.2f} ({chance(lifts[m]['p'])})" for m in MEASURES]
             assert row(users, setting, told) in readme
             if setting == "NP-Conv":

@@ -55,7 +55,7 @@ def dialogues_in(page: str) -> Any:
 @pytest.fixture(scope="module")
 def everything() -> Results:
     """Trials, controls, a comparison, and text that means harm."""
-    return rich_results(40, trials=2, arms=("none", "swapped"), compared=True, hostile=True)
+    return rich_results(40, trials=2, controls=("none", "swapped"), compared=True, hostile=True)
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def file(everything: Results, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.slow
 def test_equal_results_give_equal_pages() -> None:
     code = "import hashlib; from tests.support.results.rich_results import *; from pytest_personalens.reports.html.page import html_page; "
-    code += "print(hashlib.sha256(html_page(rich_results(30, trials=2, arms=('none',), compared=True)).encode()).hexdigest())"
+    code += "print(hashlib.sha256(html_page(rich_results(30, trials=2, controls=('none',), compared=True)).encode()).hexdigest())"
     digests = {
         subprocess.run(
             [sys.executable, "-c", code],
@@ -224,11 +224,11 @@ def test_search_and_filters(page: Page, file: Path) -> None:
     page.keys("\ue00c")
     assert page.text("#count") == "80 of 160 dialogues in 40 rows"
     page.js(
-        "const s = document.querySelector('[name=arm]'); s.value = 'none'; s.dispatchEvent(new Event('change'))"
+        "const s = document.querySelector('[name=control]'); s.value = 'none'; s.dispatchEvent(new Event('change'))"
     )
     assert page.text("#count") == "40 of 160 dialogues"
-    assert page.js("return location.hash") == "#arm=none"
-    page.go("#status=uncounted&arm=all")
+    assert page.js("return location.hash") == "#control=none"
+    page.go("#status=uncounted&control=all")
     assert set(page.texts("#rows tbody td:first-child")) == {"\N{EN DASH} not scored"}
     page.click("[data-sort=scenario]")
     names = page.texts("#rows tbody th > a")
@@ -286,7 +286,7 @@ def test_a_link_opens_its_transcript_with_its_evidence(page: Page, file: Path, e
     number = next(
         n
         for n, i in enumerate(everything.items)
-        if not i.arm and any(v.evidence for v in i.evaluation.verdicts)
+        if not i.control and any(v.evidence for v in i.evaluation.verdicts)
     )
     item = everything.items[number]
     page.open(file, link(everything, number))
@@ -466,7 +466,7 @@ def test_five_thousand_dialogues(page: Page, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_what_counts_dialogues_leads_to_just_those(page: Page, tmp_path: Path) -> None:
-    results = rich_results(200, arms=("none",))
+    results = rich_results(200, controls=("none",))
     causes = Counter(i.evaluation.cause for i in results.own if i.evaluation.cause)
     assert len(causes) > 1, "one cause alone would be all that is not scored"
     write_html(results, tmp_path / "r.html")

@@ -86,8 +86,8 @@ def made(repo: Repository, *more: str) -> tuple[str, dict[str, Any]]:
     return (repo.path / "report.html").read_text(encoding="utf-8"), repo.results()
 
 
-def answers(results: dict[str, Any], kind: str, arm: str = "") -> list[dict[str, Any]]:
-    found = [i["evaluation"] for i in results["items"] if i["arm"] == arm]
+def answers(results: dict[str, Any], kind: str, control: str = "") -> list[dict[str, Any]]:
+    found = [i["evaluation"] for i in results["items"] if i["arm"] == control]
     return [e["answer"] for e in found if e["kind"] == kind and e["answer"]]
 
 
@@ -104,14 +104,14 @@ def test_a_kind_has_its_figures_in_every_setting(threads: Repository) -> None:
     text, results = made(threads, *BOTH)
     table = Tables(text).found["Figures of sentiment by setting"]
     assert table[0] == ["Figure", "P-Conv", "NP-Conv", "Lift", "p"]
-    own, arm = results["overall"]["figures"], results["arms"][0]
+    own, control = results["overall"]["figures"], results["arms"][0]
     assert [row[0] for row in table[1:]] == ["accuracy", "F1", "weighted F1", "MCC"]
     row = table[1]
-    found, strange = own["correct"], arm["overall"]["figures"]["correct"]
+    found, strange = own["correct"], control["overall"]["figures"]["correct"]
     assert row[1].split()[0] == figure(found["value"])
     assert f"{found['low']:.2f} to {found['high']:.2f}" in row[1]
     assert row[2].split()[0] == figure(strange["value"])
-    (paired,) = [one for one in arm["lift"] if one["dimension"] == "correct"]
+    (paired,) = [one for one in control["lift"] if one["dimension"] == "correct"]
     assert row[3].startswith(signed(paired["change"]))
     assert row[4] == (f"{paired['p']:.3f}" if paired["p"] >= 0.001 else "< 0.001")
     impact = Tables(text).found["Figures of impact by setting"]
@@ -131,11 +131,13 @@ def test_an_item_shows_its_request_and_whose_past_it_had(page: Page, threads: Re
     assert set(page.js(shown)) == {"correct", "log error"}, "no reading of another kind has room on a phone"
     assert len(page.js(shown)) == len(page.texts("#rows tbody tr"))
     page.open(threads.path / "report.html")
-    for arm, had in (
+    for control, had in (
         ("", "this user's past, and the conversation"),
         ("np-conv", "a stranger's past, and the conversation"),
     ):
-        item = next(i for i in results["items"] if i["arm"] == arm and i["evaluation"]["kind"] == "sentiment")
+        item = next(
+            i for i in results["items"] if i["arm"] == control and i["evaluation"]["kind"] == "sentiment"
+        )
         page.go("#item=" + item["nodeid"].replace("[", "%5B").replace("]", "%5D").replace("+", "%2B"))
         reply = item["evaluation"]["dialogue"]["messages"][1]["content"]
         truth = item["evaluation"]["answer"]["truth"]
@@ -145,7 +147,7 @@ def test_an_item_shows_its_request_and_whose_past_it_had(page: Page, threads: Re
         beside = dict(zip(page.texts(".beside dt"), page.texts(".beside dd"), strict=True))
         assert beside["truth"] == truth
         assert beside["the assistant had"] == had
-        other = {"": "control: NP-Conv", "np-conv": "P-Conv, the run itself"}[arm]
+        other = {"": "control: NP-Conv", "np-conv": "P-Conv, the run itself"}[control]
         assert page.texts(".others a") == [other]
     assert page.console() == []
 
@@ -154,9 +156,9 @@ def test_items_are_found_by_setting_kind_domain_and_answer(page: Page, threads: 
     _, results = made(threads, *BOTH)
     page.open(threads.path / "report.html")
     names = page.js("return [...document.querySelectorAll('#filters select')].map((s) => s.name)")
-    assert {"arm", "kind", "domain", "answer"} <= set(names)
+    assert {"control", "kind", "domain", "answer"} <= set(names)
     wrong = [a for a in answers(results, "sentiment", "np-conv") if a["read"] and a["value"] != a["truth"]]
-    page.go("#arm=np-conv&kind=sentiment&answer=wrong")
+    page.go("#control=np-conv&kind=sentiment&answer=wrong")
     assert page.text("#count") == f"{len(wrong)} of {len(results['items'])} predictions"
 
 

@@ -50,7 +50,7 @@ def store(folder: Path, monkeypatch: pytest.MonkeyPatch, *, each: int) -> Path:
 @cache
 def _runs(each: int) -> dict[str, Results]:
     count = 45 if each < 10 else 20
-    whole = rich_results(count, trials=2, arms=("none", "D", "I", "S", "swapped"), each=each)
+    whole = rich_results(count, trials=2, controls=("none", "D", "I", "S", "swapped"), each=each)
     other_prompt = changed(rich_results(count, each=each), assistant="module:bot", assistant_prompt="vanilla")
     return {
         "ours.json": whole,

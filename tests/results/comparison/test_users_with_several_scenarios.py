@@ -32,7 +32,7 @@ P = Dimension.PERSONALIZATION
 SUITE = get_suite("personalens")
 
 
-def run_of(scores: Scores, *, arm: str = "") -> Results:
+def run_of(scores: Scores, *, control: str = "") -> Results:
     """A run in which each user has scenarios with these scores for personalization, and completes all tasks."""
     flat = [score for user in scores for score in user]
     plain = results_of([[1]] * len(flat), [[score] for score in flat])
@@ -44,8 +44,8 @@ def run_of(scores: Scores, *, arm: str = "") -> Results:
             told = {"user": f"u{user}", "task": f"t{task}", "scenario": f"t{task}-u{user}"}
             changed: dict[str, Any] = {
                 "evaluation": item.evaluation.model_copy(update=told),
-                "arm": arm,
-                "nodeid": item.nodeid + arm,
+                "control": control,
+                "nodeid": item.nodeid + control,
             }
             items.append(item.model_copy(update=changed))
     return summarize(items, settings=SETTINGS, dataset="d 1", requested=len(items), drawn=len(items))
@@ -110,7 +110,7 @@ def test_figures_are_over_users() -> None:
 
 def test_a_lift_is_over_users() -> None:
     without, own = [[1, 2], [1, 1], [2, 2], [1, 1], [2, 1]], [[3, 3], [2, 3], [4, 3], [2, 1], [3, 4]]
-    found = lift(run_of(without, arm="none").items, run_of(own).items, P)
+    found = lift(run_of(without, control="none").items, run_of(own).items, P)
     assert found is not None
     assert (found.users, found.pairs) == (5, 10)
     assert found.p == pytest.approx(1 / 2**5, abs=1e-6), "all five users rose"

@@ -29,7 +29,7 @@ def edited_run(folder: Path, tamper: Tamper, **how: Any) -> Path:
 
 
 def stored(folder: Path, tamper: Tamper = lambda data: None) -> Path:
-    return edited_run(folder, tamper, trials=2, arms=("none",))
+    return edited_run(folder, tamper, trials=2, controls=("none",))
 
 
 def gate(data: dict[str, Any], name: str) -> Any:

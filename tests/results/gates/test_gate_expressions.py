@@ -322,8 +322,8 @@ def test_controls_withhold_the_context_or_give_another_users(
         if item["arm"]:
             continue
         said = {
-            arm: items[f"{name}{arm}"]["evaluation"]["dialogue"]["messages"][1]["content"]
-            for arm in ("", "+none", "+swapped")
+            control: items[f"{name}{control}"]["evaluation"]["dialogue"]["messages"][1]["content"]
+            for control in ("", "+none", "+swapped")
         }
         user, scenario = item["evaluation"]["user"], found["scenarios"][item["evaluation"]["scenario"]]
         assert said["+none"] == f"{user}+none  None {{}}"
@@ -408,8 +408,11 @@ def test_the_ablation_is_one_command(knowing: Repository) -> None:
     )
     assert result.ret == 0
     found = knowing.results()
-    assert [arm["name"] for arm in found["arms"]] == ["none", "D", "I", "S"]
-    means = {arm["name"]: arm["overall"]["figures"]["personalization"]["value"] for arm in found["arms"]}
+    assert [control["name"] for control in found["arms"]] == ["none", "D", "I", "S"]
+    means = {
+        control["name"]: control["overall"]["figures"]["personalization"]["value"]
+        for control in found["arms"]
+    }
     assert means == {"none": 1.0, "D": 1.0, "I": 4.0, "S": 1.0}
     given = {(item["arm"], item["given"]) for item in found["items"]}
     assert given == {("", "DIS"), ("none", ""), ("D", "D"), ("I", "I"), ("S", "S")}

@@ -204,8 +204,8 @@ def test_the_controls_leave_the_user_without_sessions_or_with_those_of_another(b
     swapped, stranger = items[boots, "swapped"], found[boots, "swapped"]["given_user"]
     others = [
         [text for _, text in said]
-        for (id_, arm), said in items.items()
-        if not arm and found[id_, ""]["evaluation"]["user"] == stranger != "bastien"
+        for (id_, control), said in items.items()
+        if not control and found[id_, ""]["evaluation"]["user"] == stranger != "bastien"
     ]
     assert any(said[: len(swapped) - 1] == [text for _, text in swapped[:-1]] for said in others)
     assert swapped[-1] == items[boots, ""][-1]

@@ -61,7 +61,7 @@ _WHY: Final = (
 
 
 def rich_results(
-    count: int, *, seed: str = "rich", trials: int = 1, arms: Sequence[str] = (), compared: bool = False, hostile: bool = False,
+    count: int, *, seed: str = "rich", trials: int = 1, controls: Sequence[str] = (), compared: bool = False, hostile: bool = False,
     invalid: bool = False, profiles: bool = True, floor: float = 2.5, each: int = 1,
 ) -> Results:  # fmt: skip
     """Results of `count` scenarios; `invalid`: none scored, `floor`: the gate of P, `each`: by user."""
@@ -69,10 +69,10 @@ def rich_results(
     scenarios = [_scenario(n, rng, hostile=hostile, each=each) for n in range(count)]
     assert len({(s.user, s.task.id) for s in scenarios}) == count
     items = [
-        _item(s, number, trial, arm, rng, hostile=hostile, invalid=invalid)
+        _item(s, number, trial, control, rng, hostile=hostile, invalid=invalid)
         for number, s in enumerate(scenarios)
-        for arm in ("", *arms)
-        for trial in range(1, (trials if not arm else 1) + 1)
+        for control in ("", *controls)
+        for trial in range(1, (trials if not control else 1) + 1)
     ]
     results = _run(items, count, hostile=hostile)
     if profiles:
@@ -80,7 +80,7 @@ def rich_results(
     results = results.model_copy(
         update={
             "trials": trials_of(results.own, trials, results.of_suite) if trials > 1 else None,
-            "arms": controls_of(results.items, results.of_suite),
+            "controls": controls_of(results.items, results.of_suite),
         }
     )
     if compared:
@@ -173,7 +173,7 @@ def _item(
     scenario: Scenario,
     number: int,
     trial: int,
-    arm: str,
+    control: str,
     rng: random.Random,
     *,
     better: int = 1,
@@ -184,12 +184,12 @@ def _item(
         scenario,
         number,
         rng,
-        better=0 if arm else better,
+        better=0 if control else better,
         hostile=hostile,
         invalid=invalid or number % 37 == 36,
     )
     shortfalls = shortfalls_of(e, {Dimension.TASK_COMPLETION: 1, Dimension.PERSONALIZATION: 2})
-    label = CaseId(scenario.id, arm, trial)
+    label = CaseId(scenario.id, control, trial)
     return Item(
         nodeid=f"tests/test_bot.py::test_bot[{label}]",
         evaluation=e,
@@ -199,10 +199,10 @@ def _item(
         record="replayed" if number % 2 else "none",
         record_file=f"tests/__personalens__/test_bot/{label}.json" if number % 2 else "",
         trial=trial,
-        arm=arm,
+        control=control,
         test="tests/test_bot.py::test_bot",
-        given={"": "DIS", "none": "", "swapped": "DIS"}.get(arm, arm),
-        given_user="user0" if arm == "swapped" else "",
+        given={"": "DIS", "none": "", "swapped": "DIS"}.get(control, control),
+        given_user="user0" if control == "swapped" else "",
     )
 
 

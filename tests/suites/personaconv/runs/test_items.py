@@ -89,7 +89,7 @@ def test_a_control_differs_from_the_run_in_its_request_and_its_user(threads: Rep
     threads.inline(*SUITE, "1", KIND, "sentiment", CONTROL, "P-NonConv,NP-Conv,none")
     own, alone, strange, nothing = asked(threads)
     user = own[0]["user"]
-    users = [f"{user}+{arm}" for arm in ("p-nonconv", "np-conv", "none")]
+    users = [f"{user}+{control}" for control in ("p-nonconv", "np-conv", "none")]
     assert [context["user"] for context, _ in (alone, strange, nothing)] == users
     texts = [messages[0]["content"] for _, messages in (own, alone, strange, nothing)]
     past, thread = "earlier posts", "The user's reply answers"

@@ -59,19 +59,19 @@ def on_lists(name: str, truths: Sequence[Any], values: Sequence[Any]) -> float |
     return None if len(set(truths)) == 1 else (tp * tn - fp * fn) / root if root else 0.0
 
 
-def item(number: int, user: str, kind: str, truth: Any, value: Any, arm: str) -> Item:
+def item(number: int, user: str, kind: str, truth: Any, value: Any, control: str) -> Item:
     told = Evaluation(
         scenario=f"{kind}-{number}-{user}", user=user, task=f"{kind}-{number}", kind=kind, domains=("Art",),
         dataset="d 1", user_agent="asker", judge="scorer", dialogue=Dialogue(messages=(), end="user"),
         answer=Answer(read=True, value=value, truth=truth),
     )  # fmt: skip
-    return Item(nodeid=f"t.py::test[{number}{arm}]", evaluation=told, status="passed", arm=arm)
+    return Item(nodeid=f"t.py::test[{number}{control}]", evaluation=told, status="passed", control=control)
 
 
 def found(metric: Metric, kind: str, answers: Answers) -> tuple[float | None, float | None]:
     sides = [
-        [item(n, user, kind, truth, said[side], arm) for n, (user, truth, *said) in enumerate(answers)]
-        for side, arm in enumerate(("np-conv", ""))
+        [item(n, user, kind, truth, said[side], control) for n, (user, truth, *said) in enumerate(answers)]
+        for side, control in enumerate(("np-conv", ""))
     ]
     gain = gain_of(metric, *sides)
     return (None, None) if gain is None else (gain.value, gain.p)
@@ -136,8 +136,11 @@ def test_an_interval_begins_above_zero_exactly_if_its_p_is_small(name: str) -> N
                 answers.append((user, number, chance.randrange(100), (number + chance.randrange(200)) // 3))
         kind = "sentiment" if name in ("f1", "mcc") else "impact"
         sides = (
-            [item(n, user, kind, truth, said[side], arm) for n, (user, truth, *said) in enumerate(answers)]
-            for side, arm in enumerate(("np-conv", ""))
+            [
+                item(n, user, kind, truth, said[side], control)
+                for n, (user, truth, *said) in enumerate(answers)
+            ]
+            for side, control in enumerate(("np-conv", ""))
         )
         gain = gain_of(METRICS[name], *sides)
         assert gain is not None

@@ -220,16 +220,16 @@ function mainScore(item) {
 }
 
 function others(item) {
-  const family = (byKey.get(item.key) || []).filter((i) => i !== item).sort((a, b) => (a.arm || "").localeCompare(b.arm || "") || (a.trial || 1) - (b.trial || 1));
+  const family = (byKey.get(item.key) || []).filter((i) => i !== item).sort((a, b) => (a.control || "").localeCompare(b.control || "") || (a.trial || 1) - (b.trial || 1));
   if (!family.length) return null;
   return make("ul", { class: "others", "aria-label": DIALOGUE === ITEM ? `This ${ITEM} in other settings and trials` : `Other ${DIALOGUE}s of this ${ITEM}` }, family.map((i) =>
-    make("li", {}, make("a", { href: linkTo(i) }, i.arm ? `control: ${CONTROLS[i.arm] || i.arm}` : data.armLabel && !i.trial ? CONTROLS[""] : `trial ${i.trial || 1}`), ` ${STATUS[i.status][0]} `, make("span", { class: "soft" }, mainScore(i)))));
+    make("li", {}, make("a", { href: linkTo(i) }, i.control ? `control: ${CONTROLS[i.control] || i.control}` : data.controlLabel && !i.trial ? CONTROLS[""] : `trial ${i.trial || 1}`), ` ${STATUS[i.status][0]} `, make("span", { class: "soft" }, mainScore(i)))));
 }
 
 function dialogue(item) {
   const s = scenarioOf(item);
   const [sign, word, tone] = STATUS[item.status];
-  const about = [item.name, item.domains.join(", "), s && s.situation && [s.situation.day_of_week, s.situation.time_of_day].filter((part) => part !== "unknown").join(" "), item.arm && `control: ${CONTROLS[item.arm] || item.arm}`, (item.trial || (!data.armLabel && (byKey.get(item.key) || []).length > 1)) && `trial ${item.trial || 1}`].filter(Boolean);
+  const about = [item.name, item.domains.join(", "), s && s.situation && [s.situation.day_of_week, s.situation.time_of_day].filter((part) => part !== "unknown").join(" "), item.control && `control: ${CONTROLS[item.control] || item.control}`, (item.trial || (!data.controlLabel && (byKey.get(item.key) || []).length > 1)) && `trial ${item.trial || 1}`].filter(Boolean);
   return [
     make("header", { class: "who" },
       make("h1", { id: "dialogue-head", tabindex: "-1" }, plain(item.scenario), make("span", { class: `status ${tone}` }, `${sign} ${word}${item.failed ? ", test failed" : ""}`)),

@@ -38,11 +38,11 @@ const preferences = [...new Set(data.items.flatMap((i) => i.reasons.map(([, abou
 
 // The filters that can tell items of this run apart: name, label, and the choices with what each keeps.
 function filters() {
-  const own = (item) => !item.arm;
+  const own = (item) => !item.control;
   const list = [];
-  const arms = new Set(data.items.map((i) => i.arm || ""));
-  if (arms.size > 1) {
-    list.push(["arm", data.armLabel || "Control", [["", CONTROLS[""], own], ...[...arms].filter((a) => a).map((a) => [a, CONTROLS[a] || a, (i) => i.arm === a]), ["all", `all ${DIALOGUE}s`, () => true]]]);
+  const controls = new Set(data.items.map((i) => i.control || ""));
+  if (controls.size > 1) {
+    list.push(["control", data.controlLabel || "Control", [["", CONTROLS[""], own], ...[...controls].filter((a) => a).map((a) => [a, CONTROLS[a] || a, (i) => i.control === a]), ["all", `all ${DIALOGUE}s`, () => true]]]);
   }
   const statuses = [["low", "low score", (i) => i.status === "low"], ["passed", "passed", (i) => i.status === "passed"], ["uncounted", "not scored", (i) => i.status === "uncounted"],
     ["failed", "test failed", (i) => i.failed], ["flaky", "flaky", flaky]].filter(([, , keep]) => data.items.some(keep));
@@ -97,7 +97,7 @@ function find() {
 
 // What the trials of a scenario have in common.
 function place(item) {
-  return `${item.key} ${item.arm || ""}`;
+  return `${item.key} ${item.control || ""}`;
 }
 
 // Those with the same context, by number; the item alone where it ran once.
@@ -142,7 +142,7 @@ function cell(item, d) {
 
 function row(item) {
   const [sign, word, tone] = STATUS[item.status];
-  const about = [item.name, item.domains.join(", "), item.arm && `control: ${CONTROLS[item.arm]}`].filter(Boolean).join(" · ");
+  const about = [item.name, item.domains.join(", "), item.control && `control: ${CONTROLS[item.control]}`].filter(Boolean).join(" · ");
   const why = item.cause ? `${item.cause}: ${item.detail || ""}` : rowText(item.why);
   // On a phone each row is a block, which would take the roles of a table from its cells.
   return make("tr", { role: "row" },
