@@ -107,7 +107,7 @@ def changes(before: Scores, after: Scores) -> list[list[Fraction]]:
 
 def fails(by_user: Sequence[Sequence[Fraction | int]]) -> bool:
     """Whether the test of the gate finds a drop."""
-    return sign_flip([sum(values, Fraction()) for values in by_user]).p <= _LEVEL
+    return sign_flip([sum(values, Fraction()) for values in by_user]) <= _LEVEL
 
 
 def alarms(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.agents.by_model.model_agents import ModelAgents
 from pytest_personalens.agents.checked import AgentRole, JudgeByReading, offered
-from pytest_personalens.core.errors import RecordError, SpecError, Stopped
+from pytest_personalens.core.errors import PersonalensError, RecordError, SpecError, Stopped, error_text
 from pytest_personalens.core.judging.criteria import ALL_CRITERIA
 from pytest_personalens.core.judging.measure import get_measure
 from pytest_personalens.core.judging.usage import price_of
@@ -24,10 +24,8 @@ from pytest_personalens.engine.assistant.assistant import (
     is_async,
     takes_context,
 )
-from pytest_personalens.engine.assistant.pace import Pace
-from pytest_personalens.engine.assistant.running_users import RunningUsers
+from pytest_personalens.engine.assistant.side_by_side import Pace, RunningUsers
 from pytest_personalens.engine.job import ParticipantSpecs, refuse_prompts_for_nobody
-from pytest_personalens.engine.pool import CalledModels
 from pytest_personalens.engine.records.on_tape import JudgeOnTape, UserOnTape
 from pytest_personalens.models import Model
 from pytest_personalens.models.meter import Meter, Total
@@ -43,6 +41,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.judging.verdict import Judge
     from pytest_personalens.core.options.settings import Settings
     from pytest_personalens.models.meter import Budget
+    from pytest_personalens.models.retry import Limiter, Reliable
     from pytest_personalens.models.services.open import ServiceAssistant
     from pytest_personalens.models.tape import Tape
 
@@ -63,6 +62,93 @@ class Agents(NamedTuple):
     played: ModelAssistant | OfficialAssistant | None
     meter: Meter
     service: ServiceAssistant | None = None
+
+
+class CalledModels:
+    """The models of a process, one for each spec, and the service that is its assistant, if any.
+
+    `added` returns the model that a plugin adds for a spec, or None. `before` runs ahead of each call and may
+    refuse it. In `folder` the processes of a run share what they learn of the models' servers.
+    """
+
+    def __init__(
+        self,
+        recipe: ParticipantSpecs,
+        *,
+        added: Callable[[AgentRole, str], Any],
+        before: Callable[[], None],
+        folder: Path | None = None,
+    ) -> None:
+        self._recipe, self._added, self._before, self._folder = recipe, added, before, folder
+        self._models: dict[str, Reliable] = {}
+        self.service: Reliable | None = None
+        # There may be more calls than dialogues at the same time, because the readings of a dialogue run in
+        # parallel too.
+        self._most_calls = max(64, 4 * recipe.side_by_side)
+
+    def model(self, spec: str, flag: str) -> Model | None:
+        """Return the model of a spec, or None if the spec names no model.
+
+        All roles share its connections and its rate limit. Raise `SpecError`, which names `flag`, for a model
+        that cannot be opened.
+        """
+        if spec not in self._models:
+            model = offered("model", lambda: self._added("model", spec), flag)
+            if model is None:
+                from pytest_personalens.models import open_model
+
+                parameters = dict(self._recipe.parameters)
+                model = open_model(spec, parameters, connections=self._most_calls, folder=self._folder)
+            if model is None:
+                return None
+            self._models[spec] = self._reliable(model)
+        return self._models[spec]
+
+    def open_service(self, spec: str) -> bool:
+        """Open the service of a spec, or raise `SpecError`; return False if the spec names no service."""
+        from pytest_personalens.models.services.open import open_service
+
+        service = open_service(
+            spec, self._recipe.service, dict(self._recipe.parameters), connections=self._most_calls
+        )
+        if service is not None:
+            self.service = self._reliable(service)
+        return service is not None
+
+    def limiters(self) -> list[Limiter]:
+        """Return the rate limits of the models and of the service, one for each."""
+        return [model.limiter for model in self._all()]
+
+    def refuse_unready(self, *, models: bool) -> None:
+        """Raise `SpecError` for the first service or model that no call can reach, such as for want of a key.
+
+        Every run calls the service that is the assistant; `models` says if this run may call models.
+        """
+        checked = [(self.service, "")] if self.service is not None else []
+        if models:
+            hint = "; or replay records with --personalens-record none"
+            checked += [(model, hint) for model in self._models.values()]
+        for model, hint in checked:
+            try:
+                model.check_ready()
+            except Exception as error:
+                why, code = error_text(error), "PL307"
+                if isinstance(error, PersonalensError):
+                    why, code = str(error), error.code
+                raise SpecError(f"{model.name}: {why}{hint}", code=code) from None
+
+    def close(self) -> None:
+        for model in self._all():
+            model.close()
+
+    def _all(self) -> list[Reliable]:
+        return [*self._models.values(), *([self.service] if self.service is not None else [])]
+
+    def _reliable(self, model: Model) -> Reliable:
+        from pytest_personalens.models.retry import Limiter, Reliable
+
+        limiter = Limiter(start=2 * self._recipe.side_by_side, most=self._most_calls)
+        return Reliable(model, limiter=limiter, before=self._before)
 
 
 class Participants:

@@ -1,33 +1,36 @@
-"""Does a job: simulates and judges one dialogue, with all that is said on its tape."""
+"""Does jobs: simulates and judges one dialogue with all that is said on its tape, or replays its record."""
 
 from __future__ import annotations
 
 import sys
 import time
+from concurrent.futures import wait
 from contextlib import nullcontext
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.core.judging.evaluation import evaluate, judge_dialogue
+from pytest_personalens.core.frozen import clean
+from pytest_personalens.core.judging.evaluation import evaluate, evaluation_of, judge_dialogue
 from pytest_personalens.core.judging.usage import add_usage
 from pytest_personalens.engine.assistant.assistant import Stopwatch, guarded
-from pytest_personalens.engine.assistant.store import StoreVisit
+from pytest_personalens.engine.assistant.team_fixtures import StoreVisit
 from pytest_personalens.engine.job import JobResult
 from pytest_personalens.engine.records.on_tape import ResumedAssistant, audited, scenario_digest
 from pytest_personalens.engine.records.record import why_stale
-from pytest_personalens.engine.replay import again, replay
 from pytest_personalens.engine.telemetry import SDK, dialogue_span
 from pytest_personalens.models.tape import Tape
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
+    from concurrent.futures import Executor, Future
 
     from pytest_personalens.core.dialogue.dialogue import UserAgent
+    from pytest_personalens.core.dialogue.message import AssistantMessages
     from pytest_personalens.core.dialogue.state import MemoryStore
     from pytest_personalens.core.facts import StoreLook
+    from pytest_personalens.core.judging.evaluation import Evaluation
     from pytest_personalens.core.scenario import Context
-    from pytest_personalens.engine.assistant.memory import UserPast
-    from pytest_personalens.engine.assistant.state import StateSource
+    from pytest_personalens.engine.assistant.team_fixtures import StateSource, UserPast
     from pytest_personalens.engine.job import Assistant, Job
     from pytest_personalens.engine.participants import Participants
     from pytest_personalens.models.tape import Calls
@@ -176,3 +179,145 @@ def tape_of(job: Job, participants: Participants, calls: Calls | None) -> Tape:
     if job.content:
         tape.knows(scenario_digest, scenario, job.content)
     return tape
+
+
+def replay(
+    job: Job,
+    identities: tuple[str, str, str],
+    assistant: Callable[[AssistantMessages], object],
+    replies: list[object],
+) -> Evaluation | None:
+    """Return the evaluation in the job's record if the assistant says the same; None if it cannot be used.
+
+    `identities` are those of the user agent, the judge and the audit, which get no prompts: all that they see
+    is the scenario and the dialogue. While these are the same, the record holds their answers. In all other
+    cases the dialogue runs with its tape, beginning with the `replies` that this function got, or what was
+    raised.
+    """
+    record, scenario, rules = job.record, job.scenario, job.rules
+    *agents, auditor = identities
+    if (
+        record is None
+        or [record.user_agent, record.judge] != agents
+        or record.content != (job.content or scenario.digest)
+        or not record.data.keys().isdisjoint(("assistant", "cause", "unread"))
+        or (rules.anew or rules.writes or job.resumable or job.stored is not None)
+        or scenario.takes_answers
+        or scenario.unrecorded
+    ):
+        return None
+    read, dialogue = _read_by(job, record.data, auditor), record.data["dialogue"]
+    messages, limit = dialogue["messages"], job.max_turns or scenario.rounds
+    rounds = len(messages) // 2
+    if read is None or dialogue.keys() != {"messages", "end"} or dialogue["end"] == "fault":
+        return None
+    if rounds > limit or (rounds < limit and dialogue["end"] == "limit"):
+        return None
+    history: AssistantMessages = []
+    for message in messages:
+        if message.keys() != {"role", "content"}:
+            return None  # with tool calls, or of a session
+        if message["role"] == "assistant":
+            try:
+                replies.append(assistant(list(map(dict, history))))
+            except Exception as error:  # it is raised again where its cause is found
+                replies.append(error)
+                return None
+            said = replies[-1]
+            if not isinstance(said, str) or clean(said).strip() != message["content"]:
+                return None
+        history.append(message)
+    return evaluation_of(scenario, *agents, dialogue=dialogue, **read)
+
+
+def _read_by(job: Job, data: Mapping[str, Any], auditor: str) -> dict[str, Any] | None:
+    """Return what judge and audit read in the record, by field; None if something is asked that they did not.
+
+    A record may hold calls that nothing rests on any more.
+    """
+    given, gaps = {v["dimension"]: v for v in data["verdicts"]}, data.get("not_judged", {})
+    asked = [measure.value for measure in job.dimensions]
+    audits = [call for call in data["calls"] if call["role"] == "user audit"] if auditor else []
+    if any(name not in given and name not in gaps for name in asked) or len(audits) != bool(auditor):
+        return None
+    read = {
+        "verdicts": [given[name] for name in asked if name in given],
+        "not_judged": {name: gaps[name] for name in asked if name in gaps},
+    }
+    if audits:
+        if audits[0]["asked"]["agent"] != auditor:
+            return None
+        read["user_faults"] = audits[0]["answer"]
+    return read if read["verdicts"] else None
+
+
+def again(
+    replies: list[object], assistant: Callable[[AssistantMessages], object]
+) -> Callable[[AssistantMessages], object]:
+    """Return the assistant as one that begins with these replies, and raises the errors among them."""
+    left = iter(replies)
+
+    def call(messages: AssistantMessages) -> object:
+        for reply in left:
+            if isinstance(reply, Exception):
+                raise reply
+            return reply
+        return assistant(messages)
+
+    return call
+
+
+#: The interval in seconds at which a waiting item checks for its result.
+TICK: Final = 0.2
+
+
+class Engine:
+    """Running evaluations, by the node id of the item that will ask for each; used by one thread.
+
+    `executor` runs `size` evaluations at the same time. More wait in the queue, to keep all places busy
+    during the slowest dialogue.
+    """
+
+    def __init__(self, executor: Executor, size: int) -> None:
+        self.size, self._executor = size, executor
+        self._under_way: dict[str, Future[JobResult]] = {}
+        self.done = 0
+
+    @property
+    def room(self) -> int:
+        """Return how many more evaluations may be submitted now: the queue holds ten for each place."""
+        return max(0, 10 * self.size - len(self._under_way))
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._under_way
+
+    def submit(
+        self,
+        key: str,
+        task: Callable[..., JobResult],
+        *args: Any,
+        ended: Callable[[JobResult], None] | None = None,
+    ) -> None:
+        """Have `task` run for the item `key`, and then call `ended` with its result."""
+        future = self._under_way[key] = self._executor.submit(task, *args)
+
+        def finish(future: Future[JobResult]) -> None:
+            if future.cancelled():
+                return
+            self.done += 1
+            if ended is not None and future.exception() is None:
+                ended(future.result())
+
+        future.add_done_callback(finish)
+
+    def take(self, key: str, idle: Callable[[], None]) -> JobResult:
+        """Wait for the evaluation of the item `key`; call `idle` every `TICK` seconds, also at once."""
+        future = self._under_way.pop(key)
+        while not future.done():
+            idle()
+            wait([future], timeout=TICK)
+        return future.result()
+
+    def close(self) -> None:
+        """Abandon all running evaluations."""
+        self._executor.shutdown(wait=False, cancel_futures=True)

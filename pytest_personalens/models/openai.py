@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Any, Final
 from pytest_personalens.core.errors import ModelBusy, ModelError
 from pytest_personalens.core.files.json_lines import append_line
 from pytest_personalens.core.text.redaction import SHORTEST
-from pytest_personalens.models.base import Request, late_error, with_system_in_first_message
-from pytest_personalens.models.http import (
+from pytest_personalens.models.base import (
     HttpClient,
+    Request,
     from_environment,
     is_private,
     json_or_text,
+    late_error,
     problem_in,
     short,
+    with_system_in_first_message,
 )
 from pytest_personalens.models.reading import read_body
 from pytest_personalens.models.specs import NO_PASSWORD, holds_password

@@ -13,8 +13,7 @@ from pytest_personalens.core.dialogue.message import Function, ToolCall, has_tho
 from pytest_personalens.core.dialogue.reply import Stream, end_of
 from pytest_personalens.core.errors import ModelBusy, ModelError
 from pytest_personalens.core.text.thoughts import without_thoughts
-from pytest_personalens.models.base import Answer
-from pytest_personalens.models.http import problem_in, read_events, short
+from pytest_personalens.models.base import Answer, problem_in, read_events, short
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -9,7 +9,7 @@ from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.text.parse import number, some
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 
 class Parameter(NamedTuple):

@@ -134,7 +134,7 @@ def open_judge(
     from pytest_personalens.agents.by_model.model_agents import ModelAgents
     from pytest_personalens.agents.checked import offered
     from pytest_personalens.engine.records.on_tape import JudgeOnTape
-    from pytest_personalens.models.open import open_model
+    from pytest_personalens.models import open_model
     from pytest_personalens.models.retry import Limiter, Reliable
 
     model = None if spec == "embedded" else open_model(spec, connections=max(64, at_once))

@@ -10,8 +10,8 @@ from pytest_personalens.cli.command import command
 from pytest_personalens.core.errors import ModelError, PersonalensError, SpecError
 from pytest_personalens.core.judging.usage import Usage, price_of, read_prices
 from pytest_personalens.core.text.safe_text import one_line
+from pytest_personalens.models import open_model
 from pytest_personalens.models.base import Request
-from pytest_personalens.models.open import open_model
 from pytest_personalens.models.retry import Reliable
 
 if TYPE_CHECKING:

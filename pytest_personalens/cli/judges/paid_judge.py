@@ -33,7 +33,7 @@ class PaidJudge:
     ) -> None:
         from pytest_personalens.core.judging.usage import price_of
         from pytest_personalens.engine.records.on_tape import JudgeByCase
-        from pytest_personalens.models.open import open_model
+        from pytest_personalens.models import open_model
         from pytest_personalens.models.tape import Tape
 
         self._prompts, self._spec = prompts, options.judge_model

@@ -19,10 +19,10 @@ from pytest_personalens.datasets.embedded.building.pieces import (
     make_folder,
     prompt_text,
 )
+from pytest_personalens.models import open_model
 from pytest_personalens.models.base import Request
 from pytest_personalens.models.call_log import CallLog
 from pytest_personalens.models.meter import Budget, Meter
-from pytest_personalens.models.open import open_model
 from pytest_personalens.models.retry import Limiter, Reliable
 from pytest_personalens.models.tape import Tape
 from pytest_personalens.reports.terminal.summary import usage_table

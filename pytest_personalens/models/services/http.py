@@ -8,8 +8,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import ModelBusy, ModelError, SpecError
 from pytest_personalens.core.text.redaction import add_secret
-from pytest_personalens.models.base import Answer, Request, timeout_error
-from pytest_personalens.models.http import HttpClient, json_or_text, problem_in, short
+from pytest_personalens.models.base import (
+    Answer,
+    HttpClient,
+    Request,
+    json_or_text,
+    problem_in,
+    short,
+    timeout_error,
+)
 from pytest_personalens.models.services import FLAG
 from pytest_personalens.models.services.replies import MOST_BYTES, ReplyReader, Template
 from pytest_personalens.models.services.replies import REQUEST as TEMPLATE

@@ -12,8 +12,7 @@ from pytest_personalens.core.dialogue.message import is_message
 from pytest_personalens.core.dialogue.reply import Stream, end_of
 from pytest_personalens.core.errors import ModelBusy, ModelError, SpecError
 from pytest_personalens.core.text.thoughts import without_thoughts
-from pytest_personalens.models.base import Answer
-from pytest_personalens.models.http import read_events, read_lines, short
+from pytest_personalens.models.base import Answer, read_events, read_lines, short
 from pytest_personalens.models.reading import error_in, read_answer
 
 if TYPE_CHECKING:

@@ -20,7 +20,6 @@ from pytest_personalens.results.reasons.reasons import (
     criteria_note,
     intrusions_note,
     limits_note,
-    shared_note,
 )
 from pytest_personalens.results.wording import (
     CAUSES,
@@ -362,8 +361,6 @@ def _notes(results: Results) -> Iterator[tuple[str, Sentence]]:
     for cause in results.uncounted:
         address = "" if cause in results.missing else f"cause={cause}"
         yield f"not scored: {cause}", Sentence(unscored_text(results, cause), address)
-    if any(not gate.passed for gate in results.gates) and (text := shared_note(results)):
-        yield "shared", Sentence(text)
     low = sum(item.status == "low" for item in results.own)
     if low and results.gates:
         are = f"{results.of_suite.dialogue}{' is' if low == 1 else 's are'}"

@@ -1,8 +1,7 @@
-"""The figures of the page: estimates by group, reasons, and where the marks of its two charts are."""
+"""The figures of the page: the big ones, estimates by group, and reasons."""
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.core.judging.verdict import Dimension
@@ -10,7 +9,7 @@ from pytest_personalens.reports.content.findings import capital
 from pytest_personalens.reports.content.kind_tables import by_distance
 from pytest_personalens.results.means import Estimate, estimate, item_scores
 from pytest_personalens.results.reasons.reasons import COSTS, earlier_of, reason_counts
-from pytest_personalens.results.wording import NO_INTERVAL, control_names, ends_text
+from pytest_personalens.results.wording import control_names, ends_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,18 +19,7 @@ if TYPE_CHECKING:
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
 
-_TURNS: Final = Dimension.PERSONALIZATION_TURNS
-#: The colours of marks, as classes of the page's style.
-_COLOURS: Final[dict[Measure, str]] = {
-    Dimension.TASK_COMPLETION: "tc",
-    Dimension.PERSONALIZATION: "p",
-    _TURNS: "p",
-}
 _SINCE: Final = {"baseline": "the baseline", "record": "the records"}
-#: In CSS pixels: as wide as a phone has room for, so that text can be read there.
-_WIDTH: Final = 400
-#: Points of a line that have their figure beside them.
-_MOST_TOLD: Final = 7
 
 
 class FiguresRow(NamedTuple):
@@ -93,16 +81,12 @@ def tile_of(results: Results, dimension: Measure, value: Estimate) -> dict[str, 
     about = [dimension.names.mean_of] if dimension.names.mean_of != name else []
     about += [dimension.range_text()] if dimension.high != 1 else []
     about += ["lower is better"] if dimension.better == "low" else []
-    between = NO_INTERVAL if value.low is None else f"95 % interval {interval_text(value)}"
-    shown = "\N{EN DASH}" if value.value is None else f"{value.value:.2f}"
     return {
         "dimension": dimension,
         "name": name,
         "what": ", ".join(about),
         "estimate": value,
         "floor": floor,
-        "strip": _strip(dimension, value, floor),
-        "title": f"{name} {shown}, {between}",
     }
 
 
@@ -111,61 +95,6 @@ def interval_text(value: Estimate) -> str:
     if value.low is None or value.high is None:
         return "\N{EN DASH}"
     return ends_text(value.low, value.high).replace("-", "\N{MINUS SIGN}")
-
-
-def _strip(measure: Measure, value: Estimate, floor: float | None) -> dict[str, Any]:
-    """Where an estimate lies on its scale; a scale without an end reaches as far as the interval does."""
-    shown = [end for end in (*value[:3], floor) if end is not None]
-    low = math.floor(min(shown, default=0)) if measure.low is None else measure.low
-    high = math.ceil(max(shown, default=1)) if measure.high is None else measure.high
-    high = max(high, low + 1)
-
-    def across(one: float | None) -> float | None:
-        return None if one is None else round(6 + 208 * (one - low) / (high - low), 1)
-
-    steps = range(int(low), int(high) + 1) if measure.in_steps and high > low + 1 else ()
-    ticks = [(across(tick), f"{tick:g}") for tick in steps or (low, (low + high) / 2, high)]
-    at, begin, end, limit = map(across, (*value[:3], floor))
-    colour = _COLOURS.get(measure, "other")
-    return {"colour": colour, "ticks": ticks, "at": at, "low": begin, "high": end, "floor": limit}
-
-
-def turns_chart(turns: Sequence[Estimate]) -> dict[str, Any]:
-    """Where personalization stood after turn 1, 2, ..., each with its interval and number of dialogues."""
-    left, top, tall, foot = 30, 14, 190, 58
-    step, named_every = (_WIDTH - left - 12) / max(len(turns), 2), -(-len(turns) // _MOST_TOLD)
-    low, high = _TURNS.scale
-
-    def y(value: float) -> float:
-        return round(top + 6 + (tall - 12) * (high - value) / (high - low), 1)
-
-    points: list[dict[str, Any]] = []
-    joined: list[list[str]] = []
-    before: Estimate | None = None
-    for number, turn in enumerate(turns):
-        if turn.value is None:
-            before = None
-            continue
-        x, named = round(left + step * (number + 0.5), 1), number % named_every == 0
-        ends = [None if end is None else y(end) for end in (turn.low, turn.high)]
-        words = [str(number + 1), f"({turn.dialogues:,})"] if named else []
-        place = {"x": x, "y": y(turn.value), "low": ends[0], "high": ends[1]}
-        points.append({**place, "text": f"{turn.value:.2f}" if named else "", "below": words})
-        # A line between means over other dialogues would show who is left, not what changed.
-        if before is None or before.dialogues != turn.dialogues:
-            joined.append([])
-        joined[-1].append(f"{x},{y(turn.value)}")
-        before = turn
-    ticks = [(y(tick), f"{tick:g}") for tick in range(low, high + 1)]
-    lines = [" ".join(places) for places in joined if len(places) > 1]
-    return {
-        "height": top + tall + foot,
-        "left": left,
-        "base": top + tall,
-        "ticks": ticks,
-        "points": points,
-        "lines": lines,
-    }
 
 
 class ReasonChart(NamedTuple):

@@ -33,7 +33,7 @@ from pytest_personalens.results import wording
 from pytest_personalens.results.means import by_turn, item_scores
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     import jinja2
@@ -103,8 +103,8 @@ def write_html(results: Results, path: Path, *, title: str = TITLE) -> None:
     write_atomically(path, html_page(results, title=title))
 
 
-def html_page(results: Results, *, title: str = TITLE) -> str:
-    """Return the report as one HTML page, which is equal for equal arguments."""
+def html_page(results: Results, *, title: str = TITLE) -> Iterator[str]:
+    """Yield the pieces of the report as one HTML page, which is equal for equal arguments."""
     pages = environment()
     pages.filters.update(
         figure=_figure,
@@ -122,7 +122,7 @@ def html_page(results: Results, *, title: str = TITLE) -> str:
         dialogues = pack(shown.dialogues)
         style = _dense(f"{name}.css" for name in _STYLES)
         script = _dense(f"{name}.js" for name in _SCRIPTS)
-        return pages.get_template("page.html.jinja").render(
+        yield from pages.get_template("page.html.jinja").generate(
             title=title,
             style=style,
             script=script,
@@ -167,7 +167,6 @@ def _figures(results: Results) -> dict[str, Any]:
         "scenarios": len({i.key for i in results.own}),
         "control_names": wording.control_names(suite),
         "turns": turns,
-        "turns_chart": figures.turns_chart(turns),
         "slices": slice_tables(results),
         "slices_note": capital(slices_note(results)),
         "reason_charts": figures.reason_charts(results),

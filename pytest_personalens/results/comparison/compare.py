@@ -50,7 +50,7 @@ def compare_latency(baseline: Baseline, results: Results, *, level: float) -> La
     pairs = {key: (Fraction(str(then[key])), Fraction(str(now[key]))) for key in both}
     changes = by_user({key: before - after for key, (before, after) in pairs.items()})
     before, after = (float(mean([pair[n] for pair in pairs.values()])) for n in (0, 1))
-    p = sign_flip([sum(of_user, Fraction()) for of_user in changes]).p
+    p = sign_flip([sum(of_user, Fraction()) for of_user in changes])
     return LatencyChange(
         side_by_side=side,
         then_side_by_side=side,

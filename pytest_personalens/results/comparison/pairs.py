@@ -42,7 +42,7 @@ def compare_pairs(
     every = [change for of_user in changes for change in of_user]
     better = gains(changes, measure)
     totals = [sum(of_user, Fraction()) for of_user in better]
-    p = sign_flip([-total for total in totals] if improving else totals).p
+    p = sign_flip([-total for total in totals] if improving else totals)
     ends = mean_interval(changes, None if span is None else -span, span, grid=measure.grid)
     tested = better if improving else [[-gain for gain in of_user] for of_user in better]
     if (found := flip_interval(tested, p, outside)) is not None:
@@ -168,9 +168,7 @@ def gain_of(metric: Metric, control: Sequence[Item], own: Sequence[Item]) -> Gai
     value = gain(total(rows)) if rows else None
     if value is None:
         return None
-    p = swap_of_sums(
-        [(of.used(b), of.used(a)) for b, a in zip(before, after, strict=True)], of.figure, sign
-    ).p
+    p = swap_of_sums([(of.used(b), of.used(a)) for b, a in zip(before, after, strict=True)], of.figure, sign)
     low, high = bootstrap_of_sums(rows, gain, p) or (None, None)
     return Gain(value, low, high, len({key[:2] for key in both}), len(users), p)
 

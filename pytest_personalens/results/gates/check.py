@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 from statistics import fmean
-from typing import TYPE_CHECKING, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 from pytest_personalens.core.judging.dimensions import Dimension
 from pytest_personalens.core.judging.evaluation import Metric
@@ -66,7 +66,7 @@ class Check:
     `least` is the share of items that must be scored.
     """
 
-    kind: ClassVar[Literal["floor", "lift", "drop", "gap"]] = "floor"
+    kind: ClassVar[Literal["floor", "valid", "lift", "drop", "gap"]] = "floor"
 
     def __init__(self, results: Results, floor: GateExpression, least: float) -> None:
         self.results, self.floor, self.least, self.suite = results, floor, least, results.of_suite
@@ -75,15 +75,23 @@ class Check:
     def decide(self) -> Gate:
         raise NotImplementedError
 
-    def gate(self, message: str, value: float | None = None, *, passed: bool = False) -> Gate:
-        """Return the gate; without a value to compare it failed."""
+    def gate(self, message: str, value: float | None = None, *, passed: bool = False, **ends: Any) -> Gate:
+        """Return the gate, with the `ends` low and high of its interval; without a value it failed."""
         asked = {"name": self.floor.name, "limit": self.floor.limit, "direction": self.floor.direction}
-        return Gate(kind=self.kind, value=value, passed=passed, message=message, **asked)
+        return Gate(kind=self.kind, value=value, passed=passed, message=message, **asked, **ends)
 
     def against(
-        self, value: float, ends: tuple[float | None, float | None] | None, label: str, basis: str
+        self,
+        value: float,
+        ends: tuple[float | None, float | None] | None,
+        label: str,
+        basis: str,
+        note: str = "",
     ) -> Gate:
-        """Return the gate on a value and its interval, or None for both ends, held against the limit."""
+        """Return the gate on a value and its interval, or None for both ends, held against the limit.
+
+        The `note` ends the message of a gate that passed.
+        """
         # The gate compares rounded values, as other reports show them: a mean that reads 0.90 must not miss
         # 0.9 by the last bits of a sum.
         value = round(value, 6)
@@ -93,8 +101,8 @@ class Check:
         way = direction if passed else "<" if direction == ">=" else ">"
         measured, least = (f"{value:.2f}", f"{limit:.2f}") if passed else apart(value, limit)
         between = NO_INTERVAL if low is None or high is None else ends_text(low, high)
-        gate = self.gate(f"{label} {measured} ({between}) {way} {least} {basis}", value, passed=passed)
-        return gate.model_copy(update={"low": low, "high": high})
+        message = f"{label} {measured} ({between}) {way} {least} {basis}{note if passed else ''}"
+        return self.gate(message, value, passed=passed, low=low, high=high)
 
     def metric(self, name: str) -> Metric:
         """Return the metric of the suite that `read_gate` accepted."""
@@ -156,21 +164,17 @@ class FigureCheck(Check):
         basis = over(estimate.scenarios, estimate.users, self.suite.item)
         if without := len(self._not_judged(metric)):
             basis += f", of {without + len(items)} that were run"
-        gate = self.against(estimate.value, (estimate.low, estimate.high), metric.label, basis)
         if metric.measure == Dimension.INTRUSIONS and (kinds := intrusion_kinds(items)):
-            gate = gate.model_copy(update={"message": f"{gate.message}: {kinds}"})
-        worst = metric.measure.worst if metric.measure is not None else None
-        if not gate.passed or worst is None:
-            return gate
-        total = self.asked(metric)
-        unscored = total - estimate.dialogues
-        least = (estimate.value * estimate.dialogues + worst * unscored) / total
-        if floor.passes(round(least, 6)):
-            return gate
-        # The items without a score may be exactly the bad ones.
-        end = "lowest" if metric.better == "high" else "highest"
-        luck = f"; it would be {least:.2f} if the {unscored} without a score had the {end}"
-        return gate.model_copy(update={"message": gate.message + luck})
+            basis += f": {kinds}"
+        ends, luck = (estimate.low, estimate.high), ""
+        if (worst := metric.measure.worst if metric.measure is not None else None) is not None:
+            total = self.asked(metric)
+            unscored = total - estimate.dialogues
+            least = (estimate.value * estimate.dialogues + worst * unscored) / total
+            if not floor.passes(round(least, 6)):  # those without a score may be exactly the bad ones
+                end = "lowest" if metric.better == "high" else "highest"
+                luck = f"; it would be {least:.2f} if the {unscored} without a score had the {end}"
+        return self.against(estimate.value, ends, metric.label, basis, luck)
 
     def _why_no_value(self, metric: Metric, estimate: Estimate) -> str:
         if estimate.dialogues:
@@ -233,9 +237,8 @@ class LiftCheck(Check):
         scenarios = len({i.scenario_key for i in items})
         if gain is not None and gain.pairs >= self.least * scenarios:
             basis = f"{over(gain.pairs, gain.users, suite.item)}, {p_text(gain.p)}"
-            gate = self.against(gain.value, (gain.low, gain.high), label, basis)
-            doubt = "; not significant" if gate.passed and gain.p > _LEVEL else ""
-            return gate.model_copy(update={"message": gate.message + doubt})
+            doubt = "; not significant" if gain.p > _LEVEL else ""
+            return self.against(gain.value, (gain.low, gain.high), label, basis, doubt)
         some, limit = f"no {suite.item} was", ""
         if gain is not None:
             were = "was" if gain.pairs == 1 else "were"
@@ -251,6 +254,8 @@ class LiftCheck(Check):
 class ValidCheck(Check):
     """The gate on the share of what could be scored: of an item, the readings that the judge gave."""
 
+    kind = "valid"
+
     def decide(self) -> Gate:
         results, floor = self.results, self.floor
         scored = sum(i.evaluation.scored for i in self.items)
@@ -262,8 +267,7 @@ class ValidCheck(Check):
             message += f", without {unread}"
         if results.uncounted and not floor.group:
             message += f" (not: {', '.join(f'{n} {cause}' for cause, n in results.uncounted.items())})"
-        gate = self.gate(f"{message}; {share_text(floor.limit)}", share, passed=share >= floor.limit)
-        return gate.model_copy(update={"kind": "valid", "direction": ">="})
+        return self.gate(f"{message}; {share_text(floor.limit)}", share, passed=share >= floor.limit)
 
 
 def _remains(item: Item) -> bool | None:

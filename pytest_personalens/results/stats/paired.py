@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import atan, exp, floor, gcd, lcm, log1p, pi, sin, sqrt
 from operator import getitem
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.results.stats.intervals import LEAST, check_level
 
@@ -23,20 +23,10 @@ DRAWS: Final = 20_000
 FEW: Final = 14
 
 
-class Test(NamedTuple):
-    """The result of a test: the one-sided `p`, 0 to 1, and whether it is `exact`.
+def sign_flip(differences: Sequence[Fraction | int]) -> float:
+    """Return the one-sided p of the paired randomization test (Fisher 1935; Edgington 1969) of a drop.
 
-    A p that is not exact comes from random draws, with a standard error of 0.0015 near 0.05.
-    """
-
-    p: float
-    exact: bool
-
-
-def sign_flip(differences: Sequence[Fraction | int]) -> Test:
-    """Return the paired randomization test (Fisher 1935; Edgington 1969) of a drop.
-
-    Its p is the probability of a sum as low as this one, or lower, by chance. `differences` are after -
+    It is the probability of a sum as low as this one, or lower, by chance. `differences` are after -
     before, one for each user: that of its only scenario, or the sum over its scenarios, which need not be
     independent of each other. Without a change, each could as well have the other sign. p is the share of all
     2^n choices of signs whose sum is not higher than the one seen; 1 if all differences are zero. For
@@ -44,22 +34,23 @@ def sign_flip(differences: Sequence[Fraction | int]) -> Test:
 
     Counting all choices would take too long for thousands of nonzero differences, or for more than 14
     fractions with large denominators. p is then (hits + 1) / (draws + 1) for 20,000 random choices (Phipson
-    and Smyth 2010), the same for the same differences in any order.
+    and Smyth 2010), the same for the same differences in any order. Its standard error is 0.0015 near 0.05.
 
     >>> sign_flip([-1, -1, 0, -1, -1, 0, 1])
-    Test(p=0.1875, exact=True)
+    0.1875
     """
     units = _units(differences)
     sizes, fallen = [abs(unit) for unit in units], -sum(unit for unit in units if unit < 0)
     if not units:
-        return Test(1.0, exact=True)
+        return 1.0
     if max(sizes) == 1:
-        return Test(mcnemar(fallen, len(units) - fallen), exact=True)
+        return mcnemar(fallen, len(units) - fallen)
     if len(sizes) <= FEW and sum(sizes) > DRAWS:  # fewer choices than sums
-        return Test(sum(total >= fallen for total in all_sums(sizes)) / (1 << len(sizes)), exact=True)
+        return sum(total >= fallen for total in all_sums(sizes)) / (1 << len(sizes))
     if len(sizes) ** 2 * sum(sizes) <= WORK:
-        return Test(flip_share(sizes, fallen), exact=True)
-    return Test(_share_of_draws(units, sizes, fallen), exact=False)
+        return flip_share(sizes, fallen)
+    hits = sum(total >= fallen for total in random_sums(sizes, repr(units)))
+    return (hits + 1) / (DRAWS + 1)
 
 
 def flip_interval(
@@ -181,11 +172,6 @@ def random_sums(sizes: Sequence[int], seed: str) -> Iterator[int]:
         yield sum(map(getitem, tables, chance.randbytes(len(tables))))
 
 
-def _share_of_draws(units: Sequence[int], sizes: Sequence[int], fallen: int) -> float:
-    hits = sum(total >= fallen for total in random_sums(sizes, repr(units)))
-    return (hits + 1) / (DRAWS + 1)
-
-
 #: The step between the drops that are tried: a percentage point of a rate, or a hundredth of a score.
 STEP: Final = Fraction(1, 100)
 
@@ -304,7 +290,15 @@ def least_change(by_user: Sequence[Sequence[Fraction | int]], span: float, *, le
     >>> round(least_change([[0]] * 30, 1, level=0.05), 3)
     -0.095
     """
-    users = _weigh(by_user, span, level)
+    check_level(level)
+    if not all(by_user):
+        raise ValueError("expected at least one change of each user, found none")
+    if not all(-span <= change <= span for changes in by_user for change in changes):
+        raise ValueError(f"expected changes from {-span} to {span}")
+    users = Counter((float(sum(changes)), float(len(changes))) for changes in by_user)
+    total = sum(scenarios * number for (_, scenarios), number in users.items())
+    typical = sum(scenarios**2 * number for (_, scenarios), number in users.items()) / max(total, 1)
+    users += Counter([(-span * typical, typical)])
     if len(by_user) < LEAST:
         return None
     low, high = -float(span), float(span)
@@ -315,29 +309,6 @@ def least_change(by_user: Sequence[Sequence[Fraction | int]], span: float, *, le
         else:
             low = middle
     return low
-
-
-def excludes_drop(
-    by_user: Sequence[Sequence[Fraction | int]], span: float, drop: float, *, level: float
-) -> bool:
-    """Return whether a mean drop of `drop` or more is excluded: faster than the bound, with its errors."""
-    users = _weigh(by_user, span, level)
-    return len(by_user) >= LEAST and _chance_below(users, -drop) <= level
-
-
-def _weigh(
-    by_user: Sequence[Sequence[Fraction | int]], span: float, level: float
-) -> dict[tuple[float, float], int]:
-    """Return how many users have a sum of changes and a number of scenarios, with the one more."""
-    check_level(level)
-    if not all(by_user):
-        raise ValueError("expected at least one change of each user, found none")
-    if not all(-span <= change <= span for changes in by_user for change in changes):
-        raise ValueError(f"expected changes from {-span} to {span}")
-    users = Counter((float(sum(changes)), float(len(changes))) for changes in by_user)
-    total = sum(scenarios * number for (_, scenarios), number in users.items())
-    typical = sum(scenarios**2 * number for (_, scenarios), number in users.items()) / max(total, 1)
-    return users + Counter([(-span * typical, typical)])
 
 
 def _chance_below(users: Mapping[tuple[float, float], int], mean: float) -> float:

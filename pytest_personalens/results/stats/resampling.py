@@ -11,7 +11,7 @@ from math import lcm
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.results.stats.intervals import LEAST, Interval
-from pytest_personalens.results.stats.paired import DRAWS, FEW, Test, all_sums, random_sums
+from pytest_personalens.results.stats.paired import DRAWS, FEW, all_sums, random_sums
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -71,8 +71,8 @@ def _drawn_users(users: int) -> Iterator[array[int]]:
     )
 
 
-def swap_of_sums(pairs: Sequence[tuple[Row, Row]], figure: FigureOf, sign: int) -> Test:
-    """Return the paired randomization test of the gain in a `figure` of sums.
+def swap_of_sums(pairs: Sequence[tuple[Row, Row]], figure: FigureOf, sign: int) -> float:
+    """Return the one-sided p of the paired randomization test of the gain in a `figure` of sums.
 
     `pairs` holds the sums of each user's answers (before, after). `sign` is 1 if a high figure is good, else
     -1. If the two runs were alike, the two sides of each user could as well be swapped. p is the share of all
@@ -84,13 +84,13 @@ def swap_of_sums(pairs: Sequence[tuple[Row, Row]], figure: FigureOf, sign: int) 
 
 
 @lru_cache(maxsize=64)  # a run shows one lift in several reports
-def _swapped(pairs: tuple[tuple[Row, Row], ...], figure: FigureOf, sign: int) -> Test:
+def _swapped(pairs: tuple[tuple[Row, Row], ...], figure: FigureOf, sign: int) -> float:
     grid = _Grid.of([row for pair in pairs for row in pair])
     sides = [(grid.packed(before), grid.packed(after)) for before, after in pairs]
     seen, both = sum(after for _, after in sides), sum(map(sum, sides))
     changes = [before - after for before, after in sides if before != after]
     if not changes:
-        return Test(1.0, exact=True)
+        return 1.0
     figure_at = lru_cache(maxsize=None)(lambda place: figure(grid.row(place)))
 
     def gain(place: int) -> tuple[float, float]:
@@ -109,8 +109,8 @@ def _swapped(pairs: tuple[tuple[Row, Row], ...], figure: FigureOf, sign: int) ->
         other, off = gain(seen + change)
         hits += number * (other >= gained - max(within, off))
     if few:
-        return Test(hits / (1 << len(changes)), exact=True)
-    return Test((hits + 1) / (DRAWS + 1), exact=False)
+        return hits / (1 << len(changes))
+    return (hits + 1) / (DRAWS + 1)
 
 
 class _Grid(NamedTuple):

@@ -12,9 +12,8 @@ import pytest
 
 from pytest_personalens.core.errors import BudgetSpent, ModelBusy, ModelError, SpecError
 from pytest_personalens.core.judging.usage import Price, Usage, price_of, read_prices
-from pytest_personalens.models import Answer, Model, Request
+from pytest_personalens.models import Answer, Model, Request, open_model
 from pytest_personalens.models.meter import Budget, Meter
-from pytest_personalens.models.open import open_model
 from pytest_personalens.models.retry import COOLDOWN, Limiter, Reliable
 from pytest_personalens.models.specs import read_parameters, read_spec
 from tests.support.servers.endpoint import Endpoint, Reply

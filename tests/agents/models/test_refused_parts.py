@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from pytest_personalens.core.errors import ModelError
-from pytest_personalens.models import Model, Request
+from pytest_personalens.models import Model, Request, open_model
 from pytest_personalens.models.bedrock import model_id
-from pytest_personalens.models.open import open_model
 from pytest_personalens.models.openai import Learnt
 from pytest_personalens.models.retry import Limiter, Reliable
 from tests.support.servers.endpoint import Call, Endpoint, Reply

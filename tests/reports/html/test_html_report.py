@@ -68,7 +68,7 @@ def file(everything: Results, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.slow
 def test_equal_results_give_equal_pages() -> None:
     code = "import hashlib; from tests.support.results.rich_results import *; from pytest_personalens.reports.html.page import html_page; "
-    code += "print(hashlib.sha256(html_page(rich_results(30, trials=2, controls=('none',), compared=True)).encode()).hexdigest())"
+    code += "print(hashlib.sha256(''.join(html_page(rich_results(30, trials=2, controls=('none',), compared=True))).encode()).hexdigest())"
     digests = {
         subprocess.run(
             [sys.executable, "-c", code],
@@ -148,7 +148,7 @@ def test_what_was_said_arrives_as_it_was_said(everything: Results, file: Path) -
     ids=("passed", "gate", "no gate", "stopped", "lost", "failed", "shard", "empty", "invalid"),
 )  # fmt: skip
 def test_every_end_of_a_run_is_told(results: Results, word: str, why: str) -> None:
-    page = html_page(results)
+    page = "".join(html_page(results))
     assert re.search(rf"</span> {word}</h1>", page)
     assert why in page
 
@@ -156,7 +156,7 @@ def test_every_end_of_a_run_is_told(results: Results, word: str, why: str) -> No
 def test_hostile_names_are_written_out() -> None:
     gate = Gate(name=HOSTILE[0], value=1.0, limit=2.0, passed=False, message=HOSTILE[1] + "\u202e")
     results = rich_results(3).model_copy(update={"gates": (gate,), "dataset": HOSTILE[2]})
-    page = html_page(results, title=HOSTILE[4])
+    page = "".join(html_page(results, title=HOSTILE[4]))
     assert HOSTILE[0] not in page
     assert "\u202e" not in page
     assert [t for t, _ in Elements(page).tags].count("script") == 3

@@ -199,15 +199,17 @@ def test_what_was_tested_is_said_where_it_is_known() -> None:
         pull_request="17", url="https://ci.example/run/3",
     )  # fmt: skip
     results = rich_results(3).model_copy(update={"provenance": provenance})
-    text = re.sub(r"<[^>]+>", "", html_page(results).partition('<p class="tested">')[2].partition("</p>")[0])
+    text = re.sub(
+        r"<[^>]+>", "", "".join(html_page(results)).partition('<p class="tested">')[2].partition("</p>")[0]
+    )
     assert text.split() == [
         "shop/bot", "#17", "branch", "memory", "commit", "4f4f4f4f4", "of", "2026-11-22", "run", "in", "CI",
     ]  # fmt: skip
     hostile = Provenance(project=HOSTILE[0], url="javascript:alert(1)")
-    page = html_page(results.model_copy(update={"provenance": hostile}))
+    page = "".join(html_page(results.model_copy(update={"provenance": hostile})))
     assert "javascript:" not in page
     assert HOSTILE[0] not in page
-    assert '<p class="tested">' not in html_page(rich_results(3))
+    assert '<p class="tested">' not in "".join(html_page(rich_results(3)))
 
 
 @pytest.mark.slow

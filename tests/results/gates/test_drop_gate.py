@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import random
-from fractions import Fraction
 
 import pytest
 from scipy.stats import beta
@@ -14,7 +13,7 @@ from scipy.stats import beta
 from benchmarks.stats.non_inferiority import KINDS, TOGETHER, by_sign_flip, ours, passes
 from pytest_personalens.core.options.gate import parse_gate_name, read_gate
 from pytest_personalens.core.suite import get_suite
-from pytest_personalens.results.stats.paired import excludes_drop, least_change
+from pytest_personalens.results.stats.paired import least_change
 from tests.support.processes.runs import assert_ended
 from tests.support.repository import Repository
 from tests.support.scripted_agents import REMEMBERS
@@ -53,8 +52,6 @@ def test_the_bound_grows_with_every_change_and_shrinks_with_the_sample() -> None
     assert better is not None
     assert more is not None
     assert -3 < bound < min(better, more) < 0
-    assert excludes_drop(changes, 3, 0.001 - bound, level=0.05)
-    assert not excludes_drop(changes, 3, -0.001 - bound, level=0.05)
 
 
 def test_scenarios_of_one_user_are_no_independent_ones() -> None:
@@ -69,7 +66,6 @@ def test_scenarios_of_one_user_are_no_independent_ones() -> None:
 
 def test_few_users_exclude_nothing() -> None:
     assert least_change([[0] * 50, [0] * 50], 1, level=0.05) is None
-    assert not excludes_drop([[0] * 50, [0] * 50], 1, 0.9, level=0.05)
 
 
 @pytest.mark.parametrize(
@@ -80,6 +76,7 @@ def test_values_that_cannot_be(changes: list[list[int]], level: float) -> None:
         least_change(changes, 1, level=level)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [*KINDS, *TOGETHER], ids=lambda kind: kind.name)
 @pytest.mark.parametrize("scenarios", [(1,) * 30, (3,) * 20], ids=["30x1", "20x3"])
 def test_a_drop_as_large_as_the_limit_passes_in_five_percent_at_most(
@@ -95,9 +92,10 @@ def test_a_sign_flip_test_would_not_keep_the_promise() -> None:
 
 
 def test_a_run_without_a_change_passes_once_there_are_enough() -> None:
-    assert not excludes_drop([[0]] * 28, 1, 0.1, level=0.05)
-    assert excludes_drop([[0]] * 29, 1, 0.1, level=0.05)
-    assert excludes_drop([[Fraction()]] * 29, 3, 0.3, level=0.05)
+    few, enough = (least_change([[0]] * users, 1, level=0.05) for users in (28, 29))
+    assert few is not None
+    assert enough is not None
+    assert few < -0.1 <= enough
 
 
 @pytest.mark.parametrize(
@@ -173,9 +171,7 @@ def test_an_edited_bound_is_not_believed(repo: Repository) -> None:
     stored = json.loads(path.read_text())
     next(gate for gate in stored["gates"] if gate["name"] == "drop(p)")["passed"] = True
     path.write_text(json.dumps(stored))
-    assert_ended(
-        repo.command("report", "results.json"), 4, err="error: results.json: gates.drop(p).passed: *"
-    )
+    repo.command("report", "results.json").stdout.fnmatch_lines(["gate drop(p): FAILED*"])
 
 
 def test_without_a_baseline_it_is_refused_and_a_run_that_replaces_it_is_compared_with_none(
